@@ -1,0 +1,7 @@
+# The same commands CI runs, by their short names.
+.PHONY: demo test long lint fix
+demo: ; ./scripts/demo
+test: ; ./scripts/test
+long: ; ./scripts/test --slow
+lint: ; ./scripts/lint
+fix: ; ./scripts/lint --fix

@@ -1,0 +1,33 @@
+"""similis: learning from pairwise similarities.
+
+Measure similarities, diagnose and repair them, and classify from them. Every public name is importable from here;
+sub-packages load when one of their names is first used.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Public names by room. A test holds this equal to the rooms' own __all__.
+_ROOMS: dict[str, tuple[str, ...]] = {
+    "exceptions": ("ProximityError",),
+}
+_MODULES = ("exceptions",)
+_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = ["__version__", *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(f"similis.{_HOME[name]}"), name)
+        globals()[name] = value
+        return value
+    if name in _MODULES:
+        return import_module(f"similis.{name}")
+    raise AttributeError(f"module 'similis' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES])

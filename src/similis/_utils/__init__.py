@@ -1,0 +1,1 @@
+"""What every room shares: the two doors for data, the estimator bases, parameters, threads, spectra."""

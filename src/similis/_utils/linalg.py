@@ -1,0 +1,108 @@
+"""Symmetric eigen-decomposition, shared: the same matrix is decomposed once, whoever asks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+__all__ = ["EigenSystem", "asymmetry", "eigen_symmetric", "is_psd", "symmetric_part"]
+
+
+@dataclass(frozen=True)
+class EigenSystem:
+    """Eigenvalues in ascending order and their eigenvectors as columns: A = U diag(values) U'."""
+
+    values: NDArray[Any]
+    vectors: NDArray[Any]
+
+    @property
+    def tolerance(self) -> float:
+        """Below this, an eigenvalue is round-off: n * eps * the largest magnitude."""
+        if not self.values.size:
+            return 0.0
+        eps = float(np.finfo(self.values.dtype).eps)
+        return self.values.size * eps * float(np.abs(self.values).max())
+
+
+class _Cache:
+    """The last few decompositions by content, within a memory budget; safe to share between threads."""
+
+    def __init__(self, budget: int) -> None:
+        self.budget = budget
+        self._items: OrderedDict[bytes, EigenSystem] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: bytes) -> EigenSystem | None:
+        with self._lock:
+            found = self._items.get(key)
+            if found is not None:
+                self._items.move_to_end(key)
+            return found
+
+    def put(self, key: bytes, system: EigenSystem) -> None:
+        if system.vectors.nbytes > self.budget:
+            return
+        with self._lock:
+            self._items[key] = system
+            while sum(item.vectors.nbytes for item in self._items.values()) > self.budget:
+                self._items.popitem(last=False)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._items.clear()
+
+
+_cache = _Cache(budget=256 * 2**20)
+
+
+def symmetric_part(S: NDArray[Any]) -> NDArray[Any]:
+    """(S + S') / 2, exactly symmetric; S itself when it already is."""
+    if np.array_equal(S, S.T):
+        return S
+    return (S + S.T) / 2
+
+
+def asymmetry(S: NDArray[Any]) -> float:
+    """Size of the antisymmetric part relative to the whole: ||S - S'||_F / (2 ||S||_F), between 0 and 1."""
+    whole = float(np.linalg.norm(S))
+    return float(np.linalg.norm(S - S.T)) / (2 * whole) if whole > 0 else 0.0
+
+
+def eigen_symmetric(A: NDArray[Any]) -> EigenSystem:
+    """Decompose a symmetric matrix, or recall the decomposition of the same matrix.
+
+    The divide-and-conquer driver is used: in float32 it takes half the time of float64.
+    """
+    key = _fingerprint(A)
+    found = _cache.get(key)
+    if found is None:
+        values, vectors = linalg.eigh(A, driver="evd", check_finite=False)
+        values.setflags(write=False)
+        vectors.setflags(write=False)
+        found = EigenSystem(values, vectors)
+        _cache.put(key, found)
+    return found
+
+
+def is_psd(A: NDArray[Any]) -> bool:
+    """Tell by a Cholesky attempt, far cheaper than a decomposition, whether a symmetric A is positive definite.
+
+    False means "not shown": a singular PSD matrix may fail here and needs its spectrum.
+    """
+    if not A.size:
+        return True
+    _, info = linalg.lapack.get_lapack_funcs(("potrf",), (A,))[0](A, lower=True, clean=False, overwrite_a=False)
+    return bool(info == 0)
+
+
+def _fingerprint(A: NDArray[Any]) -> bytes:
+    digest = hashlib.blake2b(np.ascontiguousarray(A).view(np.uint8).data, digest_size=16)
+    digest.update(repr((A.shape, A.dtype.str)).encode())
+    return digest.digest()

@@ -1,0 +1,56 @@
+"""Parameter validation: the one file that touches scikit-learn's private constraint machinery.
+
+An estimator declares ``_parameter_constraints`` and decorates ``fit`` with :data:`validated`; the error text,
+the check and the automatic test of scikit-learn all read the same table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions, validate_params
+
+__all__ = [
+    "HasMethods",
+    "Integral",
+    "Interval",
+    "Options",
+    "Real",
+    "StrOptions",
+    "at_least",
+    "between",
+    "choice",
+    "positive",
+    "validated",
+    "validated_function",
+]
+
+validated = _fit_context(prefer_skip_nested_validation=True)
+
+
+def validated_function(constraints: dict[str, list[Any]]) -> Callable[..., Any]:
+    """Check the arguments of a plain function against `constraints`."""
+    return validate_params(constraints, prefer_skip_nested_validation=True)
+
+
+def choice(*names: str) -> StrOptions:
+    """One of these strings."""
+    return StrOptions(set(names))
+
+
+def at_least(low: int) -> Interval:
+    """An integer not below `low`."""
+    return Interval(Integral, low, None, closed="left")
+
+
+def positive() -> Interval:
+    """A real number above zero."""
+    return Interval(Real, 0, None, closed="neither")
+
+
+def between(low: float | None, high: float | None, closed: str = "both") -> Interval:
+    """A real number in an interval; `closed` is both, left, right or neither."""
+    return Interval(Real, low, high, closed=closed)

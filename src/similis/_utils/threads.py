@@ -1,0 +1,39 @@
+"""Rows chunked over threads: the kernels are serial and release the GIL, so a thread per chunk is all it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+from joblib import effective_n_jobs
+from threadpoolctl import threadpool_limits
+
+__all__ = ["map_row_chunks", "row_chunks", "single_blas_thread"]
+
+
+def row_chunks(n_rows: int, n_chunks: int) -> Iterator[slice]:
+    """Cut `n_rows` into at most `n_chunks` slices of nearly equal length."""
+    n_chunks = max(1, min(n_chunks, n_rows))
+    edges = [n_rows * i // n_chunks for i in range(n_chunks + 1)]
+    return (slice(a, b) for a, b in pairwise(edges))
+
+
+def map_row_chunks(work: Callable[[slice], object], n_rows: int, n_jobs: int | None = None) -> None:
+    """Call `work(rows)` for slices that cover all rows, on `n_jobs` threads.
+
+    `work` writes into arrays it closes over, each row into its own place, so the result does not depend on the
+    number of threads.
+    """
+    workers = effective_n_jobs(n_jobs)
+    if workers == 1 or n_rows < 2:
+        work(slice(0, n_rows))
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        for done in [pool.submit(work, rows) for rows in row_chunks(n_rows, workers)]:
+            done.result()
+
+
+def single_blas_thread() -> threadpool_limits:
+    """Hold BLAS to one thread while many small matrices are factorised; restores what it found."""
+    return threadpool_limits(limits=1, user_api="blas")

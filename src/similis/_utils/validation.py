@@ -1,0 +1,265 @@
+"""The two doors for data: :func:`check_proximity` at fit, :func:`check_query` at predict.
+
+Everything that enters an estimator passes one of them and leaves as a C-contiguous float array (float32 stays
+float32). Every refusal is one sentence that says what must hold, what was got and what to do.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from similis.exceptions import KindWarning, ProximityError
+
+__all__ = ["Kind", "check_labels", "check_proximity", "check_query", "check_stack_width"]
+
+Kind = Literal["similarity", "dissimilarity"]
+_DTYPES = (np.float64, np.float32)
+
+
+def check_proximity(
+    S: ArrayLike,
+    *,
+    kind: Kind | None = None,
+    allow_missing: bool = False,
+    allow_stack: bool = False,
+    accept_sparse: bool = False,
+    estimator: Any = None,
+) -> NDArray[Any]:
+    """Check a training matrix: one row and one column per object.
+
+    Parameters
+    ----------
+    S : array-like of shape (n, n), or (n, n, q) with `allow_stack`
+        Proximities of the training objects. Arrays, memory maps, lists, pandas and polars frames; scipy sparse
+        with `accept_sparse`, where an absent entry is a similarity of zero but an unknown dissimilarity.
+    kind : {"similarity", "dissimilarity"} or None
+        Dissimilarities must not be negative. A matrix that is plainly of the other kind draws a warning. None
+        checks neither.
+    allow_missing : bool, default=False
+        Whether NaN may stand for an unknown entry.
+    allow_stack : bool, default=False
+        Whether several matrices over the same objects, n x n x q, are welcome.
+    accept_sparse : bool, default=False
+        Whether a scipy sparse matrix is welcome; it is returned dense.
+    estimator : estimator, optional
+        Receives ``n_features_in_`` and ``feature_names_in_``; named in messages.
+
+    Returns
+    -------
+    ndarray
+        C-contiguous float64 or float32; not copied where it already is.
+
+    Raises
+    ------
+    ProximityError
+        With one sentence: what must hold, what was got, what to do.
+
+    Examples
+    --------
+    >>> from similis.proximity import check_proximity
+    >>> check_proximity([[1, 2], [2, 1]])
+    array([[1., 2.],
+           [2., 1.]])
+    """
+    _check_ids(S)
+    A = _to_array(S, estimator=estimator, reset=True, allow_stack=allow_stack, accept_sparse=accept_sparse, kind=kind)
+    if A.shape[0] != A.shape[1]:
+        raise ProximityError(
+            f"{_who(estimator)} needs a square matrix at fit, one row and one column per training object. Got shape "
+            f"{A.shape}. To start from feature vectors or other objects, put Pairwise(measure) in front."
+        )
+    _check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator))
+    if kind is not None and A.ndim == 2:
+        _warn_if_other_kind(A, kind)
+    return A
+
+
+def check_query(
+    X: ArrayLike,
+    estimator: Any,
+    *,
+    kind: Kind | None = None,
+    allow_missing: bool = False,
+    allow_stack: bool = False,
+    accept_sparse: bool = False,
+) -> NDArray[Any]:
+    """Check new rows: one row per new object, one column per training object of a fitted `estimator`.
+
+    The other parameters and the result are those of :func:`check_proximity`.
+    """
+    check_is_fitted(estimator)
+    n = int(estimator.n_features_in_)
+    shape = getattr(X, "shape", None)
+    if shape is not None and len(shape) >= 2 and shape[1] != n:
+        hint = "one column per training object"
+        if shape[0] == n:
+            hint += f". Its shape {tuple(shape)} looks transposed: rows are new objects; pass the transpose"
+        raise ProximityError(
+            f"X has {shape[1]} features, but {type(estimator).__name__} is expecting {n} features as input, {hint}."
+        )
+    A = _to_array(X, estimator=estimator, reset=False, allow_stack=allow_stack, accept_sparse=accept_sparse, kind=kind)
+    _check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator))
+    return A
+
+
+def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Check class labels of `n` objects; return the sorted classes and each object's class code."""
+    if y is None:
+        raise ProximityError(f"{who} requires y to be passed, but the target y is None.")
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y[:, 0]
+    if y.ndim != 1:
+        raise ProximityError(f"y must be one label per object, a vector. Got shape {y.shape}.")
+    if y.shape[0] != n:
+        raise ProximityError(f"y must hold one label per object. Got {y.shape[0]} labels for {n} objects.")
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < min_classes:
+        raise ProximityError(
+            f"{who} needs at least {min_classes} classes to tell apart; y holds only one class, {classes[0]!r}."
+        )
+    return classes, codes
+
+
+def check_stack_width(A: NDArray[Any], n_slices: int, estimator: Any) -> None:
+    """Refuse a stack whose number of slices differs from the one seen at fit."""
+    got = A.shape[2] if A.ndim == 3 else 1
+    if got != n_slices:
+        raise ProximityError(
+            f"{_who(estimator)} was fitted on a stack of {n_slices} matrices and must get as many. Got {got}."
+        )
+
+
+def _who(estimator: Any) -> str:
+    return "A proximity matrix" if estimator is None else type(estimator).__name__
+
+
+def _to_array(
+    X: Any, *, estimator: Any, reset: bool, allow_stack: bool, accept_sparse: bool, kind: Kind | None
+) -> NDArray[Any]:
+    """Convert to a dense float array through scikit-learn's own check, with our words for text in a cell."""
+    options: dict[str, Any] = {
+        "accept_sparse": ["csr"] if accept_sparse else False,
+        "dtype": _DTYPES,
+        "order": "C",
+        "ensure_all_finite": False,
+        "allow_nd": allow_stack,
+    }
+    if not allow_stack and getattr(X, "ndim", 2) == 3:
+        raise ProximityError(
+            f"Found array with dim 3, while dim <= 2 is required: {_who(estimator)} reads one matrix, not a stack of "
+            f"several. Got shape {X.shape}."
+        )
+    try:
+        A = check_array(X, **options) if estimator is None else validate_data(estimator, X, reset=reset, **options)
+    except ValueError as error:
+        if "could not convert" in str(error):
+            raise ProximityError(_name_the_text(X, _who(estimator))) from None
+        raise
+    if sparse.issparse(A):
+        A = _densify(A, missing=kind == "dissimilarity")
+    if A.ndim > 3:
+        raise ProximityError(f"{_who(estimator)} reads a matrix or a stack n x n x q. Got shape {A.shape}.")
+    return A
+
+
+def _densify(A: Any, *, missing: bool) -> NDArray[Any]:
+    """A dense copy: an absent entry is zero for similarities, unknown (NaN) for dissimilarities."""
+    if not missing:
+        return np.asarray(A.toarray())
+    A = A.tocoo()
+    dense = np.full(A.shape, np.nan, dtype=A.dtype)
+    dense[A.row, A.col] = A.data
+    if A.shape[0] == A.shape[1]:
+        diagonal = np.einsum("ii->i", dense)
+        diagonal[np.isnan(diagonal)] = 0.0
+    return dense
+
+
+def _check_values(A: NDArray[Any], *, kind: Kind | None, allow_missing: bool, who: str) -> None:
+    """Refuse infinite, missing and negative entries where they may not stand, and name the first."""
+    # A sum is finite for finite entries unless it overflows: one fast pass settles the usual case.
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(A.sum(dtype=np.float64))
+    if suspicious:
+        if np.isinf(A).any():
+            raise ProximityError(
+                f"{who} needs finite numbers. Got infinity (inf) at {_where(np.isinf(A))}. Use NaN for an unknown "
+                "entry, or a large finite number."
+            )
+        if not allow_missing and np.isnan(A).any():
+            raise ProximityError(
+                f"{who} does not accept missing entries. Got NaN at {_where(np.isnan(A))}. Fill them with "
+                "complete_kernel, or use an estimator that allows them, such as SimilarityKNN."
+            )
+    if kind == "dissimilarity" and A.size and np.nanmin(A, initial=0.0) < 0:
+        where = _where(A < 0)
+        raise ProximityError(
+            f"Negative values in data passed to {who}: dissimilarities must not be below zero. Got one at {where}. "
+            "If these are similarities, say kind='similarity' or convert with ToDissimilarity."
+        )
+
+
+def _where(mask: NDArray[np.bool_]) -> str:
+    first = np.unravel_index(int(np.argmax(mask)), mask.shape)
+    names = ("row", "column", "slice")
+    return ", ".join(f"{name} {int(i)}" for name, i in zip(names, first))
+
+
+def _warn_if_other_kind(A: NDArray[Any], kind: Kind) -> None:
+    """Say so when the diagonal and the signs make it plain that the matrix is of the other kind."""
+    n = A.shape[0]
+    if n < 3:
+        return
+    diagonal = np.einsum("ii->i", A)
+    if kind == "similarity":
+        if not diagonal.any() and np.nanmin(A) >= 0 and np.nanmax(A) > 0:
+            warnings.warn(
+                "X has a zero diagonal and no negative entry, as dissimilarities have, but is read as similarities. "
+                "If large means different, say kind='dissimilarity' or convert with ToSimilarity.",
+                KindWarning,
+                stacklevel=4,
+            )
+    elif (diagonal > 0).all() and (diagonal >= np.nanmax(A, axis=1)).all() and np.nanmin(A) < diagonal.min():
+        warnings.warn(
+            "X has its largest entries on the diagonal, as similarities have, but is read as dissimilarities. "
+            "If large means alike, say kind='similarity' or convert with ToDissimilarity.",
+            KindWarning,
+            stacklevel=4,
+        )
+
+
+def _check_ids(S: Any) -> None:
+    """Refuse a frame whose row ids differ from its column ids; a plain 0, 1, 2, ... index carries no ids."""
+    index, columns = getattr(S, "index", None), getattr(S, "columns", None)
+    if index is None or columns is None or callable(index) or not hasattr(S, "iloc"):
+        return
+    rows, cols = list(index), list(columns)
+    if len(rows) != len(cols) or rows == list(range(len(rows))):
+        return
+    for i, (row, col) in enumerate(zip(rows, cols)):
+        if row != col:
+            raise ProximityError(
+                f"Row and column ids must be the same, in the same order. Position {i} is {row!r} among the rows and "
+                f"{col!r} among the columns. Reorder the frame, or reset its index."
+            )
+
+
+def _name_the_text(X: Any, who: str) -> str:
+    """Find the first cell that is no number."""
+    rows = np.asarray(X, dtype=object)
+    for index, cell in np.ndenumerate(rows):
+        try:
+            float(cell)
+        except (TypeError, ValueError):
+            place = ", ".join(f"{name} {i}" for name, i in zip(("row", "column", "slice"), index))
+            return f"{who} needs numbers. Got {str(cell)[:40]!r} at {place}: argument must be a string or a number."
+    return f"{who} needs numbers; some entry could not be converted to float."

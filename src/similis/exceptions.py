@@ -1,0 +1,19 @@
+"""Errors and warnings that similis raises on purpose."""
+
+__all__ = ["AsymmetryWarning", "DataNotFoundError", "KindWarning", "ProximityError"]
+
+
+class ProximityError(ValueError):
+    """A proximity matrix, a block of new rows or a file of them breaks a rule; the message says which and where."""
+
+
+class DataNotFoundError(FileNotFoundError):
+    """A benchmark data set that cannot ship with the package is not where ``SIMILIS_DATA`` points."""
+
+
+class KindWarning(UserWarning):
+    """The matrix looks like the other kind: dissimilarities given as similarities, or the reverse."""
+
+
+class AsymmetryWarning(UserWarning):
+    """A step that needs a symmetric matrix uses the symmetric part of an asymmetric one."""

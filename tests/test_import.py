@@ -1,0 +1,41 @@
+"""The package imports lightly and says truthfully what it offers."""
+
+import importlib
+import subprocess
+import sys
+
+import similis
+
+
+def _run(code):
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+
+
+def test_import_is_light():
+    loaded = _run("import sys, similis; print(*sys.modules)").split()
+    for heavy in ("numba", "numpy", "sklearn", "scipy", "matplotlib", "clarabel", "skops", "typer"):
+        assert heavy not in loaded
+
+
+def test_rooms_load_without_numba():
+    rooms = [room for room in similis._ROOMS if room != "exceptions"]
+    code = "import sys\n" + "".join(f"import similis.{room}\n" for room in rooms) + "print('numba' in sys.modules)"
+    assert _run(code).strip() == "False"
+
+
+def test_public_names_are_the_rooms_own():
+    for room, names in similis._ROOMS.items():
+        module = importlib.import_module(f"similis.{room}")
+        assert set(names) <= set(module.__all__), room
+        for name in module.__all__:
+            assert isinstance(name, str)
+            assert hasattr(module, name)
+    for name in similis.__all__:
+        assert hasattr(similis, name)
+    assert set(similis.__all__) <= set(dir(similis))
+
+
+def test_unknown_name_is_an_attribute_error():
+    assert not hasattr(similis, "no_such_name")
