@@ -3,6 +3,8 @@
 Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``)::
 
     _jit.py        the one decorator and its flags
+    _topk.py       top_k: ranked neighbours of every row, with folds
+    _votes.py      vote_winners, class_sums: votes of ranked neighbours for a grid of k
 
 Contract. A kernel takes C-contiguous arrays and scalars, writes into arrays its caller made or returns arrays it
 made at its top; it validates nothing, draws nothing, prints nothing, raises nothing. Kernels are serial and
@@ -13,7 +15,11 @@ so its compiled form can be cached on disk. Numba is imported when the first ker
 from importlib import import_module
 from typing import Any
 
-_HOME: dict[str, str] = {}
+_HOME: dict[str, str] = {
+    "top_k": "_topk",
+    "class_sums": "_votes",
+    "vote_winners": "_votes",
+}
 
 
 def __getattr__(name: str) -> Any:

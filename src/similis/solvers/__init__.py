@@ -1,0 +1,10 @@
+"""Algorithms on arrays that run to a certificate: NumPy in, NumPy out; they know no estimator."""
+
+from similis.solvers._neighbors import class_sums, top_k, vote_winners
+
+__all__ = [
+    # ranked neighbours
+    "top_k",
+    "vote_winners",
+    "class_sums",
+]

@@ -1,0 +1,161 @@
+"""Ranked neighbours of many rows, and their votes for all k of a grid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from similis import _kernels
+from similis._utils.threads import map_row_chunks
+
+__all__ = ["class_sums", "top_k", "vote_winners"]
+
+Folds = ArrayLike | tuple[ArrayLike, ArrayLike] | None
+
+
+def top_k(
+    S: NDArray[Any], k: int, *, sign: int = 1, folds: Folds = None, n_jobs: int | None = None
+) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Find the k best columns of every row, the best first and the lower index first among equals.
+
+    Parameters
+    ----------
+    S : ndarray of shape (m, n), float64 or float32
+        Proximities; NaN is unknown and never selected. Not copied if C-contiguous.
+    k : int
+        How many; may exceed n.
+    sign : {1, -1}, default=1
+        1 ranks the largest first (similarities), -1 the smallest (dissimilarities).
+    folds : array of shape (n,), pair of arrays of shapes (m,) and (n,), or None
+        Column j counts for row i only if their folds differ. One array serves rows and columns of a square S: with
+        cross-validation folds every row sees its training part only, and ``np.arange(n)`` leaves out the row itself.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    indices : ndarray of shape (m, k), intp
+        Columns; -1 where a row has fewer than k candidates.
+    values : ndarray of shape (m, k), dtype of S
+        ``S[i, indices[i]]``; NaN where the index is -1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import top_k
+    >>> indices, values = top_k(np.array([[1.0, 3.0, 3.0], [np.nan, 2.0, np.nan]]), 2)
+    >>> indices
+    array([[ 1,  2],
+           [ 1, -1]])
+    """
+    S = np.ascontiguousarray(S)
+    m, n = S.shape
+    if folds is None:
+        row_fold, col_fold = np.full(m, -1, np.intp), np.zeros(n, np.intp)
+    else:
+        rows, columns = folds if isinstance(folds, tuple) else (folds, folds)
+        row_fold, col_fold = (np.ascontiguousarray(f, dtype=np.intp) for f in (rows, columns))
+    indices, values = np.empty((m, k), np.intp), np.empty((m, k), S.dtype)
+
+    def rank(rows: slice) -> None:
+        _kernels.top_k(S[rows], S.dtype.type(sign), row_fold[rows], col_fold, indices[rows], values[rows])
+
+    map_row_chunks(rank, m, n_jobs)
+    return indices, values
+
+
+def vote_winners(
+    indices: NDArray[np.intp],
+    codes: NDArray[np.intp],
+    ks: ArrayLike,
+    n_classes: int,
+    *,
+    weights: NDArray[Any] | None = None,
+    n_jobs: int | None = None,
+) -> NDArray[np.intp]:
+    """Find the class with the most votes among the first k ranked neighbours, for all k of an ascending grid.
+
+    Parameters
+    ----------
+    indices : ndarray of shape (m, K)
+        Ranked neighbours, the best first; -1 pads at the end.
+    codes : ndarray of shape (n,)
+        Class code of every training object.
+    ks : array of ints, ascending
+        Numbers of neighbours; a k beyond a row's known neighbours uses them all.
+    n_classes : int
+        Number of classes.
+    weights : ndarray of shape (m, K), non-negative, or None
+        Weight of each vote; None counts every vote once.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    ndarray of shape (len(ks), m), intp
+        Winning codes. Ties go to the smallest code; a row without neighbours, or with zero weights, to code 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import vote_winners
+    >>> vote_winners(np.array([[0, 1, 2]]), np.array([1, 0, 0]), [1, 2, 3], 2)
+    array([[1],
+           [0],
+           [0]])
+    """
+    m = indices.shape[0]
+    grid, indices, codes = (np.ascontiguousarray(a, dtype=np.intp) for a in (ks, indices, codes))
+    votes = _weights_or_none(weights, m)
+    winners = np.empty((m, grid.size), np.intp)
+
+    def vote(rows: slice) -> None:
+        _kernels.vote_winners(indices[rows], votes[rows], codes, grid, n_classes, winners[rows])
+
+    map_row_chunks(vote, m, n_jobs)
+    return winners.T
+
+
+def class_sums(
+    indices: NDArray[np.intp],
+    codes: NDArray[np.intp],
+    ks: ArrayLike,
+    n_classes: int,
+    *,
+    weights: NDArray[Any] | None = None,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """Sum the weights of each class among the first k ranked neighbours, for all k of an ascending grid.
+
+    [chen2010] Eq. (3.2) before normalisation; parameters as in :func:`vote_winners`, but weights of any sign.
+
+    Returns
+    -------
+    ndarray of shape (len(ks), m, n_classes)
+        Sums; without weights, counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import class_sums
+    >>> class_sums(np.array([[0, 1, 2]]), np.array([1, 0, 0]), [1, 3], 2)
+    array([[[0., 1.]],
+           [[2., 1.]]])
+    """
+    m = indices.shape[0]
+    grid, indices, codes = (np.ascontiguousarray(a, dtype=np.intp) for a in (ks, indices, codes))
+    votes = _weights_or_none(weights, m)
+    sums = np.empty((m, grid.size, n_classes))
+
+    def add(rows: slice) -> None:
+        _kernels.class_sums(indices[rows], votes[rows], codes, grid, sums[rows])
+
+    map_row_chunks(add, m, n_jobs)
+    return sums.transpose(1, 0, 2)
+
+
+def _weights_or_none(weights: NDArray[Any] | None, m: int) -> NDArray[np.float64]:
+    """Weights as float64; no columns stand for none, so that one compiled form serves both."""
+    return np.empty((m, 0)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
