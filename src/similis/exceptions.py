@@ -1,6 +1,6 @@
 """Errors and warnings that similis raises on purpose."""
 
-__all__ = ["AsymmetryWarning", "DataNotFoundError", "KindWarning", "ProximityError"]
+__all__ = ["AsymmetryWarning", "DataNotFoundError", "DiagonalWarning", "KindWarning", "ProximityError"]
 
 
 class ProximityError(ValueError):
@@ -17,3 +17,7 @@ class KindWarning(UserWarning):
 
 class AsymmetryWarning(UserWarning):
     """A step that needs a symmetric matrix uses the symmetric part of an asymmetric one."""
+
+
+class DiagonalWarning(UserWarning):
+    """An object's dissimilarity to itself is not zero where the step's mathematics says it is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import OrderedDict
 from dataclasses import dataclass
 from threading import Lock
@@ -12,7 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-__all__ = ["EigenSystem", "asymmetry", "eigen_symmetric", "is_psd", "symmetric_part"]
+__all__ = ["EigenSystem", "asymmetry", "eigen_symmetric", "is_psd", "roundoff", "symmetric_part"]
+
+
+def roundoff(size: int, norm: float, dtype: Any) -> float:
+    """Bound on the eigenvalues that rounding alone gives a matrix of this size and norm: 10 sqrt(n) eps ||A||.
+
+    On singular Gram matrices of 50 to 2,000 objects the spurious eigenvalues measure 0.2 to 6 eps ||A||. The usual
+    n eps ||A|| would swallow true negative eigenvalues of a large float32 matrix.
+    """
+    return 10 * math.sqrt(size) * float(np.finfo(dtype).eps) * norm
 
 
 @dataclass(frozen=True)
@@ -24,11 +34,8 @@ class EigenSystem:
 
     @property
     def tolerance(self) -> float:
-        """Below this, an eigenvalue is round-off: n * eps * the largest magnitude."""
-        if not self.values.size:
-            return 0.0
-        eps = float(np.finfo(self.values.dtype).eps)
-        return self.values.size * eps * float(np.abs(self.values).max())
+        """Up to this magnitude an eigenvalue is round-off, see :func:`roundoff`."""
+        return roundoff(self.values.size, float(np.abs(self.values).max(initial=0.0)), self.values.dtype)
 
 
 class _Cache:
@@ -91,13 +98,16 @@ def eigen_symmetric(A: NDArray[Any]) -> EigenSystem:
     return found
 
 
-def is_psd(A: NDArray[Any]) -> bool:
-    """Tell by a Cholesky attempt, far cheaper than a decomposition, whether a symmetric A is positive definite.
+def is_psd(A: NDArray[Any], *, above: float = 0.0) -> bool:
+    """Tell by a Cholesky attempt, far cheaper than a decomposition, whether all eigenvalues of A are > `above`.
 
-    False means "not shown": a singular PSD matrix may fail here and needs its spectrum.
+    False means "not shown": a singular PSD matrix may fail at zero and passes with ``above=-roundoff(...)``.
     """
     if not A.size:
         return True
+    if above:
+        A = A.copy()
+        np.einsum("ii->i", A)[:] -= A.dtype.type(above)
     _, info = linalg.lapack.get_lapack_funcs(("potrf",), (A,))[0](A, lower=True, clean=False, overwrite_a=False)
     return bool(info == 0)
 
