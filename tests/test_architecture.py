@@ -38,9 +38,9 @@ MAY_IMPORT = {
 THIRD_PARTY = {
     "_kernels": {"numpy", "numba"},
     "exceptions": set(),
-    "_utils": {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl"},
+    "_utils": {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "rich"},
     "solvers": {"numpy", "scipy", "sklearn", "clarabel"},
-    "io": {"numpy", "scipy", "sklearn", "skops", "pyarrow", "zarr"},
+    "io": {"numpy", "scipy", "sklearn", "skops", "pandas", "pyarrow", "zarr"},
 }
 
 

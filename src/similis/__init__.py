@@ -12,8 +12,12 @@ __version__ = "0.1.0"
 # Public names by room. A test holds this equal to the rooms' own __all__.
 _ROOMS: dict[str, tuple[str, ...]] = {
     "exceptions": ("ProximityError",),
+    "io": ("Proximity", "read_proximity", "write_proximity", "save", "load"),
+    "_utils.compact": ("compact",),
+    "neighbors": ("LocalNearestCentroid", "NearestCentroid"),
+    "model_selection": ("PathSearchCV",),
 }
-_MODULES = ("exceptions",)
+_MODULES = ("exceptions", "io", "model_selection", "neighbors", "solvers")
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = ["__version__", *_HOME]

@@ -3,6 +3,7 @@
 Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``)::
 
     _jit.py        the one decorator and its flags
+    _local_centroid.py  local_centroids: class centroids among ranked neighbours for a grid of k
     _topk.py       top_k: ranked neighbours of every row, with folds
     _votes.py      vote_winners, class_sums: votes of ranked neighbours for a grid of k
 
@@ -16,6 +17,7 @@ from importlib import import_module
 from typing import Any
 
 _HOME: dict[str, str] = {
+    "local_centroids": "_local_centroid",
     "top_k": "_topk",
     "class_sums": "_votes",
     "vote_winners": "_votes",

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.decision import check_costs, least_cost
 from similis._utils.validation import Kind, check_labels, check_proximity, check_query
@@ -82,16 +83,22 @@ class ProximityClassifier(ClassifierMixin, ProximityEstimator):
 
     classes_: NDArray[Any]
 
+    @property
+    def columns_(self) -> NDArray[np.intp]:
+        """Training objects whose column ``predict`` reads; all of them, unless a subclass knows better."""
+        check_is_fitted(self)
+        return np.arange(self.n_features_in_)
+
+    def _compact(self) -> tuple[Any, NDArray[np.intp]]:
+        """A model with the same predictions that reads only ``columns_``, and those columns."""
+        return self, self.columns_
+
     def _check_fit_labels(self, X: ArrayLike, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
         """Check matrix and labels; set ``classes_``; return the matrix and the class code of each object."""
         S = self._check_fit(X)
         self.classes_, codes = check_labels(y, S.shape[0], who=type(self).__name__)
         check_costs(getattr(self, "costs", None), len(self.classes_))
         return S, codes
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
-        """Probability of each class, columns in the order of ``classes_``."""
-        raise NotImplementedError
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the class with the least expected cost.

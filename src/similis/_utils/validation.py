@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from similis.exceptions import KindWarning, ProximityError
 
-__all__ = ["Kind", "check_labels", "check_proximity", "check_query", "check_stack_width"]
+__all__ = ["Kind", "check_labels", "check_proximity", "check_query", "check_stack_width", "show"]
 
 Kind = Literal["similarity", "dissimilarity"]
 _DTYPES = (np.float64, np.float32)
@@ -113,18 +113,14 @@ def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2) -> t
     """Check class labels of `n` objects; return the sorted classes and each object's class code."""
     if y is None:
         raise ProximityError(f"{who} requires y to be passed, but the target y is None.")
-    y = np.asarray(y)
-    if y.ndim == 2 and y.shape[1] == 1:
-        y = y[:, 0]
-    if y.ndim != 1:
-        raise ProximityError(f"y must be one label per object, a vector. Got shape {y.shape}.")
+    y = column_or_1d(y, warn=True)
     if y.shape[0] != n:
         raise ProximityError(f"y must hold one label per object. Got {y.shape[0]} labels for {n} objects.")
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < min_classes:
         raise ProximityError(
-            f"{who} needs at least {min_classes} classes to tell apart; y holds only one class, {classes[0]!r}."
+            f"{who} needs at least {min_classes} classes to tell apart; y holds only one class, {show(classes[0])}."
         )
     return classes, codes
 
@@ -136,6 +132,11 @@ def check_stack_width(A: NDArray[Any], n_slices: int, estimator: Any) -> None:
         raise ProximityError(
             f"{_who(estimator)} was fitted on a stack of {n_slices} matrices and must get as many. Got {got}."
         )
+
+
+def show(value: Any) -> str:
+    """A label or number as a user would write it, without NumPy's wrapping."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def _who(estimator: Any) -> str:

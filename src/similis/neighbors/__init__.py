@@ -1,0 +1,6 @@
+"""Classifiers that ask the neighbours, or a few prototypes."""
+
+from similis.neighbors._local_centroid import LocalNearestCentroid
+from similis.neighbors._nearest_centroid import NearestCentroid
+
+__all__ = ["LocalNearestCentroid", "NearestCentroid"]

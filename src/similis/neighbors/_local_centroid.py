@@ -1,0 +1,159 @@
+"""Local nearest centroid: the centroids of a query's own neighbourhood. [cazzanti2007] sec. 2.2.3, 4.1."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from similis import _kernels
+from similis._utils.base import ProximityClassifier
+from similis._utils.params import Integral, at_least, choice, validated
+from similis._utils.path import PathMixin
+from similis._utils.threads import map_row_chunks
+from similis.neighbors._common import cut_to, path_neighbors
+from similis.solvers import top_k
+
+__all__ = ["LocalNearestCentroid"]
+
+
+class LocalNearestCentroid(PathMixin, ProximityClassifier):
+    """Classify by the most similar centroid among the centroids of the k nearest neighbours' classes.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Number k of neighbours; above the number n of training objects it is cut to n (``n_neighbors_``).
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        What the matrix holds.
+    n_jobs : int or None
+        Number of threads over the rows; the result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    n_neighbors_ : int
+        Neighbours used.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    NearestCentroid : Centroids of the whole classes.
+    SimilarityKNN : Votes of the neighbours.
+
+    Notes
+    -----
+    Equal similarity to two local centroids is decided by the larger class count in the neighbourhood, then by the
+    earlier class: the only use that ch. 6 of the paper can make of "priors" for this classifier. Among equally
+    central neighbours the one nearer to the query is the centroid. Missing entries (NaN) are left out of the means.
+
+    References
+    ----------
+    [cazzanti2007] Eq. (2.9)-(2.10) with the classes restricted to the k nearest neighbours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import LocalNearestCentroid
+    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
+    >>> LocalNearestCentroid(n_neighbors=3).fit(S, [0, 0, 1, 1]).predict([[2, 2, 3, 1]])
+    array([1])
+    """
+
+    _parameter_constraints = {
+        "n_neighbors": [at_least(1)],
+        "kind": [choice("similarity", "dissimilarity")],
+        "n_jobs": [Integral, None],
+    }
+    _path_params = ("n_neighbors",)
+    _allow_missing = True
+    _accept_sparse = True
+
+    def __init__(self, *, n_neighbors=5, kind="similarity", n_jobs=None):
+        self.n_neighbors = n_neighbors
+        self.kind = kind
+        self.n_jobs = n_jobs
+
+    @validated
+    def fit(self, X, y):
+        """Keep the training matrix.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        self._S, self._codes = self._check_fit_labels(X, y)
+        self.n_neighbors_ = cut_to(len(self._codes), self.n_neighbors)
+        return self
+
+    def predict(self, X):
+        """Predict the class of the most similar local centroid.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Labels from ``classes_``.
+        """
+        winners, _ = self._local(X, n_columns=0)
+        return self.classes_[winners]
+
+    def local_centroids(self, X):
+        """Index of each class's centroid among each row's neighbours.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            Training index of the centroid; -1 where no neighbour is of the class.
+        """
+        check_is_fitted(self)
+        return self._local(X, n_columns=len(self.classes_))[1]
+
+    @property
+    def _sign(self):
+        return -1 if self.kind == "dissimilarity" else 1
+
+    def _local(self, X, n_columns):
+        Q = self._check_query(X)
+        indices, values = top_k(Q, self.n_neighbors_, sign=self._sign, n_jobs=self.n_jobs)
+        winners, chosen = self._sweep(self._S, self._codes, indices, values, [self.n_neighbors_], n_columns)
+        return winners[:, 0], chosen[:, 0]
+
+    def _sweep(self, S, codes, indices, values, ks, n_columns=0):
+        m, G = len(indices), len(self.classes_)
+        ks = np.asarray(ks, dtype=np.intp)
+        winners = np.empty((m, len(ks)), np.intp)
+        chosen = np.empty((m, len(ks), n_columns), np.intp)
+        values = np.ascontiguousarray(values, dtype=S.dtype)
+
+        def work(rows):
+            _kernels.local_centroids(
+                S, float(self._sign), codes, indices[rows], values[rows], ks, G, winners[rows], chosen[rows]
+            )
+
+        map_row_chunks(work, m, self.n_jobs)
+        return winners, chosen
+
+    def _path_codes(self, S, codes, Q, test_fold, points):
+        ks = [point["n_neighbors"] for point in points]
+        indices, values = path_neighbors(S, Q, test_fold, max(ks), sign=self._sign, n_jobs=self.n_jobs)
+        grid = np.unique(ks)
+        winners, _ = self._sweep(S, codes, indices, values, grid)
+        return [winners[:, t] for t in np.searchsorted(grid, ks)]

@@ -1,0 +1,227 @@
+"""Nearest centroid: each class stands in one object. [cazzanti2007] sec. 2.2.3, 3.1, 3.2.1."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight
+
+from similis._utils.base import ProximityClassifier
+from similis._utils.params import choice, validated
+from similis._utils.path import PathMixin
+from similis._utils.validation import show
+from similis.exceptions import ProximityError
+from similis.solvers import centroids_by_fold, class_centroids
+
+__all__ = ["NearestCentroid"]
+
+
+class NearestCentroid(PathMixin, ProximityClassifier):
+    """Classify by the most similar class centroid.
+
+    The centroid of a class is one of its training objects, so any proximity will do; prediction reads one column a
+    class (see :func:`similis.compact`).
+
+    Parameters
+    ----------
+    adjusted : bool, default=False
+        Divide the similarity to a centroid by the mean similarity of its class to it, eq. (3.1): a loose class
+        reaches farther than a tight one.
+    centroid : {"max-sum", "popular"}, default="max-sum"
+        The member with the largest total similarity to its class, eq. (2.10), or the member that is most often the
+        nearest neighbour of a training object, eq. (3.11).
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        What the matrix holds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    centroids_ : ndarray of shape (G,)
+        Index of each class's centroid among the training objects.
+    mean_proximity_ : ndarray of shape (G,)
+        Mean proximity of each class to its centroid, the centroid itself included.
+    class_count_ : ndarray of shape (G,)
+        Number (or total weight) of training objects in each class.
+    columns_ : ndarray
+        Training objects whose columns ``predict`` reads.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    LocalNearestCentroid : Centroids among the query's neighbours.
+    CondensedNN : Several prototypes a class.
+
+    Notes
+    -----
+    A tie between centroids goes to the earlier class; a tie in the choice of a centroid to the lower index, sums that
+    differ by round-off counting as tied. The paper defines popularity by the nearest neighbours of all training
+    objects and describes it by those of the class; the definition is used. Missing entries (NaN) are left out of
+    the means; a class whose centroid is unknown to a new object cannot win unless all are.
+
+    References
+    ----------
+    [cazzanti2007] Eq. (2.9)-(2.10), (3.1), (3.11).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import NearestCentroid
+    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
+    >>> model = NearestCentroid().fit(S, [0, 0, 1, 1])
+    >>> model.predict([[2, 2, 3, 1]])
+    array([1])
+    """
+
+    _parameter_constraints = {
+        "adjusted": ["boolean"],
+        "centroid": [choice("max-sum", "popular")],
+        "kind": [choice("similarity", "dissimilarity")],
+    }
+    _allow_missing = True
+    _accept_sparse = True
+
+    def __init__(self, *, adjusted=False, centroid="max-sum", kind="similarity"):
+        self.adjusted = adjusted
+        self.centroid = centroid
+        self.kind = kind
+
+    @validated
+    def fit(self, X, y, sample_weight=None):
+        """Choose the centroids.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities.
+        y : array-like of shape (n,)
+            Class labels.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each object, as if it occurred so often; with ``centroid="popular"``, the weight of its vote.
+
+        Returns
+        -------
+        self
+        """
+        S, codes = self._check_fit_labels(X, y)
+        weight = None if sample_weight is None else self._check_weight(sample_weight, S, codes)
+        self._fit(S, codes, weight)
+        return self
+
+    def _fit(self, S, codes, weight=None):
+        weight = np.ones(len(codes)) if weight is None else weight
+        G = len(self.classes_)
+        self.class_count_ = np.bincount(codes, weights=weight, minlength=G)
+        self.centroids_ = class_centroids(S, codes, G, rule=self.centroid, sign=self._sign, sample_weight=weight)
+        self.mean_proximity_ = self._mean_to_centroid(S, codes, self.centroids_, weight)
+        self._columns = np.unique(self.centroids_)
+        self._places = self.centroids_
+        return self
+
+    def decision_function(self, X):
+        """Similarity to each centroid, larger for the likelier class.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, G), or (m,) for two classes
+            For two classes the second's score minus the first's. Dissimilarities come with a minus sign.
+        """
+        return self._scores_to_response(self._class_scores(self._check_query(X)), "decision_function")
+
+    def predict(self, X):
+        """Predict the class of the most similar centroid.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Labels from ``classes_``.
+        """
+        scores = self._class_scores(self._check_query(X))
+        return self.classes_[np.argmax(scores, axis=1)]
+
+    @property
+    def columns_(self):
+        """Training objects whose columns ``predict`` reads."""
+        return self._columns
+
+    @property
+    def _sign(self):
+        return -1 if self.kind == "dissimilarity" else 1
+
+    def _class_scores(self, Q):
+        """Scores of new rows, larger is better."""
+        return self._score(Q[:, self._places], self.mean_proximity_, self.class_count_)
+
+    def _score(self, to_centroids, mean, class_count):
+        """[cazzanti2007] Eq. (2.9) -> s(x, mu_h), or Eq. (3.1) -> s(x, mu_h) / mean s(., mu_h)."""
+        scores = np.asarray(to_centroids, dtype=np.float64)
+        if self.adjusted:
+            # 0 / 0 is a tight class met exactly: its limit is 0.
+            limit = np.where(scores == 0, 0.0, np.copysign(np.inf, scores))
+            scores = np.divide(scores, mean, out=limit, where=mean > 0)
+        scores = self._sign * scores
+        unknown = np.isnan(scores)
+        if unknown.any():
+            scores = np.where(unknown, -np.inf, scores)
+            scores[unknown.all(axis=1)] = class_count
+        return scores
+
+    def _check_weight(self, sample_weight, S, codes):
+        weight = _check_sample_weight(sample_weight, S, ensure_non_negative=True)
+        empty = np.bincount(codes, weights=weight, minlength=len(self.classes_)) == 0
+        if empty.any():
+            raise ProximityError(
+                f"sample_weight must not be all zero in a class; it is in {show(self.classes_[empty][0])}."
+            )
+        return weight
+
+    def _mean_to_centroid(self, S, codes, centroids, weight):
+        """Weighted mean over each class of its proximity to its centroid; 0 for a class without members."""
+        to_centroid = S[np.arange(len(codes)), centroids[codes]].astype(np.float64)
+        known = ~np.isnan(to_centroid)
+        total = np.bincount(codes, weights=weight * np.where(known, to_centroid, 0.0), minlength=len(centroids))
+        mass = np.bincount(codes, weights=weight * known, minlength=len(centroids))
+        mean = np.divide(total, mass, out=np.zeros(len(centroids)), where=mass > 0)
+        if self.adjusted and (mean < 0).any():
+            raise ProximityError(
+                f"adjusted=True divides by the mean similarity of a class to its centroid, which must not be negative. "
+                f"Class {show(self.classes_[np.argmin(mean)])} has {mean.min():.4g}. Shift them, or leave it off."
+            )
+        return mean
+
+    def _path_scores(self, S, codes, Q, test_fold, points):
+        if Q is not None:
+            return [self._fit(S, codes)._class_scores(Q)] * len(points)
+        G = len(self.classes_)
+        scores = np.empty((len(codes), G))
+        for test, centroids in centroids_by_fold(S, codes, G, test_fold, rule=self.centroid, sign=self._sign):
+            weight = (~test).astype(float)
+            mean = self._mean_to_centroid(S, codes, centroids, weight) if self.adjusted else None
+            scores[test] = self._score(S[np.ix_(test, centroids)], mean, np.bincount(codes, weight, minlength=G))
+            scores[np.ix_(test, centroids < 0)] = -np.inf
+        return [scores] * len(points)
+
+    def _scores_to_response(self, scores, response):
+        if response == "decision_function":
+            return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        return super()._scores_to_response(scores, response)
+
+    def _compact(self):
+        small = copy.copy(self)
+        small._places = np.searchsorted(self._columns, self.centroids_)
+        small.n_features_in_ = len(self._columns)
+        if hasattr(self, "feature_names_in_"):
+            small.feature_names_in_ = self.feature_names_in_[self._columns]
+        return small, self._columns

@@ -1,0 +1,135 @@
+"""The centroid of each class: the member that best stands for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CentroidRule", "centroids_by_fold", "class_centroids", "first_best"]
+
+CentroidRule = Literal["max-sum", "popular"]
+_TIE = 1e-12
+
+
+def class_centroids(
+    S: NDArray[Any],
+    codes: NDArray[np.intp],
+    n_classes: int,
+    *,
+    rule: CentroidRule = "max-sum",
+    sign: float = 1.0,
+    sample_weight: NDArray[Any] | None = None,
+) -> NDArray[np.intp]:
+    """Choose one object per class.
+
+    Parameters
+    ----------
+    S : ndarray of shape (n, n)
+        Proximities, rows s(z, .); NaN is a missing entry and left out of the means.
+    codes : ndarray of shape (n,)
+        Class of each object, 0 .. n_classes - 1.
+    n_classes : int
+        Number of classes.
+    rule : {"max-sum", "popular"}
+        The member most similar to its class on average, or the one that is most often a nearest neighbour.
+    sign : {1.0, -1.0}
+        -1 for dissimilarities.
+    sample_weight : ndarray of shape (n,), optional
+        Weight of each object, as if it occurred so often; 0 leaves it out.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        Index of each class's centroid, -1 for a class without members; the lowest index among equals, where means
+        that differ by round-off are equal.
+    """
+    weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    if rule == "popular":
+        return _most_popular(S, codes, n_classes, sign, weight)
+    total, mass = _column_sums(S, codes, n_classes, weight)
+    return _largest_mean(sign * total, mass, codes, n_classes, weight > 0)
+
+
+def centroids_by_fold(
+    S: NDArray[Any],
+    codes: NDArray[np.intp],
+    n_classes: int,
+    test_fold: NDArray[np.intp],
+    *,
+    rule: CentroidRule = "max-sum",
+    sign: float = 1.0,
+) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.intp]]]:
+    """For each fold: which objects are in it, and the centroids of the objects outside it.
+
+    The sums of the "max-sum" rule are formed once and each fold's share is taken away, so all folds together cost
+    two passes over the matrix, leave-one-out included.
+    """
+    if rule == "max-sum":
+        total, mass = _column_sums(S, codes, n_classes, np.ones(len(codes)))
+    for fold in np.unique(test_fold):
+        test = test_fold == fold
+        if rule == "popular":
+            yield test, _most_popular(S, codes, n_classes, sign, np.where(test, 0.0, 1.0))
+            continue
+        rows = np.flatnonzero(test)
+        own = codes[rows][:, None] == codes[None, :]
+        block = S[rows]
+        known = own & ~np.isnan(block)
+        kept = total - np.where(known, block, 0.0).sum(axis=0, dtype=np.float64)
+        yield test, _largest_mean(sign * kept, mass - known.sum(axis=0), codes, n_classes, ~test)
+
+
+def first_best(values: NDArray[Any]) -> int:
+    """Index of the largest value, the first of those that equal it up to round-off; NaN never wins over a number."""
+    if np.isnan(values).all():
+        return 0
+    best = np.nanmax(values)
+    return int(np.argmax(values >= best - _TIE * max(1.0, abs(float(best)))))
+
+
+def _column_sums(
+    S: NDArray[Any], codes: NDArray[np.intp], n_classes: int, weight: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Sum over z of each mu's class of weight(z) s(z, mu), and the weight of the known entries."""
+    total, mass = np.zeros(len(codes)), np.zeros(len(codes))
+    for h in range(n_classes):
+        members = np.flatnonzero(codes == h)
+        block = S[np.ix_(members, members)]
+        known = ~np.isnan(block)
+        total[members] = weight[members] @ np.where(known, block, 0.0)
+        mass[members] = weight[members] @ known
+    return total, mass
+
+
+def _largest_mean(
+    total: NDArray[Any], mass: NDArray[Any], codes: NDArray[np.intp], n_classes: int, eligible: NDArray[np.bool_]
+) -> NDArray[np.intp]:
+    """[cazzanti2007] Eq. (2.10) -> mu_h = argmax_{mu in X_h} sum_{z in X_h} s(z, mu), as a mean over known entries."""
+    mean = np.divide(total, mass, out=np.full(len(total), np.nan), where=mass > 0)
+    return _pick([np.flatnonzero((codes == h) & eligible) for h in range(n_classes)], mean)
+
+
+def _most_popular(
+    S: NDArray[Any], codes: NDArray[np.intp], n_classes: int, sign: float, weight: NDArray[Any]
+) -> NDArray[np.intp]:
+    """[cazzanti2007] Eq. (3.11) -> mu_h = argmax_{z in X_h} |N(z)|, ties by total similarity to N(z)."""
+    others = np.where(np.isnan(S), -np.inf, sign * S).astype(np.float64)
+    np.fill_diagonal(others, -np.inf)
+    others[:, weight == 0] = -np.inf
+    nearest = np.argmax(others, axis=1)
+    found = others[np.arange(len(S)), nearest]
+    counts = np.where(np.isfinite(found), weight, 0.0)
+    votes = np.bincount(nearest, weights=counts, minlength=len(S))
+    support = np.bincount(nearest, weights=np.where(counts > 0, found, 0.0) * counts, minlength=len(S))
+    leaders = []
+    for h in range(n_classes):
+        members = np.flatnonzero((codes == h) & (weight > 0))
+        leaders.append(members[votes[members] == votes[members].max(initial=0.0)])
+    return _pick(leaders, support)
+
+
+def _pick(candidates: list[NDArray[np.intp]], values: NDArray[Any]) -> NDArray[np.intp]:
+    return np.array([c[first_best(values[c])] if len(c) else -1 for c in candidates], dtype=np.intp)

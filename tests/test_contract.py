@@ -1,0 +1,78 @@
+"""Every public classifier keeps scikit-learn's contract and ours."""
+
+import contract
+import numpy as np
+import pytest
+from sklearn.utils._testing import ignore_warnings
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
+
+import similis
+from similis import LocalNearestCentroid, NearestCentroid, PathSearchCV
+
+CLASSIFIERS = [
+    NearestCentroid(),
+    NearestCentroid(centroid="popular"),
+    NearestCentroid(kind="dissimilarity", adjusted=True),
+    LocalNearestCentroid(),
+    LocalNearestCentroid(kind="dissimilarity"),
+]
+SEARCHES = [PathSearchCV(LocalNearestCentroid(), {"n_neighbors": [1, 2, 3]}, cv=3)]
+
+
+@parametrize_with_checks(CLASSIFIERS + SEARCHES, expected_failed_checks=contract.expected_failures)
+def test_scikit_learn(estimator, check):
+    with ignore_warnings(category=UserWarning):
+        check(estimator)
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
+@pytest.mark.parametrize(
+    "check",
+    [
+        contract.check_decision_and_probability_agree,
+        contract.check_rows_are_independent,
+        contract.check_order_of_objects,
+        contract.check_float32,
+    ],
+)
+def test_ours(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
+def test_weights(estimator):
+    if not has_fit_parameter(estimator, "sample_weight"):
+        assert "sample_weight" not in type(estimator).fit.__doc__
+        return
+    if getattr(estimator, "centroid", None) == "popular":
+        return  # a copy of an object is its nearest neighbour, so copies change who is popular
+    contract.check_weight_is_repetition(estimator)
+    contract.check_zero_weight_is_absence(estimator)
+
+
+def test_every_public_classifier_is_here():
+    rooms = ("neighbors", "discriminant", "mixture", "svm", "normal", "maxsim")
+    names = {
+        name for room in rooms for name in similis._ROOMS.get(room, ()) if isinstance(getattr(similis, name), type)
+    }
+    assert names <= {type(estimator).__name__ for estimator in CLASSIFIERS}
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
+def test_bad_input_gets_one_clear_sentence(estimator):
+    S, y, Q = contract.toy(estimator)
+    bad = S.copy()
+    bad[3, 5] = np.inf
+    cases = [
+        (lambda: type(estimator)().fit(S[:, :7], y), "square"),
+        (lambda: estimator.fit(bad, y), "row 3, column 5"),
+        (lambda: estimator.fit(S, y[:-1]), "39 labels for 40"),
+        (lambda: estimator.fit(S, np.zeros(len(y), int)), "class"),
+        (lambda: estimator.fit(S, y).predict(Q.T), "transpose"),
+        (lambda: estimator.fit(S, y).predict(Q[:, :5]), "expecting 40"),
+    ]
+    for call, words in cases:
+        with pytest.raises(ValueError, match=words) as caught:
+            call()
+        assert len(str(caught.value)) < 300

@@ -1,0 +1,183 @@
+"""PathSearchCV is GridSearchCV with less work: same scores, same choice, fewer fits."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut, RepeatedStratifiedKFold, ShuffleSplit
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+from similis import LocalNearestCentroid, NearestCentroid, PathSearchCV
+
+
+@pytest.fixture
+def data(rng):
+    y = np.arange(60) % 3
+    Z = 1.5 * rng.normal(size=(3, 4))[y] + rng.normal(size=(60, 4))
+    S = np.exp(-((Z[:, None] - Z[None]) ** 2).sum(-1) / 8)
+    return np.round(S, 2), np.array(["a", "b", "c"])[y]  # rounded: ties everywhere
+
+
+class Half(TransformerMixin, BaseEstimator):
+    """A pairwise transformer that counts its fits and depends on the training part."""
+
+    fits = 0
+
+    def __init__(self, *, power=1.0):
+        self.power = power
+
+    def fit(self, X, y=None):
+        type(self).fits += 1
+        self.scale_ = np.asarray(X).mean()
+        return self
+
+    def transform(self, X):
+        return (np.asarray(X) / self.scale_) ** self.power
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = True
+        return tags
+
+
+def compare(estimator, grid, X, y, *, groups=None, atol=0.0, **options):
+    ours = PathSearchCV(estimator, grid, **options).fit(X, y, groups=groups)
+    theirs = GridSearchCV(estimator, grid, error_score="raise", **options).fit(X, y, groups=groups)
+    scores = [key for key in theirs.cv_results_ if "_test_" in key]
+    assert set(ours.cv_results_) == set(theirs.cv_results_)
+    for key in scores:
+        np.testing.assert_allclose(ours.cv_results_[key], theirs.cv_results_[key], rtol=0, atol=atol, err_msg=key)
+    assert ours.cv_results_["params"] == theirs.cv_results_["params"]
+    if hasattr(theirs, "best_index_"):
+        assert (ours.best_params_, ours.best_index_) == (theirs.best_params_, theirs.best_index_)
+    assert ours.n_splits_ == theirs.n_splits_
+    return ours
+
+
+KS = {"n_neighbors": [1, 2, 3, 5, 8, 13, 21]}
+
+
+@pytest.mark.parametrize(
+    "cv", [5, LeaveOneOut(), ShuffleSplit(4, random_state=0), RepeatedStratifiedKFold(n_splits=3, n_repeats=2)]
+)
+def test_same_scores_as_grid_search(data, cv):
+    if isinstance(cv, RepeatedStratifiedKFold):
+        cv.random_state = 0
+    compare(LocalNearestCentroid(), KS, *data, cv=cv)
+
+
+def test_centroid_families(data):
+    compare(NearestCentroid(), {"adjusted": [False, True], "centroid": ["max-sum", "popular"]}, *data, cv=6)
+    compare(NearestCentroid(), {"adjusted": [False, True]}, *data, cv=LeaveOneOut())
+
+
+def test_groups_are_respected(data):
+    S, y = data
+    compare(LocalNearestCentroid(), KS, S, y, groups=np.arange(60) // 6, cv=GroupKFold(5))
+
+
+def test_any_scorer(data):
+    for scoring in ("balanced_accuracy", make_scorer(lambda a, b: float(np.mean(a == b)) ** 2)):
+        compare(LocalNearestCentroid(), KS, *data, scoring=scoring, cv=4)
+    several = {"right": "accuracy", "even": "balanced_accuracy"}
+    compare(LocalNearestCentroid(), KS, *data, scoring=several, refit="even", cv=4)
+    compare(LocalNearestCentroid(), KS, *data, scoring=several, refit=False, cv=4)
+
+
+def test_decision_scorer_on_two_classes(data):
+    S, y = data
+    keep = y != "c"
+    compare(
+        NearestCentroid(),
+        {"adjusted": [False, True]},
+        S[np.ix_(keep, keep)],
+        y[keep],
+        scoring="roc_auc",
+        cv=4,
+        atol=1e-9,
+    )
+
+
+def test_pipeline_fits_transformers_once_a_fold(data):
+    grid = {"half__power": [1.0, 2.0], "localnearestcentroid__n_neighbors": KS["n_neighbors"]}
+    Half.fits = 0
+    ours = PathSearchCV(make_pipeline(Half(), LocalNearestCentroid()), grid, cv=5, refit=False).fit(*data)
+    assert Half.fits == 2 * 5
+    compare(make_pipeline(Half(), LocalNearestCentroid()), grid, *data, cv=5)
+    assert len(ours.cv_results_["params"]) == 14
+
+
+def test_falls_back_to_plain_fits(data):
+    S, y = data
+    compare(SVC(kernel="precomputed"), {"C": [0.1, 1.0]}, S, y, cv=3)
+    compare(KNeighborsClassifier(metric="precomputed"), {"n_neighbors": [1, 3]}, 1 - S, y, cv=3)
+    grid = [{"svc": [SVC(kernel="precomputed"), LocalNearestCentroid()]}]
+    compare(make_pipeline(Half(), SVC(kernel="precomputed")), grid, S, y, cv=3)
+
+
+def test_scorer_that_looks_inside_gets_fitted_estimators(data):
+    def scorer(estimator, X, y):
+        return estimator.n_neighbors_ + 0.0
+
+    ours = compare(LocalNearestCentroid(), KS, *data, scoring=scorer, cv=3)
+    assert ours.best_params_ == {"n_neighbors": 21}
+
+
+@pytest.mark.parametrize("n_jobs", [2, 4])
+def test_threads_change_nothing(data, n_jobs):
+    one = PathSearchCV(
+        make_pipeline(Half(), LocalNearestCentroid()), {"localnearestcentroid__n_neighbors": [1, 4]}, cv=5
+    )
+    many = PathSearchCV(**{**one.get_params(deep=False), "n_jobs": n_jobs}).fit(*data)
+    one.fit(*data)
+    for key, value in one.cv_results_.items():
+        if "_test_" in key:
+            assert value.tobytes() == many.cv_results_[key].tobytes()
+
+
+def test_leave_one_out_makes_one_sweep(data, monkeypatch):
+    calls = []
+    sweep = LocalNearestCentroid._sweep
+    monkeypatch.setattr(LocalNearestCentroid, "_sweep", lambda self, *a: calls.append(1) or sweep(self, *a))
+    monkeypatch.setattr(LocalNearestCentroid, "fit", lambda *a: pytest.fail("a plain fit"))
+    PathSearchCV(LocalNearestCentroid(), KS, cv=LeaveOneOut(), refit=False).fit(*data)
+    assert len(calls) == 1
+
+
+def test_refit_gives_a_working_model(data):
+    S, y = data
+    search = PathSearchCV(LocalNearestCentroid(), KS, cv=5).fit(S, y)
+    np.testing.assert_array_equal(search.predict(S), search.best_estimator_.predict(S))
+    assert search.score(S, y) == (search.predict(S) == y).mean()
+    assert search.refit_time_ > 0
+    chosen = PathSearchCV(LocalNearestCentroid(), KS, cv=5, refit=lambda results: 2).fit(S, y)
+    assert chosen.best_index_ == 2
+    assert not hasattr(chosen, "best_score_")
+
+
+def test_a_frame_is_cut_along_both_axes(data):
+    pandas = pytest.importorskip("pandas")
+    S, y = data
+    names = [f"o{i}" for i in range(60)]
+    a = PathSearchCV(LocalNearestCentroid(), KS, cv=5).fit(pandas.DataFrame(S, names, names), y)
+    b = PathSearchCV(LocalNearestCentroid(), KS, cv=5).fit(S, y)
+    np.testing.assert_array_equal(a.cv_results_["mean_test_score"], b.cv_results_["mean_test_score"])
+
+
+def test_bad_grids_are_named(data):
+    for bad, words in (
+        ({"n_neighbors": [0]}, "n_neighbors"),
+        ({"n_neighbors": ["many"]}, "n_neighbors"),
+        ({"k": [1]}, "'k'"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            PathSearchCV(LocalNearestCentroid(), bad, cv=3).fit(*data)
+    with pytest.raises(ValueError, match="refit"):
+        PathSearchCV(LocalNearestCentroid(), KS, cv=3, scoring=["accuracy", "balanced_accuracy"]).fit(*data)
+
+
+def test_progress_goes_to_stderr(data, capsys):
+    PathSearchCV(LocalNearestCentroid(), KS, cv=3, progress=True).fit(*data)
+    assert capsys.readouterr().out == ""
