@@ -1,0 +1,239 @@
+"""Proximities as arrays: npz, and npy with a JSON sidecar. Pickled objects are never read.
+
+The header of every array is read first: its shape and type must agree with the bytes that are there, and with what the
+caller is ready to unpack, before anything of that size is allocated.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import warnings
+import zipfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from similis._utils.files import short_path
+from similis.exceptions import ProximityError
+from similis.io._proximity import Proximity, short
+from similis.io._raw import Raw
+
+__all__ = ["card", "from_card", "read_npy", "read_npz", "sidecar", "write_npy", "write_npz"]
+
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+_BY_NAME = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
+
+
+def read_npz(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Raw:
+    """Read our own npz files, and others' if it is plain which of their arrays is the matrix."""
+    where = short_path(path)
+    with damaged(where, "npz archive"), zipfile.ZipFile(path) as archive:
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        headers = {name: _member_header(archive, info, where, name) for name, info in members.items()}
+        key = _choose(headers, key, where, square)
+
+        def take(name: str) -> NDArray[Any] | None:
+            return _member(archive, members[name], headers[name], where, max_bytes) if name in members else None
+
+        values = take(key)
+        assert values is not None
+        kind = take("kind")
+        labels = take("labels" if "labels" in members else "y")
+        ids, column_ids = take("ids"), take("column_ids")
+    prefix = key.partition("_")[0]
+    return Raw(
+        values,
+        None if ids is None else ids.tolist(),
+        None if column_ids is None else column_ids.tolist(),
+        _BY_NAME.get(prefix) if kind is None else str(kind[()] if kind.ndim == 0 else kind) or None,
+        labels,
+    )
+
+
+def write_npz(file: IO[bytes], P: Proximity) -> None:
+    """Write every part as an array of its own, readable by ``numpy.load`` without pickles."""
+    parts: dict[str, Any] = {"values": P.values, "kind": np.array(P.kind or "")}
+    for name in ("ids", "column_ids", "labels"):
+        if getattr(P, name) is not None:
+            parts[name] = np.array(getattr(P, name))
+    np.savez(file, **parts, allow_pickle=False)
+
+
+def read_npy(path: Path, *, mmap: bool) -> Raw:
+    """Read an npy file and the ids, kind and labels in the JSON file beside it, if there is one."""
+    where = short_path(path)
+    with damaged(where, "npy file"), open(path, "rb") as file:
+        header = _header(file, where)
+        _agree(header, os.path.getsize(path) - file.tell(), where)
+        if mmap:
+            shape, fortran, dtype = header
+            order: Any = "F" if fortran else "C"
+            values: NDArray[Any] = np.memmap(path, dtype, mode="r", offset=file.tell(), shape=shape, order=order)
+        else:
+            values = _data(file, header)
+    raw = Raw(values)
+    beside = sidecar(path)
+    if beside.exists():
+        from_card(_json(beside), raw, short_path(beside))
+    return raw
+
+
+def write_npy(file: IO[bytes], beside: IO[bytes], P: Proximity) -> None:
+    """Write the matrix, and in the sidecar everything else."""
+    np.save(file, P.values, allow_pickle=False)
+    beside.write(json.dumps(card(P), ensure_ascii=False, indent=1).encode())
+
+
+def sidecar(path: Path) -> Path:
+    """The JSON file that belongs to an npy file."""
+    return path.with_name(path.name + ".json")
+
+
+def card(P: Proximity) -> dict[str, Any]:
+    """Everything but the values, for JSON."""
+    return {
+        "format": "similis proximity",
+        "version": 1,
+        "shape": list(P.shape),
+        "kind": P.kind,
+        "ids": P.ids,
+        "column_ids": P.column_ids,
+        "labels": None if P.labels is None else P.labels.tolist(),
+    }
+
+
+def from_card(found: Any, raw: Raw, where: str) -> None:
+    """Fill `raw` with what a card says, if it fits."""
+    if not isinstance(found, dict) or found.get("format") != "similis proximity" or found.get("version") != 1:
+        raise ProximityError(f"{where} must be a sidecar written by similis (version 1); remove it or write it again.")
+    if found.get("shape") != list(raw.values.shape):
+        raise ProximityError(
+            f"{where} belongs to a matrix of shape {short(found.get('shape'))}, but the one beside it has shape "
+            f"{raw.values.shape}; write both again."
+        )
+    for name in ("ids", "column_ids", "labels"):
+        if not isinstance(found.get(name), list | None):
+            raise ProximityError(f"{where}: {name!r} must be a list. Got {short(found[name])}.")
+    raw.kind, raw.labels = found.get("kind"), found.get("labels")
+    raw.ids, raw.column_ids = found.get("ids"), found.get("column_ids")
+
+
+@contextmanager
+def damaged(where: str, what: str) -> Any:
+    """Turn whatever a parser says of hostile or damaged bytes into one sentence; missing files keep their error."""
+    try:
+        yield
+    except (ProximityError, FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except Exception as error:  # parsers of foreign bytes raise nearly anything: zlib, struct, recursion, overflow
+        reason = " ".join(str(error).split())[:80] or type(error).__name__
+        raise ProximityError(f"{where} is not a readable {what}: {reason}.") from None
+
+
+def _choose(headers: dict[str, Any], key: str | None, where: str, square: bool) -> str:
+    """The name of the array that is the matrix."""
+    names = ", ".join(map(short, headers))[:120] or "nothing"
+    if key is not None:
+        if key not in headers:
+            raise ProximityError(f"{where} has no array {short(key)}. It holds {names}.")
+        return key
+    if "values" in headers:
+        return "values"
+
+    def fits(header: Any, kinds: str) -> bool:
+        shape, _, dtype = header
+        return len(shape) in (2, 3) and dtype.kind in kinds and (shape[0] == shape[1] or not square)
+
+    found = [name for name, header in headers.items() if fits(header, "f")]
+    found = found or [name for name, header in headers.items() if fits(header, "iub")]
+    if len(found) == 1:
+        return found[0]
+    if any(dtype.hasobject for _, _, dtype in headers.values()):
+        raise ProximityError(f"{where} holds pickled Python objects, which are never read; write plain numbers.")
+    raise ProximityError(
+        f"{where} must hold one matrix. Got {len(found)} that could be it among {names}; say which with key=..."
+        if found
+        else f"{where} must hold a {'square ' if square else ''}matrix of numbers. Got {names}."
+    )
+
+
+def _member_header(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str, name: str) -> Any:
+    with archive.open(info) as file:
+        return _header(file, f"{where}, array {short(name)}", pickles=True)
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, header: Any, where: str, max_bytes: int) -> NDArray[Any]:
+    """One array of an archive, once its declared size is known to be honest and bearable."""
+    where = f"{where}, array {short(info.filename.removesuffix('.npy'))}"
+    size = info.file_size
+    if info.compress_type != zipfile.ZIP_STORED and size > max_bytes:
+        raise ProximityError(
+            f"{where} unpacks to {size} bytes, more than max_bytes={max_bytes}; raise it if you trust it."
+        )
+    with archive.open(info) as file:
+        start = len(_skip_header(file))
+        _agree(header, size - start, where)
+        array = _data(file, header)
+        if file.read(1):
+            raise ProximityError(f"{where} has more bytes than it declares; the file is damaged.")
+    return array
+
+
+def _skip_header(file: IO[bytes]) -> bytes:
+    """Magic, version, header length and header, as bytes."""
+    start = file.read(8)
+    length = file.read(2 if start[6] == 1 else 4)
+    return start + length + file.read(int.from_bytes(length, "little"))
+
+
+def _header(file: IO[bytes], where: str, pickles: bool = False) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, Fortran order and type of an npy stream."""
+    if file.read(6) != npy.MAGIC_PREFIX:
+        raise ProximityError(f"{where} does not start as an npy array does; the file is damaged or of another format.")
+    version = tuple(file.read(2))
+    if version not in _HEADERS:
+        raise ProximityError(f"{where} is an npy array of version {version}, which is not read.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about the age of the file
+        shape, fortran, dtype = _HEADERS[version](file)
+    if dtype.hasobject and not pickles:
+        raise ProximityError(f"{where} holds pickled Python objects, which are never read; write plain numbers.")
+    return shape, fortran, dtype
+
+
+def _agree(header: Any, n_bytes: int, where: str) -> None:
+    """Refuse an array whose header asks for another number of bytes than there are."""
+    shape, _, dtype = header
+    if dtype.hasobject:
+        raise ProximityError(f"{where} holds pickled Python objects, which are never read; write plain numbers.")
+    if any(extent < 0 for extent in shape) or math.prod(shape) * dtype.itemsize != n_bytes:
+        raise ProximityError(
+            f"{where} must hold {short(shape)} values of type {dtype.str[:20]}. Got {n_bytes} bytes: the file is "
+            "truncated or damaged."
+        )
+
+
+def _data(file: IO[bytes], header: Any) -> NDArray[Any]:
+    """Read the bytes after the header, a piece at a time, into an array of the declared shape."""
+    shape, fortran, dtype = header
+    flat = np.empty(math.prod(shape), dtype)
+    view = memoryview(flat.view(np.uint8).data) if flat.size and dtype.itemsize else memoryview(b"")
+    done = 0
+    while done < len(view):
+        piece = file.read(min(1 << 22, len(view) - done))
+        if not piece:
+            raise EOFError("the data end early")
+        view[done : done + len(piece)] = piece
+        done += len(piece)
+    return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
+
+
+def _json(path: Path) -> Any:
+    with damaged(short_path(path), "JSON file"):
+        return json.loads(path.read_bytes())

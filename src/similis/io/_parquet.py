@@ -1,0 +1,114 @@
+"""Proximities as a parquet table: one column per object, the row ids in a text column in front (extra: pyarrow)."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from similis._utils.files import short_path
+from similis.exceptions import ProximityError
+from similis.io._numpy import card, damaged, from_card
+from similis.io._proximity import Proximity, short
+from similis.io._raw import Raw
+
+__all__ = ["read_parquet", "write_parquet"]
+
+_CARD = b"similis"
+
+
+def read_parquet(path: Path, *, square: bool, max_bytes: int) -> Raw:
+    """Read our own parquet files, and others' whose columns are numbers but for one of ids."""
+    pa, pq = _pyarrow(path)
+    where = short_path(path)
+    with damaged(where, "parquet file"), open(path, "rb") as file:
+        parquet = pq.ParquetFile(file)
+        _bearable(parquet.metadata, os.path.getsize(path), where, max_bytes)
+        schema = parquet.schema_arrow
+        found = json.loads((schema.metadata or {}).get(_CARD, b"null"))
+        table = parquet.read()
+    names = list(table.column_names)
+    is_id = [_holds_ids(pa, field) for field in schema]
+    numeric = [i for i in range(len(names)) if not is_id[i]]
+    if sum(is_id) > 1:
+        raise ProximityError(
+            f"{where} must hold numbers beside one column of ids. Got text in the columns "
+            f"{short(names[is_id.index(True)])} and {short(names[len(names) - 1 - is_id[::-1].index(True)])}."
+        )
+    if not numeric or not table.num_rows:
+        raise ProximityError(f"{where} holds no matrix: {table.num_rows} rows, {len(numeric)} columns of numbers.")
+    values = np.empty((table.num_rows, len(numeric)), order="F")
+    for j, i in enumerate(numeric):
+        values[:, j] = _column(pa, table.column(i), names[i], where)
+    raw = Raw(np.ascontiguousarray(values))
+    if found is not None:
+        from_card(found, raw, where)
+    if all(pa.types.is_float32(schema.field(i).type) for i in numeric):
+        raw.values = raw.values.astype(np.float32)
+    raw.column_ids = [names[i] for i in numeric]
+    if any(is_id):
+        raw.ids = _ids(table.column(is_id.index(True)), where)
+    else:  # rows come in the order of the columns, if there is one per column
+        plain = raw.column_ids == [str(j) for j in range(len(numeric))]
+        raw.column_ids = None if plain else raw.column_ids
+        raw.ids = raw.column_ids if square else None
+    return raw
+
+
+def write_parquet(file: IO[bytes], P: Proximity) -> None:
+    """Write one column per object, with kind and labels in the file's own metadata."""
+    pa, pq = _pyarrow("parquet")
+    if P.values.ndim != 2:
+        raise ProximityError(f"A parquet file holds one matrix. Got a stack of shape {P.shape}; write npz or npy.")
+    columns = P.ids if P.square else P.column_ids
+    names = [str(j) for j in range(P.shape[1])] if columns is None else list(columns)
+    arrays = [pa.array(np.ascontiguousarray(P.values[:, j])) for j in range(P.shape[1])]
+    if P.ids is not None:
+        names.insert(0, "id" if "id" not in names else "row id")
+        arrays.insert(0, pa.array(P.ids, pa.string()))
+    about = card(P) | {"ids": None, "column_ids": None}  # those are in the table
+    schema = pa.schema(
+        [pa.field(name, array.type) for name, array in zip(names, arrays)], metadata={_CARD: json.dumps(about).encode()}
+    )
+    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), file, use_dictionary=False)
+
+
+def _pyarrow(path: Any) -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise ImportError(f"{short_path(path)}: parquet needs pyarrow: pip install 'similis[parquet]'") from None
+    return pyarrow, pyarrow.parquet
+
+
+def _bearable(metadata: Any, on_disk: int, where: str, max_bytes: int) -> None:
+    """Refuse a table that unpacks to far more than it takes on disk, beyond what the caller allows."""
+    declared = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    needed = max(declared, 8 * metadata.num_rows * metadata.num_columns)
+    if needed > max(max_bytes, 2 * on_disk):
+        raise ProximityError(
+            f"{where} unpacks to {needed} bytes, more than max_bytes={max_bytes}; raise it if you trust it."
+        )
+
+
+def _holds_ids(pa: Any, field: Any) -> bool:
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_dictionary)
+    return field.name == "__index_level_0__" or any(is_kind(field.type) for is_kind in kinds)
+
+
+def _ids(column: Any, where: str) -> list[str]:
+    ids = column.to_pylist()
+    if None in ids:
+        raise ProximityError(f"{where}: row {ids.index(None)} has no id; give every row one, or leave the column out.")
+    return list(map(str, ids))
+
+
+def _column(pa: Any, column: Any, name: str, where: str) -> Any:
+    kind = column.type
+    if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
+        raise ProximityError(f"{where}, column {short(name)}: it must hold numbers. Got {short(str(kind))}.")
+    return column.cast(pa.float64(), safe=False).to_numpy()

@@ -1,0 +1,205 @@
+"""Models in files, through skops: types are checked against a list of ours, and nothing is ever executed.
+
+A model file is an uncompressed zip archive with a JSON description of the object and the arrays it holds. Before skops
+builds anything, three questions are answered from the description alone: is every node of a harmless sort, is every
+type of similis one that we made to be stored, and is every other type one that skops trusts by itself.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import IO, Any
+
+import similis
+from similis._utils.files import atomic_write, short_path
+from similis._utils.storable import STORABLE
+
+__all__ = ["load", "save"]
+
+# Nodes that hold data, make containers of data, or fill the attributes of an object of a trusted class. Left out on
+# purpose: MethodNode, PartialNode, OperatorFuncNode (things to call) and TreeNode (unchecked indices into memory).
+_NODES = frozenset(
+    "BytearrayNode BytesNode CachedNode ConstructorFromReduceNode DTypeNode DefaultDictNode DictNode FunctionNode "
+    "JsonNode ListNode LossNode MaskedArrayNode NdArrayNode ObjectNode RandomStateNode SetNode SliceNode "
+    "SparseMatrixNode TupleNode TypeNode".split()
+)
+_REFUSED = {
+    "MethodNode": "a bound method",
+    "PartialNode": "a partial function",
+    "OperatorFuncNode": "an operator",
+    "TreeNode": "a decision tree, whose stored indices scikit-learn does not check",
+}
+
+
+def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> None:
+    """Save a model so that :func:`load` gives it back.
+
+    Parameters
+    ----------
+    model : estimator
+        Any estimator, measure or pipeline of similis and scikit-learn, fitted or not.
+    path : str or path-like
+        Where to write; ``.skops`` is the usual ending. The file appears whole or not at all.
+    trusted : sequence of types, default=()
+        Classes of your own that the model holds. The same must be given to :func:`load`.
+
+    Raises
+    ------
+    ValueError
+        If the model holds something that :func:`load` would refuse, such as a function: files never bring back
+        functions, so ``FromFunction(f)`` cannot be saved.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.svm import SVC
+    >>> from similis import load, save
+    >>> model = SVC(kernel="precomputed").fit([[1.0, 0.2], [0.2, 1.0]], ["x", "y"])
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.skops")
+    >>> save(model, path)
+    >>> load(path).predict([[0.9, 0.1]])
+    array(['x'], dtype='<U1')
+    """
+    import skops.io
+
+    what = type(model).__name__
+    try:
+        data = skops.io.dumps(model)
+    except Exception as error:  # skops meets whatever the object's own state methods raise
+        raise ValueError(f"This {what} cannot be saved: {_reason(error)}.") from None
+    _audit(io.BytesIO(data), f"This {what} cannot be saved: it", trusted)
+    with atomic_write(path) as file:
+        file.write(data)
+
+
+def load(path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> Any:
+    """Load a model that :func:`save` wrote.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    trusted : sequence of types, default=()
+        Classes of your own that the model may hold, beside those of similis and scikit-learn.
+
+    Returns
+    -------
+    object
+        The model, with the same predictions.
+
+    Raises
+    ------
+    ValueError
+        If the file is anything else: a pickle, a damaged file, a model with foreign types or functions.
+    FileNotFoundError
+        If there is no such file.
+
+    Notes
+    -----
+    Nothing in the file is executed. What it says is believed, though: a file made by someone who means harm can hold
+    numbers that make predictions wrong.
+    """
+    import skops.io
+
+    where = short_path(path)
+    with open(path, "rb") as file:
+        names = _audit(file, where, trusted)
+        file.seek(0)
+        try:
+            return skops.io.load(file, trusted=names)
+        except Exception as error:  # every damaged or hostile file ends here, whatever it made a parser do
+            raise ValueError(f"{where} cannot be loaded: {_reason(error)}.") from None
+
+
+def _audit(file: IO[bytes], where: str, trusted: Sequence[type]) -> list[str]:
+    """Check a model file without building anything; return the names of the types that skops shall trust too."""
+    import skops.io
+
+    _check_own_types(trusted)
+    _check_archive(file, where)
+    own = {f"{cls.__module__}.{cls.__qualname__}" for cls in trusted}
+    names: set[str] = set()
+    for node in _nodes(_schema(file, where)):
+        loader, name = node["__loader__"], f"{node.get('__module__')}.{node.get('__class__')}"
+        if not isinstance(loader, str) or loader not in _NODES:
+            raise ValueError(
+                f"{where} holds {_REFUSED.get(str(loader), 'something unknown')}, which files never bring back."
+            )
+        if name in own or (name.startswith("similis.") and loader != "FunctionNode" and _is_ours(name)):
+            names.add(name)
+    try:
+        foreign = sorted(set(skops.io.get_untrusted_types(file=file)) - names)  # type: ignore[arg-type]
+    except Exception as error:
+        raise ValueError(f"{where} is not a model file: {_reason(error)}.") from None
+    if foreign:
+        raise ValueError(
+            f"{where} holds {foreign[0][:80]!r}, which is not trusted: only classes of similis and scikit-learn are, "
+            "and no functions. Give classes of your own as trusted=[...]."
+        )
+    return sorted(names)
+
+
+def _check_own_types(trusted: Sequence[type]) -> None:
+    for cls in trusted:
+        if not isinstance(cls, type):
+            raise ValueError(f"trusted must be a sequence of classes. Got {str(cls)[:60]!r}.")
+
+
+def _check_archive(file: IO[bytes], where: str) -> None:
+    """Nothing packed: what is in the file takes as much memory as it takes on disk."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    if file.read(1) == b"\x80":
+        raise ValueError(f"{where} looks like a pickle, which is never loaded; save the model with similis.save.")
+    try:
+        with zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
+    except Exception as error:
+        raise ValueError(f"{where} is not a model file: {_reason(error)}.") from None
+    if any(info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size for info in members):
+        raise ValueError(f"{where} is compressed, and models are saved uncompressed; save the model with similis.save.")
+    if sum(info.file_size for info in members) > size:
+        raise ValueError(f"{where} is not a model file: it declares more bytes than it has.")
+
+
+def _schema(file: IO[bytes], where: str) -> Any:
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return json.loads(archive.read("schema.json"))
+    except Exception as error:
+        raise ValueError(f"{where} is not a model file: {_reason(error)}.") from None
+
+
+def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
+    """Every node of a description, at whatever depth and under whatever key."""
+    waiting = [schema]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if "__loader__" in value:
+                yield value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+
+def _is_ours(name: str) -> bool:
+    """Whether this is a public class of one of similis's rooms, or a private one marked as storable."""
+    for room in {*similis._ROOMS, *similis._MODULES}:
+        if name.startswith(f"similis.{room}."):
+            module = import_module(f"similis.{room}")  # its private classes mark themselves on import
+            public = [getattr(module, export) for export in module.__all__]
+            classes = [cls for cls in (*public, *STORABLE) if isinstance(cls, type)]
+            if name in {f"{cls.__module__}.{cls.__qualname__}" for cls in classes}:
+                return True
+    return False
+
+
+def _reason(error: BaseException) -> str:
+    """The first words of somebody else's message."""
+    return " ".join(str(error).split())[:100].rstrip(".") or type(error).__name__

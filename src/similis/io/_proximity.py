@@ -1,0 +1,261 @@
+"""The labelled matrix that files hold: values, ids, kind, labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from similis._utils.validation import Kind
+from similis.exceptions import ProximityError
+
+__all__ = ["Proximity"]
+
+KINDS = ("similarity", "dissimilarity")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Proximity:
+    """A matrix of proximities with the names of its rows and columns.
+
+    Parameters
+    ----------
+    values : array-like of shape (n, n), (m, n) or (n, n, q)
+        Proximities: row = the new or left object, column = the training object. NaN is a missing entry. Real
+        numbers; float32, float64 and memory maps are kept as they are, everything else becomes float64.
+    ids : sequence of str, optional
+        One name per row, no two alike. Other objects are written as text.
+    kind : {"similarity", "dissimilarity"}, optional
+        Whether large means alike or different, where that is known.
+    labels : array-like of shape (m,), optional
+        One class label per row: text, integers or booleans.
+    column_ids : sequence of str, optional
+        One name per column, where they are not the rows' own. None for a square matrix over one set of objects.
+
+    Examples
+    --------
+    >>> from similis import Proximity
+    >>> P = Proximity([[1.0, 0.2], [0.2, 1.0]], ids=["a", "b"], kind="similarity", labels=["x", "y"])
+    >>> P
+    Proximity(2 x 2 similarity, float64, ids 'a' ... 'b', 2 classes)
+    >>> P.n, P.labels
+    (2, array(['x', 'y'], dtype='<U1'))
+    """
+
+    values: NDArray[Any]
+    ids: tuple[str, ...] | None = None
+    kind: Kind | None = None
+    labels: NDArray[Any] | None = None
+    column_ids: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        values = as_values(self.values)
+        rows, columns = values.shape[:2]
+        ids = None if self.ids is None else as_ids(self.ids, rows, "row")
+        column_ids = None if self.column_ids is None else as_ids(self.column_ids, columns, "column")
+        if self.kind is not None and self.kind not in KINDS:
+            raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {short(self.kind)}.")
+        labels = None if self.labels is None else as_labels(self.labels, rows)
+        for name, value in {
+            "values": values,
+            "ids": ids,
+            "column_ids": None if column_ids == ids else column_ids,
+            "labels": labels,
+        }.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.values.shape[0])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the values."""
+        return tuple(self.values.shape)
+
+    @property
+    def square(self) -> bool:
+        """Whether rows and columns are the same objects."""
+        return self.values.shape[0] == self.values.shape[1] and self.column_ids is None
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with the ids as index and columns.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("to_frame needs pandas: pip install pandas") from None
+        if self.values.ndim != 2:
+            raise ProximityError(f"A frame holds one matrix. Got a stack of shape {self.shape}; take one slice.")
+        columns = self.ids if self.square else self.column_ids
+        return pd.DataFrame(
+            self.values,
+            index=None if self.ids is None else list(self.ids),
+            columns=None if columns is None else list(columns),
+        )
+
+    def __repr__(self) -> str:
+        parts = [" x ".join(map(str, self.shape)) + f" {self.kind or 'proximity'}", str(self.values.dtype)]
+        if self.ids:
+            parts.append(f"ids {short(self.ids[0])} ... {short(self.ids[-1])}")
+        if self.labels is not None:
+            parts.append(f"{len(np.unique(self.labels))} classes")
+        return f"Proximity({', '.join(parts)})"
+
+
+def as_proximity(
+    data: Any, *, ids: Sequence[Any] | None = None, kind: Kind | None = None, labels: ArrayLike | None = None
+) -> Proximity:
+    """Make a Proximity of one, of a frame with its ids, or of an array; given parts replace those it has."""
+    if not isinstance(data, Proximity):
+        row_ids, column_ids = frame_ids(data)
+        data = Proximity(data, ids=row_ids, column_ids=column_ids)  # type: ignore[arg-type]
+    given = {"ids": ids, "kind": kind, "labels": labels}
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if ids is not None and data.square:
+        changes["column_ids"] = None
+    return replace(data, **changes) if changes else data
+
+
+def frame_ids(data: Any) -> tuple[list[Any] | None, list[Any] | None]:
+    """Row and column ids of a pandas or polars frame; a plain 0, 1, 2, ... carries none."""
+    columns, index = getattr(data, "columns", None), getattr(data, "index", None)
+    if columns is None or len(getattr(data, "shape", ())) != 2:
+        return None, None
+    rows = None if index is None or callable(index) else _unless_plain(list(index))
+    names = _unless_plain(list(columns))
+    if data.shape[0] == data.shape[1]:  # named on one side only: rows and columns are in the same order
+        return rows or names, names or rows
+    return rows, names
+
+
+def as_values(values: Any) -> NDArray[Any]:
+    """A matrix or stack of real numbers that are finite or NaN; nothing is copied without need."""
+    if not isinstance(values, np.ndarray):
+        if hasattr(values, "tocsr"):
+            raise ProximityError("values must be a dense matrix. Got a sparse one; convert it with toarray() first.")
+        try:
+            values = np.asarray(values)
+        except ValueError:
+            raise ProximityError("values must be a matrix. Got rows of different lengths.") from None
+    if values.ndim not in (2, 3) or 0 in values.shape:
+        raise ProximityError(
+            f"values must be a matrix with rows and columns, or a stack of them. Got shape {values.shape}."
+        )
+    if values.dtype == object:
+        values = _from_objects(values)
+    if values.dtype.kind not in "fiub":
+        raise ProximityError(f"values must be real numbers. Got dtype {values.dtype}.")
+    if isinstance(values, np.memmap):
+        return values  # stays on disk: converted and looked through only where it is used
+    values = np.asarray(values)
+    if values.dtype not in (np.float32, np.float64):
+        values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
+    refuse_infinite(values)
+    return values
+
+
+def refuse_infinite(values: NDArray[Any], where: str = "values") -> None:
+    """Name the first infinite entry."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)) or not np.isinf(values).any():
+            return
+    place = np.unravel_index(int(np.argmax(np.isinf(values))), values.shape)
+    raise ProximityError(
+        f"{where} must hold finite numbers, or NaN where one is unknown. Got {values[place]} at row {place[0]}, "
+        f"column {place[1]}."
+    )
+
+
+def as_ids(ids: Iterable[Any], n: int, axis: str) -> tuple[str, ...]:
+    """`n` names, each of them text that every format can hold, no two alike."""
+    given = [ids] if isinstance(ids, str) else list(ids)
+    if any(isinstance(name, list | dict | set | np.ndarray) for name in given):
+        raise ProximityError(f"There must be one {axis} id per {axis}, a text. Got a collection among them.")
+    names = tuple(map(str, given))
+    if len(names) != n:
+        raise ProximityError(f"There must be one {axis} id per {axis}. Got {len(names)} ids for {n} {axis}s.")
+    for i, name in enumerate(names):
+        refuse_text(name, f"The id of {axis} {i}")
+    if len(set(names)) < n:
+        first: dict[str, int] = {}
+        for i, name in enumerate(names):
+            if first.setdefault(name, i) != i:
+                raise ProximityError(f"Ids must differ. {axis.title()}s {first[name]} and {i} are both {short(name)}.")
+    return names
+
+
+def as_labels(labels: Any, n: int) -> NDArray[Any]:
+    """`n` labels as an array of text, integers or booleans; whole floats become integers."""
+    array = labels if isinstance(labels, np.ndarray) else _object_array(labels)
+    if array.ndim != 1:
+        raise ProximityError(f"labels must be one per object, a vector. Got shape {array.shape}.")
+    if len(array) != n:
+        raise ProximityError(f"labels must be one per object. Got {len(array)} labels for {n} objects.")
+    if array.dtype.kind in "OT":
+        entries = [x.item() if isinstance(x, np.generic) else x for x in array.tolist()]
+        if {type(x) for x in entries} in ({str}, {int}, {bool}, {float}):
+            array = np.array(entries)
+    if array.dtype.kind == "f" and (np.abs(array) < 2**53).all() and (np.floor(array) == array).all():
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "Uiub":
+        raise ProximityError(
+            f"labels must be text, integers or booleans. Got dtype {array.dtype}; convert them, for example to text."
+        )
+    if array.dtype.kind == "U":
+        for i, label in enumerate(array.tolist()):
+            refuse_text(label, f"The label of object {i}")
+    return array
+
+
+def refuse_text(text: str, what: str) -> None:
+    """Refuse text that cannot be stored: empty, with NUL characters, or not encodable."""
+    if not text:
+        raise ProximityError(f"{what} must not be empty.")
+    if "\0" in text or (not text.isprintable() and text != text.encode("utf-8", "ignore").decode()):
+        raise ProximityError(f"{what} must be text without NUL or unpaired surrogate characters. Got {short(text)}.")
+
+
+def short(value: Any, width: int = 40) -> str:
+    """The repr of a value for a message, cut where it is long."""
+    text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
+    return text if len(text) <= width else text[: width - 4] + "..." + text[-1]
+
+
+def _object_array(entries: Any) -> NDArray[Any]:
+    """A vector of whatever the entries are: numpy alone would turn 1 into "1" beside a text."""
+    if hasattr(entries, "__array__"):
+        return np.asarray(entries)
+    entries = [entries] if isinstance(entries, str) else list(entries)
+    array = np.empty(len(entries), dtype=object)
+    array[:] = entries
+    return array
+
+
+def _unless_plain(names: list[Any]) -> list[Any] | None:
+    return None if names == list(range(len(names))) else names
+
+
+def _from_objects(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers out of an object array; None and pandas' NA are missing. The first entry that is neither is named."""
+    result = np.full(values.shape, np.nan)
+    for place, entry in np.ndenumerate(values):
+        if isinstance(entry, (int, float, np.integer, np.floating, np.bool_)):
+            result[place] = entry
+        elif entry is not None and type(entry).__name__ != "NAType":
+            raise ProximityError(f"values must be numbers. Got {short(entry)} at row {place[0]}, column {place[1]}.")
+    return result
