@@ -14,10 +14,31 @@ _ROOMS: dict[str, tuple[str, ...]] = {
     "exceptions": ("ProximityError",),
     "io": ("Proximity", "read_proximity", "write_proximity", "save", "load"),
     "_utils.compact": ("compact",),
+    "proximity": (
+        "check_proximity",
+        "Symmetrize",
+        "symmetrize",
+        "ToDissimilarity",
+        "ToSimilarity",
+        "BoxCox",
+        "UnitDiagonal",
+        "SpectrumClip",
+        "SpectrumFlip",
+        "SpectrumShift",
+        "SpectrumSquare",
+        "SimilarityFeatures",
+        "RowRBF",
+        "DissimilaritySpace",
+        "PseudoEuclidean",
+        "Whiten",
+        "Landmarks",
+        "make_stack",
+        "diffusion_kernel",
+    ),
     "neighbors": ("LocalNearestCentroid", "NearestCentroid"),
     "model_selection": ("PathSearchCV",),
 }
-_MODULES = ("exceptions", "io", "model_selection", "neighbors", "solvers")
+_MODULES = ("exceptions", "io", "model_selection", "neighbors", "proximity", "solvers")
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = ["__version__", *_HOME]

@@ -70,12 +70,12 @@ def check_proximity(
     """
     _check_ids(S)
     A = _to_array(S, estimator=estimator, reset=True, allow_stack=allow_stack, accept_sparse=accept_sparse, kind=kind)
+    _check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator))
     if A.shape[0] != A.shape[1]:
         raise ProximityError(
             f"{_who(estimator)} needs a square matrix at fit, one row and one column per training object. Got shape "
             f"{A.shape}. To start from feature vectors or other objects, put Pairwise(measure) in front."
         )
-    _check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator))
     if kind is not None and A.ndim == 2:
         _warn_if_other_kind(A, kind)
     return A
@@ -101,6 +101,8 @@ def check_query(
         hint = "one column per training object"
         if shape[0] == n:
             hint += f". Its shape {tuple(shape)} looks transposed: rows are new objects; pass the transpose"
+        if isinstance(X, np.ndarray) and X.dtype.kind == "f":  # scikit-learn wants NaN named before the width
+            _check_values(X, kind=None, allow_missing=allow_missing, who=_who(estimator))
         raise ProximityError(
             f"X has {shape[1]} features, but {type(estimator).__name__} is expecting {n} features as input, {hint}."
         )

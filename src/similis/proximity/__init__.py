@@ -1,7 +1,40 @@
 """Proximity matrices: check, diagnose, convert, repair, embed. Each transformer has its rule for new rows."""
 
 from similis._utils.validation import check_proximity
+from similis.proximity._boxcox import BoxCox
+from similis.proximity._convert import ToDissimilarity, ToSimilarity
+from similis.proximity._diffusion import diffusion_kernel
+from similis.proximity._embedding import PseudoEuclidean, Whiten
+from similis.proximity._landmarks import Landmarks
+from similis.proximity._row_kernels import RowRBF, SpectrumSquare
+from similis.proximity._spaces import DissimilaritySpace, SimilarityFeatures
+from similis.proximity._spectrum import SpectrumClip, SpectrumFlip, SpectrumShift
+from similis.proximity._stack import make_stack
+from similis.proximity._symmetrize import Symmetrize, symmetrize
+from similis.proximity._unit_diagonal import UnitDiagonal
 
 __all__ = [
     "check_proximity",
+    # symmetrise and convert
+    "Symmetrize",
+    "symmetrize",
+    "ToDissimilarity",
+    "ToSimilarity",
+    "BoxCox",
+    "UnitDiagonal",
+    # spectrum
+    "SpectrumClip",
+    "SpectrumFlip",
+    "SpectrumShift",
+    "SpectrumSquare",
+    # spaces
+    "SimilarityFeatures",
+    "RowRBF",
+    "DissimilaritySpace",
+    "PseudoEuclidean",
+    "Whiten",
+    "Landmarks",
+    # functions
+    "make_stack",
+    "diffusion_kernel",
 ]

@@ -1,0 +1,102 @@
+"""What the transformers share: their two kinds of output, the symmetric part of a matrix, the zero diagonal."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin
+from sklearn.utils.validation import check_is_fitted
+
+from similis._utils.base import ProximityTransformer
+from similis._utils.linalg import asymmetry, symmetric_part
+from similis.exceptions import AsymmetryWarning, DiagonalWarning
+
+__all__ = [
+    "Elementwise",
+    "ToFeatures",
+    "ToRows",
+    "fix_signs",
+    "symmetric_part_of",
+    "take_symmetric_part",
+    "warn_if_self_differs",
+]
+
+
+class ToRows(OneToOneFeatureMixin, ProximityTransformer):
+    """Gives proximity rows again: n columns, one per training object, under their names."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class Elementwise(ToRows):
+    """Changes each entry by itself, so a model further on that reads few columns needs only those here."""
+
+    def _compact(self, columns: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
+        check_is_fitted(self)
+        small = copy.copy(self)
+        small.n_features_in_ = len(columns)
+        if hasattr(self, "feature_names_in_"):
+            small.feature_names_in_ = self.feature_names_in_[columns]
+        return small, columns
+
+
+class ToFeatures(ClassNamePrefixFeaturesOutMixin, ProximityTransformer):
+    """Gives feature rows: coordinates named after the class, in the number of ``components_``."""
+
+    components_: NDArray[Any]
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def take_symmetric_part(S: NDArray[Any], estimator: Any) -> NDArray[Any]:
+    """:func:`symmetric_part_of` S, with ``estimator.asymmetry_``."""
+    estimator.asymmetry_ = asymmetry(S)
+    return symmetric_part_of(S, type(estimator).__name__, estimator.asymmetry_, stacklevel=6)
+
+
+def symmetric_part_of(S: NDArray[Any], who: str, ratio: float | None = None, stacklevel: int = 4) -> NDArray[Any]:
+    """(S + S') / 2, with one warning when that changes S beyond round-off."""
+    ratio = asymmetry(S) if ratio is None else ratio
+    if ratio > 100 * np.finfo(S.dtype).eps:
+        warnings.warn(
+            f"{who} uses the symmetric part of an asymmetric matrix (asymmetry {ratio:.2g} of 1). Symmetrise it first "
+            "to say that this is meant: Symmetrize in a pipeline, or symmetrize(S).",
+            AsymmetryWarning,
+            stacklevel=stacklevel,
+        )
+    return symmetric_part(S)
+
+
+def warn_if_self_differs(D: NDArray[Any], estimator: Any) -> None:
+    """Say so when some object has a non-zero dissimilarity to itself."""
+    diagonal = np.einsum("ii->i", D)
+    if diagonal.any():
+        i = int(np.argmax(diagonal != 0))
+        warnings.warn(
+            f"{type(estimator).__name__} takes an object's dissimilarity to itself to be zero. Got {diagonal[i]:.6g} "
+            f"at row {i}, column {i}, which is used as it stands. Set the diagonal to zero if it is noise.",
+            DiagonalWarning,
+            stacklevel=4,
+        )
+
+
+def fix_signs(U: NDArray[Any]) -> NDArray[Any]:
+    """Columns with their largest entry positive: the same axes whatever LAPACK chose."""
+    if not U.size:
+        return U
+    largest = U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])]
+    return U * np.where(largest < 0, -1, 1).astype(U.dtype)

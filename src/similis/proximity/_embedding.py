@@ -1,0 +1,248 @@
+"""Coordinates from proximities: the pseudo-Euclidean embedding and whitening ([pekalska2000] sec. 2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+
+from similis._utils.linalg import asymmetry, eigen_symmetric, roundoff, symmetric_part
+from similis._utils.params import at_least, validated
+from similis.proximity._base import ToFeatures, fix_signs, take_symmetric_part, warn_if_self_differs
+
+__all__ = ["PseudoEuclidean", "Whiten"]
+
+
+class PseudoEuclidean(ToFeatures):
+    """Embed dissimilarities in a pseudo-Euclidean space, where they are reproduced exactly.
+
+    Goldfarb's embedding. With J = I - 11'/n and D^2 the squared dissimilarities,
+
+        B = -1/2 J D^2 J = Q diag(l) Q',    coordinates X = Q |l|^(1/2),    signature sign(l).
+
+    d(i, j)^2 is the sum over the axes of sign(l_k) (x_ik - x_jk)^2. A non-Euclidean D has negative axes; leaving them
+    out (``positive_only=True``) is classical scaling.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of axes, those of largest |l| first. None, or more than there are, takes all with l beyond round-off.
+    positive_only : bool, default=False
+        Whether to leave out the negative axes: classical multidimensional scaling.
+
+    Attributes
+    ----------
+    signature_ : ndarray of shape (n_components_,)
+        +1 or -1 per output column.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        l of each output column, by falling magnitude.
+    components_ : ndarray of shape (n_components_, n)
+        The eigenvectors, as rows.
+    column_means_ : ndarray of shape (n,)
+        Mean of each column of D^2.
+    n_components_ : int
+        Number of axes.
+    asymmetry_ : float
+        ||D - D'|| / (2 ||D||): the symmetric part of D is used, with a warning where the two differ.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    Whiten : coordinates from the spectrum of D itself.
+
+    Notes
+    -----
+    A new row d is embedded by z = b Q |l|^(-1/2) sign(l) with b = -1/2 (d^2 - column means of D^2) J, row by row;
+    without sign(l) its negative axes would come out mirrored. A non-zero diagonal of D draws a
+    :class:`~similis.exceptions.DiagonalWarning`: then d(i, j)^2 is reproduced less (d(i, i)^2 + d(j, j)^2) / 2.
+    Objects that all coincide are put at the origin of one axis.
+
+    References
+    ----------
+    [pekalska2000] sec. 2, which names the embedding for future work; [chen2010] sec. 2.1.4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.proximity import PseudoEuclidean
+    >>> D = np.array([[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]])
+    >>> X = PseudoEuclidean().fit_transform(D)
+    >>> float(np.linalg.norm(X[1] - X[2]).round(12))
+    5.0
+    """
+
+    _reads = "dissimilarity"
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_components": [at_least(1), None],
+        "positive_only": ["boolean"],
+    }
+
+    def __init__(self, *, n_components: int | None = None, positive_only: bool = False) -> None:
+        self.n_components = n_components
+        self.positive_only = positive_only
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any = None) -> PseudoEuclidean:
+        """Find the axes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training dissimilarities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X)
+        return self
+
+    @validated
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
+        """Embed the training objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training dissimilarities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        ndarray of shape (n, n_components_)
+            Their coordinates.
+        """
+        self._fit(X)
+        return self.components_.T * np.sqrt(np.abs(self.eigenvalues_))  # X = Q |l|^(1/2)
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Embed new objects, each by itself.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Dissimilarities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, n_components_)
+            Their coordinates.
+        """
+        D = self._check_query(X)
+        b = -(D**2 - self.column_means_) / 2  # (m, n)
+        b -= b.mean(axis=1, keepdims=True)
+        size = np.sqrt(np.abs(self.eigenvalues_))
+        scale = np.divide(self.signature_, size, out=np.zeros_like(size), where=size > 0)
+        return (b @ self.components_.T) * scale  # z = b Q |l|^(-1/2) sign(l)
+
+    def _fit(self, X: ArrayLike) -> None:
+        D = self._check_fit(X)
+        warn_if_self_differs(D, self)
+        B = take_symmetric_part(D, self) ** 2
+        self.column_means_ = B.mean(axis=0, dtype=np.float64).astype(B.dtype)
+        # B = -1/2 J D^2 J, with row means equal to column means
+        B -= self.column_means_
+        B -= self.column_means_[:, None]
+        B += self.column_means_.mean(dtype=np.float64).astype(B.dtype)
+        B /= -2
+        system = eigen_symmetric(B)
+        l = system.values  # noqa: E741
+        order = np.argsort(-np.abs(l), kind="stable")
+        order = order[l[order] > system.tolerance if self.positive_only else np.abs(l[order]) > system.tolerance]
+        order = order[: self.n_components]
+        if order.size:
+            self.eigenvalues_, self.components_ = l[order], fix_signs(system.vectors[:, order]).T
+        else:
+            self.eigenvalues_, self.components_ = np.zeros(1, B.dtype), np.zeros((1, len(B)), B.dtype)
+        self.signature_ = np.where(self.eigenvalues_ < 0, -1, 1).astype(B.dtype)
+        self.n_components_ = len(self.signature_)
+
+
+class Whiten(ToFeatures):
+    """Decorrelate and rescale the columns of a proximity matrix: a linear classifier after it is 003's SVC-D2.
+
+    With the singular value decomposition D = U L V', a row d becomes z = d U L^(-1/2), so that the inner products
+    of the training rows are Z Z' = D U L^-1 U' D'. For a symmetric D this is D with its spectrum flipped.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (rank, n)
+        L^(-1/2) U', without the singular values that are zero up to round-off.
+    singular_values_ : ndarray of shape (rank,)
+        Those kept, descending.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    SpectrumFlip : the kernel Z Z' of a symmetric matrix.
+
+    Notes
+    -----
+    The paper writes the map for the row of an object and takes U, not V, from the decomposition; this follows it, which
+    matters only when D is asymmetric. A zero matrix gives one column of zeros.
+
+    References
+    ----------
+    [pekalska2000] sec. 2.2, SVC-D2.
+
+    Examples
+    --------
+    >>> from similis.proximity import Whiten
+    >>> Z = Whiten().fit_transform([[0.0, 4.0], [4.0, 0.0]])
+    >>> (Z @ Z.T).round(12)
+    array([[4., 0.],
+           [0., 4.]])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {}
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any = None) -> Whiten:
+        """Decompose the training matrix.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training dissimilarities or similarities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        D = self._check_fit(X)
+        if asymmetry(D) <= 100 * np.finfo(D.dtype).eps:
+            system = eigen_symmetric(symmetric_part(D))
+            L = np.abs(system.values)
+            order = np.argsort(-L, kind="stable")
+            U, L = system.vectors[:, order], L[order]
+        else:
+            U, L, _ = linalg.svd(D, check_finite=False)
+        rank = max(1, int(np.count_nonzero(L > roundoff(len(D), float(L[0]), D.dtype))))
+        U, self.singular_values_ = fix_signs(U[:, :rank]), L[:rank]
+        scale = np.sqrt(self.singular_values_)
+        # [pekalska2000] sec. 2.2 -> W = L^(-1/2) U'
+        self.components_ = (U * np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)).T
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Whiten rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, rank)
+        """
+        return self._check_query(X) @ self.components_.T

@@ -1,0 +1,152 @@
+"""Nystrom's method for similarities that may be indefinite: coordinates from the similarities to a few landmarks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from similis._utils.linalg import eigen_symmetric
+from similis._utils.params import at_least, choice, validated
+from similis.proximity._base import ToFeatures, fix_signs, take_symmetric_part
+from similis.proximity._prototypes import choose_prototypes
+
+__all__ = ["Landmarks"]
+
+
+class Landmarks(ToFeatures):
+    """Coordinates from the similarities to a few landmarks, for a linear classifier.
+
+    With W the similarities among the landmarks, W = U diag(l) U', and s the similarities of an object to them, the
+    coordinates are z = s U |l|^(-1/2). Then Z Z' approximates the clipped or flipped matrix, and
+    Z diag(signature) Z' the matrix itself; with every object a landmark both are exact.
+
+    Parameters
+    ----------
+    n_landmarks : int, default=200
+        How many; more than there are objects means all.
+    selection : {"random", "kcenter", "medoids"}, default="random"
+        How they are chosen: drawn; one after the other the object least similar to those taken; centres of clusters.
+    spectrum : {"clip", "flip"}, default="clip"
+        Leave out the axes with a negative eigenvalue, or keep them.
+    output : {"nystrom", "features"}, default="nystrom"
+        ``features`` gives s itself, the similarities to the landmarks.
+    random_state : int, RandomState or None, default=None
+        For ``random``.
+
+    Attributes
+    ----------
+    landmark_indices_ : ndarray of int
+        Training objects that are landmarks.
+    columns_ : ndarray of int
+        The same: the columns of a new row that are read.
+    signature_ : ndarray of shape (n_components,)
+        Sign of the eigenvalue of each output column.
+    components_ : ndarray of shape (n_components, n_landmarks)
+        |l|^(-1/2) U', the eigenvalues that are zero up to round-off left out.
+    asymmetry_ : float
+        Of W, whose symmetric part is decomposed, with a warning where the two differ.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    DissimilaritySpace : prototypes for dissimilarities.
+
+    Notes
+    -----
+    When W is positive semi-definite this is Nystrom's approximation of a kernel; keeping |l| and the sign carries it to
+    the spectra of [chen2010] sec. 2.1. If no eigenvalue is left, one column of zeros stands for the origin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.proximity import Landmarks
+    >>> S = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
+    >>> Z = Landmarks(3).fit_transform(S)
+    >>> np.allclose(Z @ Z.T, S)
+    True
+    """
+
+    _reads = "similarity"
+    _accept_sparse = True
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_landmarks": [at_least(1)],
+        "selection": [choice("random", "kcenter", "medoids")],
+        "spectrum": [choice("clip", "flip")],
+        "output": [choice("nystrom", "features")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_landmarks: int = 200,
+        *,
+        selection: str = "random",
+        spectrum: str = "clip",
+        output: str = "nystrom",
+        random_state: Any = None,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.selection = selection
+        self.spectrum = spectrum
+        self.output = output
+        self.random_state = random_state
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any = None) -> Landmarks:
+        """Choose the landmarks and find the axes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        S = self._check_fit(X)
+        k = min(len(S), self.n_landmarks)
+        rng = check_random_state(self.random_state)
+        D = S if self.selection == "random" else S.max() - S
+        self.landmark_indices_ = choose_prototypes(D, k, self.selection, rng)
+        W = take_symmetric_part(S[np.ix_(self.landmark_indices_, self.landmark_indices_)], self)
+        if self.output == "features":
+            self.components_ = np.eye(k, dtype=S.dtype)
+            self.signature_ = np.ones(k, dtype=S.dtype)
+            return self
+        system = eigen_symmetric(W)
+        l, zero = system.values, system.tolerance  # noqa: E741
+        order = np.argsort(-np.abs(l), kind="stable")
+        order = order[l[order] > zero if self.spectrum == "clip" else np.abs(l[order]) > zero]
+        if order.size:
+            self.components_ = (fix_signs(system.vectors[:, order]) / np.sqrt(np.abs(l[order]))).T
+        else:
+            self.components_ = np.zeros((1, k), dtype=S.dtype)
+        self.signature_ = np.sign(l[order]) if order.size else np.ones(1, dtype=S.dtype)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Give the coordinates of objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Similarities of new objects to the training objects; only the columns of the landmarks are read.
+
+        Returns
+        -------
+        ndarray of shape (m, n_components)
+        """
+        s = self._check_query(X)[:, self.landmark_indices_]
+        return s if self.output == "features" else s @ self.components_.T  # z = s U |l|^(-1/2)
+
+    @property
+    def columns_(self) -> NDArray[np.intp]:
+        """Columns of a new row that are read."""
+        return self.landmark_indices_

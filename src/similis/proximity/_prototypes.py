@@ -1,0 +1,106 @@
+"""Which objects represent the others: random, k-centre, medoids, forward selection.
+
+Everywhere D[i, j] is the dissimilarity of object i to prototype j, so an asymmetric D is read in one direction.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from similis._utils.threads import row_chunks
+
+__all__ = ["choose_prototypes", "farthest_first", "forward_selection", "k_medoids"]
+
+
+def choose_prototypes(
+    D: NDArray[Any], k: int, selection: str, rng: np.random.RandomState, codes: NDArray[np.intp] | None = None
+) -> NDArray[np.intp]:
+    """Indices of k prototypes, in the order they were chosen; `codes` are class codes for ``"forward"``."""
+    if selection == "random":
+        return np.sort(rng.permutation(len(D))[:k])
+    if selection == "kcenter":
+        return farthest_first(D, k)
+    if selection == "medoids":
+        return k_medoids(D, k)
+    assert codes is not None
+    return forward_selection(D, k, codes)
+
+
+def farthest_first(D: NDArray[Any], k: int) -> NDArray[np.intp]:
+    """k-centre, greedily: start at the object with the smallest largest dissimilarity, then always take the object
+    farthest from those taken.
+
+    For a metric the largest distance to the nearest prototype is at most twice the best possible.
+    """
+    chosen = [int(D.max(axis=0).argmin())]
+    nearest = D[:, chosen[0]].copy()
+    while len(chosen) < k:
+        nearest[chosen] = -np.inf
+        chosen.append(int(nearest.argmax()))
+        np.minimum(nearest, D[:, chosen[-1]], out=nearest)
+    return np.array(chosen)
+
+
+def k_medoids(D: NDArray[Any], k: int, *, max_iter: int = 100) -> NDArray[np.intp]:
+    """k-medoids by alternation from a k-centre start: assign to the nearest medoid, re-centre each cluster."""
+    medoids = farthest_first(D, k)
+    for _ in range(max_iter):
+        cluster = D[:, medoids].argmin(axis=1)
+        cluster[medoids] = np.arange(k)  # also among duplicates, so that no cluster is empty
+        members = [np.flatnonzero(cluster == c) for c in range(k)]
+        moved = np.array([m[D[np.ix_(m, m)].sum(axis=0).argmin()] for m in members])
+        if np.array_equal(moved, medoids):
+            break
+        medoids = moved
+    return medoids
+
+
+def forward_selection(D: NDArray[Any], k: int, codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Add, one at a time, the prototype that leaves the fewest objects wrong by the nearest-prototype rule.
+
+    An object does not count as its own prototype (leave-one-out). Among equals, the one that leaves fewest objects
+    without a prototype of their class, then the one that brings them nearest to it, then the lower index.
+    """
+    n = len(D)
+    own, other = (
+        np.full(n, np.inf),
+        np.full(n, np.inf),
+    )  # distance to the nearest prototype of the own, of another class
+    chosen: list[int] = []
+    for _ in range(k):
+        blocks = row_chunks(n, 1 + n * n // 2**22)
+        j = min(_best_candidate(D, codes, columns, own, other, chosen) for columns in blocks)[-1]
+        chosen.append(j)
+        d = D[:, j].astype(np.float64)
+        d[j] = np.inf
+        same = codes == codes[j]
+        own[same] = np.minimum(own, d)[same]
+        other[~same] = np.minimum(other, d)[~same]
+    return np.array(chosen)
+
+
+def _best_candidate(
+    D: NDArray[Any],
+    codes: NDArray[np.intp],
+    columns: slice,
+    own: NDArray[Any],
+    other: NDArray[Any],
+    chosen: list[int],
+) -> tuple[int, int, float, int]:
+    """(objects wrong, objects without a prototype, distance to it, index) of the best candidate among `columns`."""
+    index = np.arange(columns.start, columns.stop)
+    d = D[:, columns].astype(np.float64)  # (n, candidates)
+    d[index, index - columns.start] = np.inf
+    same = codes[:, None] == codes[index]
+    a = np.where(same, np.minimum(own[:, None], d), own[:, None])
+    b = np.where(same, other[:, None], np.minimum(other[:, None], d))
+    wrong = np.count_nonzero(~(a < b), axis=0)
+    wrong[np.isin(index, chosen)] = len(D) + 1
+    covered = np.isfinite(a)
+    missing = np.count_nonzero(~covered, axis=0)
+    spread = a.sum(axis=0, where=covered)
+    c = np.lexsort((spread, missing, wrong))[0]
+    return int(wrong[c]), int(missing[c]), float(spread[c]), int(index[c])

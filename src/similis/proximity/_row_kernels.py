@@ -1,0 +1,152 @@
+"""Kernels on rows: the row of similarities taken for a feature vector ([chen2010] sec. 2.1.6, p. 35)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from similis._utils.params import positive, validated
+from similis._utils.rows import row_distances
+from similis.proximity._base import ToRows
+
+__all__ = ["RowRBF", "SpectrumSquare"]
+
+
+class SpectrumSquare(ToRows):
+    """Square: use S S', a kernel for any S, symmetric or not.
+
+    For a symmetric S this squares the spectrum; it is also the linear kernel on the rows of S as features. A new row
+    s becomes s S'.
+
+    Attributes
+    ----------
+    similarities_ : ndarray of shape (n, n)
+        The training matrix.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    SimilarityFeatures : the rows themselves.
+
+    References
+    ----------
+    [chen2010] sec. 2.1.6; the kernel of SVC-D in [pekalska2000] sec. 2.2.
+
+    Examples
+    --------
+    >>> from similis.proximity import SpectrumSquare
+    >>> SpectrumSquare().fit_transform([[0.0, 2.0], [1.0, 3.0]])
+    array([[ 4.,  6.],
+           [ 6., 10.]])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {}
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any = None) -> SpectrumSquare:
+        """Keep the training matrix.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities or dissimilarities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        self.similarities_ = self._check_fit(X)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Multiply new rows by S'.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+        """
+        return self._check_query(X) @ self.similarities_.T  # [chen2010] sec. 2.1.6 -> S S'
+
+
+class RowRBF(ToRows):
+    """Compare rows: exp(-gamma ||s(x) - s(z)||), the norm not squared.
+
+    Two objects are alike when they are alike to the same objects. s(x) is the row of x over the n training objects.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Width, above zero; the paper uses 1.
+
+    Attributes
+    ----------
+    rows_ : ndarray of shape (n, n)
+        The training rows.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    SimilarityFeatures : the rows themselves, for any classifier of feature vectors.
+
+    References
+    ----------
+    [chen2010] p. 35, the similarity RBF-sim.
+
+    Examples
+    --------
+    >>> from similis.proximity import RowRBF
+    >>> RowRBF().fit_transform([[5.0, 1.0], [2.0, 5.0]]).round(4)
+    array([[1.    , 0.0067],
+           [0.0067, 1.    ]])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {"gamma": [positive()]}
+
+    def __init__(self, *, gamma: float = 1.0) -> None:
+        self.gamma = gamma
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any = None) -> RowRBF:
+        """Keep the training rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities or dissimilarities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        self.rows_ = self._check_fit(X)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Compare new rows with the training rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            Between 0 and 1; 1 for equal rows.
+        """
+        distances = row_distances(self._check_query(X), self.rows_)
+        # [chen2010] p. 35 -> exp(-||s(x) - s(x')||_2)
+        return np.exp(distances.dtype.type(-self.gamma) * distances, out=distances)

@@ -1,0 +1,393 @@
+"""Indefinite similarities made positive semi-definite by their spectrum ([chen2010] sec. 2.1.3-2.1.5, 4.1).
+
+S = U diag(l) U' is decomposed once, whoever asks: clip, flip and shift of one matrix share the decomposition.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from similis._utils.linalg import EigenSystem, eigen_symmetric, is_psd, roundoff
+from similis._utils.params import at_least, validated
+from similis.proximity._base import ToRows, take_symmetric_part
+
+__all__ = ["SpectrumClip", "SpectrumFlip", "SpectrumShift"]
+
+
+class _Spectrum(ToRows):
+    """A transformer that may need the spectrum of the symmetric part A of S, and asks for it only then."""
+
+    _reads = "similarity"
+    _accept_sparse = True
+    _matrix: NDArray[Any] | None  # A, where it was not decomposed
+    _values: NDArray[Any] | None
+    _vectors: NDArray[Any] | None
+
+    @property
+    def eigenvalues_(self) -> NDArray[Any]:
+        """Eigenvalues of the symmetric part of the training matrix, ascending, as they were."""
+        return self._eigen().values
+
+    @property
+    def eigenvectors_(self) -> NDArray[Any]:
+        """The eigenvectors, as columns in the order of ``eigenvalues_``."""
+        return self._eigen().vectors
+
+    def _eigen(self) -> EigenSystem:
+        check_is_fitted(self)
+        if self._values is None or self._vectors is None:
+            assert self._matrix is not None
+            return eigen_symmetric(self._matrix)
+        return EigenSystem(self._values, self._vectors)
+
+    def _open(self, X: ArrayLike, *, beyond: int = -1, k: int | None = None) -> tuple[NDArray[Any], bool]:
+        """The symmetric part of S, and whether the spectrum needs no change.
+
+        A Cholesky attempt, a small part of the work, tells whether every eigenvalue is above `beyond` times the
+        round-off; only if not, or if k eigenvalues are to be chosen, is the matrix decomposed. A matrix that was
+        not is kept, so that ``eigenvalues_`` can be had on demand.
+        """
+        A = take_symmetric_part(self._check_fit(X), self)
+        norm = min(float(np.linalg.norm(A, 1)), float(np.linalg.norm(A)))  # both bound the largest eigenvalue
+        sound = (k is None or k >= len(A)) and is_psd(A, above=beyond * roundoff(len(A), norm, A.dtype))
+        self._matrix, self._values, self._vectors = A, None, None
+        if not sound:
+            system = eigen_symmetric(A)
+            self._matrix, self._values, self._vectors = None, system.values, system.vectors
+        return A, sound
+
+
+class _Projection(_Spectrum):
+    """Clip and flip: both multiply by P = U diag(d) U', d in {-1, 0, 1}, the training matrix and new rows alike."""
+
+    _beyond = -1
+    _parameter_constraints: dict[str, list[Any]] = {"n_components": [at_least(1), None]}
+
+    def __init__(self, *, n_components: int | None = None) -> None:
+        self.n_components = n_components
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any = None) -> _Projection:
+        """Find the projection.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X)
+        return self
+
+    @validated
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
+        """Repair the training matrix.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            Positive semi-definite and exactly symmetric.
+        """
+        return self._repair(self._fit(X))
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Treat new rows as the training rows were: multiply them by P.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Similarities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+        """
+        return self._project(self._check_query(X))
+
+    @property
+    def projection_(self) -> NDArray[Any]:
+        """The matrix P, n x n, formed on demand; ``transform`` does not need it."""
+        return self._project(np.eye(self.n_features_in_, dtype=self.eigenvalues_.dtype))
+
+    def _fit(self, X: ArrayLike) -> NDArray[Any]:
+        k = self.n_components
+        A, sound = self._open(X, beyond=self._beyond, k=k)
+        self._signs = np.ones(len(A), dtype=A.dtype) if sound else self._choose(self._eigen(), k).astype(A.dtype)
+        self.n_components_ = int(np.count_nonzero(self._signs))
+        return A
+
+    def _choose(self, system: EigenSystem, k: int | None) -> NDArray[Any]:
+        """The diagonal d of P, one entry per eigenvalue."""
+        raise NotImplementedError
+
+    def _project(self, X: NDArray[Any]) -> NDArray[Any]:
+        """X P by its factors, through the eigenvectors that P changes or those that it keeps, whichever are fewer."""
+        changed, kept = self._signs != 1, self._signs != 0
+        if not changed.any():
+            return X.copy()
+        U = self.eigenvectors_
+        if changed.sum() <= kept.sum():
+            U, d = U[:, _span(changed)], self._signs[changed]
+            return X - (X @ U * (1 - d)) @ U.T
+        U, d = U[:, _span(kept)], self._signs[kept]
+        return (X @ U * d) @ U.T
+
+    def _repair(self, A: NDArray[Any]) -> NDArray[Any]:
+        """A P, written as A + B B' or as B B' so that it is symmetric to the last bit."""
+        changed, kept = self._signs != 1, self._signs != 0
+        if not changed.any():
+            return A.copy()
+        system = self._eigen()
+        added = (self._signs - 1) * system.values  # to the spectrum; below zero only where components are left out
+        added[np.abs(system.values) <= system.tolerance] = 0
+        if changed.sum() <= kept.sum() and (added >= 0).all():
+            B = system.vectors[:, _span(changed)] * np.sqrt(added[changed])
+            return A + B @ B.T
+        B = system.vectors[:, _span(kept)] * np.sqrt(np.abs(system.values[kept]))
+        return B @ B.T
+
+
+class SpectrumClip(_Projection):
+    """Clip: set the negative eigenvalues to zero.
+
+    With S = U diag(l) U', the result U diag(max(l, 0)) U' is the positive semi-definite matrix nearest to S in the
+    Frobenius norm. A new row s becomes s P with P = U diag(1[l >= 0]) U', by which S P is the clipped training
+    matrix: training and new rows are treated alike.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Keep only so many of the largest eigenvalues. None, or a number not below the count of positive eigenvalues,
+        keeps them all.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n,)
+        Of the training matrix before the repair, ascending.
+    eigenvectors_ : ndarray of shape (n, n)
+        Their eigenvectors, as columns.
+    n_components_ : int
+        Dimension of the space that new rows are projected on, the rank of P.
+    projection_ : ndarray of shape (n, n)
+        P, formed on demand.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||): the symmetric part of S is used, with a warning where the two differ.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    SpectrumFlip : keep the size of the negative eigenvalues.
+    SpectrumShift : change self-similarities only.
+
+    Notes
+    -----
+    A matrix found positive semi-definite by a Cholesky attempt is not decomposed and P is the identity; eigenvalues
+    then cost a decomposition when first read. An eigenvalue within round-off of zero counts as zero. The proof of
+    proposition 4.1 (P s is the best embedding of a new object) takes 1[l > 0] for P, the text 1[l >= 0]; they
+    differ when S is singular, and the text is followed: a positive semi-definite S leaves new rows as they are.
+    For an asymmetric S, ``fit_transform`` repairs the symmetric part while new rows, whose reverse direction is
+    unknown, are multiplied as they are.
+
+    References
+    ----------
+    [chen2010] sec. 2.1.3, 4.1, proposition 4.1.
+
+    Examples
+    --------
+    >>> from similis.proximity import SpectrumClip
+    >>> clip = SpectrumClip().fit([[0.0, 1.0], [1.0, 0.0]])
+    >>> clip.eigenvalues_
+    array([-1.,  1.])
+    >>> clip.transform([[0.0, 1.0], [3.0, 1.0]]).round(12)
+    array([[0.5, 0.5],
+           [2. , 2. ]])
+    """
+
+    def _choose(self, system: EigenSystem, k: int | None) -> NDArray[Any]:
+        l, zero = system.values, system.tolerance  # noqa: E741
+        d = l >= -zero  # [chen2010] sec. 4.1 -> D_clip = diag(1[l >= 0])
+        if k is not None and k < np.count_nonzero(l > zero):
+            d[:-k] = False
+        return d
+
+
+class SpectrumFlip(_Projection):
+    """Flip: replace every eigenvalue by its absolute value.
+
+    The negative part of the spectrum is taken for information, not noise. With S = U diag(l) U' the result is
+    U diag(|l|) U'; a new row s becomes s P with P = U diag(sign(l)) U', by which S P is the flipped training matrix.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Keep only so many of the eigenvalues of largest magnitude. None, or a number not below the rank, keeps all.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray of shape (n,)
+        Of the training matrix before the repair, ascending.
+    eigenvectors_ : ndarray of shape (n, n)
+        Their eigenvectors, as columns.
+    n_components_ : int
+        Rank of P.
+    projection_ : ndarray of shape (n, n)
+        P, formed on demand.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||): the symmetric part of S is used, with a warning where the two differ.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    SpectrumClip : take the negative eigenvalues for noise.
+    Whiten : coordinates whose inner products are the flipped matrix.
+
+    Notes
+    -----
+    An eigenvalue within round-off of zero counts as zero and sign(0) = 0, so a new row loses its part in the null
+    space of S. A matrix found positive definite by a Cholesky attempt is not decomposed.
+
+    References
+    ----------
+    [chen2010] sec. 2.1.4, 4.1.
+
+    Examples
+    --------
+    >>> from similis.proximity import SpectrumFlip
+    >>> flip = SpectrumFlip().fit([[0.0, 1.0], [1.0, 0.0]])
+    >>> flip.transform([[0.0, 1.0], [3.0, 1.0]]).round(12)
+    array([[1., 0.],
+           [1., 3.]])
+    """
+
+    _beyond = 1  # sign(l) = 1 for all l only if S is definite beyond round-off
+
+    def _choose(self, system: EigenSystem, k: int | None) -> NDArray[Any]:
+        l = system.values  # noqa: E741
+        d = np.where(np.abs(l) > system.tolerance, np.sign(l), 0)  # [chen2010] sec. 4.1 -> D_flip = diag(sgn(l))
+        if k is not None and k < np.count_nonzero(d):
+            d[np.argsort(np.abs(l), kind="stable")[:-k]] = 0
+        return d
+
+
+class SpectrumShift(_Spectrum):
+    """Shift: add |l_min| to the diagonal, l_min being the smallest eigenvalue if negative.
+
+    Only self-similarities change, so new rows stay as they are: no matrix multiplication reproduces the shift, and
+    ``fit_transform(S)`` differs from ``fit(S).transform(S)`` on the diagonal.
+
+    Attributes
+    ----------
+    shift_ : float
+        What is added to the diagonal; 0 for a positive semi-definite matrix.
+    eigenvalues_ : ndarray of shape (n,)
+        Of the training matrix before the repair, ascending.
+    eigenvectors_ : ndarray of shape (n, n)
+        Their eigenvectors, as columns.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||): the symmetric part of S is used, with a warning where the two differ.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    SpectrumClip : the nearest positive semi-definite matrix.
+
+    References
+    ----------
+    [chen2010] sec. 2.1.5, 4.1.
+
+    Examples
+    --------
+    >>> from similis.proximity import SpectrumShift
+    >>> SpectrumShift().fit_transform([[0.0, 2.0], [2.0, 3.0]])
+    array([[1., 2.],
+           [2., 4.]])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {}
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any = None) -> SpectrumShift:
+        """Find the shift.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X)
+        return self
+
+    @validated
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
+        """Shift the diagonal of the training matrix.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            Positive semi-definite and exactly symmetric.
+        """
+        K = self._fit(X).copy()
+        np.einsum("ii->i", K)[:] += K.dtype.type(self.shift_)
+        return K
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Pass new rows through.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Similarities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+        """
+        return self._check_query(X).copy()
+
+    def _fit(self, X: ArrayLike) -> NDArray[Any]:
+        A, sound = self._open(X)
+        self.shift_ = 0.0
+        if not sound:
+            least = float(self.eigenvalues_[0])  # [chen2010] sec. 2.1.5 -> |min(l_min, 0)|
+            self.shift_ = -least if least < -self._eigen().tolerance else 0.0
+        return A
+
+
+def _span(mask: NDArray[np.bool_]) -> slice | NDArray[np.intp]:
+    """The chosen columns: as a slice, which copies nothing, where they are next to each other."""
+    chosen = np.flatnonzero(mask)
+    if chosen.size and chosen[-1] - chosen[0] + 1 == chosen.size:
+        return slice(int(chosen[0]), int(chosen[-1]) + 1)
+    return chosen
