@@ -28,6 +28,26 @@ _NODES = frozenset(
     "JsonNode ListNode LossNode MaskedArrayNode NdArrayNode ObjectNode RandomStateNode SetNode SliceNode "
     "SparseMatrixNode TupleNode TypeNode".split()
 )
+# What scikit-learn's calibration, threshold tuning, voting, stacking and searches hold, beyond what skops trusts.
+_SKLEARN = frozenset(
+    {
+        "sklearn.calibration._CalibratedClassifier",
+        "sklearn.calibration._SigmoidCalibration",
+        "sklearn.calibration._TemperatureScaling",
+        "sklearn.metrics._scorer._CurveScorer",
+        "sklearn.metrics._scorer._PassthroughScorer",
+        "sklearn.metrics._scorer._Scorer",
+        "sklearn.model_selection._split.KFold",
+        "sklearn.model_selection._split.LeaveOneOut",
+        "sklearn.model_selection._split.RepeatedStratifiedKFold",
+        "sklearn.model_selection._split.ShuffleSplit",
+        "sklearn.model_selection._split.StratifiedKFold",
+        "sklearn.model_selection._split.StratifiedShuffleSplit",
+        "sklearn.utils._bunch.Bunch",
+        "sklearn.utils._metadata_requests.MetadataRequest",
+        "sklearn.utils._metadata_requests.MethodMetadataRequest",
+    }
+)
 _REFUSED = {
     "MethodNode": "a bound method",
     "PartialNode": "a partial function",
@@ -51,8 +71,8 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[type] = 
     Raises
     ------
     ValueError
-        If the model holds something that :func:`load` would refuse, such as a function: files never bring back
-        functions, so ``FromFunction(f)`` cannot be saved.
+        If the model holds something that :func:`load` would refuse: a function (files never bring back functions, so
+        ``FromFunction(f)`` cannot be saved), a decision tree, a class that is not on the list.
 
     Examples
     --------
@@ -124,24 +144,37 @@ def _audit(file: IO[bytes], where: str, trusted: Sequence[type]) -> list[str]:
     _check_archive(file, where)
     own = {f"{cls.__module__}.{cls.__qualname__}" for cls in trusted}
     names: set[str] = set()
+    functions: set[str] = set()
     for node in _nodes(_schema(file, where)):
         loader, name = node["__loader__"], f"{node.get('__module__')}.{node.get('__class__')}"
         if not isinstance(loader, str) or loader not in _NODES:
-            raise ValueError(
-                f"{where} holds {_REFUSED.get(str(loader), 'something unknown')}, which files never bring back."
-            )
-        if name in own or (name.startswith("similis.") and loader != "FunctionNode" and _is_ours(name)):
+            what = _REFUSED.get(str(loader), "something unknown")
+            raise ValueError(f"{where} holds {what}, which files never bring back.")
+        if loader == "FunctionNode":
+            functions.add(name)
+        elif name in own or name in _SKLEARN or _is_ours(name):
             names.add(name)
+    names |= functions & _scoring_functions() if functions else set()
     try:
         foreign = sorted(set(skops.io.get_untrusted_types(file=file)) - names)  # type: ignore[arg-type]
     except Exception as error:
         raise ValueError(f"{where} is not a model file: {_reason(error)}.") from None
-    if foreign:
+    for name in foreign:
+        if name in functions:
+            raise ValueError(f"{where} holds the function {name[-80:]!r}, and files never bring back functions.")
         raise ValueError(
-            f"{where} holds {foreign[0][:80]!r}, which is not trusted: only classes of similis and scikit-learn are, "
-            "and no functions. Give classes of your own as trusted=[...]."
+            f"{where} holds {name[-80:]!r}, which is not on the list of classes that files may bring back. If it is "
+            "yours, and you trust the file, give the class as trusted=[...]."
         )
     return sorted(names)
+
+
+def _scoring_functions() -> set[str]:
+    """The one sort of function that is let in: those behind scikit-learn's own named scores."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    functions = [get_scorer(name)._score_func for name in get_scorer_names()]
+    return {f"{function.__module__}.{function.__name__}" for function in functions}
 
 
 def _check_own_types(trusted: Sequence[type]) -> None:
