@@ -3,9 +3,17 @@
 Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``)::
 
     _jit.py        the one decorator and its flags
+    _tiles.py      the tile that the pairwise kernels of the next three share
+    _categorical.py count_equal, value_difference: categorical rows
+    _sets.py       common_bits, ratio_model, contrast_model, overlap_model: sets as packed bits
+    _vectors.py    minkowski: sums of powers of differences
     _local_centroid.py  local_centroids: class centroids among ranked neighbours for a grid of k
     _topk.py       top_k: ranked neighbours of every row, with folds
     _votes.py      vote_winners, class_sums: votes of ranked neighbours for a grid of k
+    _cholesky.py   the growing factor the next three share
+    _local.py      gather_blocks, psd_prefix, krr_path, sum_by_class: the neighbours' own blocks
+    _simplex_qp.py simplex_path: kernel ridge interpolation weights for a grid of (k, ridge)
+    _lime.py       lime_path: maximum entropy interpolation weights for a grid of (k, ridge)
 
 Contract. A kernel takes C-contiguous arrays and scalars, writes into arrays its caller made or returns arrays it
 made at its top; it validates nothing, draws nothing, prints nothing, raises nothing. Kernels are serial and
@@ -17,10 +25,23 @@ from importlib import import_module
 from typing import Any
 
 _HOME: dict[str, str] = {
+    "count_equal": "_categorical",
+    "value_difference": "_categorical",
+    "common_bits": "_sets",
+    "contrast_model": "_sets",
+    "overlap_model": "_sets",
+    "ratio_model": "_sets",
+    "minkowski": "_vectors",
     "local_centroids": "_local_centroid",
     "top_k": "_topk",
     "class_sums": "_votes",
     "vote_winners": "_votes",
+    "gather_blocks": "_local",
+    "krr_path": "_local",
+    "psd_prefix": "_local",
+    "sum_by_class": "_local",
+    "simplex_path": "_simplex_qp",
+    "lime_path": "_lime",
 }
 
 

@@ -26,7 +26,7 @@ def top_k(S: Any, sign: Any, row_fold: Any, col_fold: Any, indices: Any, values:
     scratch, scratch_index = np.empty(4 * k + chunk, S.dtype), np.empty(k, np.intp)
     for i in range(n_rows):
         fold = row_fold[i]
-        m, best[0] = 0, -np.inf
+        m, best[0] = np.intp(0), -np.inf
         threshold = best[0]
         for start in range(0, n_columns, chunk):
             for j in range(start, min(start + chunk, n_columns)):

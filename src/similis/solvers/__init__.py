@@ -1,6 +1,9 @@
 """Algorithms on arrays that run to a certificate: NumPy in, NumPy out; they know no estimator."""
 
 from similis.solvers._centroids import centroids_by_fold, class_centroids
+from similis.solvers._local_solves import BlockWeights, kri_weights, krr_weights, lime_weights
+from similis.solvers._local_spectrum import local_psd, psd_prefix, spectral_filter
+from similis.solvers._local_weights import local_scores, local_weights
 from similis.solvers._neighbors import class_sums, top_k, vote_winners
 
 __all__ = [
@@ -8,6 +11,17 @@ __all__ = [
     "top_k",
     "vote_winners",
     "class_sums",
+    # weights of ranked neighbours
+    "local_weights",
+    "local_scores",
+    "kri_weights",
+    "krr_weights",
+    "lime_weights",
+    "BlockWeights",
+    # their own block made positive semi-definite
+    "local_psd",
+    "psd_prefix",
+    "spectral_filter",
     # class centroids
     "class_centroids",
     "centroids_by_fold",

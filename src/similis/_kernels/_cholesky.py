@@ -1,0 +1,49 @@
+"""The growing Cholesky factor that kernel ridge interpolation and regression share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from similis._kernels._jit import kernel
+
+__all__ = ["back_substitute", "grow_cholesky"]
+
+
+@kernel
+def grow_cholesky(B: Any, ridge: float, floor: float, order: Any, start: int, stop: int, L: Any, inverse: Any) -> int:
+    """Append rows start..stop-1 to the factor L of ``B[order][:, order] + ridge I``; `inverse` holds 1 / L[p, p].
+
+    A pivot at or below `floor` is lifted to it, a change of the diagonal of the size of round-off when B is PSD.
+    Returns how many leading rows needed no lift, counted from `start`'s predecessors on: `stop` if none was lifted.
+    """
+    sound = stop
+    for p in range(start, stop):
+        i = order[p]
+        row = L[p]
+        pivot = B[i, i] + ridge
+        for q in range(p):
+            other = L[q]
+            t = 0.0
+            for r in range(q):
+                t += row[r] * other[r]
+            t = (B[i, order[q]] - t) * inverse[q]
+            row[q] = t
+            pivot -= t * t
+        if not pivot > floor:
+            pivot = floor
+            sound = min(sound, p)
+        root = pivot**0.5
+        row[p] = root
+        inverse[p] = 1.0 / root
+    return sound
+
+
+@kernel
+def back_substitute(L: Any, inverse: Any, size: int, x: Any) -> None:
+    """Solve L' x = x in place for the leading `size` rows."""
+    for p in range(size - 1, -1, -1):
+        x[p] *= inverse[p]
+        t = x[p]
+        row = L[p]
+        for q in range(p):
+            x[q] -= t * row[q]
