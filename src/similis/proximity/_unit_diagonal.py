@@ -131,7 +131,7 @@ class UnitDiagonal(ToRows):
             if high - low > 100 * np.finfo(self.self_similarities_.dtype).eps * high:
                 raise ProximityError(
                     "UnitDiagonal cannot know the self-similarities of new rows: on the training diagonal they run "
-                    f"from {low:.6g} to {high:.6g}. Pass transform(X, self_similarity=...), or a number to UnitDiagonal."
+                    f"from {low:.6g} to {high:.6g}. Pass transform(X, self_similarity=...), or set a number."
                 )
             given = high
         if isinstance(given, Real):
