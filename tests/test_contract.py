@@ -8,7 +8,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 
 import similis
-from similis import LocalNearestCentroid, NearestCentroid, PathSearchCV
+from similis import LocalNearestCentroid, NearestCentroid, PathSearchCV, SimilarityKNN
+
+
+def _inverse(D):
+    return 1 / (1 + D)
+
 
 CLASSIFIERS = [
     NearestCentroid(),
@@ -16,8 +21,17 @@ CLASSIFIERS = [
     NearestCentroid(kind="dissimilarity", adjusted=True),
     LocalNearestCentroid(),
     LocalNearestCentroid(kind="dissimilarity"),
+    SimilarityKNN(),
+    SimilarityKNN(kind="dissimilarity", n_neighbors=3, weights=_inverse),
+    SimilarityKNN(weights="affinity", n_neighbors=20, smoothing=0.01),
+    SimilarityKNN(weights="kri", n_neighbors=8),
+    SimilarityKNN(weights="krr", n_neighbors=8, regularization=0.1),
+    SimilarityKNN(weights="lime", n_neighbors=8),
 ]
-SEARCHES = [PathSearchCV(LocalNearestCentroid(), {"n_neighbors": [1, 2, 3]}, cv=3)]
+SEARCHES = [
+    PathSearchCV(SimilarityKNN(weights="kri"), {"n_neighbors": [2, 4], "regularization": [0.1, 10]}, cv=3),
+    PathSearchCV(LocalNearestCentroid(), {"n_neighbors": [1, 2, 3]}, cv=3),
+]
 
 
 @parametrize_with_checks(CLASSIFIERS + SEARCHES, expected_failed_checks=contract.expected_failures)

@@ -35,7 +35,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
         "make_stack",
         "diffusion_kernel",
     ),
-    "neighbors": ("LocalNearestCentroid", "NearestCentroid"),
+    "neighbors": ("LocalNearestCentroid", "NearestCentroid", "SimilarityKNN"),
     "model_selection": ("PathSearchCV",),
 }
 _MODULES = ("exceptions", "io", "model_selection", "neighbors", "proximity", "solvers")

@@ -23,18 +23,14 @@ def cut_to(n: int, n_neighbors: int) -> int:
 
 
 def path_neighbors(
-    S: NDArray[Any],
-    Q: NDArray[Any] | None,
+    rows: NDArray[Any],
+    codes: NDArray[np.intp],
     test_fold: NDArray[np.intp] | None,
     k: int,
     *,
     sign: int,
     n_jobs: int | None,
 ) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """Ranked neighbours of new rows `Q`, or of each row of `S` outside its own fold."""
-    if test_fold is None:
-        k = cut_to(S.shape[0], k)
-    else:
-        k = cut_to(S.shape[0] - int(np.bincount(test_fold).min()), k)
-    rows = S if Q is None else Q
-    return top_k(rows, k, sign=sign, folds=test_fold, n_jobs=n_jobs)
+    """Ranked neighbours of new rows; with `test_fold`, of each training row among the objects outside its own fold."""
+    n = len(codes) if test_fold is None else len(codes) - int(np.bincount(test_fold).min())
+    return top_k(rows, cut_to(n, int(k)), sign=sign, folds=test_fold, n_jobs=n_jobs)

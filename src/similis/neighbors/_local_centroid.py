@@ -153,7 +153,9 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
 
     def _path_codes(self, S, codes, Q, test_fold, points):
         ks = [point["n_neighbors"] for point in points]
-        indices, values = path_neighbors(S, Q, test_fold, max(ks), sign=self._sign, n_jobs=self.n_jobs)
+        indices, values = path_neighbors(
+            S if Q is None else Q, codes, test_fold, max(ks), sign=self._sign, n_jobs=self.n_jobs
+        )
         grid = np.unique(ks)
         winners, _ = self._sweep(S, codes, indices, values, grid)
         return [winners[:, t] for t in np.searchsorted(grid, ks)]
