@@ -49,8 +49,8 @@ TEXTS = {
     "too large": (b"1,2\n3,1e999\n", "line 2, column 2: '1e999' is too large"),
     "hexadecimal": (b"1,2\n3,0x10\n", "line 2, column 2"),
     "decimal comma": (b';a;b\na;"0,5";1\nb;1;1\n', "Decimal commas are not read"),
-    "latin-1": (b"id,caf\xe9\ncaf\xe9,1\n", "not UTF-8 text from about line 1"),
-    "latin-1 below": (b"id,a\n" + b"\n" * 20000 + b"caf\xe9,1\n", "not UTF-8 text"),
+    "latin-1": (b"id,Ren\xe9\nRen\xe9,1\n", "not UTF-8 text from about line 1"),
+    "latin-1 below": (b"id,a\n" + b"\n" * 20000 + b"Ren\xe9,1\n", "not UTF-8 text"),
     "utf-16": ("id,a\na,1\n".encode("utf-16"), "not UTF-8 text"),
     "binary": (bytes(range(128)) * 4, "."),
     "random bytes": (np.random.default_rng(0).bytes(500), "."),
@@ -76,7 +76,7 @@ def test_text(tmp_path, case):
 
 def test_labels_of_another_encoding(tmp_path):
     write_proximity(tmp_path / "m.npz", np.eye(2), ids=["a", "b"])
-    (tmp_path / "y.csv").write_bytes(b"a,caf\xe9\nb,x\n")
+    (tmp_path / "y.csv").write_bytes(b"a,Ren\xe9\nb,x\n")
     with pytest.raises(ProximityError, match=r"y\.csv is not UTF-8"):
         read_proximity(tmp_path / "m.npz", labels=tmp_path / "y.csv")
 

@@ -9,7 +9,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["atomic_write", "short_path"]
+from similis.exceptions import ProximityError
+
+__all__ = ["atomic_write", "damaged", "short_path"]
 
 
 @contextmanager
@@ -44,6 +46,18 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             temporary.unlink()
         raise
     _sync_directory(target.parent)
+
+
+@contextmanager
+def damaged(where: str, what: str) -> Iterator[None]:
+    """Turn whatever a parser says of hostile or damaged bytes into one sentence; missing files keep their error."""
+    try:
+        yield
+    except (ProximityError, FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except Exception as error:  # parsers of foreign bytes raise nearly anything: zlib, struct, recursion, overflow
+        reason = " ".join(str(error).split())[:80] or type(error).__name__
+        raise ProximityError(f"{where} is not a readable {what}: {reason}.") from None
 
 
 def short_path(path: str | os.PathLike[str], width: int = 80) -> str:

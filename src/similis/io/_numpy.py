@@ -11,7 +11,6 @@ import math
 import os
 import warnings
 import zipfile
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from similis._utils.files import short_path
+from similis._utils.files import damaged, short_path
 from similis.exceptions import ProximityError
 from similis.io._proximity import Proximity, short
 from similis.io._raw import Raw
@@ -122,18 +121,6 @@ def from_card(found: Any, raw: Raw, where: str) -> None:
             raise ProximityError(f"{where}: {name!r} must be a list. Got {short(found[name])}.")
     raw.kind, raw.labels = found.get("kind"), found.get("labels")
     raw.ids, raw.column_ids = found.get("ids"), found.get("column_ids")
-
-
-@contextmanager
-def damaged(where: str, what: str) -> Any:
-    """Turn whatever a parser says of hostile or damaged bytes into one sentence; missing files keep their error."""
-    try:
-        yield
-    except (ProximityError, FileNotFoundError, IsADirectoryError, PermissionError):
-        raise
-    except Exception as error:  # parsers of foreign bytes raise nearly anything: zlib, struct, recursion, overflow
-        reason = " ".join(str(error).split())[:80] or type(error).__name__
-        raise ProximityError(f"{where} is not a readable {what}: {reason}.") from None
 
 
 def _choose(headers: dict[str, Any], key: str | None, where: str, square: bool) -> str:

@@ -9,9 +9,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from similis._utils.files import short_path
+from similis._utils.files import damaged, short_path
 from similis.exceptions import ProximityError
-from similis.io._numpy import card, damaged, from_card
+from similis.io._numpy import card, from_card
 from similis.io._proximity import Proximity, short
 from similis.io._raw import Raw
 

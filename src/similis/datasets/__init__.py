@@ -1,0 +1,20 @@
+"""Data to learn on: simulators, sets that ship with the package, and benchmark sets found where the user keeps them.
+
+Iris, wine, digits and breast cancer come with scikit-learn; :func:`load_benchmark` finds them by name too.
+"""
+
+from similis.datasets._benchmark import load_benchmark
+from similis.datasets._catalog import DatasetInfo, list_datasets
+from similis.datasets._shipped import load_promoters, load_sonar, load_votes
+from similis.datasets._simulate import make_perturbed_centroids, make_similarity
+
+__all__ = [
+    "make_perturbed_centroids",
+    "make_similarity",
+    "load_votes",
+    "load_sonar",
+    "load_promoters",
+    "load_benchmark",
+    "list_datasets",
+    "DatasetInfo",
+]

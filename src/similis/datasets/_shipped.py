@@ -1,0 +1,168 @@
+"""Three small UCI sets that ship with the package; their licence and citations are in ``data/README.md``."""
+
+from __future__ import annotations
+
+import csv
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+__all__ = ["load_promoters", "load_sonar", "load_votes", "pack"]
+
+_LICENCE = "UCI Machine Learning Repository, CC BY 4.0, https://doi.org/"
+
+
+def load_votes(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """Load the votes of 435 members of the US House of Representatives on 16 questions in 1984.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Give data and target as pandas objects.
+
+    Returns
+    -------
+    Bunch or (data, target)
+        ``data`` of shape (435, 16) holds ``"y"``, ``"n"`` and ``"?"``, which means neither (absent, abstained, or a
+        position not made known) and may be read as a value of its own; ``target`` 0 (democrat) or 1 (republican);
+        ``target_names``, ``feature_names``, ``kind``, ``DESCR``.
+
+    References
+    ----------
+    Congressional Voting Records (1987). UCI Machine Learning Repository. https://doi.org/10.24432/C5C01P
+
+    Examples
+    --------
+    >>> from similis.datasets import load_votes
+    >>> X, y = load_votes(return_X_y=True)
+    >>> X.shape, X[0, :3]
+    ((435, 16), array(['n', 'y', 'n'], dtype='<U1'))
+    """
+    header, rows = _read("votes")
+    return pack(
+        data=np.array([row[1:] for row in rows]),
+        labels=[row[0] for row in rows],
+        feature_names=header[1:],
+        kind="categorical",
+        descr=f"Congressional Voting Records (1987). {_LICENCE}10.24432/C5C01P",
+        return_X_y=return_X_y,
+        as_frame=as_frame,
+    )
+
+
+def load_sonar(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """Load 208 sonar returns from a metal cylinder or a rock, the energy in 60 frequency bands.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Give data and target as pandas objects.
+
+    Returns
+    -------
+    Bunch or (data, target)
+        ``data`` of shape (208, 60), ``target`` 0 (mine) or 1 (rock), ``target_names``, ``feature_names``, ``kind``,
+        ``DESCR``. Not the aural sonar of the similarity papers, which is ``load_benchmark("aural_sonar")``.
+
+    References
+    ----------
+    T. Sejnowski and R. Gorman. Connectionist Bench (Sonar, Mines vs. Rocks). UCI Machine Learning Repository.
+    https://doi.org/10.24432/C5T01Q
+
+    Examples
+    --------
+    >>> from similis.datasets import load_sonar
+    >>> load_sonar().data.shape
+    (208, 60)
+    """
+    header, rows = _read("sonar")
+    return pack(
+        data=np.array([row[:-1] for row in rows], dtype=np.float64),
+        labels=[{"M": "mine", "R": "rock"}[row[-1]] for row in rows],
+        feature_names=header[:-1],
+        kind="features",
+        descr=f"T. Sejnowski and R. Gorman. Connectionist Bench (Sonar, Mines vs. Rocks). {_LICENCE}10.24432/C5T01Q",
+        return_X_y=return_X_y,
+        as_frame=as_frame,
+    )
+
+
+def load_promoters(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """Load 106 stretches of E. coli DNA, half of them promoters.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Give data and target as pandas objects.
+
+    Returns
+    -------
+    Bunch or (data, target)
+        ``data`` of shape (106, 57) holds one nucleotide a column, at positions -50 to +7 from the start of the gene;
+        ``sequences`` the same as 106 strings; ``target`` 0 (other) or 1 (promoter); ``target_names``,
+        ``feature_names``, ``kind``, ``DESCR``.
+
+    References
+    ----------
+    C. Harley, R. Reynolds and M. Noordewier (1990). Molecular Biology (Promoter Gene Sequences). UCI Machine Learning
+    Repository. https://doi.org/10.24432/C5S01D
+
+    Examples
+    --------
+    >>> from similis.datasets import load_promoters
+    >>> load_promoters().sequences[0][:10]
+    'gccttctcca'
+    """
+    _, rows = _read("promoters")
+    sequences = [row[1] for row in rows]
+    return pack(
+        data=np.array([list(sequence) for sequence in sequences]),
+        labels=[{"-": "other", "+": "promoter"}[row[0]] for row in rows],
+        feature_names=[f"p{i:+d}" for i in (*range(-50, 0), *range(1, 8))],
+        kind="sequences",
+        descr="C. Harley, R. Reynolds and M. Noordewier (1990). Molecular Biology (Promoter Gene Sequences). "
+        f"{_LICENCE}10.24432/C5S01D",
+        return_X_y=return_X_y,
+        as_frame=as_frame,
+        sequences=sequences,
+    )
+
+
+def pack(
+    *,
+    data: NDArray[Any],
+    labels: list[str] | NDArray[Any],
+    feature_names: list[str],
+    kind: str,
+    descr: str,
+    return_X_y: bool = False,
+    as_frame: bool = False,
+    **more: Any,
+) -> Any:
+    """Make the Bunch, or the pair, that a loader returns."""
+    names, target = np.unique(labels, return_inverse=True)
+    X: Any = data
+    y: Any = target
+    if as_frame:
+        import pandas as pd
+
+        X, y = pd.DataFrame(data, columns=feature_names), pd.Series(target, name="target")
+    if return_X_y:
+        return X, y
+    return Bunch(data=X, target=y, target_names=names, feature_names=feature_names, kind=kind, DESCR=descr, **more)
+
+
+def _read(name: str) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of a csv file in the package."""
+    text = files("similis.datasets").joinpath("data", f"{name}.csv").read_text("utf-8")
+    header, *rows = csv.reader(text.splitlines())
+    return header, rows

@@ -1,0 +1,261 @@
+"""Simulated data: perturbed centroids of [cazzanti2007] sec. 6.1, and proximity matrices with every vice at will."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from scipy import sparse as sp
+from sklearn.utils import Bunch, check_random_state
+
+from similis._utils.params import Interval, at_least, between, choice, validated_function
+from similis._utils.validation import Kind
+
+__all__ = ["make_perturbed_centroids", "make_similarity"]
+
+
+@validated_function(
+    {"d": [at_least(1)], "n_train": [at_least(0)], "n_test": [at_least(0)], "random_state": ["random_state"]}
+)
+def make_perturbed_centroids(
+    d: int,
+    p: Sequence[float | Sequence[float]] = ((1 / 3,), (1 / 30,)),
+    *,
+    n_train: int = 100,
+    n_test: int = 1000,
+    random_state: Any = None,
+) -> Bunch:
+    """Simulate binary objects that are centroids of their class with some features flipped.
+
+    Every class g has one or more centroids, drawn uniformly from {0, 1}^d. An object's class is drawn uniformly, then
+    one of the class's centroids uniformly, and then each feature is flipped with that centroid's probability.
+
+    Parameters
+    ----------
+    d : int
+        Number of binary features.
+    p : sequence of (sequence of float), default=((1/3,), (1/30,))
+        For each class, for each of its centroids, the probability that a feature is flipped. A number stands for a
+        class with one centroid.
+    n_train : int, default=100
+        Number of training objects.
+    n_test : int, default=1000
+        Number of test objects.
+    random_state : int, RandomState instance or None, default=None
+        An integer gives the same data every time.
+
+    Returns
+    -------
+    Bunch
+        ``X_train`` of shape (n_train, d) and ``X_test`` with entries 0 and 1 (uint8), ``y_train`` and ``y_test`` with
+        class codes 0, 1, ..., ``centroids`` (per class an array of shape (its centroids, d)), and ``source_train``
+        and ``source_test``: which of its class's centroids each object came from.
+
+    Notes
+    -----
+    [cazzanti2007] sec. 6.1 has two classes. Labels are drawn independently, as the paper has it, so that classes are
+    equally likely but not equally large, and a small sample may lack one.
+
+    References
+    ----------
+    [cazzanti2007], sec. 6.1.
+
+    Examples
+    --------
+    >>> from similis.datasets import make_perturbed_centroids
+    >>> data = make_perturbed_centroids(8, p=((1/3, 1/3), (1/30, 1/30)), random_state=0)
+    >>> data.X_train.shape, data.centroids[0].shape
+    ((100, 8), (2, 8))
+    """
+    rates = _check_rates(p)
+    random = check_random_state(random_state)
+    # [cazzanti2007] sec. 6.1.2 -> c_gj uniform on {0, 1}^d, all independent
+    centroids = [random.randint(0, 2, size=(len(rate), d)).astype(np.uint8) for rate in rates]
+    data = Bunch(centroids=centroids)
+    for part, n in (("train", n_train), ("test", n_test)):
+        X, y, source = _perturb(centroids, rates, n, random)
+        data[f"X_{part}"], data[f"y_{part}"], data[f"source_{part}"] = X, y, source
+    return data
+
+
+@validated_function(
+    {
+        "n": [at_least(1)],
+        "n_classes": [at_least(1)],
+        "separation": [Interval(Real, 0, None, closed="left")],
+        "n_features": [at_least(1)],
+        "indefinite": [between(0, 1, closed="left")],
+        "asymmetric": [Interval(Real, 0, None, closed="left")],
+        "sparse": [between(0, 1)],
+        "missing": [between(0, 1)],
+        "duplicates": [at_least(0)],
+        "kind": [choice("similarity", "dissimilarity")],
+        "random_state": ["random_state"],
+    }
+)
+def make_similarity(
+    n: int,
+    n_classes: int = 2,
+    *,
+    separation: float = 2.0,
+    n_features: int = 5,
+    indefinite: float = 0.0,
+    asymmetric: float = 0.0,
+    sparse: float = 0.0,
+    duplicates: int = 0,
+    missing: float = 0.0,
+    kind: Kind = "similarity",
+    random_state: Any = None,
+) -> tuple[Any, NDArray[np.intp]]:
+    """Simulate a proximity matrix and labels, with as much of each vice as wanted.
+
+    Objects are points of Gaussian classes; their similarity is exp(-||x - z||^2 / (2 n_features)), positive definite
+    with ones on the diagonal. The vices are added in the order of the parameters.
+
+    Parameters
+    ----------
+    n : int
+        Number of objects.
+    n_classes : int, default=2
+        Number of classes, as equal in size as can be.
+    separation : float, default=2.0
+        Standard deviation of the class centres, where that of the objects around them is 1.
+    n_features : int, default=5
+        Dimension of the points.
+    indefinite : float in [0, 1), default=0.0
+        Share of the negative eigenvalues in the sum of all absolute eigenvalues.
+    asymmetric : float, default=0.0
+        Frobenius norm of the skew-symmetric part, relative to that of the symmetric part.
+    sparse : float in [0, 1], default=0.0
+        Share of the pairs that are absent: those least alike. If not zero, the result is a CSR array.
+    duplicates : int, default=0
+        Number of objects that are exact copies of others.
+    missing : float in [0, 1], default=0.0
+        Share of the off-diagonal entries that are NaN; in both directions for a symmetric matrix.
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        Dissimilarities are the largest similarity minus each similarity, zero on the diagonal.
+    random_state : int, RandomState instance or None, default=None
+        An integer gives the same data every time.
+
+    Returns
+    -------
+    S : ndarray of shape (n, n), or CSR array if `sparse` is not zero
+        The proximities.
+    y : ndarray of shape (n,)
+        Class codes 0, 1, ...
+
+    Notes
+    -----
+    Shares and norms hold exactly for the objects before copies are made and entries are lost. A copy has its original's
+    row, column and label.
+
+    Examples
+    --------
+    >>> from similis.datasets import make_similarity
+    >>> S, y = make_similarity(60, 3, indefinite=0.2, asymmetric=0.1, random_state=0)
+    >>> S.shape, y[:6]
+    ((60, 60), array([0, 1, 2, 0, 1, 1]))
+    """
+    if n_classes > n - duplicates:
+        raise ValueError(
+            f"n must be at least n_classes + duplicates, to have an object in every class. Got n={n}, "
+            f"n_classes={n_classes}, duplicates={duplicates}."
+        )
+    random = check_random_state(random_state)
+    m = n - duplicates
+    y = random.permutation(np.arange(m) % n_classes)
+    X = random.normal(size=(m, n_features)) + separation * random.normal(size=(n_classes, n_features))[y]
+    S = np.exp(-_squared_distances(X) / (2 * n_features))
+    if indefinite:
+        S = _make_indefinite(S, indefinite, n_classes)
+    if asymmetric:
+        S = _make_asymmetric(S, asymmetric, random)
+    absent = _least_alike(S, sparse)
+    if kind == "dissimilarity":
+        S = S.max() - S
+        np.fill_diagonal(S, 0.0)
+    original = random.permutation(np.concatenate([np.arange(m), random.randint(0, m, size=duplicates)]))
+    S, absent, y = S[np.ix_(original, original)], absent[np.ix_(original, original)], y[original]
+    lost = _lost(n, missing, asymmetric == 0, random)
+    S[lost] = np.nan
+    if not sparse:
+        return S, y
+    rows, columns = np.nonzero(~absent)
+    return sp.csr_array((S[rows, columns], (rows, columns)), shape=S.shape), y
+
+
+def _check_rates(p: Any) -> list[NDArray[np.float64]]:
+    """One vector of flipping probabilities per class."""
+    rates = [np.atleast_1d(np.asarray(rate, dtype=np.float64)) for rate in p]
+    if not rates or any(rate.ndim != 1 or not len(rate) for rate in rates):
+        raise ValueError(f"p must hold, for each class, one probability per centroid. Got {str(p)[:80]}.")
+    for g, rate in enumerate(rates):
+        if not ((rate >= 0) & (rate <= 1)).all():
+            raise ValueError(f"p must hold probabilities between 0 and 1. Got {str(rate)[:80]} for class {g}.")
+    return rates
+
+
+def _perturb(
+    centroids: list[NDArray[np.uint8]], rates: list[NDArray[np.float64]], n: int, random: Any
+) -> tuple[NDArray[np.uint8], NDArray[np.intp], NDArray[np.intp]]:
+    """Draw `n` objects: class, centroid, flips."""
+    y = random.randint(0, len(rates), size=n)
+    sizes = np.array([len(rate) for rate in rates])
+    source = (random.random_sample(n) * sizes[y]).astype(np.intp)
+    row = np.concatenate([[0], np.cumsum(sizes)[:-1]])[y] + source  # the centroid's place in the list of all
+    # [cazzanti2007] sec. 6.1.1 -> z[i] = c_g[i] with probability 1 - p_g, flipped with probability p_g
+    flips = random.random_sample((n, centroids[0].shape[1])) < np.concatenate(rates)[row, None]
+    return np.concatenate(centroids)[row] ^ flips.astype(np.uint8), y, source
+
+
+def _squared_distances(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """||x - z||^2 for all pairs, exactly symmetric, with zeros on the diagonal."""
+    norms = (X**2).sum(axis=1)
+    squared = norms[:, None] + norms - 2 * (X @ X.T)
+    np.fill_diagonal(squared, 0.0)
+    return np.maximum((squared + squared.T) / 2, 0.0)
+
+
+def _make_indefinite(S: NDArray[np.float64], share: float, keep: int) -> NDArray[np.float64]:
+    """Turn every other eigenvalue after the largest `keep` negative, scaled so that they have this share."""
+    eigenvalues, U = linalg.eigh(S)
+    eigenvalues = np.maximum(eigenvalues[::-1], 0.0)
+    U = U[:, ::-1]
+    negative = np.zeros(len(S), dtype=bool)
+    negative[min(keep, len(S) - 1) :: 2] = len(S) > 1
+    mass = eigenvalues[negative].sum()
+    if mass > 0:
+        # share = t mass / (rest + t mass)
+        eigenvalues[negative] *= -share / (1 - share) * eigenvalues[~negative].sum() / mass
+    S = (U * eigenvalues) @ U.T
+    return (S + S.T) / 2
+
+
+def _make_asymmetric(S: NDArray[np.float64], ratio: float, random: Any) -> NDArray[np.float64]:
+    """Add a skew-symmetric matrix of this relative norm."""
+    K = random.normal(size=S.shape)
+    K -= K.T
+    norm = linalg.norm(K)
+    return S + K * (ratio * linalg.norm(S) / norm) if norm > 0 else S
+
+
+def _least_alike(S: NDArray[np.float64], share: float) -> NDArray[np.bool_]:
+    """Mark this share of the pairs, those with the smallest mean similarity, in both directions."""
+    i, j = np.triu_indices(len(S), 1)
+    order = np.argsort((S + S.T)[i, j], kind="stable")[: round(share * len(i))]
+    mask = np.zeros(S.shape, dtype=bool)
+    mask[i[order], j[order]] = mask[j[order], i[order]] = True
+    return mask
+
+
+def _lost(n: int, share: float, symmetric: bool, random: Any) -> NDArray[np.bool_]:
+    """Mark this share of the off-diagonal entries at random."""
+    mask = np.zeros((n, n), dtype=bool)
+    i, j = np.triu_indices(n, 1) if symmetric else np.nonzero(~np.eye(n, dtype=bool))
+    chosen = random.permutation(len(i))[: round(share * len(i))]
+    mask[i[chosen], j[chosen]] = True
+    return mask | mask.T if symmetric else mask
