@@ -36,9 +36,18 @@ _ROOMS: dict[str, tuple[str, ...]] = {
         "diffusion_kernel",
     ),
     "neighbors": ("LocalNearestCentroid", "NearestCentroid", "SimilarityKNN"),
+    "datasets": (
+        "make_perturbed_centroids",
+        "make_similarity",
+        "load_votes",
+        "load_sonar",
+        "load_promoters",
+        "load_benchmark",
+        "list_datasets",
+    ),
     "model_selection": ("PathSearchCV",),
 }
-_MODULES = ("exceptions", "io", "model_selection", "neighbors", "proximity", "solvers")
+_MODULES = ("datasets", "exceptions", "io", "model_selection", "neighbors", "proximity", "solvers")
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = ["__version__", *_HOME]
