@@ -47,6 +47,9 @@ def load_benchmark(name: str, *, data_home: str | os.PathLike[str] | None = None
 
     Notes
     -----
+    The files in the folder are, as ``<set>/<file>``: npz archives with the matrix as ``S`` or ``D`` and the labels as
+    ``y``; csv tables with a header; JSON for ``mutag``. The message about a file that is not there names it.
+
     ``protein_uw`` is the matrix that the similarity papers used; 1509 of its pairs are wrong (a distance above ten lost
     its first digit; they are marked in ``lost_ten_mask``). ``protein`` holds the correct distances; rows ``keep213``
     are those of ``protein_uw``.
@@ -153,7 +156,7 @@ def _cells(path: Path) -> tuple[list[str], NDArray[Any]]:
     return header, np.array(rows)
 
 
-_UW = "the similarity benchmark of the University of Washington"
+_UW = "github.com/Lcrypto/Classical-and-Quantum-Topology-ML-toric-spherical"
 _MORSE = _matrix("D_asym", "signal_type", D_sym="proximity_symmetric", letter="ids")
 _FILES: dict[str, tuple[str, str, Callable[[Path], Bunch]]] = {
     # name: file below the folder, origin, reader
@@ -161,7 +164,11 @@ _FILES: dict[str, tuple[str, str, Callable[[Path], Bunch]]] = {
     "protein": ("protein/protein.npz", "R package evclust (protein)", _matrix("D")),
     "protein_uw": ("protein_uw/protein_uw.npz", f"{_UW} (Protein.mat)", _matrix("S")),
     "voting_vdm": ("voting_vdm_uw/voting_vdm_uw.npz", f"{_UW} (Voting.mat)", _matrix("S")),
-    "chicken_pieces": ("chicken_pieces_20_60/chicken_pieces_20_60.npz", "DisTools (chickenpieces 20-60)", _matrix("D")),
+    "chicken_pieces": (
+        "chicken_pieces_20_60/chicken_pieces_20_60.npz",
+        "github.com/tmechsner/mlw-ss2016 (chickenpieces)",
+        _matrix("D"),
+    ),
     "morse": ("morse_confusions/morse_confusions.npz", "R package smacof (morse)", _MORSE),
     "ekman": ("ekman_colours/ekman_colours.npz", "R package smacof (ekman)", _matrix("S", None, wavelength="ids")),
     "mutag": ("mutag/mutag.json", "BorgwardtLab/graph-kernels (data/mutag)", _mutag),
