@@ -28,7 +28,7 @@ def _big(A, B):
 def law():
     rng = np.random.default_rng(7)
     P = rng.dirichlet(np.full(16, 4.0))
-    P1 = np.clip(0.5 + rng.choice([-1, 1], 16) * rng.uniform(0.08, 0.4, 16), 0, 1)
+    P1 = np.clip(0.5 + rng.choice([-1, 1], 16) * rng.uniform(0.005, 0.4, 16), 0, 1)
     return P, P1
 
 
@@ -39,7 +39,7 @@ def excess_errors(make, law, n, repeats, seed):
     for rng in np.random.default_rng(seed).spawn(repeats):
         words = rng.choice(16, size=n, p=P)
         y = (rng.random(n) < P1[words]).astype(int)
-        model = make(max(1, int(round(n**0.5)))).fit(counting(WORDS[words], WORDS[words]), y)
+        model = make(max(1, round(n**0.5))).fit(counting(WORDS[words], WORDS[words]), y)
         said = model.predict(counting(WORDS, WORDS[words]))
         out.append((P * np.where(said == 1, 1 - P1, P1)).sum() - bayes)
     return np.array(out)

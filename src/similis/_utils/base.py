@@ -7,6 +7,7 @@ An estimator for which both kinds make sense has a ``kind`` parameter, which the
 
 from __future__ import annotations
 
+import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from similis._utils.decision import check_costs, least_cost
 from similis._utils.validation import Kind, check_labels, check_proximity, check_query
 
-__all__ = ["ProximityClassifier", "ProximityEstimator", "ProximityTransformer"]
+__all__ = ["FewColumnsMixin", "ProximityClassifier", "ProximityEstimator", "ProximityTransformer"]
 
 
 class ProximityEstimator(BaseEstimator):
@@ -116,3 +117,34 @@ class ProximityClassifier(ClassifierMixin, ProximityEstimator):
         proba = self.predict_proba(X)
         costs = check_costs(getattr(self, "costs", None), len(self.classes_))
         return self.classes_[least_cost(proba, costs)]
+
+
+class FewColumnsMixin:
+    """For a classifier whose answers need the columns of a few training objects only, such as centroids.
+
+    ``fit`` names them with :meth:`_keep_columns`; ``predict`` reads them by :meth:`_kept`, which works on a full block
+    and, after :func:`similis.compact`, on one that holds nothing else.
+    """
+
+    def _keep_columns(self, objects: NDArray[np.intp]) -> None:
+        self._kept_objects = np.asarray(objects, dtype=np.intp)
+        self._kept_places = self._kept_objects
+
+    def _kept(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """The named objects' columns of a block, in the order in which they were named."""
+        return Q[:, self._kept_places]
+
+    @property
+    def columns_(self) -> NDArray[np.intp]:
+        """Training objects whose columns ``predict`` reads, ascending."""
+        check_is_fitted(self)
+        return np.unique(self._kept_objects)
+
+    def _compact(self) -> tuple[Any, NDArray[np.intp]]:
+        columns = self.columns_
+        small: Any = copy.copy(self)
+        small._kept_places = np.searchsorted(columns, self._kept_objects)
+        small.n_features_in_ = len(columns)
+        if hasattr(self, "feature_names_in_") and len(self.feature_names_in_) > len(columns):
+            small.feature_names_in_ = self.feature_names_in_[columns]
+        return small, columns

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
-from similis._utils.base import ProximityClassifier
+from similis._utils.base import FewColumnsMixin, ProximityClassifier
 from similis._utils.params import choice, validated
 from similis._utils.path import PathMixin
 from similis._utils.validation import show
@@ -17,7 +15,7 @@ from similis.solvers import centroids_by_fold, class_centroids
 __all__ = ["NearestCentroid"]
 
 
-class NearestCentroid(PathMixin, ProximityClassifier):
+class NearestCentroid(FewColumnsMixin, PathMixin, ProximityClassifier):
     """Classify by the most similar class centroid.
 
     The centroid of a class is one of its training objects, so any proximity will do; prediction reads one column a
@@ -116,8 +114,7 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         self.class_count_ = np.bincount(codes, weights=weight, minlength=G)
         self.centroids_ = class_centroids(S, codes, G, rule=self.centroid, sign=self._sign, sample_weight=weight)
         self.mean_proximity_ = self._mean_to_centroid(S, codes, self.centroids_, weight)
-        self._columns = np.unique(self.centroids_)
-        self._places = self.centroids_
+        self._keep_columns(self.centroids_)
         return self
 
     def decision_function(self, X):
@@ -152,17 +149,12 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         return self.classes_[np.argmax(scores, axis=1)]
 
     @property
-    def columns_(self):
-        """Training objects whose columns ``predict`` reads."""
-        return self._columns
-
-    @property
     def _sign(self):
         return -1 if self.kind == "dissimilarity" else 1
 
     def _class_scores(self, Q):
         """Scores of new rows, larger is better."""
-        return self._score(Q[:, self._places], self.mean_proximity_, self.class_count_)
+        return self._score(self._kept(Q), self.mean_proximity_, self.class_count_)
 
     def _score(self, to_centroids, mean, class_count):
         """[cazzanti2007] Eq. (2.9) -> s(x, mu_h), or Eq. (3.1) -> s(x, mu_h) / mean s(., mu_h)."""
@@ -217,11 +209,3 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         if response == "decision_function":
             return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
         return super()._scores_to_response(scores, response)
-
-    def _compact(self):
-        small = copy.copy(self)
-        small._places = np.searchsorted(self._columns, self.centroids_)
-        small.n_features_in_ = len(self._columns)
-        if hasattr(self, "feature_names_in_"):
-            small.feature_names_in_ = self.feature_names_in_[self._columns]
-        return small, self._columns
