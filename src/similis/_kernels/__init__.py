@@ -8,12 +8,14 @@ Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``
     _sets.py       common_bits, ratio_model, contrast_model, overlap_model: sets as packed bits
     _vectors.py    minkowski: sums of powers of differences
     _local_centroid.py  local_centroids: class centroids among ranked neighbours for a grid of k
+    _maxent.py     maxent_rates, maxent_table, maxent_nodes: maximum-entropy exponents on a set of values
     _topk.py       top_k: ranked neighbours of every row, with folds
     _votes.py      vote_winners, class_sums: votes of ranked neighbours for a grid of k
     _cholesky.py   the growing factor the next three share
     _local.py      gather_blocks, psd_prefix, krr_path, sum_by_class: the neighbours' own blocks
     _simplex_qp.py simplex_path: kernel ridge interpolation weights for a grid of (k, ridge)
     _lime.py       lime_path: maximum entropy interpolation weights for a grid of (k, ridge)
+    _medoids.py    nearest_two, exchange_gains, eager_exchanges, cluster_totals: k-medoids
 
 Contract. A kernel takes C-contiguous arrays and scalars, writes into arrays its caller made or returns arrays it
 made at its top; it validates nothing, draws nothing, prints nothing, raises nothing. Kernels are serial and
@@ -33,6 +35,9 @@ _HOME: dict[str, str] = {
     "ratio_model": "_sets",
     "minkowski": "_vectors",
     "local_centroids": "_local_centroid",
+    "maxent_nodes": "_maxent",
+    "maxent_rates": "_maxent",
+    "maxent_table": "_maxent",
     "top_k": "_topk",
     "class_sums": "_votes",
     "vote_winners": "_votes",
@@ -42,6 +47,10 @@ _HOME: dict[str, str] = {
     "sum_by_class": "_local",
     "simplex_path": "_simplex_qp",
     "lime_path": "_lime",
+    "cluster_totals": "_medoids",
+    "eager_exchanges": "_medoids",
+    "exchange_gains": "_medoids",
+    "nearest_two": "_medoids",
 }
 
 

@@ -1,0 +1,243 @@
+"""The one-dimensional maximum-entropy exponent: p(v) proportional to exp(lambda v) on Omega, with a given mean.
+
+Omega is scaled to [0, 1] and looked at from the end that the exponent favours, so that every problem has one form:
+given the offsets d of the values from that end (0 = d_0 < d_1 < ... <= 1), find the rate x >= 0 for which
+
+    E_x[d] = sum_j w_j d_j exp(-x d_j) / sum_j w_j exp(-x d_j) = mu.
+
+No exponent is positive and no digits cancel; lambda is x or -x over the width of Omega. Side 0 looks from the lower
+end, side 1 from the upper one. A set is a pair of node arrays of shape (2, N), offsets and weights.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from similis._kernels._jit import kernel
+
+__all__ = ["maxent_nodes", "maxent_rates", "maxent_table", "solve_rate"]
+
+POINT, DISCRETE, INTERVAL, RAY = 0, 1, 2, 3
+_LOG2E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 0.693145751953125, 1.42860682030941723e-6
+
+
+@kernel
+def maxent_rates(
+    form: int, nodes: Any, weights: Any, center: Any, table: Any, above: Any, below: Any, rates: Any, log_z: Any
+) -> None:
+    """Solve every problem; ``rates`` is positive where the upper end is favoured, infinite at the ends."""
+    for i in range(above.shape[0]):
+        rates[i], log_z[i] = solve_rate(form, nodes, weights, center, table, above[i], below[i])
+
+
+@kernel
+def solve_rate(
+    form: int, nodes: Any, weights: Any, center: Any, table: Any, above: float, below: float
+) -> tuple[float, float]:
+    """Signed rate, and log sum_j w_j exp(-x d_j), for a mean `above` the lower and `below` the upper end."""
+    if form == POINT:
+        return 0.0, 0.0
+    side = 0 if above < center[0] or form == RAY else 1
+    mu, nu = (above, below) if side == 0 else (below, above)
+    if mu <= 0.0:
+        x, log_z = np.inf, 0.0
+    elif form == RAY:
+        x, log_z = 1.0 / mu, math.log(mu)
+    elif form == INTERVAL:
+        x, log_z = _interval(mu, nu)
+    elif table.shape[1] > 0 and mu >= -table[side, table.shape[1] - 1, 2]:
+        x, log_z = _lookup(table[side], mu)
+    else:
+        x, log_z = _newton(nodes[side], weights[side], mu, nu)
+    return (-x if side == 0 else x), log_z
+
+
+@kernel
+def _newton(d: Any, w: Any, mu: float, nu: float) -> tuple[float, float]:
+    """Safeguarded Newton on the logit of the mean, which is linear for two values and nearly so near both ends."""
+    x = _uniform_guess(mu, nu) if mu < nu else 1e-3
+    gap = d[1]
+    if mu < 0.5 * gap:
+        x = min(x, (math.log(gap / mu) + 1.0) / gap)
+    low, high = 0.0, np.inf
+    log_z = 0.0
+    for _ in range(200):
+        z0, z1, z2 = _sums(d, w, x)
+        mean = z1 / z0
+        log_z = math.log(z0)
+        excess = math.log(mean / mu) - math.log((1.0 - mean) / nu)
+        if excess > 0.0:
+            low = x
+        else:
+            high = x
+        step = excess * mean * (1.0 - mean) / (z2 / z0 - mean * mean)
+        # The size of the step is tested before the bracket: at the root a step rounds to nothing and lies on its edge.
+        if abs(excess) <= 4e-15 or abs(step) <= 1e-15 * x:
+            break
+        moved = x + step
+        if not low < moved < high:
+            moved = 2.0 * x + 1.0 if high == np.inf else 0.5 * (low + high)
+            if moved in (low, high):
+                break
+        x = moved
+    return x, log_z
+
+
+@kernel
+def _uniform_guess(mu: float, nu: float) -> float:
+    """Kroger's approximation of the inverse Langevin function: the rate on [0, 1], within a fraction of a percent."""
+    u = nu - mu
+    v = u * u
+    return u * (3.0 - v * (6.0 + v - 2.0 * v * v) / 5.0) / (mu * (1.0 + u))
+
+
+@kernel
+def _sums(d: Any, w: Any, x: float) -> tuple[float, float, float]:
+    """Sum of w exp(-x d) times 1, d and d^2."""
+    z0 = z1 = z2 = 0.0
+    for j in range(d.shape[0]):
+        e = w[j] * _exp(-x * d[j])
+        z0 += e
+        z1 += e * d[j]
+        z2 += e * d[j] * d[j]
+    return z0, z1, z2
+
+
+@kernel
+def _exp(x: float) -> float:
+    """exp(x) for x <= 0 by range reduction and a polynomial: unlike the library's, a loop of it vectorises."""
+    x = max(x, -500.0)  # e^-500 counts for nothing, and its products stay clear of slow denormal numbers
+    n = np.floor(x * _LOG2E + 0.5)
+    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
+    p = 1.0 / 6227020800.0
+    p = p * r + 1.0 / 479001600.0
+    p = p * r + 1.0 / 39916800.0
+    p = p * r + 1.0 / 3628800.0
+    p = p * r + 1.0 / 362880.0
+    p = p * r + 1.0 / 40320.0
+    p = p * r + 1.0 / 5040.0
+    p = p * r + 1.0 / 720.0
+    p = p * r + 1.0 / 120.0
+    p = p * r + 1.0 / 24.0
+    p = p * r + 1.0 / 6.0
+    p = p * r + 0.5
+    p = p * r + 1.0
+    p = p * r + 1.0
+    return p * np.int64((np.int64(n) + 1023) << 52).view(np.float64)
+
+
+@kernel
+def _interval(mu: float, nu: float) -> tuple[float, float]:
+    """[cazzanti2007] Eq. (3.18) -> 1/x - 1/(e^x - 1) = mu on [0, 1], by Newton on the inverse of the mean."""
+    u = nu - mu
+    if u <= 0.0:
+        return 0.0, 0.0
+    x = _uniform_guess(mu, nu)
+    for _ in range(50):
+        lack, slope = _interval_lack(x, mu, u)
+        mean = mu + lack
+        # 1 / mean is nearly linear in x: d(1/mean)/dx = -slope / mean^2.
+        step = -lack * mean / (mu * slope)
+        x = max(x + step, 0.5 * x)
+        if abs(step) <= 4e-16 * x:
+            break
+    return x, math.log(-math.expm1(-x) / x) if x > 1e-4 else -0.5 * x + x * x / 24.0
+
+
+@kernel
+def _interval_lack(x: float, mu: float, u: float) -> tuple[float, float]:
+    """Mean at rate x minus mu, and the derivative of the mean; u = 1 - 2 mu keeps the digits near the middle."""
+    if x < 0.5:
+        y = x * x
+        series = 1.0 / 47900160.0 - y * 5.284190138687493e-10
+        series = 1.0 / 12.0 - y * (1.0 / 720.0 - y * (1.0 / 30240.0 - y * (1.0 / 1209600.0 - y * series)))
+        slope = 1.0 / 5322240.0 - y * 5.812609152556242e-09
+        slope = 1.0 / 12.0 - y * (1.0 / 240.0 - y * (1.0 / 6048.0 - y * (1.0 / 172800.0 - y * slope)))
+        return 0.5 * u - x * series, -slope
+    tail = 1.0 / math.expm1(x) if x < 700.0 else 0.0
+    return (1.0 / x - tail) - mu, tail * (1.0 + tail) - 1.0 / (x * x)
+
+
+@kernel
+def maxent_table(nodes: Any, weights: Any, grid: Any, table: Any) -> None:
+    """Write ``table[side, i]``: grid[i], then the Taylor coefficients of log sum_j w_j exp(-x d_j) about it.
+
+    With b_r = E[(M - d)^r] / r!, M the mean, the logarithm of the series sum_r b_r t^r has the coefficients
+    n a_n = n b_n - sum_{k<n} k a_k b_{n-k}; the mean itself enters at first order.
+    """
+    n_terms = table.shape[2] - 2
+    b, term = np.empty(n_terms + 1), np.empty(nodes.shape[1])
+    for side in range(2):
+        d, w = nodes[side], weights[side]
+        for i in range(grid.shape[0]):
+            a, x = table[side, i], grid[i]
+            z0, z1, _ = _sums(d, w, x)
+            mean = z1 / z0
+            for j in range(d.shape[0]):
+                term[j] = w[j] * _exp(-x * d[j]) / z0
+            for r in range(1, n_terms + 1):
+                b[r] = 0.0
+                for j in range(d.shape[0]):
+                    term[j] *= (mean - d[j]) / r
+                    b[r] += term[j]
+            a[0], a[1], a[2] = x, math.log(z0), 0.0
+            for n in range(2, n_terms + 1):
+                total = n * b[n]
+                for k in range(2, n):
+                    total -= k * a[k + 1] * b[n - k]
+                a[n + 1] = total / n
+            a[2] = -mean
+
+
+@kernel
+def _lookup(table: Any, mu: float) -> tuple[float, float]:
+    """Rate whose mean is mu, from the Taylor expansion (eight terms) at the nearest grid point."""
+    left, right = 0, table.shape[0] - 1
+    while right - left > 1:
+        middle = (left + right) // 2
+        if -table[middle, 2] >= mu:
+            left = middle
+        else:
+            right = middle
+    a = table[right] if mu * mu < table[left, 2] * table[right, 2] else table[left]
+    a1, a2, a3, a4, a5, a6, a7, a8 = a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9]
+    t = 0.5 * -(a1 + mu) / a2
+    for _ in range(8):
+        slope = 5 * a5 + t * (6 * a6 + t * (7 * a7 + t * 8 * a8))
+        slope = a1 + t * (2 * a2 + t * (3 * a3 + t * (4 * a4 + t * slope)))
+        curve = 20 * a5 + t * (30 * a6 + t * (42 * a7 + t * 56 * a8))
+        curve = 2 * a2 + t * (6 * a3 + t * (12 * a4 + t * curve))
+        # slope = -E[d], curve = Var[d].
+        step = -(slope + mu) / curve
+        t += step
+        if abs(step) <= 1e-15 * (a[0] + t):
+            break
+    log_z = a[1] + t * (a1 + t * (a2 + t * (a3 + t * (a4 + t * (a5 + t * (a6 + t * (a7 + t * a8)))))))
+    return max(a[0] + t, 0.0), log_z
+
+
+@kernel
+def maxent_nodes(d: Any, cosines: Any, nodes: Any, weights: Any) -> None:
+    """Replace the offsets `d` of a panel [a, 2a], ascending, by the p Chebyshev nodes of the panel.
+
+    Interpolation reproduces exp(-x d) there for every x at which the panel counts, so that a sum over the offsets is
+    a sum over the nodes with weights w_c = (2/p) sum'_r cos(r theta_c) sum_j T_r(t_j); ``cosines[c, r]``.
+    """
+    p = cosines.shape[0]
+    middle, half = 0.5 * (d[0] + d[-1]), 0.5 * (d[-1] - d[0])
+    moments = np.zeros(p)
+    for j in range(d.shape[0]):
+        t = (d[j] - middle) / half
+        before, now = 1.0, t
+        moments[0] += 0.5
+        for r in range(1, p):
+            moments[r] += now
+            before, now = now, 2.0 * t * now - before
+    for c in range(p):
+        nodes[c] = middle + half * cosines[c, 1]
+        weights[c] = 0.0
+        for r in range(p):
+            weights[c] += 2.0 / p * moments[r] * cosines[c, r]

@@ -1,0 +1,209 @@
+"""Maximum-entropy distributions with a given mean on a set Omega of numbers: thousands of exponents at a time.
+
+[cazzanti2007] sec. 3.1, 3.2.3. The distribution of largest entropy on Omega with mean t is gamma exp(lambda v), lambda
+the one root of a strictly increasing function. Omega is a finite set of values, an interval or a half-line.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from similis import _kernels
+
+__all__ = ["Exponentials", "Omega", "maxent_exponents"]
+
+_POINT, _DISCRETE, _INTERVAL, _RAY = range(4)
+_EXACT_VALUES = 400  # sets up to this size are summed value by value
+_KEPT_VALUES = 64  # of a larger one, so many next to the end
+_PANEL_NODES = 24
+_GRID_STEP = 1 / 64
+_TAYLOR_TERMS = 8
+
+
+class Exponentials(NamedTuple):
+    """Fitted exponentials, one entry per problem.
+
+    Attributes
+    ----------
+    exponents : ndarray
+        lambda; infinite for a mean at an end of Omega, a point mass.
+    log_normalizers : ndarray
+        log gamma: minus the logarithm of the sum (integral) of exp(lambda v) over Omega; its limit for a point mass.
+    rates : ndarray
+        lambda times the width of Omega.
+    log_partitions : ndarray
+        Logarithm of the sum (integral) of exp(lambda (v - e)), e the favoured end: log gamma without the cancellation.
+        For a point mass its finite part (an integral also falls as 1 / abs(rates)).
+    """
+
+    exponents: NDArray[np.float64]
+    log_normalizers: NDArray[np.float64]
+    rates: NDArray[np.float64]
+    log_partitions: NDArray[np.float64]
+
+
+class Omega:
+    """A set of possible values, prepared for many maximum-entropy fits.
+
+    Parameters
+    ----------
+    domain : array-like of numbers, or tuple (low, high)
+        A finite set of values, or an interval; one end of an interval may be infinite.
+    width : float, optional
+        Unit of length on a half-line, which has none of its own; 1 by default.
+
+    Attributes
+    ----------
+    low, high : float
+        The ends.
+    width : float
+        ``high - low``, or the given unit for a half-line.
+    values : ndarray or None
+        The values of a finite set, ascending.
+    continuous : bool
+        Whether it is an interval or a half-line.
+
+    Examples
+    --------
+    >>> from similis.solvers import Omega, maxent_exponents
+    >>> omega = Omega([0, 1, 2, 3, 4])
+    >>> fitted = maxent_exponents(omega, *omega.offsets([3.2, 1.2, 4.0]))
+    >>> fitted.exponents.round(4)
+    array([ 0.7271, -0.4313,     inf])
+    """
+
+    def __init__(self, domain: ArrayLike | tuple[float, float], *, width: float | None = None) -> None:
+        self.values: NDArray[np.float64] | None = None
+        if isinstance(domain, tuple):
+            self.low, self.high = (float(end) for end in domain)
+            self.form = _INTERVAL if np.isfinite(self.high - self.low) else _RAY
+        else:
+            self.values = np.unique(np.asarray(domain, dtype=np.float64))
+            self.low, self.high = float(self.values[0]), float(self.values[-1])
+            self.form = _DISCRETE if self.high > self.low else _POINT
+        self.width = self.high - self.low if self.form != _RAY else (1.0 if width is None else float(width))
+        if self.form == _POINT:
+            self.width = 1.0
+        self.continuous = self.form in (_INTERVAL, _RAY)
+
+    def offsets(self, values: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Distance above the lower and below the upper end; means of these keep the digits that means of values lose.
+
+        On a half-line the end at infinity is left out: both are the distance from the finite end.
+        """
+        v = np.asarray(values, dtype=np.float64)
+        above = v - self.low if np.isfinite(self.low) else self.high - v
+        return above, (self.high - v if np.isfinite(self.high) else above)
+
+    @cached_property
+    def nodes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Offsets from the lower and from the upper end, over the width, and their weights: two (2, N) arrays."""
+        if self.form != _DISCRETE:
+            return np.zeros((2, 2)), np.zeros((2, 2))
+        assert self.values is not None
+        sides = [(self.values - self.low) / self.width, ((self.high - self.values) / self.width)[::-1]]
+        thin = [_thin_out(np.ascontiguousarray(d)) for d in sides]
+        size = max(len(d) for d, _ in thin)
+        nodes, weights = np.ones((2, size)), np.zeros((2, size))
+        for side, (d, w) in enumerate(thin):
+            nodes[side, : len(d)], weights[side, : len(w)] = d, w
+        return nodes, weights
+
+    @cached_property
+    def center(self) -> NDArray[np.float64]:
+        """Mean offset from each end under the uniform distribution."""
+        if self.form != _DISCRETE:
+            return np.full(2, 0.5)
+        nodes, weights = self.nodes
+        return (nodes * weights).sum(axis=1) / weights.sum(axis=1)
+
+    @cached_property
+    def table(self) -> NDArray[np.float64]:
+        """Taylor expansions of the log partition function on a grid of rates, for very many problems on one set."""
+        if self.form != _DISCRETE:
+            return self.no_table
+        nodes, weights = self.nodes
+        reach = np.arcsinh(40.0 / nodes[:, 1].min())  # beyond it the mean is the end, up to round-off
+        grid = np.sinh(_GRID_STEP * np.arange(int(reach / _GRID_STEP) + 2))
+        table = np.empty((2, len(grid), _TAYLOR_TERMS + 2))
+        _kernels.maxent_table(nodes, weights, grid, table)
+        return table
+
+    no_table = np.empty((2, 0, _TAYLOR_TERMS + 2))
+
+    def arrays(self, n_problems: int) -> tuple[Any, ...]:
+        """What the kernels read: form, nodes, weights, centre, and the table if `n_problems` repay it."""
+        repaid = "table" in self.__dict__ or n_problems > 3000
+        return self.form, *self.nodes, self.center, self.table if repaid else self.no_table
+
+
+def maxent_exponents(omega: Omega, above: ArrayLike, below: ArrayLike) -> Exponentials:
+    """Fit the exponential of largest entropy to each mean.
+
+    Parameters
+    ----------
+    omega : Omega
+        The possible values.
+    above, below : array-like of the same shape
+        Mean distance above the lower end and below the upper end (:meth:`Omega.offsets` of the means, or better the
+        means of the offsets). Zero, or a rounding error beyond it, is the end itself.
+
+    Returns
+    -------
+    Exponentials
+        Whose moments equal the means to 1e-12 of the width.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import Omega, maxent_exponents
+    >>> half_line = Omega((0.0, np.inf))
+    >>> maxent_exponents(half_line, *half_line.offsets([0.5, 2.0])).exponents
+    array([-2. , -0.5])
+    """
+    above, below = (np.ascontiguousarray(a, dtype=np.float64) / omega.width for a in (above, below))
+    rates, log_z = np.empty(above.shape), np.empty(above.shape)
+    arrays = omega.arrays(above.size)
+    _kernels.maxent_rates(*arrays, above.ravel(), below.ravel(), rates.reshape(-1), log_z.reshape(-1))
+    if omega.continuous:
+        log_z += np.log(omega.width)
+    if omega.form == _RAY and not np.isfinite(omega.low):
+        rates = -rates
+    exponents = rates / omega.width
+    end = np.where(rates == 0, 0.0, np.where(rates > 0, omega.high, omega.low))
+    point = np.isinf(rates)
+    log_gamma = -np.where(point, 0.0, exponents) * end - log_z
+    if point.any():
+        # The limit of -lambda e - log Z; an integral's Z vanishes as 1 / |lambda|.
+        at_zero = np.inf if omega.continuous else 0.0
+        limit = np.where(end == 0, at_zero, np.copysign(np.inf, -np.sign(rates) * end))
+        log_gamma = np.where(point, limit, log_gamma)
+    return Exponentials(exponents, log_gamma, rates, log_z)
+
+
+def _thin_out(d: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Nodes and weights whose sums of exp(-x d) equal those over all offsets `d`, ascending from 0 to 1.
+
+    The offsets nearest to the end are kept; the others fall in panels that double in length, each panel of many
+    offsets being replaced by Chebyshev nodes.
+    """
+    if len(d) <= _EXACT_VALUES:
+        return d, np.ones(len(d))
+    octave = np.frexp(d[_KEPT_VALUES:])[1]
+    edges = _KEPT_VALUES + np.flatnonzero(np.diff(octave, prepend=np.nan, append=np.nan) != 0)
+    angles = (np.arange(_PANEL_NODES) + 0.5) * np.pi / _PANEL_NODES
+    cosines = np.cos(np.outer(angles, np.arange(_PANEL_NODES)))
+    nodes, weights = [d[:_KEPT_VALUES]], [np.ones(_KEPT_VALUES)]
+    for a, b in pairwise(edges):
+        panel, ones = d[a:b], np.ones(b - a)
+        if b - a > _PANEL_NODES:
+            panel, ones = np.empty((2, _PANEL_NODES))
+            _kernels.maxent_nodes(d[a:b], cosines, panel, ones)
+        nodes.append(panel)
+        weights.append(ones)
+    return np.concatenate(nodes), np.concatenate(weights)
