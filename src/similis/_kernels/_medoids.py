@@ -1,0 +1,144 @@
+"""k-medoids: nearest medoids, exchanges evaluated for all medoids in one pass, eager exchanges, cluster totals.
+
+The cost of serving object i by medoid j is ``sign * D[i, j]``: the row is the object, the column the medoid.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from similis._kernels._jit import kernel
+
+__all__ = ["cluster_totals", "eager_exchanges", "exchange_gains", "nearest_two"]
+
+
+@kernel
+def nearest_two(D: Any, sign: float, medoids: Any, nearest: Any, first: Any, second: Any) -> None:
+    """Write the position of each object's cheapest medoid (the first of equals), its cost and the next cost."""
+    for i in range(D.shape[0]):
+        position, d1, d2 = 0, np.inf, np.inf
+        for m in range(medoids.shape[0]):
+            cost = sign * D[i, medoids[m]]
+            if cost < d1:
+                position, d1, d2 = m, cost, d1
+            elif cost < d2:
+                d2 = cost
+        nearest[i], first[i], second[i] = position, d1, d2
+
+
+@kernel
+def exchange_gains(D: Any, sign: float, weights: Any, nearest: Any, first: Any, second: Any, gains: Any) -> None:
+    """Write ``gains[m, j]``, by how much the total cost changes when medoid m gives way to object j.
+
+    [qiao2013] sec. 2.2, vertex substitution. Object i contributes w min(c - d1, 0) whichever medoid leaves, plus
+    w (min(max(c, d1), d2) - d1) if its own does: one pass over D serves all medoids. The last row of `gains` holds
+    the common part.
+    """
+    n_objects, n_candidates = D.shape
+    k = gains.shape[0] - 1
+    for m in range(k + 1):
+        for j in range(n_candidates):
+            gains[m, j] = 0.0
+    common = gains[k]
+    for start in range(0, n_candidates, 512):
+        stop = min(start + 512, n_candidates)
+        for i in range(n_objects):
+            row, own = D[i], gains[nearest[i]]
+            d1, d2, weight = first[i], second[i], weights[i]
+            for j in range(start, stop):
+                cost = sign * row[j]
+                common[j] += weight * (cost - d1 if cost < d1 else 0.0)
+                served = cost if cost > d1 else d1
+                own[j] += weight * ((served if served < d2 else d2) - d1)
+    for m in range(k):
+        for j in range(n_candidates):
+            gains[m, j] += common[j]
+
+
+@kernel
+def eager_exchanges(
+    C: Any,
+    sign: float,
+    weights: Any,
+    medoids: Any,
+    nearest: Any,
+    first: Any,
+    second: Any,
+    tolerance: float,
+    rounds: int,
+) -> Any:
+    """Take every exchange that lowers the total cost as soon as it is found, until no object offers one.
+
+    ``C[j, i]`` is the cost of serving i by j, the transpose of D. Only objects closer to the candidate than to their
+    second medoid change anything; what a medoid's leaving costs otherwise is kept in `leaving`. Returns the numbers
+    of candidates looked at and of exchanges made; `medoids` and the rest are updated in place.
+    """
+    n, k = C.shape[0], medoids.shape[0]
+    leaving, change = np.empty(k), np.empty(k)
+    looked = exchanges = idle = 0
+    j = 0
+    while idle < n and looked < rounds * n:
+        if idle == 0:
+            for m in range(k):
+                leaving[m] = 0.0
+            for i in range(n):
+                leaving[nearest[i]] += weights[i] * (second[i] - first[i])
+        common, row = 0.0, C[j]
+        for m in range(k):
+            change[m] = leaving[m]
+        for i in range(n):
+            cost = sign * row[i]
+            if cost < second[i]:
+                if cost < first[i]:
+                    common += weights[i] * (cost - first[i])
+                    cost = first[i]
+                change[nearest[i]] += weights[i] * (cost - second[i])
+        best = 0
+        for m in range(k):
+            if change[m] < change[best]:
+                best = m
+        looked += 1
+        idle += 1
+        if common + change[best] < -tolerance:
+            _exchange(C, sign, medoids, best, j, nearest, first, second)
+            exchanges += 1
+            idle = 0
+        j = (j + 1) % n
+    return looked, exchanges
+
+
+@kernel
+def _exchange(C: Any, sign: float, medoids: Any, m: int, j: int, nearest: Any, first: Any, second: Any) -> None:
+    """Put object j in place of medoid m and update every object's two cheapest medoids."""
+    old = C[medoids[m]]
+    medoids[m] = j
+    for i in range(C.shape[1]):
+        if sign * old[i] > second[i]:
+            cost = sign * C[j, i]
+            if cost < first[i]:
+                nearest[i], first[i], second[i] = m, cost, first[i]
+            elif cost < second[i]:
+                second[i] = cost
+        else:
+            position, d1, d2 = 0, np.inf, np.inf
+            for q in range(medoids.shape[0]):
+                cost = sign * C[medoids[q], i]
+                if cost < d1:
+                    position, d1, d2 = q, cost, d1
+                elif cost < d2:
+                    d2 = cost
+            nearest[i], first[i], second[i] = position, d1, d2
+
+
+@kernel
+def cluster_totals(D: Any, sign: float, weights: Any, nearest: Any, totals: Any) -> None:
+    """Write ``totals[j]``, the cost of serving all of j's cluster by j: [cazzanti2007] Eq. (2.8)."""
+    n = D.shape[0]
+    for j in range(n):
+        totals[j] = 0.0
+    for i in range(n):
+        row, cluster, weight = D[i], nearest[i], sign * weights[i]
+        for j in range(n):
+            totals[j] += weight * row[j] if nearest[j] == cluster else 0.0

@@ -1,0 +1,281 @@
+"""k-medoids on similarities or dissimilarities: alternating, vertex substitution, eager exchanges; restarts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from similis import _kernels
+from similis._utils.threads import map_row_chunks
+
+__all__ = ["Medoids", "k_medoids", "total_proximity"]
+
+Method = Literal["alternating", "vsh", "eager"]
+Init = Literal["random", "k-means++", "k-center"]
+
+
+@dataclass(frozen=True)
+class Medoids:
+    """A clustering by medoids.
+
+    Attributes
+    ----------
+    medoids : ndarray of shape (k,), ascending
+        Indices of the medoids; fewer than asked for where there are fewer distinct objects.
+    labels : ndarray of shape (n,)
+        Position in `medoids` of each object's medoid, the first among equals.
+    total : float
+        Weighted sum of the proximities of the objects to their medoids.
+    n_iter : int
+        Sweeps over the candidates in the best start.
+    n_swaps : int
+        Medoids replaced in the best start.
+    converged : bool
+        Whether the best start ended because nothing was left to improve.
+    """
+
+    medoids: NDArray[np.intp]
+    labels: NDArray[np.intp]
+    total: float
+    n_iter: int
+    n_swaps: int
+    converged: bool
+
+
+def k_medoids(
+    D: NDArray[Any],
+    k: int,
+    *,
+    sign: int = 1,
+    method: Method = "vsh",
+    weights: ArrayLike | None = None,
+    init: Init | ArrayLike = "random",
+    n_init: int = 1,
+    max_iter: int = 300,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Medoids:
+    """Choose k of n objects so that the others are as close as possible to the nearest chosen one.
+
+    Parameters
+    ----------
+    D : ndarray of shape (n, n), float64 or float32
+        Proximities; ``D[i, j]`` is what serving object i by medoid j is worth or costs. It need not be symmetric.
+    k : int
+        Number of medoids.
+    sign : {1, -1}, default=1
+        1 maximises the total similarity, -1 minimises the total dissimilarity.
+    method : {"vsh", "alternating", "eager"}, default="vsh"
+        "vsh", vertex substitution: each sweep makes the best of all exchanges of a medoid and an object, until none
+        improves. "alternating": assign objects to medoids, choose each cluster's best object, repeat. "eager": make
+        any exchange that improves as soon as it is found; ends, like "vsh", where no exchange improves, and faster.
+    weights : array of shape (n,), non-negative, or None
+        How much each object counts.
+    init : {"random", "k-means++", "k-center"} or array of shape (k,) or (n_init, k)
+        How to start: distinct objects at random; at random in proportion to what an object loses by its nearest
+        medoid so far; the object that loses most, after a random first; or the medoids given.
+    n_init : int, default=1
+        Number of starts; the best result is kept, the earliest among equals.
+    max_iter : int, default=300
+        Sweeps at most, per start.
+    random_state : int, RandomState or None
+        For the starts.
+    n_jobs : int or None
+        Threads over starts; the result does not depend on it.
+
+    Returns
+    -------
+    Medoids
+
+    Notes
+    -----
+    No two initial medoids are identical objects (equal columns of D): two equal medoids would stay so under
+    "alternating". [qiao2013] describes "vsh" and "alternating" (generalised k-means, started by k-center), and
+    [cazzanti2007] Eq. (2.8) "alternating" on similarities. A sweep of "vsh" costs one pass over D for all k medoids.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import k_medoids
+    >>> x = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.0])
+    >>> found = k_medoids(np.abs(x[:, None] - x), 2, sign=-1, random_state=0)
+    >>> found.medoids, found.total
+    (array([1, 4]), 4.0)
+    """
+    D = np.ascontiguousarray(D)
+    w = np.ones(len(D)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+    starts = list(_starts(D, k, sign, w, init, n_init, random_state))
+    cost = -float(sign)
+    run = {"vsh": _vsh, "alternating": _alternate, "eager": _eager}[method]
+    # Eager exchanges read the costs by candidate.
+    read = D if method != "eager" or np.array_equal(D, D.T) else np.ascontiguousarray(D.T)
+    found: list[tuple[NDArray[np.intp], int, int, bool] | None] = [None] * len(starts)
+
+    def work(rows: slice) -> None:
+        for start in range(rows.start, rows.stop):
+            found[start] = run(read, cost, w, starts[start].copy(), max_iter)
+
+    map_row_chunks(work, len(starts), n_jobs)
+    best: Medoids | None = None
+    for item in found:
+        assert item is not None
+        medoids, n_iter, n_swaps, converged = item
+        medoids = np.sort(medoids)
+        labels, total = total_proximity(D, medoids, sign=sign, weights=w)
+        if best is None or sign * total > sign * best.total:
+            best = Medoids(medoids, labels, total, n_iter, n_swaps, converged)
+    assert best is not None
+    return best
+
+
+def total_proximity(
+    D: NDArray[Any], medoids: NDArray[np.intp], *, sign: int = 1, weights: ArrayLike | None = None
+) -> tuple[NDArray[np.intp], float]:
+    """Assign every object (row) to its best medoid (column), the first among equals; also the weighted total.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import total_proximity
+    >>> total_proximity(np.array([[3.0, 1.0], [1.0, 2.0], [1.0, 1.0]]), np.array([0, 1]))
+    (array([0, 1, 0]), 6.0)
+    """
+    served = sign * D[:, medoids].astype(np.float64)
+    labels = served.argmax(axis=1)
+    best = served[np.arange(len(D)), labels]
+    return labels, float(sign * (best.sum() if weights is None else best @ np.asarray(weights, dtype=np.float64)))
+
+
+class _State:
+    """Medoids with every object's nearest one, its cost and the second cost; costs are cost * D."""
+
+    def __init__(self, D: NDArray[Any], cost: float, weights: NDArray[np.float64], medoids: NDArray[np.intp]) -> None:
+        self.D, self.cost, self.weights, self.medoids = D, cost, weights, medoids
+        n = len(D)
+        self.nearest, self.first, self.second = np.empty(n, np.intp), np.empty(n), np.empty(n)
+        self.assign()
+
+    def assign(self) -> None:
+        _kernels.nearest_two(self.D, self.cost, self.medoids, self.nearest, self.first, self.second)
+
+    @property
+    def tolerance(self) -> float:
+        """An exchange must gain more than round-off in the total."""
+        return 1e-13 * len(self.D) ** 0.5 * float(self.weights @ np.abs(self.first))
+
+
+def _vsh(
+    D: NDArray[Any], cost: float, weights: NDArray[np.float64], medoids: NDArray[np.intp], max_iter: int
+) -> tuple[NDArray[np.intp], int, int, bool]:
+    """Vertex substitution: the best exchange of each sweep; the lowest candidate, then medoid, among equals."""
+    state = _State(D, cost, weights, medoids)
+    k, n = len(medoids), len(D)
+    gains = np.empty((k + 1, n))
+    for swaps in range(max_iter):
+        _kernels.exchange_gains(D, cost, weights, state.nearest, state.first, state.second, gains)
+        j, m = divmod(int(gains[:k].T.argmin()), k)
+        if not gains[m, j] < -state.tolerance:
+            return medoids, swaps + 1, swaps, True
+        medoids[m] = j
+        state.assign()
+    return medoids, max_iter, max_iter, False
+
+
+def _eager(
+    C: NDArray[Any], cost: float, weights: NDArray[np.float64], medoids: NDArray[np.intp], max_iter: int
+) -> tuple[NDArray[np.intp], int, int, bool]:
+    """Exchanges as they come, on the costs by candidate C = D'."""
+    if len(medoids) == 1:  # the best single medoid needs no search
+        best = int((cost * (C @ weights)).argmin())
+        return np.array([best]), 1, int(best != medoids[0]), True
+    costs = cost * C[medoids].astype(np.float64)
+    nearest = costs.argmin(axis=0)
+    first, second = np.sort(costs, axis=0)[:2]
+    tolerance = 1e-13 * len(C) ** 0.5 * float(weights @ np.abs(first))
+    looked, swaps = _kernels.eager_exchanges(
+        C, cost, weights, medoids, nearest, first.copy(), second.copy(), tolerance, max_iter
+    )
+    return medoids, -(-looked // len(C)), swaps, looked < max_iter * len(C)
+
+
+def _alternate(
+    D: NDArray[Any], cost: float, weights: NDArray[np.float64], medoids: NDArray[np.intp], max_iter: int
+) -> tuple[NDArray[np.intp], int, int, bool]:
+    """[cazzanti2007] Eq. (2.8): assign, then the best object of each cluster, the first among equals."""
+    state = _State(D, cost, weights, medoids)
+    totals, swaps = np.empty(len(D)), 0
+    for sweep in range(max_iter):
+        _kernels.cluster_totals(D, cost, weights, state.nearest, totals)
+        chosen = medoids.copy()
+        for m in range(len(medoids)):
+            members = np.flatnonzero(state.nearest == m)
+            if members.size:
+                chosen[m] = members[totals[members].argmin()]
+        moved = int((chosen != medoids).sum())
+        if not moved:
+            return medoids, sweep + 1, swaps, True
+        before = float(weights @ state.first)
+        previous, medoids[:] = medoids.copy(), chosen
+        state.assign()
+        if not float(weights @ state.first) < before:  # equals keep the old medoids: no cycling
+            return previous, sweep + 1, swaps, True
+        swaps += moved
+    return medoids, max_iter, swaps, False
+
+
+def _starts(
+    D: NDArray[Any],
+    k: int,
+    sign: int,
+    weights: NDArray[np.float64],
+    init: Init | ArrayLike,
+    n_init: int,
+    random_state: Any,
+) -> Iterator[NDArray[np.intp]]:
+    """Initial medoids of every start, pairwise not identical."""
+    if not isinstance(init, str):
+        yield from (np.array(row, dtype=np.intp) for row in np.atleast_2d(np.asarray(init)))
+        return
+    rng = check_random_state(random_state)
+    for _ in range(n_init):
+        if init == "random":
+            yield _distinct(D, rng.permutation(len(D)), k)
+        else:
+            yield _spread(D, k, sign, weights, rng, greedy=init == "k-center")
+
+
+def _distinct(D: NDArray[Any], order: NDArray[np.intp], k: int) -> NDArray[np.intp]:
+    """The first k objects in this order that are not identical to an earlier one: equal columns, equal medoids."""
+    chosen: list[int] = []
+    for j in order:
+        if not any(D[j, j] == D[j, m] and np.array_equal(D[:, j], D[:, m]) for m in chosen):
+            chosen.append(int(j))
+            if len(chosen) == k:
+                break
+    return np.array(chosen, dtype=np.intp)
+
+
+def _spread(
+    D: NDArray[Any], k: int, sign: int, weights: NDArray[np.float64], rng: Any, *, greedy: bool
+) -> NDArray[np.intp]:
+    """A random first medoid, then objects that lose much by the nearest so far against serving themselves."""
+    own = sign * np.einsum("ii->i", D).astype(np.float64)
+    chosen = [int(rng.randint(len(D)))]
+    best = sign * D[:, chosen[0]].astype(np.float64)
+    while len(chosen) < k:
+        loss = np.maximum(own - best, 0.0)
+        mass = np.cumsum(weights * loss)
+        if not mass[-1] > 0:
+            break
+        j = int(loss.argmax()) if greedy else int(np.searchsorted(mass, rng.random_sample() * mass[-1], side="right"))
+        chosen.append(j)
+        best = np.maximum(best, sign * D[:, j])
+    if len(chosen) < k:  # nobody loses: fill up with distinct objects
+        rest = rng.permutation(np.setdiff1d(np.arange(len(D)), chosen))
+        return _distinct(D, np.concatenate([chosen, rest]), k)
+    return np.array(chosen, dtype=np.intp)
