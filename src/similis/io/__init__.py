@@ -1,8 +1,9 @@
 """Files: matrices of proximities with their ids, kind and labels, and fitted models. Nothing in them is executed."""
 
+from similis.io._objects import Objects, read_objects
 from similis.io._persistence import load, save
 from similis.io._proximity import Proximity
 from similis.io._read import read_proximity
 from similis.io._write import write_proximity
 
-__all__ = ["Proximity", "read_proximity", "write_proximity", "save", "load"]
+__all__ = ["Proximity", "read_proximity", "write_proximity", "Objects", "read_objects", "save", "load"]

@@ -17,8 +17,8 @@ from similis.io._proximity import Proximity, short
 __all__ = ["labels_beside", "read_labels", "write_labels"]
 
 _TEXT_SUFFIXES = (".gz", ".csv", ".tsv", ".txt")
-_ID_HEADERS = {"", "id", "ids", "name", "object", "index", "key"}
-_LABEL_HEADERS = {"label", "labels", "class", "classes", "y", "target"}
+ID_HEADERS = {"", "id", "ids", "name", "object", "index", "key"}
+LABEL_HEADERS = {"label", "labels", "class", "classes", "y", "target"}
 
 
 def read_labels(path: Path, ids: Sequence[str] | None, n: int, *, max_bytes: int) -> NDArray[Any]:
@@ -71,7 +71,7 @@ def decode_labels(labels: list[str]) -> NDArray[Any]:
 
 def _is_header(cells: list[str]) -> bool:
     names = [cell.strip().lower() for cell in cells]
-    return names[-1] in _LABEL_HEADERS and (len(names) == 1 or names[0] in _ID_HEADERS)
+    return names[-1] in LABEL_HEADERS and (len(names) == 1 or names[0] in ID_HEADERS)
 
 
 def _by_id(rows: list[tuple[int, list[str]]], ids: Sequence[str], where: str) -> list[str]:

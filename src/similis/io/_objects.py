@@ -1,0 +1,182 @@
+"""Objects in a text file: one line per object, a column per feature, or one column of text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from similis._utils.files import short_path
+from similis.exceptions import ProximityError
+from similis.io._csv import MISSING, read_rows
+from similis.io._labels import ID_HEADERS, LABEL_HEADERS, decode_labels, read_labels
+from similis.io._proximity import as_ids, short
+
+__all__ = ["Objects", "read_objects"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Objects:
+    """Objects to be measured.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n, d), or (n,) for one column of text
+        Numbers (float64, NaN where a cell is empty) if every column holds numbers, otherwise text as it stands.
+    columns : tuple of str
+        Names of the features.
+    ids : tuple of str or None
+        One name per object.
+    labels : ndarray of shape (n,) or None
+        One class label per object.
+    """
+
+    values: NDArray[Any]
+    columns: tuple[str, ...]
+    ids: tuple[str, ...] | None = None
+    labels: NDArray[Any] | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of objects."""
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        what = "numbers" if self.values.dtype.kind == "f" else "text"
+        return f"Objects({self.n} objects, {len(self.columns)} columns of {what})"
+
+
+def read_objects(
+    path: str | os.PathLike[str],
+    *,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    labels: str | os.PathLike[str] | None = None,
+    columns: Sequence[str] | None = None,
+    delimiter: str | None = None,
+    max_bytes: int = 2**31,
+) -> Objects:
+    r"""Read objects from a csv or tsv file whose first line names the columns.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, perhaps gzipped.
+    id_column : str, optional
+        Column with the objects' names. By default one called ``id``, ``name``, ``object``, ``index`` or ``key``.
+    label_column : str, optional
+        Column with the class labels. By default one called ``label``, ``class``, ``y`` or ``target``.
+    labels : str or path-like, optional
+        A file of labels, which go before those of a column: lines ``id,label``, or one label a line.
+    columns : sequence of str, optional
+        The columns that describe the objects, in this order; by default all others, as they stand.
+    delimiter : str, optional
+        What stands between the cells. By default a comma, or a tab or semicolon if the first line has no comma.
+    max_bytes : int, default=2**31
+        How much a compressed file may unpack to.
+
+    Returns
+    -------
+    Objects
+
+    Raises
+    ------
+    ProximityError
+        If the file breaks a rule: one sentence that names file and line or column.
+    FileNotFoundError
+        If there is no such file.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from similis.io import read_objects
+    >>> path = os.path.join(tempfile.mkdtemp(), "words.csv")
+    >>> _ = open(path, "w").write("id,class,word\na,x,tree\nb,y,three\n")
+    >>> read_objects(path).values, read_objects(path).labels
+    (array(['tree', 'three'], dtype='<U5'), array(['x', 'y'], dtype='<U1'))
+    """
+    path = Path(path)
+    where = short_path(path)
+    header, cells = _cells(path, where, delimiter, max_bytes)
+    id_place = _place(header, id_column, ID_HEADERS, where)
+    label_place = _place(header, label_column, LABEL_HEADERS, where)
+    features = _features(header, columns, (id_place, label_place), where)
+    ids = None if id_place is None else as_ids([row[id_place] for row in cells], len(cells), "row")
+    found: NDArray[Any] | None = None
+    if labels is not None:
+        found = read_labels(Path(labels), ids, len(cells), max_bytes=max_bytes)
+    elif label_place is not None:
+        found = _labels(cells, label_place, where)
+    return Objects(_values(cells, features), tuple(header[j] for j in features), ids, found)
+
+
+def _cells(path: Path, where: str, delimiter: str | None, max_bytes: int) -> tuple[list[str], list[list[str]]]:
+    """Names of the columns, and the cells of every line below."""
+    rows = list(read_rows(path, delimiter=delimiter, max_bytes=max_bytes))
+    if len(rows) < 2:
+        raise ProximityError(f"{where} must name its columns in the first line and hold one object per line below.")
+    header = [name.strip() for name in rows[0][1]]
+    for line, cells in rows[1:]:
+        if len(cells) != len(header):
+            raise ProximityError(
+                f"{where}, line {line}: every line must have {len(header)} cells, as many as the first line names. "
+                f"Got {len(cells)}."
+            )
+    if len(set(header)) < len(header):
+        twice = next(name for name in header if header.count(name) > 1)
+        raise ProximityError(f"{where}: columns must have different names in line 1. {short(twice)} is there twice.")
+    if all(map(_is_number, header)):
+        raise ProximityError(f"{where}: the first line must name the columns. Got only numbers; put names above them.")
+    return header, [[cell.strip() for cell in cells] for _, cells in rows[1:]]
+
+
+def _place(header: list[str], asked: str | None, usual: set[str], where: str) -> int | None:
+    """Which column is asked for, or has one of the usual names."""
+    if asked is not None:
+        if asked not in header:
+            raise ProximityError(f"{where} has no column {short(asked)}. It has {short(', '.join(header), 120)}.")
+        return header.index(asked)
+    found = [j for j, name in enumerate(header) if name.lower() in usual]
+    if len(found) > 1:
+        names = " and ".join(short(header[j]) for j in found[:2])
+        raise ProximityError(f"{where}: the columns {names} could both hold ids or both labels. Say which one does.")
+    return found[0] if found else None
+
+
+def _features(header: list[str], columns: Sequence[str] | None, taken: tuple[int | None, ...], where: str) -> list[int]:
+    if columns is not None:
+        places = [_place(header, name, set(), where) for name in columns]
+        features = [place for place in places if place is not None]
+    else:
+        features = [j for j in range(len(header)) if j not in taken]
+    if not features:
+        raise ProximityError(f"{where} has no column that describes the objects, beside ids and labels.")
+    return features
+
+
+def _labels(cells: list[list[str]], place: int, where: str) -> NDArray[Any]:
+    labels = [row[place] for row in cells]
+    if "" in labels:
+        raise ProximityError(f"{where}: object {labels.index('') + 1} has no label. Give one, or leave the object out.")
+    return decode_labels(labels)
+
+
+def _values(cells: list[list[str]], features: list[int]) -> NDArray[Any]:
+    """Numbers where all cells are numbers or empty, not all empty; else text. One column of text is a vector."""
+    text = [[row[j] for j in features] for row in cells]
+    flat = [cell for row in text for cell in row]
+    if all(cell.lower() in MISSING or _is_number(cell) for cell in flat) and any(map(_is_number, flat)):
+        return np.array([[np.nan if cell.lower() in MISSING else float(cell) for cell in row] for row in text])
+    return np.array([row[0] for row in text]) if len(features) == 1 else np.array(text)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        return bool(np.isfinite(float(cell))) and "_" not in cell and cell.isascii()
+    except ValueError:
+        return False

@@ -1,0 +1,91 @@
+"""Objects from text files: what is read, and one sentence for everything that is not right."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from similis.exceptions import ProximityError
+from similis.io import read_objects
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text, name="objects.csv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def test_ids_labels_and_features_are_told_apart(file):
+    found = read_objects(file("id,colour,size,class\na,red,1,x\nb,blue,2,y\n"))
+    assert found.ids == ("a", "b")
+    assert found.labels.tolist() == ["x", "y"]
+    assert found.columns == ("colour", "size")
+    assert found.values.tolist() == [["red", "1"], ["blue", "2"]]
+    assert found.n == 2
+    assert "2 columns of text" in repr(found)
+
+
+def test_numbers_are_numbers_and_empty_cells_missing(file):
+    found = read_objects(file("a;b\n1;2.5\n;-3e2\n"))
+    np.testing.assert_array_equal(found.values, [[1, 2.5], [np.nan, -300]])
+    assert found.ids is None
+    assert found.labels is None
+
+
+def test_one_column_of_text_is_a_vector(file):
+    assert read_objects(file("word\ntree\nthree\n")).values.shape == (2,)
+
+
+def test_columns_can_be_chosen_and_ordered(file):
+    path = file("party,a,b,who\nx,1,2,p\ny,3,4,q\n")
+    found = read_objects(path, id_column="who", label_column="party", columns=["b", "a"])
+    assert found.values.tolist() == [[2, 1], [4, 3]]
+    assert found.labels.tolist() == ["x", "y"]
+
+
+def test_a_label_file_goes_before_the_column_which_is_no_feature_either(file):
+    labels = file("id,label\nb,1\na,0\n", "labels.csv")
+    found = read_objects(file("id,class,v\na,x,1\nb,y,2\n"), labels=labels)
+    assert found.labels.tolist() == [0, 1]
+    assert found.columns == ("v",)
+
+
+def test_gzip_and_byte_order_mark(file):
+    path = file(gzip.compress(b"\xef\xbb\xbfid,v\na,1\nb,2\n"), "objects.csv.gz")
+    assert read_objects(path).ids == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("", "must name its columns"),
+        ("a,b\n", "must name its columns"),
+        ("a,b\n1\n", "line 2: every line must have 2 cells"),
+        ("a,a\n1,2\n", "different names"),
+        ("1,2\n3,4\n", "must name the columns"),
+        ("id,class\na,x\nb,y\n", "no column that describes"),
+        ("id,v\na,1\na,2\n", "Ids must differ"),
+        ("class,v\nx,1\n,2\n", "object 2 has no label"),
+        ("class,label,v\nx,y,1\n", "could both hold"),
+        (b"a,b\n\xff\xfe,1\n", "not UTF-8"),
+    ],
+)
+def test_broken_files_get_one_sentence(file, text, message):
+    path = file(text)
+    with pytest.raises(ProximityError, match=message) as caught:
+        read_objects(path)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_asked_for_columns_must_exist(file):
+    path = file("a,b\n1,2\n3,4\n")
+    for option in ({"id_column": "c"}, {"label_column": "c"}, {"columns": ["c"]}):
+        with pytest.raises(ProximityError, match="has no column 'c'"):
+            read_objects(path, **option)
+    with pytest.raises(FileNotFoundError):
+        read_objects(path.with_name("nowhere.csv"))
