@@ -1,7 +1,9 @@
 """Rows as features, prototypes, embeddings, landmarks, stacks, diffusion: laws, oracles, worked numbers."""
 
+import os
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,9 +25,11 @@ from similis.proximity import (
     SimilarityFeatures,
     SpectrumClip,
     SpectrumFlip,
+    SpectrumShift,
     Whiten,
     diffusion_kernel,
     make_stack,
+    symmetrize,
 )
 
 
@@ -317,3 +321,37 @@ class TestDiffusion:
         with pytest.warns(AsymmetryWarning):
             diffusion_kernel(rng.random((5, 5)))
         assert diffusion_kernel(np.eye(3, dtype=np.float32)).dtype == np.float32
+
+
+DATA = os.environ.get("SIMILIS_DATA")
+
+
+@pytest.mark.skipif(not DATA, reason="SIMILIS_DATA does not name the folder of benchmark-only matrices")
+class TestKnownMatrices:
+    """Numbers that are known of the papers' matrices."""
+
+    @staticmethod
+    def load(name, key):
+        return np.load(Path(DATA) / name / f"{name}.npz")[key].astype(float)
+
+    @pytest.mark.parametrize(
+        ("name", "negative", "least", "largest"),
+        [("aural_sonar", 38, -2.10, 35.07), ("protein_uw", 40, -12.43, 72.0), ("voting_vdm_uw", 163, -0.27, 239.3)],
+    )
+    def test_spectra(self, name, negative, least, largest):
+        S = self.load(name, "S")
+        clip, shift = SpectrumClip().fit(S), SpectrumShift().fit(S)
+        assert clip.n_components_ == len(S) - negative
+        assert clip.eigenvalues_[0] == pytest.approx(least, abs=5e-3)
+        assert clip.eigenvalues_[-1] == pytest.approx(largest, abs=5e-2)
+        assert shift.shift_ == -clip.eigenvalues_[0]
+
+    def test_chicken_pieces(self):
+        D = symmetrize(self.load("chicken_pieces_20_60", "D"))
+        embed = PseudoEuclidean().fit(D)
+        size = np.abs(embed.eigenvalues_)
+        assert size[embed.signature_ < 0].sum() / size.sum() == pytest.approx(0.298, abs=5e-4)
+        X = embed.transform(D)
+        again = (X * embed.signature_) @ X.T
+        squared = np.diag(again)[:, None] + np.diag(again) - 2 * again
+        np.testing.assert_allclose(squared, D**2, atol=1e-6)
