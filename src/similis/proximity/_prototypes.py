@@ -11,20 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis._utils.threads import row_chunks
+from similis.solvers import k_medoids
 
-__all__ = ["choose_prototypes", "farthest_first", "forward_selection", "k_medoids"]
+__all__ = ["choose_prototypes", "farthest_first", "forward_selection"]
 
 
 def choose_prototypes(
     D: NDArray[Any], k: int, selection: str, rng: np.random.RandomState, codes: NDArray[np.intp] | None = None
 ) -> NDArray[np.intp]:
-    """Indices of k prototypes, in the order they were chosen; `codes` are class codes for ``"forward"``."""
+    """Indices of k prototypes: ascending, or in the order chosen; `codes` are class codes for ``"forward"``."""
     if selection == "random":
         return np.sort(rng.permutation(len(D))[:k])
     if selection == "kcenter":
         return farthest_first(D, k)
     if selection == "medoids":
-        return k_medoids(D, k)
+        # from the k-centres, by exchanges until none improves: the result depends on nothing drawn
+        return k_medoids(D, k, sign=-1, method="eager", init=farthest_first(D, k)).medoids
     assert codes is not None
     return forward_selection(D, k, codes)
 
@@ -42,20 +44,6 @@ def farthest_first(D: NDArray[Any], k: int) -> NDArray[np.intp]:
         chosen.append(int(nearest.argmax()))
         np.minimum(nearest, D[:, chosen[-1]], out=nearest)
     return np.array(chosen)
-
-
-def k_medoids(D: NDArray[Any], k: int, *, max_iter: int = 100) -> NDArray[np.intp]:
-    """k-medoids by alternation from a k-centre start: assign to the nearest medoid, re-centre each cluster."""
-    medoids = farthest_first(D, k)
-    for _ in range(max_iter):
-        cluster = D[:, medoids].argmin(axis=1)
-        cluster[medoids] = np.arange(k)  # also among duplicates, so that no cluster is empty
-        members = [np.flatnonzero(cluster == c) for c in range(k)]
-        moved = np.array([m[D[np.ix_(m, m)].sum(axis=0).argmin()] for m in members])
-        if np.array_equal(moved, medoids):
-            break
-        medoids = moved
-    return medoids
 
 
 def forward_selection(D: NDArray[Any], k: int, codes: NDArray[np.intp]) -> NDArray[np.intp]:
