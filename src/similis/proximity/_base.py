@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.base import ProximityTransformer
 from similis._utils.linalg import asymmetry, symmetric_part
+from similis._utils.warn import warn_user
 from similis.exceptions import AsymmetryWarning, DiagonalWarning
 
 __all__ = [
@@ -65,18 +65,17 @@ class ToFeatures(ClassNamePrefixFeaturesOutMixin, ProximityTransformer):
 def take_symmetric_part(S: NDArray[Any], estimator: Any) -> NDArray[Any]:
     """:func:`symmetric_part_of` S, with ``estimator.asymmetry_``."""
     estimator.asymmetry_ = asymmetry(S)
-    return symmetric_part_of(S, type(estimator).__name__, estimator.asymmetry_, stacklevel=6)
+    return symmetric_part_of(S, type(estimator).__name__, estimator.asymmetry_)
 
 
-def symmetric_part_of(S: NDArray[Any], who: str, ratio: float | None = None, stacklevel: int = 4) -> NDArray[Any]:
+def symmetric_part_of(S: NDArray[Any], who: str, ratio: float | None = None) -> NDArray[Any]:
     """(S + S') / 2, with one warning when that changes S beyond round-off."""
     ratio = asymmetry(S) if ratio is None else ratio
     if ratio > 100 * np.finfo(S.dtype).eps:
-        warnings.warn(
+        warn_user(
             f"{who} uses the symmetric part of an asymmetric matrix (asymmetry {ratio:.2g} of 1). Symmetrise it first "
             "to say that this is meant: Symmetrize in a pipeline, or symmetrize(S).",
             AsymmetryWarning,
-            stacklevel=stacklevel,
         )
     return symmetric_part(S)
 
@@ -86,11 +85,10 @@ def warn_if_self_differs(D: NDArray[Any], estimator: Any) -> None:
     diagonal = np.einsum("ii->i", D)
     if diagonal.any():
         i = int(np.argmax(diagonal != 0))
-        warnings.warn(
+        warn_user(
             f"{type(estimator).__name__} takes an object's dissimilarity to itself to be zero. Got {diagonal[i]:.6g} "
             f"at row {i}, column {i}, which is used as it stands. Set the diagonal to zero if it is noise.",
             DiagonalWarning,
-            stacklevel=4,
         )
 
 
