@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 
 import similis
-from similis import LocalNearestCentroid, NearestCentroid, PathSearchCV, SimilarityKNN
+from similis import CondensedNN, LocalNearestCentroid, NearestCentroid, PathSearchCV, SimilarityKNN
 
 
 def _inverse(D):
@@ -21,6 +21,8 @@ CLASSIFIERS = [
     NearestCentroid(kind="dissimilarity", adjusted=True),
     LocalNearestCentroid(),
     LocalNearestCentroid(kind="dissimilarity"),
+    CondensedNN(n_prototypes=3, random_state=0),
+    CondensedNN(n_prototypes=2, clustering="vsh", kind="dissimilarity", random_state=0),
     SimilarityKNN(),
     SimilarityKNN(kind="dissimilarity", n_neighbors=3, weights=_inverse),
     SimilarityKNN(weights="affinity", n_neighbors=20, smoothing=0.01),

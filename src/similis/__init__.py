@@ -35,7 +35,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
         "make_stack",
         "diffusion_kernel",
     ),
-    "neighbors": ("LocalNearestCentroid", "NearestCentroid", "SimilarityKNN"),
+    "neighbors": ("CondensedNN", "LocalNearestCentroid", "NearestCentroid", "SimilarityKNN"),
     "datasets": (
         "make_perturbed_centroids",
         "make_similarity",
@@ -46,8 +46,9 @@ _ROOMS: dict[str, tuple[str, ...]] = {
         "list_datasets",
     ),
     "model_selection": ("PathSearchCV",),
+    "study": ("Study", "StudyResult"),
 }
-_MODULES = ("datasets", "exceptions", "io", "model_selection", "neighbors", "proximity", "solvers")
+_MODULES = ("datasets", "exceptions", "io", "model_selection", "neighbors", "proximity", "solvers", "study")
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = ["__version__", *_HOME]

@@ -35,6 +35,11 @@ class ProximityEstimator(BaseEstimator):
         return getattr(self, "kind", self._reads)
 
     @property
+    def _sign(self) -> int:
+        """What makes larger mean nearer: 1 for similarities, -1 for dissimilarities."""
+        return -1 if self._kind == "dissimilarity" else 1
+
+    @property
     def metric(self) -> str | None:
         """``"precomputed"`` in dissimilarity mode: the spelling by which scikit-learn recognises distances."""
         return "precomputed" if self._kind == "dissimilarity" else None

@@ -1,7 +1,8 @@
 """Classifiers that ask the neighbours, or a few prototypes."""
 
+from similis.neighbors._condensed import CondensedNN
 from similis.neighbors._knn import SimilarityKNN
 from similis.neighbors._local_centroid import LocalNearestCentroid
 from similis.neighbors._nearest_centroid import NearestCentroid
 
-__all__ = ["LocalNearestCentroid", "NearestCentroid", "SimilarityKNN"]
+__all__ = ["CondensedNN", "LocalNearestCentroid", "NearestCentroid", "SimilarityKNN"]

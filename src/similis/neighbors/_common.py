@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from similis._utils.neighbors import cut_to
 from similis.solvers import top_k
 
 __all__ = ["cut_to", "path_neighbors"]
-
-
-def cut_to(n: int, n_neighbors: int) -> int:
-    """k, or the number of training objects where there are fewer; said in a warning."""
-    if n_neighbors > n:
-        warnings.warn(
-            "n_neighbors exceeds the number of training objects and is cut to it (see n_neighbors_).", stacklevel=3
-        )
-    return min(n_neighbors, n)
 
 
 def path_neighbors(

@@ -267,10 +267,6 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
     def _is_local(self):
         return isinstance(self.weights, str) and self.weights in LOCAL_WEIGHTS
 
-    @property
-    def _sign(self):
-        return -1 if self.kind == "dissimilarity" else 1
-
     def _check_together(self):
         """Parameters that are fine alone but not in company."""
         if self.kind == "dissimilarity" and isinstance(self.weights, str) and self.weights != "uniform":

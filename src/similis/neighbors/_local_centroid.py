@@ -126,10 +126,6 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         check_is_fitted(self)
         return self._local(X, n_columns=len(self.classes_))[1]
 
-    @property
-    def _sign(self):
-        return -1 if self.kind == "dissimilarity" else 1
-
     def _local(self, X, n_columns):
         Q = self._check_query(X)
         indices, values = top_k(Q, self.n_neighbors_, sign=self._sign, n_jobs=self.n_jobs)

@@ -148,10 +148,6 @@ class NearestCentroid(FewColumnsMixin, PathMixin, ProximityClassifier):
         scores = self._class_scores(self._check_query(X))
         return self.classes_[np.argmax(scores, axis=1)]
 
-    @property
-    def _sign(self):
-        return -1 if self.kind == "dissimilarity" else 1
-
     def _class_scores(self, Q):
         """Scores of new rows, larger is better."""
         return self._score(self._kept(Q), self.mean_proximity_, self.class_count_)
