@@ -15,111 +15,115 @@ __all__ = ["top_k"]
 def top_k(S: Any, sign: Any, row_fold: Any, col_fold: Any, indices: Any, values: Any) -> None:
     """Rank the k largest ``sign * S[i, j]`` of each row i among the columns j with ``col_fold[j] != row_fold[i]``.
 
-    NaN is never selected; a row with fewer candidates than k ends in index -1 and value NaN. Columns are read once,
-    in chunks: those above a running threshold join a buffer without a branch, and a buffer of 4 k or more is cut to
-    its k best, which raises the threshold. Everything keeps the column order, so ties need no second key.
+    NaN is never selected; a row with fewer candidates than k ends in index -1 and value NaN. Columns are read once:
+    those above a running threshold join a buffer, and a buffer of 4 k or more is cut to its k best, which raises the
+    threshold. Everything keeps the column order, so ties need no second key.
     """
     n_rows, n_columns = S.shape
     k = indices.shape[1]
-    chunk = max(k, 64)
-    best, where = np.empty(4 * k + chunk, S.dtype), np.empty(4 * k + chunk, np.intp)
-    scratch, scratch_index = np.empty(4 * k + chunk, S.dtype), np.empty(k, np.intp)
+    room = 4 * k + 64
+    best, where = np.empty(room, S.dtype), np.empty(room, np.intp)
+    spare, spare_index = np.empty(room, S.dtype), np.empty(room, np.intp)
     for i in range(n_rows):
         fold = row_fold[i]
-        m, best[0] = np.intp(0), -np.inf
+        m: Any = np.intp(0)  # typed, so that the helpers compile once
+        best[0] = -np.inf
         threshold = best[0]
-        for start in range(0, n_columns, chunk):
-            for j in range(start, min(start + chunk, n_columns)):
+        for start in range(0, n_columns, 64):
+            for j in range(start, min(start + 64, n_columns)):
                 value = sign * S[i, j]
-                best[m] = value
-                where[m] = j
-                m += (value > threshold) & (col_fold[j] != fold)
+                if value > threshold and col_fold[j] != fold:
+                    best[m] = value
+                    where[m] = j
+                    m += 1
             if m >= 4 * k:
-                m, threshold = _keep_largest(best, where, m, k, scratch)
+                m, threshold = _keep_largest(best, where, m, k, spare)
         if m > k:
-            m, threshold = _keep_largest(best, where, m, k, scratch)
-        _sort_descending(best, where, m, scratch, scratch_index)
+            m, threshold = _keep_largest(best, where, m, k, spare)
+        _sort_descending(best, where, m, spare, spare_index)
         for r in range(k):
             indices[i, r] = where[r] if r < m else -1
             values[i, r] = sign * best[r] if r < m else np.nan
 
 
 @kernel
-def _keep_largest(best: Any, where: Any, m: int, k: int, scratch: Any) -> Any:
+def _keep_largest(best: Any, where: Any, m: int, k: int, spare: Any) -> Any:
     """Cut the first m pairs to the k largest, the earlier of equals first, in unchanged order; also the k-th value."""
-    for a in range(m):
-        scratch[a] = best[a]
-    threshold = _kth_largest(scratch, m, k)
-    above = 0
-    for a in range(m):
-        above += best[a] > threshold
-    ties = k - above
-    kept = 0
+    threshold, above = _kth_largest(best, m, k, spare)
+    ties, kept = k - above, 0
     for a in range(m):
         value = best[a]
         tied = value == threshold
-        take = (value > threshold) | (tied & (ties > 0))
         best[kept] = value
         where[kept] = where[a]
-        kept += take
+        kept += (value > threshold) | (tied & (ties > 0))
         ties -= tied
     return k, threshold
 
 
 @kernel
-def _kth_largest(x: Any, m: int, k: int) -> Any:
-    """Select the k-th largest of the first m numbers (Hoare's FIND, median of three); x is reordered."""
-    low, high = 0, m - 1
-    while low < high:
-        a, b, c = x[low], x[(low + high) // 2], x[high]
+def _kth_largest(best: Any, m: int, k: int, x: Any) -> Any:
+    """Find the k-th largest of the first m numbers, and how many are larger; x is scratch.
+
+    Quickselect with a median of three: count, then compact one side without a branch.
+    """
+    for a in range(m):
+        x[a] = best[a]
+    above, size = 0, m
+    while True:
+        a, b, c = x[0], x[size // 2], x[size - 1]
         pivot = max(min(a, b), min(max(a, b), c))
-        i, j = low, high
-        while i <= j:
-            while x[i] > pivot:
-                i += 1
-            while x[j] < pivot:
-                j -= 1
-            if i <= j:
-                x[i], x[j] = x[j], x[i]
-                i += 1
-                j -= 1
-        if k - 1 <= j:
-            high = j
-        elif k - 1 >= i:
-            low = i
+        larger = equal = 0
+        for q in range(size):
+            larger += x[q] > pivot
+            equal += x[q] == pivot
+        if above + larger < k <= above + larger + equal:
+            return pivot, above + larger
+        kept = 0
+        if k <= above + larger:
+            for q in range(size):
+                value = x[q]
+                x[kept] = value
+                kept += value > pivot
         else:
-            break
-    return x[k - 1]
+            above += larger + equal
+            for q in range(size):
+                value = x[q]
+                x[kept] = value
+                kept += value < pivot
+        size = kept
 
 
 @kernel
-def _sort_descending(x: Any, where: Any, m: int, scratch: Any, scratch_index: Any) -> None:
-    """Sort the first m pairs by value, largest first, equals in unchanged order: runs of 8, then merges."""
-    for start in range(0, m, 8):
-        for a in range(start + 1, min(start + 8, m)):
-            value, index = x[a], where[a]
-            b = a - 1
-            while b >= start and x[b] < value:
-                x[b + 1], where[b + 1] = x[b], where[b]
-                b -= 1
-            x[b + 1], where[b + 1] = value, index
-    width = 8
+def _sort_descending(x: Any, where: Any, m: int, y: Any, y_index: Any) -> None:
+    """Sort the first m pairs by value, largest first, equals in unchanged order: runs of 32 by rank, then merges."""
+    for start in range(0, m, 32):
+        stop = min(start + 32, m)
+        for a in range(start, stop):
+            value, rank = x[a], start
+            for b in range(start, a):
+                rank += x[b] >= value
+            for b in range(a + 1, stop):
+                rank += x[b] > value
+            y[rank], y_index[rank] = value, where[a]
+        for a in range(start, stop):
+            x[a], where[a] = y[a], y_index[a]
+    width = 32
     while width < m:
         for start in range(0, m - width, 2 * width):
-            for a in range(start, start + width):
-                scratch[a - start], scratch_index[a - start] = x[a], where[a]
-            left, right, end = 0, start + width, min(start + 2 * width, m)
-            out = start
-            while left < width and right < end:
-                if x[right] > scratch[left]:
-                    x[out], where[out] = x[right], where[right]
-                    right += 1
-                else:
-                    x[out], where[out] = scratch[left], scratch_index[left]
-                    left += 1
+            middle, end = start + width, min(start + 2 * width, m)
+            for a in range(start, middle):
+                y[a], y_index[a] = x[a], where[a]
+            left, right, out = start, middle, start
+            while left < middle and right < end:
+                later = x[right] > y[left]
+                x[out] = x[right] if later else y[left]
+                where[out] = where[right] if later else y_index[left]
+                right += later
+                left += not later
                 out += 1
-            while left < width:
-                x[out], where[out] = scratch[left], scratch_index[left]
+            while left < middle:
+                x[out], where[out] = y[left], y_index[left]
                 left += 1
                 out += 1
         width *= 2

@@ -21,9 +21,10 @@ def vote_winners(indices: Any, weights: Any, codes: Any, ks: Any, n_classes: int
     """
     n_rows, n_ranks = indices.shape
     weighted = weights.shape[1] > 0
-    sums = np.zeros(n_classes)
+    sums = np.empty(n_classes)
     for i in range(n_rows):
-        sums[:] = 0.0
+        for c in range(n_classes):
+            sums[c] = 0.0
         leader, t = 0, 0
         for r in range(n_ranks):
             j = indices[i, r]
@@ -49,9 +50,10 @@ def class_sums(indices: Any, weights: Any, codes: Any, ks: Any, sums: Any) -> No
     n_rows, n_ranks = indices.shape
     n_classes = sums.shape[2]
     weighted = weights.shape[1] > 0
-    running = np.zeros(n_classes)
+    running = np.empty(n_classes)
     for i in range(n_rows):
-        running[:] = 0.0
+        for c in range(n_classes):
+            running[c] = 0.0
         r = 0
         for t in range(ks.shape[0]):
             while r < min(ks[t], n_ranks) and indices[i, r] >= 0:
