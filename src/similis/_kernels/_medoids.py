@@ -41,20 +41,19 @@ def exchange_gains(D: Any, sign: float, weights: Any, nearest: Any, first: Any, 
     for m in range(k + 1):
         for j in range(n_candidates):
             gains[m, j] = 0.0
-    common = gains[k]
     for start in range(0, n_candidates, 512):
         stop = min(start + 512, n_candidates)
+        common = gains[k, start:stop]
         for i in range(n_objects):
-            row, own = D[i], gains[nearest[i]]
+            row, own = D[i, start:stop], gains[nearest[i], start:stop]
             d1, d2, weight = first[i], second[i], weights[i]
-            for j in range(start, stop):
+            for j in range(stop - start):
                 cost = sign * row[j]
-                common[j] += weight * (cost - d1 if cost < d1 else 0.0)
-                served = cost if cost > d1 else d1
-                own[j] += weight * ((served if served < d2 else d2) - d1)
+                common[j] += weight * min(cost - d1, 0.0)
+                own[j] += weight * (min(max(cost, d1), d2) - d1)
     for m in range(k):
         for j in range(n_candidates):
-            gains[m, j] += common[j]
+            gains[m, j] += gains[k, j]
 
 
 @kernel

@@ -99,13 +99,14 @@ def _sort_descending(x: Any, where: Any, m: int, y: Any, y_index: Any) -> None:
     """Sort the first m pairs by value, largest first, equals in unchanged order: runs of 32 by rank, then merges."""
     for start in range(0, m, 32):
         stop = min(start + 32, m)
-        for a in range(start, stop):
-            value, rank = x[a], start
-            for b in range(start, a):
-                rank += x[b] >= value
-            for b in range(a + 1, stop):
-                rank += x[b] > value
-            y[rank], y_index[rank] = value, where[a]
+        run = x[start:stop]
+        for a in range(stop - start):
+            value, rank = run[a], start
+            for b in range(a):
+                rank += run[b] == value
+            for b in range(stop - start):
+                rank += run[b] > value
+            y[rank], y_index[rank] = value, where[start + a]
         for a in range(start, stop):
             x[a], where[a] = y[a], y_index[a]
     width = 32
