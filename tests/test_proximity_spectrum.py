@@ -109,6 +109,14 @@ def test_zero_eigenvalues():
     np.testing.assert_array_equal(SpectrumFlip().fit(zero).transform(row), [[0.0, 0.0, 0.0]])
 
 
+def test_the_null_space_of_a_psd_matrix(rng):
+    """Without negative eigenvalues clip leaves new rows alone, and flip projects them on the range."""
+    X, rows = rng.normal(size=(20, 4)), rng.normal(size=(3, 20))
+    S = X @ X.T
+    np.testing.assert_array_equal(SpectrumClip().fit(S).transform(rows), rows)
+    np.testing.assert_allclose(SpectrumFlip().fit(S).transform(rows), rows @ X @ np.linalg.pinv(X), atol=1e-10)
+
+
 def test_shift_changes_the_training_diagonal_only(rng):
     S, rows = indefinite(rng), rng.normal(size=(4, 30))
     shift = SpectrumShift()
@@ -132,15 +140,17 @@ def test_square_takes_an_asymmetric_matrix(rng):
     np.testing.assert_array_equal(K, K.T)
 
 
-@pytest.mark.parametrize("k", [1, 3, 9, 10, 29, 30, 500])
-def test_number_of_components(k, rng):
-    S, rows = indefinite(rng, 30, 20), rng.normal(size=(3, 30))
+@pytest.mark.parametrize("n_negative", [3, 20])
+@pytest.mark.parametrize("k", [1, 3, 9, 10, 26, 29, 30, 500])
+def test_number_of_components(k, n_negative, rng):
+    S, rows = indefinite(rng, 30, n_negative), rng.normal(size=(3, 30))
     values, U = np.linalg.eigh(S)
     clip, flip = SpectrumClip(n_components=k), SpectrumFlip(n_components=k)
-    best = U[:, -min(k, 10) :]
+    kept = min(k, 30 - n_negative)
+    best = U[:, -kept:]
     np.testing.assert_allclose(clip.fit(S).transform(rows), rows @ best @ best.T, atol=1e-12)
-    np.testing.assert_allclose(clip.fit_transform(S), best @ np.diag(values[-min(k, 10) :]) @ best.T, atol=1e-12)
-    assert clip.n_components_ == min(k, 10)
+    np.testing.assert_allclose(clip.fit_transform(S), best @ np.diag(values[-kept:]) @ best.T, atol=1e-12)
+    assert clip.n_components_ == kept
     keep = np.argsort(np.abs(values))[-min(k, 30) :]
     expected = (U[:, keep] * np.abs(values[keep])) @ U[:, keep].T
     np.testing.assert_allclose(flip.fit_transform(S), expected, atol=1e-12)
