@@ -6,7 +6,6 @@ float32). Every refusal is one sentence that says what must hold, what was got a
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +14,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
+from similis._utils.warn import warn_user
 from similis.exceptions import KindWarning, ProximityError
 
 __all__ = ["Kind", "check_labels", "check_proximity", "check_query", "check_stack_width", "show"]
@@ -96,6 +96,7 @@ def check_query(
     """
     check_is_fitted(estimator)
     n = int(estimator.n_features_in_)
+    X = _array_of_list(X)
     shape = getattr(X, "shape", None)
     if shape is not None and len(shape) >= 2 and shape[1] != n:
         hint = "one column per training object"
@@ -151,39 +152,102 @@ def _to_array(
     """Convert to a dense float array through scikit-learn's own check, with our words for text in a cell."""
     options: dict[str, Any] = {
         "accept_sparse": ["csr"] if accept_sparse else False,
-        "dtype": _DTYPES,
+        "dtype": np.float32 if _is_float32_frame(X) else _DTYPES,
         "order": "C",
         "ensure_all_finite": False,
         "allow_nd": allow_stack,
     }
+    who = _who(estimator)
+    X = _array_of_list(X)
+    _check_type(X, who)
     if not allow_stack and getattr(X, "ndim", 2) == 3:
         raise ProximityError(
-            f"Found array with dim 3, while dim <= 2 is required: {_who(estimator)} reads one matrix, not a stack of "
-            f"several. Got shape {X.shape}."
+            f"Found array with dim 3, while dim <= 2 is required: {who} reads one matrix, not a stack of several. Got "
+            f"shape {X.shape}."
         )
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)  # masked is missing
     try:
         A = check_array(X, **options) if estimator is None else validate_data(estimator, X, reset=reset, **options)
-    except ValueError as error:
-        if "could not convert" in str(error):
-            raise ProximityError(_name_the_text(X, _who(estimator))) from None
-        raise
+    except (ValueError, TypeError, OverflowError) as error:
+        raise _in_one_sentence(error, X, who) from None
     if sparse.issparse(A):
-        A = _densify(A, missing=kind == "dissimilarity")
+        A = _densify(A, missing=kind == "dissimilarity", training=reset)
     if A.ndim > 3:
-        raise ProximityError(f"{_who(estimator)} reads a matrix or a stack n x n x q. Got shape {A.shape}.")
+        raise ProximityError(f"{who} reads a matrix or a stack n x n x q. Got shape {A.shape}.")
     return A
 
 
-def _densify(A: Any, *, missing: bool) -> NDArray[Any]:
-    """A dense copy: an absent entry is zero for similarities, unknown (NaN) for dissimilarities."""
+def _is_float32_frame(X: Any) -> bool:
+    """Whether X is a frame, pandas or polars, of float32 throughout."""
+    dtypes = getattr(X, "dtypes", None) if hasattr(X, "columns") else None
+    return dtypes is not None and all(str(dtype).lower() == "float32" for dtype in dtypes)
+
+
+def _array_of_list(X: Any) -> Any:
+    """An array of nested lists, so that it has a shape; what makes none is left for the message."""
+    if isinstance(X, list | tuple):
+        try:
+            return np.asarray(X)
+        except ValueError:
+            return X
+    return X
+
+
+def _check_type(X: Any, who: str) -> None:
+    """Refuse what is no matrix of real numbers whatever its entries are."""
+    dtype = getattr(X, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "cmMV":
+        reason = "Complex data not supported: " if dtype.kind == "c" else ""
+        raise ProximityError(f"{reason}{who} needs real numbers. Got dtype {str(dtype)[:60]}.")
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+        return
+    names = list(map(str, X.columns))
+    for i, (name, dtype) in enumerate(zip(names, X.dtypes)):
+        if str(dtype).lower().startswith(("complex", "date", "time", "duration", "period")):
+            raise ProximityError(f"{who} needs real numbers. Got column {i}, {_cut(name)}, of type {str(dtype)[:40]}.")
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ProximityError(f"{who} needs columns with different names. Got {_cut(twice)} twice.")
+
+
+def _in_one_sentence(error: Exception, X: Any, who: str) -> Exception:
+    """Our words, short, for what scikit-learn and NumPy say of input that makes no matrix."""
+    text = str(error)
+    if "could not convert" in text or isinstance(error, OverflowError):
+        return ProximityError(_name_the_text(X, who))
+    if "float() argument must be" in text:
+        return TypeError(_name_the_text(X, who))
+    if text.startswith("Expected 2D array"):
+        got = text.removeprefix("Expected 2D array, got ").partition(" ")[0]
+        return ProximityError(
+            f"Expected 2D array, got {got} array instead: {who} reads a matrix with one row per object. Reshape your "
+            "data; a single row is array.reshape(1, -1)."
+        )
+    if "setting an array element with a sequence" in text:
+        return ProximityError(f"{who} needs a matrix. Got rows of different lengths, or collections as entries.")
+    if text.startswith("Feature names are only supported"):
+        return TypeError(f"{who} needs columns named by text throughout, or plainly numbered. Got a mixture of types.")
+    if text.startswith("The feature names should match") or (len(text) < 280 and "\n" not in text):
+        return error
+    return type(error)(" ".join(text.split())[:280])
+
+
+def _densify(A: Any, *, missing: bool, training: bool) -> NDArray[Any]:
+    """A dense copy: an absent entry is zero for similarities, unknown (NaN) for dissimilarities.
+
+    An object's dissimilarity to itself is zero, absent or not: the diagonal of a training matrix.
+    """
     if not missing:
         return np.asarray(A.toarray())
-    A = A.tocoo()
+    A = A.tocoo(copy=True)
+    A.sum_duplicates()
     dense = np.full(A.shape, np.nan, dtype=A.dtype)
     dense[A.row, A.col] = A.data
-    if A.shape[0] == A.shape[1]:
-        diagonal = np.einsum("ii->i", dense)
-        diagonal[np.isnan(diagonal)] = 0.0
+    if training and A.shape[0] == A.shape[1]:
+        stored = np.zeros(A.shape[0], dtype=bool)
+        stored[A.row[A.row == A.col]] = True
+        dense[~stored, ~stored] = 0.0
     return dense
 
 
@@ -225,18 +289,16 @@ def _warn_if_other_kind(A: NDArray[Any], kind: Kind) -> None:
     diagonal = np.einsum("ii->i", A)
     if kind == "similarity":
         if not diagonal.any() and np.nanmin(A) >= 0 and np.nanmax(A) > 0:
-            warnings.warn(
+            warn_user(
                 "X has a zero diagonal and no negative entry, as dissimilarities have, but is read as similarities. "
                 "If large means different, say kind='dissimilarity' or convert with ToSimilarity.",
                 KindWarning,
-                stacklevel=4,
             )
     elif (diagonal > 0).all() and (diagonal >= np.nanmax(A, axis=1)).all() and np.nanmin(A) < diagonal.min():
-        warnings.warn(
+        warn_user(
             "X has its largest entries on the diagonal, as similarities have, but is read as dissimilarities. "
             "If large means alike, say kind='similarity' or convert with ToDissimilarity.",
             KindWarning,
-            stacklevel=4,
         )
 
 
@@ -245,24 +307,33 @@ def _check_ids(S: Any) -> None:
     index, columns = getattr(S, "index", None), getattr(S, "columns", None)
     if index is None or columns is None or callable(index) or not hasattr(S, "iloc"):
         return
-    rows, cols = list(index), list(columns)
-    if len(rows) != len(cols) or rows == list(range(len(rows))):
+    rows, cols = list(map(str, index)), list(map(str, columns))
+    plain = list(map(str, range(len(rows))))
+    if len(rows) != len(cols) or plain in (rows, cols):
         return
     for i, (row, col) in enumerate(zip(rows, cols)):
         if row != col:
             raise ProximityError(
-                f"Row and column ids must be the same, in the same order. Position {i} is {row!r} among the rows and "
-                f"{col!r} among the columns. Reorder the frame, or reset its index."
+                f"Row and column ids must be the same, in the same order. Position {i} is {_cut(row)} among the rows "
+                f"and {_cut(col)} among the columns. Reorder the frame, or reset its index."
             )
+
+
+def _cut(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 def _name_the_text(X: Any, who: str) -> str:
     """Find the first cell that is no number."""
     rows = np.asarray(X, dtype=object)
+    if rows.ndim == 0:
+        return f"{who} needs a matrix. Got {_cut(str(X))}: argument must be a string or a number."
     for index, cell in np.ndenumerate(rows):
+        place = ", ".join(f"{name} {i}" for name, i in zip(("row", "column", "slice"), index))
         try:
-            float(cell)
+            float(np.nan if cell is None else cell)
+        except OverflowError:
+            return f"{who} needs numbers that fit into a float. Got one that is too large at {place}."
         except (TypeError, ValueError):
-            place = ", ".join(f"{name} {i}" for name, i in zip(("row", "column", "slice"), index))
-            return f"{who} needs numbers. Got {str(cell)[:40]!r} at {place}: argument must be a string or a number."
+            return f"{who} needs numbers. Got {_cut(str(cell))} at {place}: argument must be a string or a number."
     return f"{who} needs numbers; some entry could not be converted to float."

@@ -1,0 +1,340 @@
+"""The two doors: whatever comes, a clean matrix goes in or one sentence comes out."""
+
+import decimal
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse as sp
+
+from similis._utils.base import ProximityTransformer
+from similis._utils.validation import check_proximity, check_query
+from similis.exceptions import KindWarning, ProximityError
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+
+SETTINGS = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+OPTIONS = st.fixed_dictionaries(
+    {
+        "kind": st.sampled_from([None, "similarity", "dissimilarity"]),
+        "allow_missing": st.booleans(),
+        "allow_stack": st.booleans(),
+        "accept_sparse": st.booleans(),
+    }
+)
+
+
+class Step(ProximityTransformer):
+    """The least that has both doors."""
+
+    def fit(self, X, y=None):
+        self._check_fit(X)
+        return self
+
+    def transform(self, X):
+        return self._check_query(X)
+
+
+class Tolerant(Step):
+    _allow_missing = _allow_stack = _accept_sparse = True
+
+
+def fitted(n, names=None, step=Step):
+    X = np.eye(n)
+    return step().fit(X if names is None else pd.DataFrame(X, index=names, columns=names))
+
+
+def goes_in(A, n=None, **options):
+    """Both doors, with and without an estimator: the documented exceptions, in a sentence, or a clean array."""
+    results = []
+    for door in (
+        lambda: check_proximity(A, **options),
+        lambda: check_proximity(A, estimator=Step(), **options),
+        lambda: check_query(A, fitted(n or 3), **options),
+    ):
+        message = None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                warnings.simplefilter("ignore", KindWarning)
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
+                warnings.filterwarnings("ignore", "X has feature names")
+                result = door()
+        except (ValueError, TypeError) as error:
+            message = str(error)
+        if message is None:
+            assert isinstance(result, np.ndarray)
+            assert result.dtype in (np.float64, np.float32)
+            assert result.flags.c_contiguous
+            assert result.ndim in (2, 3)
+            assert not np.isinf(result).any()
+            assert options.get("allow_missing") or not np.isnan(result).any()
+            assert options.get("kind") != "dissimilarity" or not (result < 0).any()
+            results.append(result)
+        else:
+            assert 10 < len(message) < 300
+            assert "\n" not in message
+            results.append(None)
+    return results
+
+
+numbers = st.floats(width=32) | st.integers(-5, 5) | st.sampled_from([0.0, 1.0, np.nan, np.inf, 1e308])
+anything = (
+    numbers
+    | st.booleans()
+    | st.none()
+    | st.text(max_size=3)
+    | st.binary(max_size=3)
+    | st.complex_numbers()
+    | st.just(10**400)
+)
+dtypes = st.sampled_from(["f2", "f4", "f8", "g", "i1", "i8", "u8", "?", "c16", "O", "U3", "S3", "M8[s]", ">f8"])
+
+
+@SETTINGS
+@given(data=st.data(), dtype=dtypes, options=OPTIONS, order=st.sampled_from("CF"))
+def test_any_array(data, dtype, options, order):
+    shape = data.draw(hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4))
+    elements = anything if dtype == "O" else None
+    A = data.draw(hnp.arrays(dtype, shape, elements=elements))
+    goes_in(np.asarray(A, order=order), **options)
+
+
+@SETTINGS
+@given(
+    data=st.data(), n=st.integers(1, 4), dtype=st.sampled_from(["f4", "f8", "i4", "?"]), form=st.sampled_from(range(8))
+)
+def test_good_matrices_go_in_unchanged(tmp_path, data, n, dtype, form):
+    elements = {"allow_nan": False, "allow_infinity": False} if dtype.startswith("f") else None
+    A = data.draw(hnp.arrays(dtype, (n, n), elements=elements))
+    if form == 6:
+        np.save(tmp_path / "m.npy", A)
+    names = [f"o{i}" for i in range(n)]
+    made = [
+        lambda: A,
+        lambda: np.asfortranarray(A),
+        lambda: A.tolist(),
+        lambda: pd.DataFrame(A),
+        lambda: pd.DataFrame(A, index=names, columns=names),
+        lambda: pl.DataFrame(A, schema=names),
+        lambda: np.load(tmp_path / "m.npy", mmap_mode="r"),
+        lambda: np.repeat(np.repeat(A, 2, axis=0), 2, axis=1)[::2, ::2],
+    ][form]()
+    for result in goes_in(made, n=n):
+        np.testing.assert_array_equal(result, A)
+        if dtype == "f4" and form != 2:
+            assert result.dtype == np.float32
+        if form == 0 and dtype.startswith("f"):
+            assert np.shares_memory(result, A)
+
+
+@SETTINGS
+@given(rows=st.recursive(anything, lambda children: st.lists(children, max_size=4), max_leaves=12), options=OPTIONS)
+def test_any_nested_list(rows, options):
+    goes_in(rows, **options)
+
+
+@SETTINGS
+@given(data=st.data(), options=OPTIONS, n=st.integers(1, 4), m=st.integers(1, 4))
+def test_any_frame(data, options, n, m):
+    names = st.lists(
+        st.text(max_size=3) | st.integers(-2, 3) | st.sampled_from([np.nan, None, ("a", 1), "x" * 400]),
+        min_size=m,
+        max_size=m,
+    )
+    rows = st.lists(st.text(max_size=3) | st.integers(-2, 3) | st.sampled_from([np.nan, None]), min_size=n, max_size=n)
+    cells = data.draw(st.sampled_from([numbers, anything, st.text(max_size=3)]))
+    values = data.draw(st.lists(st.lists(cells, min_size=m, max_size=m), min_size=n, max_size=n))
+    columns, index = data.draw(names), data.draw(rows)
+    goes_in(
+        pd.DataFrame(values, index=pd.Index(index, dtype=object), columns=pd.Index(columns, dtype=object)), **options
+    )
+
+
+@SETTINGS
+@given(data=st.data(), options=OPTIONS, n=st.integers(0, 4), m=st.integers(0, 4))
+def test_any_polars_frame(data, options, n, m):
+    kinds = [st.floats(), st.integers(-5, 5), st.booleans(), st.text(max_size=3), st.binary(max_size=2), st.dates()]
+    kinds = [kind | st.none() for kind in kinds] + [st.lists(st.floats(), max_size=2)]
+    columns = {
+        f"c{j}": data.draw(st.lists(data.draw(st.sampled_from(kinds)), min_size=n, max_size=n)) for j in range(m)
+    }
+    goes_in(pl.DataFrame(columns), **options)
+
+
+@SETTINGS
+@given(
+    data=st.data(),
+    options=OPTIONS,
+    shape=st.tuples(st.integers(0, 4), st.integers(0, 4)),
+    form=st.sampled_from(["csr", "csc", "coo", "lil", "dia"]),
+)
+def test_any_sparse(data, options, shape, form):
+    A = data.draw(
+        hnp.arrays(data.draw(st.sampled_from(["f8", "f4", "i4", "c8"])), shape, elements=st.sampled_from([0, 0, 1, 2]))
+    )
+    for kind in (sp.coo_array, sp.coo_matrix):
+        goes_in(kind(A).asformat(form), **options)
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        None,
+        5,
+        "abc",
+        b"abc",
+        {"a": 1},
+        {1, 2},
+        len,
+        range(3),
+        iter([1]),
+        object(),
+        [],
+        [[]],
+        [[], []],
+        decimal.Decimal(1),
+        slice(3),
+    ],
+    ids=str,
+)
+def test_things_that_are_no_matrix(thing):
+    assert goes_in(thing) == [None, None, None]
+
+
+def test_other_containers():
+    np.testing.assert_array_equal(check_proximity([[decimal.Decimal(1)]]), [[1.0]])
+    np.testing.assert_array_equal(check_proximity(((1, 2), (3, 4))), [[1, 2], [3, 4]])
+    with pytest.raises(TypeError, match=r"np\.matrix"):
+        check_proximity(np.eye(2).view(np.matrix))
+    masked = np.ma.masked_equal([[1, 7], [7, 1]], 7)
+    with pytest.raises(ProximityError, match="NaN at row 0, column 1"):
+        check_proximity(masked)
+    assert np.isnan(check_proximity(masked, allow_missing=True)[0, 1])
+
+
+@pytest.mark.parametrize(
+    "A, message",
+    [
+        ([[1.0, 2.0]], r"needs a square matrix at fit.*Got shape \(1, 2\).*Pairwise\(measure\)"),
+        ([[1.0, np.nan], [0, 1]], "NaN at row 0, column 1.*complete_kernel"),
+        ([[1.0, 0], [-np.inf, 1]], "infinity .* at row 1, column 0"),
+        ([["1", "high"], [1, 1]], "Got 'high' at row 0, column 1"),
+        ([[1, {}], [1, 1]], "Got '{}' at row 0, column 1"),
+        (np.eye(2) * 1j, "Complex data not supported: .* needs real numbers"),
+        ([[1, 2], [3]], "rows of different lengths"),
+        ([1, 2], "Expected 2D array, got 1D array"),
+        (np.zeros((2, 2, 2)), r"one matrix, not a stack of several. Got shape \(2, 2, 2\)"),
+        (np.zeros((2, 2), "M8[s]"), "real numbers. Got dtype datetime64"),
+        ([[10**400]], "too large"),
+        (pd.DataFrame({"a": [1, 2], "b": [1j, 2]}), "column 1, 'b', of type complex128"),
+        (pd.DataFrame({"a": pd.to_datetime(["2020", "2021"]), "b": [1, 2]}), "column 0, 'a', of type datetime64"),
+        (
+            pd.DataFrame(np.eye(2), index=["a", "b"], columns=["b", "a"]),
+            "Position 0 is 'a' among the rows and 'b' among",
+        ),
+        (pd.DataFrame(np.eye(2), index=["a", "b"], columns=["a", "a"]), "different names|Position 1"),
+        (pd.DataFrame(np.eye(2), index=["x" * 999, "b"], columns=["y" * 999, "b"]), r"Position 0 is 'x+\.\.\.'"),
+    ],
+)
+def test_words_at_fit(A, message):
+    for estimator in (None, Step()):
+        with pytest.raises((ProximityError, TypeError), match=message) as caught:
+            check_proximity(A, estimator=estimator)
+        assert len(str(caught.value)) < 300
+
+
+def test_words_about_kind():
+    with pytest.raises(ProximityError, match=r"must not be below zero. Got one at row 0, column 1.*ToDissimilarity"):
+        check_proximity([[0.0, -1], [1, 0]], kind="dissimilarity")
+    with pytest.warns(KindWarning, match="zero diagonal"):
+        check_proximity(1 - np.eye(3), kind="similarity")
+    with pytest.warns(KindWarning, match="largest entries on the diagonal"):
+        check_proximity(np.eye(3), kind="dissimilarity")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for A in (np.zeros((3, 3)), np.ones((3, 3)), np.eye(2)):
+            check_proximity(A, kind="similarity")
+            check_proximity(A[:1, :1], kind="dissimilarity")
+        check_proximity(np.full((4, 4), np.nan), kind="similarity", allow_missing=True)
+        check_proximity(np.full((4, 4), np.nan), kind="dissimilarity", allow_missing=True)
+
+
+@pytest.mark.parametrize(
+    "form", [np.asarray, list, pd.DataFrame, lambda A: pl.DataFrame(np.asarray(A)), sp.csr_array], ids=str
+)
+def test_words_about_a_transposed_block(form):
+    block = np.zeros((3, 2))
+    with pytest.raises(
+        ProximityError, match=r"X has 2 features, but Tolerant is expecting 3 features.*looks transposed"
+    ) as caught:
+        fitted(3, step=Tolerant).transform(form(block) if form is not list else block.tolist())
+    assert len(str(caught.value)) < 300
+    with pytest.raises(
+        ProximityError, match="X has 4 features, but Tolerant is expecting 3 features as input, one column per"
+    ) as caught:
+        fitted(3, step=Tolerant).transform(np.zeros((2, 4)))
+    assert "transposed" not in str(caught.value)
+
+
+def test_frames_keep_their_names():
+    step = fitted(2, names=["a", "b"])
+    assert step.feature_names_in_.tolist() == ["a", "b"]
+    np.testing.assert_array_equal(step.transform(pd.DataFrame([[1.0, 2.0]], columns=["a", "b"])), [[1, 2]])
+    np.testing.assert_array_equal(step.transform(pl.DataFrame([[1.0, 2.0]], schema=["a", "b"], orient="row")), [[1, 2]])
+    with pytest.raises(ValueError, match="feature names should match"):
+        step.transform(pd.DataFrame([[1.0, 2.0]], columns=["b", "a"]))
+    for index, columns in [
+        (["a", "b"], None),
+        (None, ["a", "b"]),
+        ([1, 2], ["1", "2"]),
+        ([np.nan, "b"], [np.nan, "b"]),
+    ]:
+        check_proximity(pd.DataFrame(np.eye(2), index=index, columns=columns))
+
+
+def test_absent_entries_of_sparse_matrices():
+    A = sp.csr_array(([1.0, 0.0, 2.0], ([0, 1, 2], [1, 2, 0])), shape=(3, 3))
+    S = check_proximity(A, accept_sparse=True, kind=None)
+    np.testing.assert_array_equal(S, [[0, 1, 0], [0, 0, 0], [2, 0, 0]])
+    nan = np.nan
+    D = check_proximity(A, accept_sparse=True, kind="dissimilarity", allow_missing=True)
+    np.testing.assert_array_equal(D, [[0, 1, nan], [nan, 0, 0], [2, nan, 0]])
+    # new objects are not the training objects: nothing is known of the diagonal
+    Q = check_query(A, fitted(3), accept_sparse=True, kind="dissimilarity", allow_missing=True)
+    np.testing.assert_array_equal(Q, [[nan, 1, nan], [nan, nan, 0], [2, nan, nan]])
+    twice = sp.csr_array((np.array([1.0, 2.0]), np.array([1, 1]), np.array([0, 2, 2])), shape=(2, 2))
+    assert check_proximity(twice, accept_sparse=True, kind="dissimilarity", allow_missing=True)[0, 1] == 3
+    with pytest.raises(TypeError, match="dense data is required"):
+        check_proximity(A)
+
+
+def test_stacks():
+    stack = np.ones((2, 2, 3))
+    step = Tolerant().fit(stack)
+    assert step.n_features_in_ == 2
+    assert step.transform(np.ones((4, 2, 3))).shape == (4, 2, 3)
+    with pytest.raises(ProximityError, match="square"):
+        Tolerant().fit(np.ones((2, 3, 3)))
+    with pytest.raises(ProximityError, match="is expecting 2 features"):
+        step.transform(np.ones((2, 3, 3)))
+    with pytest.raises(ProximityError, match="n x n x q"):
+        Tolerant().fit(np.ones((2, 2, 2, 2)))
+    stack[1, 0, 2] = np.inf
+    with pytest.raises(ProximityError, match="row 1, column 0, slice 2"):
+        Tolerant().fit(stack)
+
+
+def test_input_is_never_changed():
+    A = np.array([[1.0, np.nan], [0.5, 1.0]])
+    before = A.copy()
+    result = check_proximity(A, allow_missing=True)
+    assert np.shares_memory(result, A)
+    np.testing.assert_array_equal(A, before)
+    read_only = np.eye(3)
+    read_only.flags.writeable = False
+    np.testing.assert_array_equal(check_proximity(read_only), np.eye(3))
