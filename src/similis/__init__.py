@@ -14,6 +14,25 @@ _ROOMS: dict[str, tuple[str, ...]] = {
     "exceptions": ("ProximityError",),
     "io": ("Proximity", "read_proximity", "write_proximity", "save", "load"),
     "_utils.compact": ("compact",),
+    "measures": (
+        "Measure",
+        "Pairwise",
+        "FromMatrix",
+        "FromFunction",
+        "Counting",
+        "VDM",
+        "HVDM",
+        "TverskyContrast",
+        "TverskyRatio",
+        "Jaccard",
+        "Dice",
+        "Overlap",
+        "RBF",
+        "Polynomial",
+        "Cosine",
+        "Minkowski",
+        "Chebyshev",
+    ),
     "proximity": (
         "check_proximity",
         "Symmetrize",
@@ -48,7 +67,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
     "model_selection": ("PathSearchCV",),
     "study": ("Study", "StudyResult"),
 }
-_MODULES = ("datasets", "exceptions", "io", "model_selection", "neighbors", "proximity", "solvers", "study")
+_MODULES = ("datasets", "exceptions", "io", "measures", "model_selection", "neighbors", "proximity", "solvers", "study")
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = ["__version__", *_HOME]

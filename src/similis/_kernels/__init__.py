@@ -8,6 +8,7 @@ Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``
     _sets.py       common_bits, ratio_model, contrast_model, overlap_model: sets as packed bits
     _vectors.py    minkowski: sums of powers of differences
     _local_centroid.py  local_centroids: class centroids among ranked neighbours for a grid of k
+    _local_sda.py  local_sda: class models among ranked neighbours for a grid of neighbourhoods
     _maxent.py     maxent_rates, maxent_table, maxent_nodes: maximum-entropy exponents on a set of values
     _topk.py       top_k: ranked neighbours of every row, with folds
     _votes.py      vote_winners, class_sums: votes of ranked neighbours for a grid of k
@@ -35,6 +36,7 @@ _HOME: dict[str, str] = {
     "ratio_model": "_sets",
     "minkowski": "_vectors",
     "local_centroids": "_local_centroid",
+    "local_sda": "_local_sda",
     "maxent_nodes": "_maxent",
     "maxent_rates": "_maxent",
     "maxent_table": "_maxent",
