@@ -126,14 +126,13 @@ def test_own_classes_must_be_named(tmp_path):
     refused(load, tmp_path / "m.skops", match="sequence of classes", trusted=["test_persistence.Mine"])
 
 
-def test_private_classes_need_the_mark(tmp_path, problem, monkeypatch):
+def test_private_classes_need_the_mark(tmp_path, problem):
     """What a fitted estimator holds is trusted if it is public or marked, not because it lives in similis."""
     from similis.io._raw import Raw
 
     model = SVC(kernel="precomputed").fit(*problem)
     model.extra_ = Raw(np.eye(2), kind="similarity")
     refused(save, model, tmp_path / "m.skops", match=r"similis\.io\._raw\.Raw")
-    monkeypatch.setattr("similis._utils.storable.STORABLE", STORABLE)
     storable(Raw)
     try:
         save(model, tmp_path / "m.skops")
@@ -216,6 +215,8 @@ def test_crafted_files_execute_nothing(tmp_path, canary):
         node(["a"], "builtins", "str"),
         node("ObjectNode", ["a"], {"b": 1}, content=nothing),
         node("DictNode", "builtins", "dict"),
+        node("DictNode", "builtins", "dict", content=3, key_types=[1]),
+        node("DictNode", "builtins", "dict", content={"a": text}, key_types=empty),
         {"__loader__": "JsonNode"},
         {},
     ]:
@@ -268,3 +269,35 @@ def test_mutated_models_raise_nothing_else(tmp_path, data):
     except ValueError as error:
         message = str(error)
     assert len(message) < 300
+
+
+@pytest.mark.parametrize("value", [{True: 1}, {None: 1}, {(1, 2): 1}, {1: 1, "1": 2}, {b"a": 1}], ids=str)
+def test_dictionaries_that_files_lose_are_refused(tmp_path, value):
+    refused(save, SVC(class_weight=value), tmp_path / "m.skops", match="keys|cannot be saved")
+
+
+def test_dictionaries_that_files_keep(tmp_path):
+    value = {"a": 1.5, 1: 2.0, 0.5: 3.0, np.int64(7): 1}
+    save(SVC(class_weight=value), tmp_path / "m.skops")
+    assert load(tmp_path / "m.skops").class_weight == value
+
+
+def test_storable_classes_keep_any_dictionary(tmp_path):
+    from similis.io._raw import Raw
+
+    value = [{None: 0, True: 1, "x": 2, "1": 3, 2: 4, 1.5: 5, (1, "a"): 6, frozenset({1}): 7}, {}]
+    before = vars(Raw).copy()
+    try:
+        storable(Raw)
+        model = SVC()
+        model.extra_ = Raw(np.eye(2), labels={"nested": ({1: [{2: {3: 4}}]},)}, ids=value)
+        save(model, tmp_path / "m.skops")
+        back = load(tmp_path / "m.skops").extra_
+    finally:
+        STORABLE.discard(Raw)
+        for name in set(vars(Raw)) - set(before):
+            delattr(Raw, name)
+    assert back.ids == value
+    assert [type(key) for key in back.ids[0]] == [type(key) for key in value[0]]
+    assert back.labels == {"nested": ({1: [{2: {3: 4}}]},)}
+    np.testing.assert_array_equal(back.values, np.eye(2))

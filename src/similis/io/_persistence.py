@@ -28,9 +28,11 @@ _NODES = frozenset(
     "JsonNode ListNode LossNode MaskedArrayNode NdArrayNode ObjectNode RandomStateNode SetNode SliceNode "
     "SparseMatrixNode TupleNode TypeNode".split()
 )
-# What scikit-learn's calibration, threshold tuning, voting, stacking and searches hold, beyond what skops trusts.
-_SKLEARN = frozenset(
+# What objects, and scikit-learn's calibration, threshold tuning, voting, stacking and searches, hold beyond what skops
+# trusts by itself.
+_OTHERS = frozenset(
     {
+        "builtins.frozenset",
         "sklearn.calibration._CalibratedClassifier",
         "sklearn.calibration._SigmoidCalibration",
         "sklearn.calibration._TemperatureScaling",
@@ -48,6 +50,8 @@ _SKLEARN = frozenset(
         "sklearn.utils._metadata_requests.MethodMetadataRequest",
     }
 )
+_KEYS = frozenset({"builtins.str", "builtins.int", "builtins.float", "numpy.str_"})
+_NUMPY_KEYS = ("numpy.int", "numpy.uint", "numpy.float")
 _REFUSED = {
     "MethodNode": "a bound method",
     "PartialNode": "a partial function",
@@ -150,9 +154,11 @@ def _audit(file: IO[bytes], where: str, trusted: Sequence[type]) -> list[str]:
         if not isinstance(loader, str) or loader not in _NODES:
             what = _REFUSED.get(str(loader), "something unknown")
             raise ValueError(f"{where} holds {what}, which files never bring back.")
+        if loader == "DictNode" and not _keeps_keys(node):
+            raise ValueError(f"{where} holds a dictionary whose keys are neither text nor numbers; files lose them.")
         if loader == "FunctionNode":
             functions.add(name)
-        elif name in own or name in _SKLEARN or _is_ours(name):
+        elif name in own or name in _OTHERS or _is_ours(name):
             names.add(name)
     names |= functions & _scoring_functions() if functions else set()
     try:
@@ -219,6 +225,17 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
             waiting += value.values()
         elif isinstance(value, list):
             waiting += value
+
+
+def _keeps_keys(node: dict[str, Any]) -> bool:
+    """Whether the keys of a dictionary come back from text as they were: no booleans, no 1 beside "1"."""
+    try:
+        types = node["key_types"]["content"]
+        names = {f"{key['__module__']}.{key['__class__']}" for key in types}
+        same_number = len(types) == len(node["content"])
+    except (KeyError, TypeError):
+        return False
+    return same_number and all(name in _KEYS or name.startswith(_NUMPY_KEYS) for name in names)
 
 
 def _is_ours(name: str) -> bool:
