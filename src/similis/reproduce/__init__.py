@@ -1,0 +1,23 @@
+"""The papers' tables as runnable experiments: the published figure beside ours, and a verdict by a fixed rule."""
+
+from similis.reproduce._cache import default_cache
+from similis.reproduce._experiments import EXPERIMENTS, Experiment
+from similis.reproduce._pages import write_pages
+from similis.reproduce._published import PublishedCell, published_cells
+from similis.reproduce._record import read_results, write_results
+from similis.reproduce._runner import Reproduction, reproduce_tables
+from similis.reproduce._verdict import Comparison
+
+__all__ = [
+    "EXPERIMENTS",
+    "Comparison",
+    "Experiment",
+    "PublishedCell",
+    "Reproduction",
+    "default_cache",
+    "published_cells",
+    "read_results",
+    "reproduce_tables",
+    "write_pages",
+    "write_results",
+]

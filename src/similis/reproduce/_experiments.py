@@ -1,0 +1,200 @@
+"""The experiments as data: which tables, which protocol behind each cell, which methods.
+
+A method joins by an entry in one of the dictionaries below, under the name that the published files use; a table
+joins by an entry in EXPERIMENTS. Published cells whose method has no entry are listed as not available.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sklearn.naive_bayes import BernoulliNB
+
+from similis.exceptions import ProximityError
+from similis.neighbors import CondensedNN, LocalNearestCentroid, NearestCentroid, SimilarityKNN
+from similis.reproduce._method import Method
+from similis.reproduce._problems import LeaveOneOutRuns, PerturbedCentroids, ProbabilityRuns, Problem, SplitRuns
+from similis.reproduce._published import PublishedCell, published_cells
+
+__all__ = ["EXPERIMENTS", "Experiment", "find_experiments"]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table of a paper.
+
+    Attributes
+    ----------
+    paper, table : str
+        Where the figures stand.
+    about : str
+        What the table shows, in our words.
+    problem : callable
+        Makes the problem behind a published cell.
+    methods : mapping of str to Method
+        By the name in the published files.
+    datasets : tuple of str
+        Data sets of the table that can be had; the others are left out.
+    runs : int
+        How many runs a full reproduction takes.
+    variants : tuple of str
+        Endings of the quantity that are compared with the same published figure.
+    """
+
+    paper: str
+    table: str
+    about: str
+    problem: Callable[[PublishedCell], Problem]
+    methods: Mapping[str, Method]
+    datasets: tuple[str, ...]
+    runs: int = 20
+    variants: tuple[str, ...] = ("",)
+
+    @property
+    def key(self) -> str:
+        """Name on the command line and of the results file."""
+        return f"{self.paper}:{self.table}"
+
+    def cells(self) -> list[PublishedCell]:
+        """Published figures that can be compared with ours."""
+        return [cell for cell in self._numbers() if cell.method in self.methods and cell.dataset in self.datasets]
+
+    def without(self) -> dict[str, list[str]]:
+        """Methods and data sets of the table that are not available."""
+        numbers = self._numbers()
+        return {
+            "methods": sorted({cell.method for cell in numbers} - set(self.methods)),
+            "datasets": sorted({cell.dataset for cell in numbers} - set(self.datasets)),
+        }
+
+    def _numbers(self) -> list[PublishedCell]:
+        kinds = ("error", "perplexity", "nce", "accuracy")
+        cells = published_cells(self.paper, self.table)
+        return [cell for cell in cells if cell.value is not None and cell.method and cell.quantity in kinds]
+
+
+# [cazzanti2007] sec. 6.1: sizes and components tried on the perturbed centroids.
+_K_SIMULATION = (*range(1, 21), *range(29, 100, 10))
+_COMPONENTS = (2, 3, 4, 5, 7, 10)
+SIMULATION = {
+    "nc": Method(NearestCentroid()),
+    "local-nc": Method(LocalNearestCentroid(), {"n_neighbors": _K_SIMULATION}),
+    "knn": Method(SimilarityKNN(), {"n_neighbors": _K_SIMULATION}),
+    "cnn": Method(CondensedNN(n_init=1), {"n_prototypes": _COMPONENTS}, cv=5),
+    "naive-bayes": Method(BernoulliNB(alpha=1.0), reads="objects"),
+}
+
+# [cazzanti2007] sec. 6.2: the benchmark data, leave-one-out inside leave-one-out.
+_K_BENCHMARK = (*range(1, 21), *range(30, 101, 10), 150, 200)
+BENCHMARK = {
+    "nc": Method(NearestCentroid()),
+    "local-nc": Method(LocalNearestCentroid(), {"n_neighbors": _K_BENCHMARK}),
+    "knn": Method(SimilarityKNN(), {"n_neighbors": _K_BENCHMARK}),
+}
+
+# [chen2010] table 4.2.
+_K_CHEN = {"n_neighbors": (*range(1, 17), 32, 64, 128)}
+_KRI = {**_K_CHEN, "regularization": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 1e6)}
+_KRR = {**_K_CHEN, "regularization": (1e-3, 1e-2, 0.1, 1.0, 10.0)}
+CHEN = {
+    "knn": Method(SimilarityKNN(), _K_CHEN, cv=10),
+    "affinity-knn": Method(SimilarityKNN(weights="affinity"), _K_CHEN, cv=10),
+    **{
+        f"{weights}-knn({spectrum})": Method(SimilarityKNN(weights=weights, spectrum=spectrum), grid, cv=10)
+        for weights, grid, spectra in (
+            ("kri", _KRI, ("clip", "flip", "shift")),
+            ("krr", _KRR, ("pinv", "clip", "flip", "shift")),
+        )
+        for spectrum in spectra
+    },
+}
+
+# [chen2010] sec. 4.6.2; the smoothing is that of footnote 7 for Aural Sonar and Voting.
+_K_PROBABILITIES = {"n_neighbors": (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)}
+_LAMBDA = {"regularization": tuple(10.0**i for i in range(-6, 3))}
+PROBABILITIES = {
+    "knn": Method(SimilarityKNN(smoothing=1e-4), _K_PROBABILITIES),
+    "affinity-knn": Method(SimilarityKNN(weights="affinity", smoothing=1e-4), _K_PROBABILITIES),
+    "kri-knn": Method(SimilarityKNN(weights="kri", smoothing=1e-4), {**_K_PROBABILITIES, **_LAMBDA}),
+}
+
+
+def _perturbed(cell: PublishedCell) -> Problem:
+    at = cell.condition
+    name = f"{cell.paper} {cell.table} d={at['d']}"
+    return PerturbedCentroids(name, at["similarity"], (at["p1"], at["p2"]), int(at["centroids"]), int(at["d"]))
+
+
+def _leave_one_out(cell: PublishedCell) -> Problem:
+    similarity = cell.condition.get("similarity", "")
+    return LeaveOneOutRuns(f"leave-one-out {cell.dataset} {similarity}".strip(), cell.dataset, similarity)
+
+
+def _splits(cell: PublishedCell) -> Problem:
+    return SplitRuns(f"splits {cell.dataset}", cell.dataset)
+
+
+def _probabilities(cell: PublishedCell) -> Problem:
+    return ProbabilityRuns(f"probabilities {cell.dataset}", cell.dataset)
+
+
+def _simulated(table: str, similarity: str, p2: str, centroids: str) -> Experiment:
+    about = f"perturbed centroids, {similarity} similarity, p2 = {p2}, {centroids} per class"
+    cells = ("perturbed centroids",)
+    floor = ("", " with floor")
+    return Experiment("cazzanti2007", table, about, _perturbed, SIMULATION, cells, variants=floor)
+
+
+_LOO = "leave-one-out errors"
+_SPLIT = "errors over 20 random splits"
+EXPERIMENTS: tuple[Experiment, ...] = (
+    _simulated("6.1", "counting", "1/30", "one centroid"),
+    _simulated("6.2", "counting", "1/4", "one centroid"),
+    _simulated("6.3", "VDM", "1/30", "one centroid"),
+    _simulated("6.4", "VDM", "1/4", "one centroid"),
+    _simulated("6.5", "counting", "1/30", "two centroids"),
+    _simulated("6.6", "counting", "1/4", "two centroids"),
+    _simulated("6.7", "VDM", "1/30", "two centroids"),
+    _simulated("6.8", "VDM", "1/4", "two centroids"),
+    Experiment("cazzanti2007", "6.9", f"{_LOO}, protein", _leave_one_out, BENCHMARK, ("Protein",), runs=10),
+    Experiment(
+        "cazzanti2007",
+        "6.10",
+        f"{_LOO}, votes and aural sonar",
+        _leave_one_out,
+        BENCHMARK,
+        ("Voting", "Aural Sonar"),
+        runs=10,
+    ),
+    Experiment("chen2010", "4.3", _SPLIT, _splits, CHEN, ("Aural Sonar",)),
+    Experiment("chen2010", "4.5", _SPLIT, _splits, CHEN, ("Protein", "Protein RBF", "Voting")),
+    Experiment("chen2010", "4.6", f"{_SPLIT}, by spectrum modification", _splits, CHEN, ("Protein",)),
+    Experiment(
+        "chen2010", "4.7", "lowest perplexities", _probabilities, PROBABILITIES, ("Aural Sonar", "Voting"), runs=10
+    ),
+    Experiment(
+        "chen2010",
+        "4.8",
+        "highest normalised cross entropies",
+        _probabilities,
+        PROBABILITIES,
+        ("Aural Sonar", "Voting"),
+        runs=10,
+    ),
+)
+
+
+def find_experiments(names: list[str] | tuple[str, ...] | None = None) -> list[Experiment]:
+    """Experiments by name: a paper, ``paper:table``, or the number of a table that only one paper has."""
+    if not names:
+        return list(EXPERIMENTS)
+    found: list[Experiment] = []
+    for name in names:
+        matches = [e for e in EXPERIMENTS if name in (e.key, e.paper, e.table)]
+        if not matches or (len({e.paper for e in matches}) > 1):
+            known = ", ".join(e.key for e in EXPERIMENTS)
+            what = "several papers have" if matches else "there is no"
+            raise ProximityError(f"Tables are named like cazzanti2007:6.1; {what} {name!r}. Known: {known}.")
+        found += [e for e in matches if e not in found]
+    return found

@@ -1,0 +1,183 @@
+"""Pages for the documentation, made from the results files alone; nothing on them is typed by hand."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from similis._utils.files import atomic_write
+from similis.reproduce._notes import notes_on
+from similis.reproduce._record import read_results
+
+__all__ = ["write_pages"]
+
+Cell = dict[str, Any]
+
+_MADE = "<!-- Made by `similis reproduce --results {folder} --pages ...`. Do not edit. -->"
+
+
+def write_pages(results: str | os.PathLike[str], pages: str | os.PathLike[str]) -> list[Path]:
+    """Write a Markdown page per table, and one that lists them.
+
+    Parameters
+    ----------
+    results : path-like
+        Folder of results files.
+    pages : path-like
+        Where the pages go; made if need be.
+
+    Returns
+    -------
+    list of Path
+        The pages.
+    """
+    records = read_results(results)
+    folder = Path(pages)
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {"index.md": _index(records)}
+    texts |= {f"{record['paper']}-{record['table']}.md": _page(record) for record in records}
+    for name, text in texts.items():
+        with atomic_write(folder / name) as file:
+            made = _MADE.format(folder=Path(results).as_posix() if not Path(results).is_absolute() else "DIR")
+            file.write(f"{made}\n\n{text}".encode())
+    return [folder / name for name in texts]
+
+
+def _index(records: list[dict[str, Any]]) -> str:
+    rows = []
+    for record in records:
+        counts = _counts(record["cells"])
+        name = f"{record['paper']}-{record['table']}"
+        rows.append(
+            [f"[{record['paper']}, table {record['table']}]({name}.md)", record["about"], *map(str, counts.values())]
+        )
+    head = ["table", "shows", "figures", "agree", "ours better", "ours worse", "none of ours"]
+    return "\n".join(
+        [
+            "# The papers' tables, re-run",
+            "",
+            records[0]["rule"],
+            "Misses are listed first on every page, in both directions: a figure of ours that is better than the "
+            "paper's by more than the rule allows is a miss too, and is explained where an explanation is known.",
+            "",
+            *_table(head, rows),
+            "",
+        ]
+    )
+
+
+def _page(record: dict[str, Any]) -> str:
+    cells = record["cells"]
+    counts = _counts(cells)
+    missed = [cell for cell in cells if cell["verdict"] not in ("agrees", "one run")]
+    lines = [
+        f"# {record['paper']}, table {record['table']}: {record['about']}",
+        "",
+        f"{counts['figures']} comparisons: {counts['agrees']} agree, ours is better in {counts['better']} and worse "
+        f"in {counts['worse']}; {counts['none']} without a figure of ours. {record['runs']} runs, "
+        f"{record['date'][:10]}, similis {record['versions']['similis']}, scikit-learn "
+        f"{record['versions']['scikit-learn']}, numpy {record['versions']['numpy']}.",
+        "",
+        record["rule"],
+        "",
+        "## Misses",
+        "",
+    ]
+    if missed:
+        head = ["where", "method", "quantity", "paper", "ours", "difference", "standard error", "verdict", "why"]
+        lines += _table(head, (_miss_row(cell) for cell in missed))
+    else:
+        lines += ["None."]
+    lines += ["", *_remarks(cells), *_grids(cells), *_without(record["without"])]
+    return "\n".join(lines)
+
+
+def _miss_row(cell: Cell) -> list[str]:
+    notes = [note.mark for note in notes_on(cell) if note.verdicts]
+    why = ", ".join(f"[{mark}](#{_anchor(mark)})" for mark in notes) or cell["reason"] or "not known"
+    return [
+        _where(cell),
+        cell["method"],
+        cell["quantity"],
+        _number(cell["published"], cell),
+        _number(cell["ours"], cell),
+        _number(cell["difference"], cell, signed=True),
+        _number(cell["standard_error"], cell),
+        cell["verdict"],
+        why,
+    ]
+
+
+def _remarks(cells: list[Cell]) -> list[str]:
+    """Every remark that fits some cell, once."""
+    found = {note.mark: note for cell in cells for note in notes_on(cell)}
+    lines = []
+    for mark, note in found.items():
+        lines += [f"### {mark.capitalize()}", "", note.text, ""]
+    return ["## Remarks", "", *lines] if lines else []
+
+
+def _grids(cells: list[Cell]) -> list[str]:
+    """All figures, one grid per quantity: circumstances down, methods across."""
+    lines = ["## All figures", "", "Paper / ours (standard error of the difference); misses in bold.", ""]
+    for quantity in dict.fromkeys(sorted(cell["quantity"] for cell in cells)):
+        chosen = sorted((cell for cell in cells if cell["quantity"] == quantity), key=_row_order)
+        methods = list(dict.fromkeys(sorted(cell["method"] for cell in chosen)))
+        places = {(_where(cell), cell["method"]): cell for cell in chosen}
+        rows = [
+            [where, *(_entry(places.get((where, method))) for method in methods)]
+            for where in dict.fromkeys(_where(cell) for cell in chosen)
+        ]
+        lines += [f"### {quantity.capitalize()}", "", *_table(["", *methods], rows), ""]
+    return lines
+
+
+def _without(without: dict[str, list[str]]) -> list[str]:
+    parts = [f"{what} {', '.join(names)}" for what, names in without.items() if names]
+    return [f"Not available: {'; '.join(parts)}.", ""] if parts else []
+
+
+def _entry(cell: Cell | None) -> str:
+    if cell is None:
+        return ""
+    if cell["ours"] is None:
+        return f"{_number(cell['published'], cell)} / none"
+    text = f"{_number(cell['published'], cell)} / {_number(cell['ours'], cell)}"
+    if cell["standard_error"] is not None:
+        text += f" ({_number(cell['standard_error'], cell)})"
+    return f"**{text}**" if cell["verdict"] in ("better", "worse") else text
+
+
+def _counts(cells: list[Cell]) -> dict[str, int]:
+    verdicts = [cell["verdict"] for cell in cells]
+    counts = {name: verdicts.count(name) for name in ("agrees", "better", "worse")}
+    return {"figures": len(cells), **counts, "none": sum(v in ("failed", "no data") for v in verdicts)}
+
+
+def _where(cell: Cell) -> str:
+    """What tells a row from the others of its table."""
+    if "d" in cell["condition"]:
+        return f"d = {cell['condition']['d']}"
+    return str(cell["dataset"])
+
+
+def _row_order(cell: Cell) -> tuple[float, str]:
+    return float(cell["condition"].get("d", 0)), cell["dataset"]
+
+
+def _number(value: float | None, cell: Cell, *, signed: bool = False) -> str:
+    if value is None:
+        return ""
+    digits = 4 if cell["quantity"] == "nce" else 3 if cell["quantity"] == "perplexity" else 2
+    return f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
+
+
+def _anchor(mark: str) -> str:
+    return mark.replace(" ", "-")
+
+
+def _table(head: list[str], rows: Iterable[list[str]]) -> list[str]:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]

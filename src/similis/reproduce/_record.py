@@ -1,0 +1,110 @@
+"""Results files: one JSON per table, with date, versions, machine and every run."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from similis._utils.environment import machine, versions
+from similis._utils.files import atomic_write, short_path
+from similis.exceptions import ProximityError
+from similis.reproduce._experiments import EXPERIMENTS
+from similis.reproduce._runner import Reproduction
+from similis.reproduce._verdict import RULE
+
+__all__ = ["read_results", "write_results"]
+
+_FIELDS = {"paper", "table", "date", "cells"}
+
+
+def write_results(result: Reproduction, folder: str | os.PathLike[str]) -> list[Path]:
+    """Write one results file per table.
+
+    Parameters
+    ----------
+    result : Reproduction
+        What :func:`reproduce_tables` returned.
+    folder : path-like
+        Where to; made if need be. Files are named like ``cazzanti2007-6.1.json``.
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    about = {experiment.key: experiment.about for experiment in EXPERIMENTS}
+    written = []
+    for key, runs in result.runs.items():
+        paper, table = key.split(":")
+        record = {
+            "paper": paper,
+            "table": table,
+            "about": about[key],
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
+            "versions": versions(),
+            "machine": machine(),
+            "rule": RULE,
+            "runs": runs,
+            "without": result.without[key],
+            "cells": [_rounded(asdict(comparison)) for comparison in result.table(key)],
+        }
+        path = folder / f"{paper}-{table}.json"
+        with atomic_write(path) as file:
+            file.write(_dump(record).encode())
+        written.append(path)
+    return written
+
+
+def read_results(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """Read the results files of a folder, in the order of the experiments.
+
+    Parameters
+    ----------
+    folder : path-like
+        Where :func:`write_results` wrote.
+
+    Returns
+    -------
+    list of dict
+        One per table.
+
+    Raises
+    ------
+    ProximityError
+        If there are none, or one is not a results file.
+    """
+    records = []
+    for path in sorted(Path(folder).glob("*.json")):
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            complete = _FIELDS <= set(record)
+        except (ValueError, TypeError):
+            complete = False
+        if not complete:
+            raise ProximityError(f"{short_path(path)} is not a results file of similis reproduce.")
+        records.append(record)
+    if not records:
+        raise ProximityError(f"{short_path(folder)} holds no results files; run similis reproduce --results first.")
+    order = {experiment.key: place for place, experiment in enumerate(EXPERIMENTS)}
+    return sorted(records, key=lambda record: order.get(f"{record['paper']}:{record['table']}", len(order)))
+
+
+def _rounded(cell: dict[str, Any]) -> dict[str, Any]:
+    """Numbers without the digits that say nothing; short lists stay on one line."""
+    return {
+        key: [round(v, 4) for v in value] if key == "values" else round(value, 4) if isinstance(value, float) else value
+        for key, value in cell.items()
+    }
+
+
+def _dump(record: dict[str, Any]) -> str:
+    """JSON with one cell a line, so that differences between two files can be read."""
+    cells = ",\n".join("  " + json.dumps(cell) for cell in record["cells"])
+    head = json.dumps({key: value for key, value in record.items() if key != "cells"}, indent=1)
+    return head.removesuffix("\n}") + ',\n "cells": [\n' + cells + "\n ]\n}\n"

@@ -1,0 +1,158 @@
+"""Ours beside the paper's, and a verdict by a rule that was fixed before anything was run.
+
+The rule. Two means agree when they differ by at most three combined standard errors, or by no more than one object
+where each object is tested once, plus half a unit of the paper's last digit. Our standard error is that of our
+runs. The paper's is its printed standard deviation over the root of its number of runs; where it prints none, its
+runs are taken to spread like ours. Anything else is a miss, in either direction.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from similis.reproduce._published import PublishedCell
+
+__all__ = ["RULE", "Comparison", "compare"]
+
+RULE = (
+    "Agreement: a difference of at most 3 combined standard errors (or one object, where each is tested once) plus "
+    "half a unit of the paper's last digit. Where the paper prints no spread, its runs are taken to spread like ours."
+)
+_HIGHER_IS_BETTER = ("nce", "accuracy")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A published figure and ours.
+
+    Attributes
+    ----------
+    paper, table, dataset, method, quantity : str
+        What is compared; the quantity says "with floor" where the papers' floor was simulated.
+    condition : dict
+        Further circumstances.
+    published, spread : float
+        The paper's figure and standard deviation (None: not printed).
+    ours : float or None
+        Mean over our runs.
+    difference : float or None
+        Ours minus the paper's.
+    standard_error : float or None
+        Combined, of the difference.
+    tolerance : float or None
+        The largest difference that agrees.
+    verdict : str
+        ``agrees``, ``better``, ``worse``, ``one run``, ``no data`` or ``failed``.
+    values : list of float
+        Every run.
+    chosen : list of dict
+        What the search chose in each run.
+    seconds : float
+        Time of our runs.
+    reason : str
+        Why there is no figure of ours.
+    """
+
+    paper: str
+    table: str
+    dataset: str
+    condition: dict[str, str]
+    method: str
+    quantity: str
+    published: float
+    spread: float | None
+    ours: float | None = None
+    difference: float | None = None
+    standard_error: float | None = None
+    tolerance: float | None = None
+    verdict: str = "no data"
+    values: list[float] = field(default_factory=list)
+    chosen: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+    reason: str = ""
+
+    @property
+    def is_miss(self) -> bool:
+        """Whether the figures disagree, or ours is lacking."""
+        return self.verdict not in ("agrees", "one run")
+
+    @property
+    def urgency(self) -> tuple[Any, ...]:
+        """Sorts misses first, the largest in units of their tolerance at the top."""
+        if self.difference is None:
+            return (0, 0.0)
+        size = abs(self.difference) / self.tolerance if self.tolerance else 0.0
+        return (1 if self.is_miss else 2, -size)
+
+
+def compare(
+    cell: PublishedCell,
+    variant: str,
+    outcomes: list[dict[str, Any]],
+    *,
+    paper_runs: int,
+    resolution: float = 0.0,
+    reason: str = "",
+) -> Comparison:
+    """Compare a published figure with the outcomes of our runs.
+
+    Parameters
+    ----------
+    cell : PublishedCell
+        The published figure.
+    variant : str
+        Ending of our quantity: empty, or " with floor".
+    outcomes : list of dict
+        One per run, with ``values``, ``chosen`` and ``seconds``, or with ``failed``.
+    paper_runs : int
+        Number of runs behind the published figure.
+    resolution : float
+        The smallest difference that can exist between two figures.
+    reason : str
+        Why there are no outcomes, if there are none.
+    """
+    assert cell.value is not None
+    about: dict[str, Any] = {
+        "paper": cell.paper,
+        "table": cell.table,
+        "dataset": cell.dataset,
+        "condition": dict(cell.condition),
+        "method": cell.method,
+        "quantity": cell.quantity + variant,
+        "published": cell.value,
+        "spread": cell.spread,
+    }
+    failed = [outcome["failed"] for outcome in outcomes if "failed" in outcome]
+    if failed or not outcomes:
+        return Comparison(**about, verdict="failed" if failed else "no data", reason=failed[0] if failed else reason)
+    values = [outcome["values"][cell.quantity + variant] for outcome in outcomes]
+    ours = float(np.mean(values))
+    difference = ours - cell.value
+    deviation = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
+    theirs = deviation if cell.spread is None else cell.spread
+    error = math.hypot(deviation / math.sqrt(len(values)), theirs / math.sqrt(paper_runs))
+    known = not math.isnan(error)
+    tolerance = max(3 * error, resolution) + cell.rounding if known else None
+    return Comparison(
+        **about,
+        ours=ours,
+        difference=difference,
+        standard_error=error if known else None,
+        tolerance=tolerance,
+        verdict=_verdict(difference, tolerance, cell.quantity),
+        values=values,
+        chosen=[outcome["chosen"] for outcome in outcomes],
+        seconds=round(sum(outcome["seconds"] for outcome in outcomes), 3),
+    )
+
+
+def _verdict(difference: float, tolerance: float | None, quantity: str) -> str:
+    if tolerance is None:
+        return "one run"
+    if abs(difference) <= tolerance:
+        return "agrees"
+    return "better" if (difference > 0) == (quantity in _HIGHER_IS_BETTER) else "worse"
