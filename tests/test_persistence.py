@@ -21,7 +21,7 @@ from sklearn.preprocessing import FunctionTransformer, KernelCenterer, StandardS
 from sklearn.svm import SVC
 
 import similis
-from similis import load, save
+from similis import load, load_votes, save
 from similis._utils.base import ProximityEstimator
 from similis._utils.storable import STORABLE, storable
 
@@ -92,6 +92,40 @@ def test_our_estimators_come_back(tmp_path, problem, name):
     model.fit(X, y)
     save(model, tmp_path / "m.skops")
     same_answers(model, load(tmp_path / "m.skops"), X[:5])
+
+
+VOTES = load_votes(return_X_y=True)
+TABLES = {
+    "text": VOTES[0][:40],
+    "missing": np.where(VOTES[0][:40] == "?", None, VOTES[0][:40]),
+    "integers": (VOTES[0][:40] == "y").astype(int),
+    "mixed": np.array([[1, "1", True, None], [2, "1", False, "x"]] * 20, dtype=object),
+}
+SETS = [{"fur", "purrs"}, {"fur", "barks"}, {"purrs", 1}, frozenset({"barks", "growls"})] * 10
+POINTS = np.random.default_rng(0).normal(size=(40, 3))
+MEASURED = [
+    *((measure, table) for measure in (similis.Counting(), similis.VDM(similarity=True)) for table in TABLES.values()),
+    (similis.HVDM(), np.column_stack([POINTS.astype(object), TABLES["text"]])),
+    *((measure, SETS) for measure in (similis.Jaccard(), similis.Dice(), similis.Overlap())),
+    *((measure, SETS) for measure in (similis.TverskyContrast(), similis.TverskyRatio())),
+    *((measure, POINTS) for measure in (similis.RBF(), similis.Polynomial(), similis.Cosine(), similis.Minkowski())),
+    (similis.FromMatrix(POINTS @ POINTS.T), np.arange(40)),
+]
+
+
+@pytest.mark.parametrize("measure, objects", MEASURED, ids=lambda x: repr(x)[:20] if hasattr(x, "fit") else "")
+def test_pipelines_from_objects_come_back(tmp_path, measure, objects):
+    model = make_pipeline(similis.Pairwise(measure), SVC(kernel="precomputed")).fit(objects[:30], VOTES[1][:30])
+    save(model, tmp_path / "m.skops")
+    same_answers(model, load(tmp_path / "m.skops"), objects[25:])
+
+
+def test_a_measure_made_of_a_function_cannot_be_saved(tmp_path):
+    model = similis.Pairwise(similis.FromFunction(np.dot)).fit(POINTS)
+    refused(
+        save, model, tmp_path / "m.skops", match="This Pairwise cannot be saved: it holds the function 'numpy.*dot'"
+    )
+    assert not list(tmp_path.iterdir())
 
 
 def test_functions_cannot_be_saved(tmp_path, problem):

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
+from similis._utils.storable import storable
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure
 
@@ -72,6 +73,7 @@ def is_missing(value: Any) -> bool:
         return True
 
 
+@storable
 @dataclass
 class Codebook:
     """The code of each value of each column.

@@ -16,6 +16,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from similis import _kernels
+from similis._utils.storable import storable
 from similis._utils.validation import _where
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure, Tick, over_rows
@@ -73,6 +74,7 @@ class _Sets:
     weighted: Any = None
 
 
+@storable
 @dataclass
 class _Features:
     """The features that sets are compared on, in a fixed order.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis import _kernels
+from similis._utils.storable import storable
 from similis.measures._base import STRIP, Tick, over_rows
 from similis.measures._codes import Codebook
 from similis.measures._vectors import Laid, lay
@@ -19,6 +20,7 @@ __all__ = ["ValueTables"]
 GROUP = 256
 
 
+@storable
 @dataclass
 class ValueTables:
     """What the training labels say about every value: looked up, never recomputed.
