@@ -18,8 +18,6 @@ def expected_failures(estimator):
     if get_tags(estimator).input_tags.pairwise:
         if hasattr(estimator, "decision_function") and hasattr(estimator, "predict_proba"):
             failures["check_decision_proba_consistency"] = NON_SQUARE
-        if get_tags(estimator).input_tags.three_d_array:
-            failures["check_estimators_unfitted"] = NON_SQUARE
     if getattr(estimator, "weights", None) == "affinity":
         failures["check_classifiers_train"] = (
             "the check's shifted inner products are largest for long vectors, not alike ones"

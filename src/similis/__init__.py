@@ -54,6 +54,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
         "make_stack",
         "diffusion_kernel",
     ),
+    "discriminant": ("SDA", "NearestNeighborSDA", "LocalSDA"),
     "neighbors": ("CondensedNN", "LocalNearestCentroid", "NearestCentroid", "SimilarityKNN"),
     "datasets": (
         "make_perturbed_centroids",
@@ -64,10 +65,24 @@ _ROOMS: dict[str, tuple[str, ...]] = {
         "load_benchmark",
         "list_datasets",
     ),
+    "maxsim": ("MaxSim", "SBC", "SimilarityPerceptron"),
     "model_selection": ("PathSearchCV",),
     "study": ("Study", "StudyResult"),
 }
-_MODULES = ("datasets", "exceptions", "io", "measures", "model_selection", "neighbors", "proximity", "solvers", "study")
+_MODULES = (
+    "datasets",
+    "discriminant",
+    "exceptions",
+    "io",
+    "measures",
+    "maxsim",
+    "model_selection",
+    "neighbors",
+    "proximity",
+    "reproduce",
+    "solvers",
+    "study",
+)
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = ["__version__", *_HOME]

@@ -16,6 +16,7 @@ Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``
     _local.py      gather_blocks, psd_prefix, krr_path, sum_by_class: the neighbours' own blocks
     _simplex_qp.py simplex_path: kernel ridge interpolation weights for a grid of (k, ridge)
     _lime.py       lime_path: maximum entropy interpolation weights for a grid of (k, ridge)
+    _perceptron.py perceptron: sweeps of the dual perceptron
     _medoids.py    nearest_two, exchange_gains, eager_exchanges, cluster_totals: k-medoids
 
 Contract. A kernel takes C-contiguous arrays and scalars, writes into arrays its caller made or returns arrays it
@@ -53,6 +54,7 @@ _HOME: dict[str, str] = {
     "eager_exchanges": "_medoids",
     "exchange_gains": "_medoids",
     "nearest_two": "_medoids",
+    "perceptron": "_perceptron",
 }
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from similis import _kernels
+from similis._utils.storable import storable
 
 __all__ = ["Exponentials", "Omega", "maxent_exponents"]
 
@@ -46,7 +47,17 @@ class Exponentials(NamedTuple):
     rates: NDArray[np.float64]
     log_partitions: NDArray[np.float64]
 
+    def made_uniform(self, omega: Omega, where: NDArray[np.bool_]) -> Exponentials:
+        """The same with the uniform distribution `where` told; a half-line has none, and keeps what it has."""
+        if omega.form == _RAY:
+            return self
+        log_size = np.log(omega.width if omega.values is None else len(omega.values))
+        log_gamma = np.where(where, -log_size, self.log_normalizers)
+        exponents, rates = (np.where(where, 0.0, part) for part in (self.exponents, self.rates))
+        return Exponentials(exponents, log_gamma, rates, np.where(where, log_size, self.log_partitions))
 
+
+@storable
 class Omega:
     """A set of possible values, prepared for many maximum-entropy fits.
 

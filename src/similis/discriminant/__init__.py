@@ -1,0 +1,7 @@
+"""Similarity discriminant analysis: generative classifiers on similarities."""
+
+from similis.discriminant._local_sda import LocalSDA
+from similis.discriminant._nn_sda import NearestNeighborSDA
+from similis.discriminant._sda import SDA
+
+__all__ = ["SDA", "NearestNeighborSDA", "LocalSDA"]

@@ -1,0 +1,101 @@
+"""Omega, the set of possible values: as the user gives it, or as the training values show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from similis._utils.validation import show
+from similis.exceptions import ProximityError
+from similis.solvers import Omega
+
+__all__ = ["check_domain", "check_inside", "fold_values", "omega_of", "public_domain", "with_products"]
+
+
+def check_domain(domain: Any) -> Any:
+    """Check the `domain` parameter; return a name, a tuple of two ends, or an array of values."""
+    if isinstance(domain, str):
+        return domain
+    try:
+        values = np.asarray(domain, dtype=np.float64).ravel()
+    except (TypeError, ValueError):
+        values = np.array([np.nan])
+    if np.isnan(values).any() or values.size == 0:
+        raise ProximityError("domain must be 'empirical', 'continuous', an array of numbers or a tuple (low, high).")
+    if isinstance(domain, tuple):
+        if values.size != 2 or not values[0] < values[1] or np.isinf(values).all():
+            raise ProximityError(
+                f"domain as a tuple must be (low, high) with low < high, at most one of them infinite. Got {domain}. "
+                "A finite set of values is a list or an array."
+            )
+        return float(values[0]), float(values[1])
+    if np.isinf(values).any():
+        raise ProximityError("domain as an array must hold finite values; a half-line is a tuple such as (0, inf).")
+    if len(np.unique(values)) == 1:
+        raise ProximityError(f"domain must hold at least two values. Got only {show(values[0])}.")
+    return np.unique(values)
+
+
+def omega_of(domain: Any, values: NDArray[Any]) -> Omega:
+    """Omega for a checked `domain`; "empirical" and "continuous" take it from the distinct training `values`."""
+    if isinstance(domain, str):
+        ends = float(values[0]), float(values[-1])
+        return Omega(ends if domain == "continuous" and ends[0] < ends[1] else values)
+    if isinstance(domain, tuple) and np.isinf(domain).any():
+        end = domain[0] if np.isfinite(domain[0]) else domain[1]
+        return Omega(domain, width=float(np.max(np.abs(values - end))) or None)
+    return Omega(domain)
+
+
+def with_products(domain: Any, *, same: bool) -> Any:
+    """The possible squares (`same`) or products of two values of a given domain; a name stays what it is."""
+    if isinstance(domain, str):
+        return domain
+    with np.errstate(invalid="ignore"):
+        products = np.square(domain) if same else np.outer(domain, domain).ravel()
+    if not isinstance(domain, tuple):
+        return np.unique(products)
+    products = np.where(np.isnan(products), 0.0, products)  # 0 times the infinite end
+    crosses = same and domain[0] <= 0 <= domain[1]
+    return check_domain((0.0 if crosses else products.min(), products.max()))
+
+
+def check_inside(omega: Omega, values: NDArray[Any], where: Any) -> None:
+    """Refuse training `values` outside a given Omega; `where(position)` says in words where the first one stands."""
+    slack = 1e-9 * omega.width
+    if omega.values is None:
+        outside = (values < omega.low - slack) | (values > omega.high + slack)
+    else:
+        place = np.clip(np.searchsorted(omega.values, values), 1, len(omega.values) - 1)
+        nearer = np.minimum(np.abs(omega.values[place - 1] - values), np.abs(omega.values[place] - values))
+        outside = nearer > slack
+    if outside.any():
+        first = np.unravel_index(int(np.argmax(outside)), outside.shape)
+        raise ProximityError(
+            f"domain must contain every training value. {where(first)} is {show(values[first])}, outside the given "
+            "domain. Widen it, or use domain='empirical'."
+        )
+
+
+def fold_values(S: NDArray[Any], test_fold: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.bool_], NDArray[Any]]]:
+    """For each fold: which objects are tested in it, and the distinct values of `S` among the other objects.
+
+    The values are sorted once and each fold takes away what it alone holds, so leave-one-out costs little more.
+    """
+    values, where, count = np.unique(S, return_inverse=True, return_counts=True)
+    where = where.reshape(S.shape)
+    for fold in np.unique(test_fold):
+        test = test_fold == fold
+        rows = np.flatnonzero(test)
+        held = np.concatenate([where[rows].ravel(), where[np.ix_(~test, rows)].ravel()])
+        left = count - np.bincount(held, minlength=len(values))
+        yield test, values[left > 0]
+
+
+def public_domain(omegas: list[Omega]) -> Any:
+    """What ``domain_`` shows: the values or the two ends; a list of these where statistics differ."""
+    shown = {id(omega): omega.values if omega.values is not None else (omega.low, omega.high) for omega in omegas}
+    return next(iter(shown.values())) if len(shown) == 1 else [shown[id(omega)] for omega in omegas]

@@ -1,0 +1,91 @@
+"""Nearest-neighbour similarity discriminant analysis. [cazzanti2007] sec. 3.2.1."""
+
+from __future__ import annotations
+
+from similis.discriminant._sda import SDA
+
+__all__ = ["NearestNeighborSDA"]
+
+
+class NearestNeighborSDA(SDA):
+    """Similarity discriminant analysis of the similarity to the nearest training object of each class (nnSDA).
+
+    The same as ``SDA(statistic="nearest")``. Where the nearest-neighbour rule asks only which neighbour is nearest,
+    this one asks how probable such nearness is in each class.
+
+    Parameters
+    ----------
+    domain : {"empirical", "continuous"}, array-like or tuple (low, high), default="empirical"
+        Omega: the distinct values of the training matrix; the interval from its minimum to its maximum; a given set
+        of values; a given interval, one end of which may be infinite.
+    pseudocount : float, default=0.0
+        Shrinks each class mean towards the mean c of all objects, (n_g mean + pseudocount c) / (n_g + pseudocount).
+    degenerate : {"limit", "uniform"}, default="limit"
+        What a class mean at an end of Omega gives: a point mass, or the uniform distribution.
+    priors : None, "laplace" or array-like of shape (G,)
+        Training frequencies, the same with one added to each count, or given probabilities.
+    costs : array-like of shape (G, G) or None
+        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimises its expectation.
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        What the matrix holds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    exponents_ : ndarray of shape (G, G)
+        lambda_gh of the similarity to the nearest object of class h under class g.
+    log_normalizers_ : ndarray of shape (G, G)
+        log gamma_gh.
+    means_ : ndarray of shape (G, G)
+        Mean similarity of the objects of class g to their nearest object of class h, themselves left out.
+    domain_ : ndarray or tuple
+        Omega: its values, or its two ends.
+    priors_ : ndarray of shape (G,)
+        Class priors.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    SDA : Any statistic.
+
+    Notes
+    -----
+    Where few different similarities exist, the mean of a class is often at the end of Omega. The limit taken here is
+    better, by up to twenty points of error, than what the paper's tables show at two and four features; the option
+    ``degenerate="uniform"`` comes close to those.
+
+    References
+    ----------
+    [cazzanti2007] Eq. (3.12)-(3.14).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import NearestNeighborSDA
+    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
+    >>> NearestNeighborSDA().fit(S, [0, 0, 1, 1]).predict([[2, 3, 1, 1], [0, 0, 2, 2]])
+    array([0, 1])
+    """
+
+    _parameter_constraints = {k: v for k, v in SDA._parameter_constraints.items() if k not in ("statistic", "centroid")}
+    statistic = "nearest"
+    centroid = "max-sum"
+
+    def __init__(
+        self,
+        *,
+        domain="empirical",
+        pseudocount=0.0,
+        degenerate="limit",
+        priors=None,
+        costs=None,
+        kind="similarity",
+    ):
+        self.domain = domain
+        self.pseudocount = pseudocount
+        self.degenerate = degenerate
+        self.priors = priors
+        self.costs = costs
+        self.kind = kind

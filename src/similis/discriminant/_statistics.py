@@ -1,0 +1,138 @@
+"""Descriptive statistics T(x) of an object, read from its row of proximities. [cazzanti2007] sec. 3.2.1, 3.3."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from similis._utils.storable import storable
+from similis._utils.validation import show
+from similis.exceptions import ProximityError
+
+__all__ = ["NAMES", "Statistics", "as_list"]
+
+NAMES = ("centroid", "nearest", "total", "rows", "quadratic")
+_OF_CENTROIDS = ("centroid", "quadratic")
+
+
+def as_list(statistic: Any) -> list[Any]:
+    """The `statistic` parameter as a list of names and functions."""
+    chosen = list(statistic) if isinstance(statistic, list | tuple) else [statistic]
+    for one in chosen:
+        if not callable(one) and one not in NAMES:
+            raise ProximityError(f"statistic must be one of {NAMES}, a function, or a list of these. Got {show(one)}.")
+    if not chosen:
+        raise ProximityError("statistic must name at least one statistic. Got an empty list.")
+    return chosen
+
+
+@storable
+class Statistics:
+    """What to read from a row: names and functions, and what the training objects fix.
+
+    Parameters
+    ----------
+    chosen : list of str and callables
+        Which statistics, in the order of their columns.
+    centroids : ndarray of shape (q, G)
+        Centroid of each class under each of the q proximities.
+    labels : ndarray of shape (n,)
+        Training labels, which a user's function receives.
+    codes : ndarray of shape (n,)
+        Their class codes.
+    sign : {1, -1}
+        -1 for dissimilarities.
+    """
+
+    def __init__(self, chosen: list[Any], centroids: NDArray[np.intp], labels: Any, codes: Any, sign: int) -> None:
+        self.chosen = chosen
+        self.centroids = centroids
+        self.labels = labels
+        self.codes = codes
+        self.sign = sign
+
+    @property
+    def few(self) -> bool:
+        """Whether the centroids' columns are all that is read."""
+        return all(isinstance(one, str) and one in _OF_CENTROIDS for one in self.chosen)
+
+    def sources(self, widths: list[int]) -> list[tuple[str, int]]:
+        """What each column of T holds, "value" (of the matrix), "product", "square" or "own", and of which slice."""
+        n_slices, G = self.centroids.shape
+        found: list[tuple[str, int]] = []
+        for one, width in zip(self.chosen, widths):
+            if not isinstance(one, str):
+                found += [("own", 0)] * width
+                continue
+            kinds = ["own" if one == "total" else "value"] * (width // n_slices)
+            if one == "quadratic":
+                kinds[G:] = ["product"] * (len(kinds) - 2 * G) + ["square"] * G
+            found += [(kind, q) for q in range(n_slices) for kind in kinds]
+        return found
+
+    def __call__(self, rows: NDArray[Any], *, training: bool = False) -> tuple[NDArray[np.float64], list[int]]:
+        """T of each row, (m, M), and how many of its columns each chosen statistic gave.
+
+        Where only centroids are read, new rows hold their columns and nothing else. In training, an object is not
+        its own nearest neighbour; NaN then says that it has none.
+        """
+        blocks = [rows] if rows.ndim == 2 else [rows[:, :, q] for q in range(rows.shape[2])]
+        parts = []
+        for one in self.chosen:
+            if callable(one):
+                parts.append(self._users(one, rows))
+            else:
+                read = getattr(self, f"_{one}")
+                parts.append(np.hstack([read(block, q, training) for q, block in enumerate(blocks)]))
+        return np.hstack(parts), [part.shape[1] for part in parts]
+
+    def _centroid(self, block: NDArray[Any], q: int, training: bool) -> NDArray[np.float64]:
+        """[cazzanti2007] sec. 3.1 -> s(x, mu_h)."""
+        places = self.centroids
+        if self.few and not training:
+            places = np.arange(places.size).reshape(places.shape)
+        return block[:, places[q]].astype(np.float64)
+
+    def _quadratic(self, block: NDArray[Any], q: int, training: bool) -> NDArray[np.float64]:
+        """[cazzanti2007] Eq. (3.27) -> s_h, s_h s_g, s_h^2."""
+        s = self._centroid(block, q, training)
+        h, g = np.array(list(combinations(range(s.shape[1]), 2)), dtype=np.intp).reshape(-1, 2).T
+        return np.hstack([s, s[:, h] * s[:, g], s**2])
+
+    def _nearest(self, block: NDArray[Any], q: int, training: bool) -> NDArray[np.float64]:
+        """[cazzanti2007] Eq. (3.12)-(3.13) -> max_{z in X_h} s(x, z), an object itself left out in training."""
+        ranked = self.sign * block.astype(np.float64)
+        if training:
+            np.fill_diagonal(ranked, -np.inf)
+        best = np.stack([ranked[:, self.codes == h].max(axis=1) for h in range(self.centroids.shape[1])], axis=1)
+        return np.where(np.isneginf(best), np.nan, self.sign * best)
+
+    def _total(self, block: NDArray[Any], q: int, training: bool) -> NDArray[np.float64]:
+        """[cazzanti2007] sec. 3.2.1 -> sum_{z in X_h} s(x, z)."""
+        member = self.codes[:, None] == np.arange(self.centroids.shape[1])
+        return block.astype(np.float64) @ member
+
+    def _rows(self, block: NDArray[Any], q: int, training: bool) -> NDArray[np.float64]:
+        """[cazzanti2007] Eq. (3.31) -> s(x, z_i) for every training object."""
+        return block.astype(np.float64)
+
+    def _users(self, function: Any, rows: NDArray[Any]) -> NDArray[np.float64]:
+        name = getattr(function, "__name__", type(function).__name__)
+        answer = np.asarray(function(rows, self.labels))
+        if answer.ndim == 1:
+            answer = answer[:, None]
+        if answer.ndim != 2 or len(answer) != len(rows) or answer.shape[1] == 0 or answer.dtype.kind not in "buif":
+            raise ProximityError(
+                f"statistic {name} must return numbers, one row per object: shape ({len(rows)},) or ({len(rows)}, M). "
+                f"Got {answer.dtype} of shape {np.shape(function(rows, self.labels))}."
+            )
+        if not np.isfinite(answer).all():
+            row, column = np.argwhere(~np.isfinite(answer))[0]
+            raise ProximityError(
+                f"statistic {name} must return finite numbers. Got {show(answer[row, column])} in row {row}, column "
+                f"{column}."
+            )
+        return answer.astype(np.float64)
