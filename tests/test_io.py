@@ -219,6 +219,17 @@ def test_texts_that_are_read(tmp_path, text, ids, values):
     np.testing.assert_array_equal(P.values, values)
 
 
+def test_options(tmp_path):
+    path = tmp_path / "m.csv"
+    path.write_text("1|2\n3|4\n")
+    np.testing.assert_array_equal(read_proximity(path, delimiter="|").values, [[1, 2], [3, 4]])
+    (tmp_path / "t.tsv").write_text("id\ta,b\tc;d\na,b\t1\t2\nc;d\t3\t4\n")
+    assert read_proximity(tmp_path / "t.tsv").ids == ("a,b", "c;d")
+    for option in (dict(delimiter="ab"), dict(delimiter='"'), dict(dtype="i4"), dict(kind="kernel")):
+        with pytest.raises(ProximityError, match=f"{next(iter(option))} must be"):
+            read_proximity(path, **option)
+
+
 def test_gzip_is_recognised_by_its_bytes(tmp_path):
     path = tmp_path / "m.csv.gz"
     path.write_bytes(gzip.compress(b"1,2\n3,4\n"))

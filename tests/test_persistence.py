@@ -286,7 +286,7 @@ def test_a_failed_save_leaves_the_old_model(tmp_path, problem, monkeypatch):
     assert os.listdir(tmp_path) == ["m.skops"]
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_models_raise_nothing_else(tmp_path, data):
     buffer = io.BytesIO()

@@ -68,6 +68,8 @@ def quote(text: str) -> str:
 def read_rows(path: Path, *, delimiter: str | None, max_bytes: int) -> Iterator[tuple[int, list[str]]]:
     """Yield line number and cells of every line that is not blank."""
     where = short_path(path)
+    if delimiter is None and ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:]):
+        delimiter = "\t"
     with open(path, "rb") as raw:
         is_gzip = raw.read(2) == b"\x1f\x8b"
         raw.seek(0)

@@ -21,6 +21,8 @@ from similis.io._raw import Raw
 
 __all__ = ["file_format", "read_proximity"]
 
+_DELIMITERS = (",", ";", "\t", " ", "|")
+
 _SUFFIXES = {
     ".npz": "npz",
     ".npy": "npy",
@@ -65,7 +67,7 @@ def read_proximity(
     mmap : bool, default=False
         Leave the values of an npy file on disk and read what is used. They are not looked through for infinities.
     dtype : dtype, optional
-        float32 or float64. By default that of the file; float64 for text.
+        float32 or float64. By default that of the file; float64 for text. A memory map keeps the file's.
     key : str, optional
         Which array of an npz file is the matrix.
     delimiter : str, optional
@@ -104,8 +106,8 @@ def read_proximity(
     Proximity(2 x 2 similarity, float64, ids 'a' ... 'b', 2 classes)
     """
     path = Path(path)
-    kind = _check_kind(kind)
     form = file_format(path)
+    _check_options(kind, dtype if not mmap else None, delimiter)
     if mmap and form != "npy":
         raise ProximityError(
             f"{short_path(path)}: only npy files can stay on disk. Write it as npy, or use mmap=False."
@@ -143,10 +145,13 @@ def file_format(path: Path) -> str:
     return _SUFFIXES[last]
 
 
-def _check_kind(kind: Any) -> Any:
+def _check_options(kind: Any, dtype: Any, delimiter: Any) -> None:
     if kind is not None and kind not in KINDS:
         raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {short(kind)}.")
-    return kind
+    if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
+        raise ProximityError(f"dtype must be float32 or float64. Got {np.dtype(dtype)}.")
+    if delimiter is not None and delimiter not in _DELIMITERS:
+        raise ProximityError(f"delimiter must be a comma, semicolon, tab, blank or bar. Got {short(delimiter)}.")
 
 
 def _check_square(raw: Raw, where: str) -> None:
@@ -191,13 +196,7 @@ def _finish(raw: Raw, dtype: DTypeLike | None, mmap: bool, where: str) -> Proxim
     try:
         values = raw.values
         if not mmap and dtype is not None and values.dtype.kind in "fiub":
-            values = values.astype(_check_dtype(dtype), copy=False)
+            values = values.astype(dtype, copy=False)
         return Proximity(values, raw.ids, raw.kind, raw.labels, raw.column_ids)  # type: ignore[arg-type]
     except ProximityError as error:
         raise ProximityError(f"{where}: {error}") from None
-
-
-def _check_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    if np.dtype(dtype) not in (np.float32, np.float64):
-        raise ProximityError(f"dtype must be float32 or float64. Got {np.dtype(dtype)}.")
-    return np.dtype(dtype)
