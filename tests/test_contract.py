@@ -8,7 +8,19 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 
 import similis
-from similis import CondensedNN, LocalNearestCentroid, NearestCentroid, PathSearchCV, SimilarityKNN
+from similis import (
+    SBC,
+    SDA,
+    CondensedNN,
+    LocalNearestCentroid,
+    LocalSDA,
+    MaxSim,
+    NearestCentroid,
+    NearestNeighborSDA,
+    PathSearchCV,
+    SimilarityKNN,
+    SimilarityPerceptron,
+)
 
 
 def _inverse(D):
@@ -21,6 +33,11 @@ CLASSIFIERS = [
     NearestCentroid(kind="dissimilarity", adjusted=True),
     LocalNearestCentroid(),
     LocalNearestCentroid(kind="dissimilarity"),
+    MaxSim(),
+    MaxSim(kind="dissimilarity"),
+    SBC(C=1.0),
+    SBC(C=10.0, strong=False, normalize=True),
+    SimilarityPerceptron(average=True),
     CondensedNN(n_prototypes=3, random_state=0),
     CondensedNN(n_prototypes=2, clustering="vsh", kind="dissimilarity", random_state=0),
     SimilarityKNN(),
@@ -29,6 +46,12 @@ CLASSIFIERS = [
     SimilarityKNN(weights="kri", n_neighbors=8),
     SimilarityKNN(weights="krr", n_neighbors=8, regularization=0.1),
     SimilarityKNN(weights="lime", n_neighbors=8),
+    SDA(),
+    SDA(statistic=["quadratic", "total"], domain="continuous", pseudocount=1.0, kind="dissimilarity"),
+    NearestNeighborSDA(),
+    LocalSDA(),
+    LocalSDA(n_neighbors=8, weights="kri", smoothing=0.01),
+    LocalSDA(neighborhood="reciprocal", domain=(0.0, np.inf), kind="dissimilarity"),
 ]
 SEARCHES = [
     PathSearchCV(SimilarityKNN(weights="kri"), {"n_neighbors": [2, 4], "regularization": [0.1, 10]}, cv=3),

@@ -4,6 +4,7 @@ from similis.solvers._centroids import centroids_by_fold, class_centroids
 from similis.solvers._local_solves import BlockWeights, kri_weights, krr_weights, lime_weights
 from similis.solvers._local_spectrum import local_psd, psd_prefix, spectral_filter
 from similis.solvers._local_weights import local_scores, local_weights
+from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
 from similis.solvers._maxent import Exponentials, Omega, maxent_exponents
 from similis.solvers._medoids import Medoids, k_medoids, total_proximity
 from similis.solvers._neighbors import class_sums, top_k, vote_winners
@@ -32,6 +33,9 @@ __all__ = [
     "maxent_exponents",
     "Omega",
     "Exponentials",
+    # the smallest weights with a margin
+    "nonnegative_margin",
+    "MarginWeights",
     # class centroids
     "class_centroids",
     "centroids_by_fold",

@@ -1,0 +1,92 @@
+"""What MaxSim, SBC and the perceptron share: S_C(x), the weighted similarity of an object to a class."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from similis._utils.base import FewColumnsMixin, ProximityClassifier
+
+__all__ = ["ClassSimilarity", "signed_similarities"]
+
+
+class ClassSimilarity(FewColumnsMixin, ProximityClassifier):
+    """Classifies by the largest S_C(x) = sum over k in C of alpha_k s(x, x_k), [bernal2003] Eq. (1)-(2)."""
+
+    _reads = "similarity"
+
+    def _set_weights(self, alpha, codes):
+        """Keep the weights; objects of weight zero are not needed to predict."""
+        self.alpha_ = alpha
+        needed = np.flatnonzero(alpha)
+        self._weights = np.zeros((len(needed), len(self.classes_)))
+        self._weights[np.arange(len(needed)), codes[needed]] = alpha[needed]
+        self._keep_columns(needed)
+
+    def class_similarity(self, X):
+        """Similarity S_C(x) of new objects to each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Similarities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            Columns in the order of ``classes_``.
+        """
+        Q = self._check_query(X)
+        return np.asarray(self._kept(Q) @ self._weights, dtype=np.float64)
+
+    def decision_function(self, X):
+        """Similarity to each class, or for two classes the second's minus the first's.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Similarities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, G), or (m,) for two classes
+        """
+        scores = self.class_similarity(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict(self, X):
+        """Predict the class an object is most similar to; the earlier class wins a tie.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Similarities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Labels from ``classes_``.
+        """
+        scores = self.class_similarity(X)
+        return self.classes_[np.argmax(scores, axis=1)]
+
+    def is_strong(self, X):
+        """Tell where an object is more similar to its class than to all other classes together, Eq. (3).
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Similarities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of bool, shape (m,)
+            It never changes the answer, only how sure one may be of it.
+        """
+        scores = self.class_similarity(X)
+        best = scores.max(axis=1)
+        return best > scores.sum(axis=1) - best
+
+
+def signed_similarities(S, codes):
+    """[bernal2003] Eq. (4) -> Sigma_ij = s_ij for objects of the same class, -s_ij for others."""
+    return np.where(codes[:, None] == codes[None, :], S, -S)

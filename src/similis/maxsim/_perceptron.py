@@ -1,0 +1,93 @@
+"""The perceptron in its dual, multi-class form. [bernal2003] sec. 4.2."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from similis import _kernels
+from similis._utils.params import at_least, validated
+from similis.maxsim._base import ClassSimilarity, signed_similarities
+
+__all__ = ["SimilarityPerceptron"]
+
+
+class SimilarityPerceptron(ClassSimilarity):
+    """Raise the weight of every object that is not most similar to its own class, until none is left.
+
+    From alpha = 0: sweep through the objects; where (Sigma alpha)_i <= 0, add one to alpha_i; stop after a sweep that
+    changes nothing. As the similarity tightens the decision tends to :class:`MaxSim`'s.
+
+    Parameters
+    ----------
+    max_iter : int, default=100
+        Sweeps at most.
+    average : bool, default=False
+        Use the weights averaged over all steps, which generalise better when the sweeps do not end.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    alpha_ : ndarray of shape (n,)
+        Weight of each training object, not negative.
+    n_iter_ : int
+        Sweeps made.
+    fits_ : bool
+        Whether the last sweep was clean: the no-underfitting condition holds.
+    columns_ : ndarray
+        Training objects of positive weight.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    SBC : The weights of least norm instead of the first that work.
+
+    References
+    ----------
+    [bernal2003] Proposition 4 and its corollary.
+
+    Examples
+    --------
+    >>> from similis import SimilarityPerceptron
+    >>> SimilarityPerceptron().fit([[1.0, 0.5, 0.1], [0.5, 1.0, 0.2], [0.1, 0.2, 1.0]], [0, 0, 1]).alpha_
+    array([1., 0., 1.])
+    """
+
+    _parameter_constraints = {"max_iter": [at_least(1)], "average": ["boolean"]}
+
+    def __init__(self, *, max_iter=100, average=False):
+        self.max_iter = max_iter
+        self.average = average
+
+    @validated
+    def fit(self, X, y):
+        """Sweep until every training object is classified rightly, or ``max_iter`` is reached.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        S, codes = self._check_fit_labels(X, y)
+        Sigma = np.ascontiguousarray(signed_similarities(S, codes).T, dtype=np.float64)
+        alpha, total = np.zeros(len(S)), np.zeros(len(S))
+        self.n_iter_, self.fits_ = _kernels.perceptron(Sigma, self.max_iter, alpha, total)
+        if not self.fits_:
+            warnings.warn(
+                "SimilarityPerceptron made max_iter sweeps without classifying every training object; raise max_iter, "
+                "set average=True, or use a tighter similarity.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self._set_weights(total if self.average else alpha, codes)
+        return self

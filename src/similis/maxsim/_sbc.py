@@ -1,0 +1,137 @@
+"""SBC: the smallest weights under which every training object is most similar to its own class. [bernal2003] sec. 5."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from similis._utils.params import positive, validated
+from similis._utils.validation import show
+from similis.exceptions import ProximityError
+from similis.maxsim._base import ClassSimilarity, signed_similarities
+from similis.solvers import nonnegative_margin
+
+__all__ = ["SBC"]
+
+
+class SBC(ClassSimilarity):
+    """Similarity based classifier: weights of least norm that classify the training objects with a margin.
+
+    min |alpha|^2 subject to Sigma alpha >= 1, alpha >= 0, where Sigma holds the similarities with a minus sign between
+    classes. Multi-class as it stands.
+
+    Parameters
+    ----------
+    C : float or None, default=None
+        Price of violating a constraint, for noisy data: |alpha|^2 + C sum xi. None allows no violation.
+    strong : bool, default=True
+        Ask each object to be more similar to its class than to all others together, as the paper does; False asks
+        it for each other class by itself, a weaker demand.
+    normalize : bool, default=False
+        Scale the rows of Sigma to length one, as the paper assumes for its argument. It changes the solution.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    alpha_ : ndarray of shape (n,)
+        Weight of each training object, not negative.
+    objective_ : float
+        |alpha|^2 + C sum xi.
+    gap_ : float
+        Bound on how far that is above the minimum, relatively.
+    fits_ : bool
+        Whether the no-underfitting condition holds at ``alpha_``: Sigma alpha > 0 for every training object.
+    tight_ : bool
+        Whether the unit vector already satisfies it, so that :class:`MaxSim` classifies the training objects too.
+    n_iter_ : int
+        Steps of the solver.
+    columns_ : ndarray
+        Training objects of positive weight.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    MaxSim : All weights one.
+
+    Notes
+    -----
+    The paper's strict inequalities are read as weak ones. Without C the constraints may have no solution: two
+    identical objects of different classes suffice, or a similarity that is not tight enough; the error says so. Most
+    weights are positive: this is not a sparse method. (The paper prints its RBF without the minus sign.)
+
+    References
+    ----------
+    [bernal2003] Eq. (1)-(5), sec. 5.
+
+    Examples
+    --------
+    >>> from similis import SBC
+    >>> S = [[1.0, 0.5, 0.1], [0.5, 1.0, 0.2], [0.1, 0.2, 1.0]]
+    >>> SBC().fit(S, [0, 0, 1]).alpha_.round(3)
+    array([0.667, 0.917, 1.25 ])
+    """
+
+    _parameter_constraints = {"C": [positive(), None], "strong": ["boolean"], "normalize": ["boolean"]}
+
+    def __init__(self, *, C=None, strong=True, normalize=False):
+        self.C = C
+        self.strong = strong
+        self.normalize = normalize
+
+    @validated
+    def fit(self, X, y):
+        """Find the weights.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        S, codes = self._check_fit_labels(X, y)
+        Sigma = signed_similarities(S, codes)
+        A = Sigma if self.strong else _each_other_class(S, codes, len(self.classes_))
+        if self.normalize:
+            length = np.linalg.norm(A, axis=1, keepdims=True)
+            A = np.divide(A, length, out=np.zeros_like(A), where=length > 0)
+        found = nonnegative_margin(A, self.C)
+        if not found.feasible:
+            raise ProximityError(self._why_infeasible(S, codes))
+        self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
+        self.fits_ = bool((A @ found.alpha > 0).all())
+        self.tight_ = bool((Sigma.sum(axis=1) > 0).all())
+        self._set_weights(found.alpha, codes)
+        return self
+
+    def _why_infeasible(self, S, codes):
+        round_off = 1e-9 * np.abs(S).max()
+        for i in range(len(S)):
+            same = np.flatnonzero((np.abs(S - S[i]).max(axis=1) <= round_off) & (codes != codes[i]))
+            if same.size:
+                j = same[0]
+                a, b = (show(self.classes_[codes[k]]) for k in (i, j))
+                return (
+                    f"SBC without C finds no weights: objects {i} (class {a}) and {j} (class {b}) have equal rows but "
+                    "different classes. Set C to allow violations, or remove one."
+                )
+        return (
+            "SBC without C finds no weights that make every training object most similar to its own class. Set C to "
+            "allow violations, or use a tighter similarity (a smaller RBF width)."
+        )
+
+
+def _each_other_class(S, codes, n_classes):
+    """One row per object and other class: similarity to its own class minus that to the other."""
+    own = codes[:, None] == codes[None, :]
+    blocks = []
+    for g in range(n_classes):
+        rows = codes != g
+        other = np.broadcast_to(codes == g, S.shape)
+        blocks.append((np.where(own, S, 0.0) - np.where(other, S, 0.0))[rows])
+    return np.concatenate(blocks)

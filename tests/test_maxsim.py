@@ -1,0 +1,182 @@
+"""MaxSim, SBC and the perceptron: definitions, optimality, and the paper's limit laws."""
+
+import cvxpy
+import numpy as np
+import pytest
+from oracles.margin_qp import kkt_violation
+from sklearn.datasets import load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from similis import SBC, MaxSim, SimilarityPerceptron, compact
+from similis.maxsim._base import signed_similarities
+from similis.solvers import nonnegative_margin
+
+
+def balanced(rng, n=30, n_classes=2):
+    y = np.arange(n) % n_classes
+    return rng.normal(size=(n, 3)) + 1.5 * rng.normal(size=(n_classes, 3))[y], y, rng.normal(size=(20, 3))
+
+
+def rbf(A, B, sigma):
+    return rbf_kernel(A, B, gamma=1 / (2 * sigma**2))
+
+
+def wine(sigma):
+    X, y = load_wine(return_X_y=True)
+    return rbf(StandardScaler().fit_transform(X), None, sigma), y
+
+
+def test_maxsim_is_its_sum(rng):
+    X, y, new = balanced(rng, n_classes=3)
+    S, Q = rbf(X, X, 1), rbf(new, X, 1)
+    model = MaxSim().fit(S, y)
+    sums = np.array([[row[y == g].sum() for g in range(3)] for row in Q])
+    np.testing.assert_allclose(model.decision_function(Q), sums)
+    np.testing.assert_array_equal(model.predict(Q), sums.argmax(axis=1))
+    np.testing.assert_array_equal(model.is_strong(Q), sums.max(axis=1) > sums.sum(axis=1) - sums.max(axis=1))
+    D = MaxSim(kind="dissimilarity").fit(1 - S, y)
+    np.testing.assert_array_equal(
+        D.predict(1 - Q), np.array([[(1 - row)[y == g].sum() for g in range(3)] for row in Q]).argmin(1)
+    )
+
+
+@pytest.mark.parametrize("C", [None, 0.1, 1.0, 100.0])
+@pytest.mark.parametrize("sigma", [0.5, 1.0, 2.0])
+def test_margin_solver_meets_its_conditions_and_its_peer(sigma, C):
+    S, y = wine(sigma)
+    A = signed_similarities(S, y)
+    found = nonnegative_margin(A, C)
+    assert found.feasible
+    assert kkt_violation(A, found.alpha, found.multipliers, C) < 1e-4 * max(1, found.multipliers.max())
+    a, xi = cvxpy.Variable(len(y)), (cvxpy.Variable(len(y), nonneg=True) if C else np.zeros(len(y)))
+    price = C * cvxpy.sum(xi) if C else 0
+    peer = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(a) + price), [A @ a >= 1 - xi, a >= 0])
+    peer.solve(solver="CLARABEL")
+    assert found.objective == pytest.approx(peer.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e8])
+def test_margin_solver_on_awkward_systems(scale):
+    cases = [np.eye(3), np.ones((1, 1)), np.ones((4, 4)), np.array([[1.0, -0.999], [-0.999, 1.0]]), np.eye(5)[:2]]
+    for A in cases:
+        for C in (None, 1e-3, 1.0):
+            price = None if C is None else C / scale**2
+            found = nonnegative_margin(scale * A, price)
+            assert found.feasible
+            assert found.gap < 1e-6
+            u = scale**2 * found.multipliers
+            # The gap, which stops the solver, is of second order in the multipliers: 1e-9 leaves them 3e-5 off.
+            assert kkt_violation(A, scale * found.alpha, u, C) < 1e-4 * max(1, u.max())
+    zero = nonnegative_margin(np.zeros((3, 3)), 2.0)
+    assert not zero.alpha.any()
+    assert zero.objective == pytest.approx(6.0)
+    assert not nonnegative_margin(np.zeros((3, 3))).feasible
+    assert not nonnegative_margin(np.array([[1.0, -1.0], [-1.0, 1.0]])).feasible
+
+
+def test_infeasible_sbc_says_why(rng):
+    S, y = wine(4.0)
+    with pytest.raises(ValueError, match="tighter"):
+        SBC().fit(S, y)
+    X, y, _ = balanced(rng)
+    X[1] = X[0]
+    with pytest.raises(ValueError, match=r"objects 0 .* and 1"):
+        SBC().fit(rbf(X, X, 0.1), y)
+    assert SBC(C=1.0).fit(rbf(X, X, 0.1), y).gap_ < 1e-8
+
+
+def test_sbc_fits_what_it_can(rng):
+    S, y = wine(1.0)
+    model = SBC().fit(S, y)
+    assert model.fits_
+    np.testing.assert_array_equal(model.predict(S), y)
+    assert model.is_strong(S).all()
+    assert (model.alpha_ >= 0).all()
+    assert model.gap_ < 1e-8
+    weak = SBC(strong=False).fit(S, y)
+    assert weak.objective_ <= model.objective_ + 1e-9
+    np.testing.assert_array_equal(weak.predict(S), y)
+    other = SBC(normalize=True).fit(S, y)
+    assert not np.allclose(other.alpha_, model.alpha_)
+
+
+def test_strong_and_plain_agree_for_two_classes(rng):
+    X, y, _ = balanced(rng)
+    S = rbf(X, X, 0.5)
+    np.testing.assert_allclose(SBC().fit(S, y).alpha_, SBC(strong=False).fit(S, y).alpha_, atol=1e-5)
+
+
+def test_as_the_similarity_tightens(rng):
+    """[bernal2003] propositions 2, 3, 5 and the corollary of 4, for balanced classes of distinct objects."""
+    X, y, _ = balanced(rng)
+    new = X + 0.05 * rng.normal(size=X.shape)  # near the training objects: similarities must not underflow
+    smallest = []
+    for sigma in (2.0, 0.5, 0.2):
+        S, Q = rbf(X, X, sigma), rbf(new, X, sigma)
+        Sigma = signed_similarities(S, y)
+        smallest.append(np.linalg.eigvalsh(Sigma)[0])
+    assert smallest[0] < smallest[1] < smallest[2]
+    assert smallest[2] > 0.2  # proposition 2
+    assert (Sigma.sum(axis=1) > 0).all()  # proposition 3: the unit vector fits
+    maxsim = MaxSim().fit(S, y).predict(Q)
+    sbc = SBC().fit(S, y)
+    assert sbc.tight_
+    np.testing.assert_allclose(sbc.alpha_, 1, atol=0.4)
+    np.testing.assert_array_equal(sbc.predict(Q), maxsim)
+    np.testing.assert_array_equal(SimilarityPerceptron().fit(S, y).predict(Q), maxsim)
+    np.testing.assert_array_equal(SVC(kernel="precomputed", C=1e3).fit(S, y).predict(Q), maxsim)  # proposition 5
+
+
+def test_perceptron_is_its_loop(rng):
+    X, y, _ = balanced(rng, n_classes=3)
+    S = rbf(X, X, 0.7)
+    alpha, history = np.zeros(30), []
+    Sigma = signed_similarities(S, y)
+    for _ in range(50):
+        changed = False
+        for i in range(30):
+            if Sigma[i] @ alpha <= 0:
+                alpha[i] += 1
+                changed = True
+            history.append(alpha.copy())
+        if not changed:
+            break
+    model = SimilarityPerceptron(max_iter=50).fit(S, y)
+    np.testing.assert_array_equal(model.alpha_, alpha)
+    assert model.fits_
+    np.testing.assert_array_equal(model.predict(S), y)
+    averaged = SimilarityPerceptron(max_iter=50, average=True).fit(S, y)
+    np.testing.assert_allclose(averaged.alpha_, np.mean(history, axis=0), atol=1e-12)
+
+
+def test_perceptron_that_cannot_end_says_so():
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model = SimilarityPerceptron(max_iter=7).fit(np.ones((4, 4)), [0, 1, 0, 1])
+    assert model.n_iter_ == 7
+    assert not model.fits_
+
+
+def test_compact_keeps_the_weighted(rng):
+    S, y = wine(2.0)
+    model = SBC(C=1.0).fit(S, y)
+    small = compact(model)
+    assert small.n_features_in_ == np.count_nonzero(model.alpha_) < len(y)
+    np.testing.assert_array_equal(small.predict(S[:, small.columns_]), model.predict(S))
+
+
+def test_wine_level():
+    """[bernal2003] sec. 6 prints 96.67 % for one split; the level over our splits is what can be compared."""
+    S, y = wine(2.0)
+    rng = np.random.default_rng(0)
+    right = {"maxsim": [], "sbc": []}
+    for _ in range(5):
+        order = rng.permutation(len(y))
+        train, test = order[:118], order[118:]
+        for name, model in (("maxsim", MaxSim()), ("sbc", SBC(C=10.0))):
+            model.fit(S[np.ix_(train, train)], y[train])
+            right[name].append((model.predict(S[np.ix_(test, train)]) == y[test]).mean())
+    assert np.mean(right["maxsim"]) > 0.92
+    assert np.mean(right["sbc"]) > 0.92
