@@ -109,6 +109,16 @@ def test_pipeline_fits_transformers_once_a_fold(data):
     assert len(ours.cv_results_["params"]) == 14
 
 
+def test_any_last_step_shares_the_transformers(data):
+    """A classifier without a hook is fitted for each point, its transformers once a fold."""
+    grid = {"half__power": [1.0, 2.0], "svc__C": [0.1, 1.0, 10.0]}
+    Half.fits = 0
+    PathSearchCV(make_pipeline(Half(), SVC(kernel="precomputed")), grid, cv=5, refit=False).fit(*data)
+    assert Half.fits == 2 * 5
+    for scoring in (None, "balanced_accuracy"):
+        compare(make_pipeline(Half(), SVC(kernel="precomputed")), grid, *data, cv=5, scoring=scoring)
+
+
 def test_falls_back_to_plain_fits(data):
     S, y = data
     compare(SVC(kernel="precomputed"), {"C": [0.1, 1.0]}, S, y, cv=3)

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from similis.exceptions import ProximityError
 
-__all__ = ["Folds", "Group", "make_groups"]
+__all__ = ["Folds", "Group", "PlainPath", "make_groups"]
 
 
 @dataclass
@@ -38,8 +38,27 @@ class Group:
     positions: list[int] = field(default_factory=list)
 
 
+class PlainPath:
+    """A last step without a hook: a plain fit for each point, on rows that the transformers made once for all."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("predict", "predict_proba", "decision_function"):  # for scorers that ask what there is
+            return getattr(self.estimator, name)
+        raise AttributeError(name)
+
+    def predict_path(
+        self, S_train: Any, y_train: Any, S_test: Any, grid: list[dict[str, Any]], *, response: str = "predict"
+    ) -> list[np.ndarray]:
+        """Responses of a plain fit for each point."""
+        models = (clone(self.estimator).set_params(**clone(point, safe=False)) for point in grid)
+        return [getattr(model.fit(S_train, y_train), response)(S_test) for model in models]
+
+
 def make_groups(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> list[Group] | None:
-    """Group grid points by everything but the last step's parameters; None where some last step has no hook."""
+    """Group grid points by everything but the last step's parameters; None where there is nothing to share."""
     groups: dict[str, Group] = {}
     prefix = f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""
     for position, point in enumerate(points):
@@ -49,7 +68,9 @@ def make_groups(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> l
         if name not in groups:
             configured = clone(estimator).set_params(**clone(outer, safe=False))
             groups[name] = _take_apart(configured)
-        if not hasattr(groups[name].last, "predict_path"):
+            if not hasattr(groups[name].last, "predict_path"):
+                groups[name].last = PlainPath(groups[name].last)
+        if isinstance(groups[name].last, PlainPath) and groups[name].transformers is None:
             return None
         groups[name].grid.append(inner)
         groups[name].positions.append(position)
