@@ -1,0 +1,42 @@
+"""The comparative study: protocol, table of methods, significance, journal, results."""
+
+from similis.study._assemble import make_model
+from similis.study._card import ModelCard, TrainedModel, read_model, train_model, write_model
+from similis.study._entry import Entry
+from similis.study._journal import JournalWarning
+from similis.study._methods import AtMost, Method, list_methods
+from similis.study._metrics import METRICS
+from similis.study._predict import Predictions, predict_rows
+from similis.study._progress import Progress
+from similis.study._recommend import Recommendation
+from similis.study._result import StudyResult
+from similis.study._rows import Row
+from similis.study._run import Study
+from similis.study._significance import Ranks, Verdict, average_ranks, holm, signed_rank
+
+__all__ = [
+    "Study",
+    "StudyResult",
+    "Method",
+    "AtMost",
+    "list_methods",
+    "make_model",
+    "train_model",
+    "write_model",
+    "read_model",
+    "predict_rows",
+    "TrainedModel",
+    "ModelCard",
+    "Predictions",
+    "Entry",
+    "Row",
+    "Recommendation",
+    "Progress",
+    "Verdict",
+    "Ranks",
+    "METRICS",
+    "signed_rank",
+    "holm",
+    "average_ranks",
+    "JournalWarning",
+]

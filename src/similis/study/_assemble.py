@@ -1,0 +1,230 @@
+"""From a method and a situation to a pipeline: conversion and symmetrising in front, parameters set, grid renamed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.metrics import make_scorer
+from sklearn.pipeline import Pipeline
+
+from similis._utils.validation import Kind
+from similis.model_selection import PathSearchCV
+from similis.proximity import Symmetrize, ToDissimilarity, ToSimilarity
+from similis.study._methods import Method, find_methods
+from similis.study._metrics import mean_cost
+from similis.study._protocol import DealtFolds
+
+__all__ = ["Assembled", "Situation", "assemble", "make_model"]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What is in front of the methods.
+
+    Attributes
+    ----------
+    kind : {"similarity", "dissimilarity"}
+        What the matrix holds.
+    symmetric : bool
+        Whether it is symmetric, exactly.
+    to_similarity, to_dissimilarity : str
+        The rule of conversion where a method reads the other kind.
+    """
+
+    kind: Kind = "similarity"
+    symmetric: bool = True
+    to_similarity: str = "linear"
+    to_dissimilarity: str = "max-minus"
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """A method made ready for a situation.
+
+    Attributes
+    ----------
+    estimator : estimator
+        Classifier or pipeline, unfitted.
+    conversion : str
+        What stands in front of the method's own steps, in words; empty for nothing.
+    prefix : str
+        Put in front of the method's own parameter names.
+    """
+
+    estimator: Any
+    conversion: str
+    prefix: str
+
+    def rename(self, grid: Mapping[str, Any]) -> dict[str, Any]:
+        """The grid by the parameter names of the estimator."""
+        return {self.prefix + key: values for key, values in grid.items()}
+
+    def own(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Parameters by the method's own names again."""
+        return {key.removeprefix(self.prefix): value for key, value in params.items()}
+
+
+def assemble(
+    method: Method,
+    situation: Situation,
+    *,
+    first: Any = None,
+    costs: NDArray[np.float64] | None = None,
+    seed: int | None = None,
+) -> Assembled:
+    """Build the pipeline of a method.
+
+    Parameters
+    ----------
+    method : Method
+        From the table.
+    situation : Situation
+        Kind and symmetry of what it will read.
+    first : transformer, optional
+        Stands before everything else: what measures objects.
+    costs : ndarray of shape (G, G), optional
+        Given to a last step that has the parameter and the probabilities to use it.
+    seed : int, optional
+        For every `random_state` that is None.
+    """
+    made = method.make()
+    front: list[tuple[str, Any]] = [] if first is None else [("pairwise", first)]
+    words = []
+    kind = situation.kind if method.reads == "either" else method.reads
+    if method.symmetric and not situation.symmetric:
+        front.append(("symmetrize", Symmetrize()))
+        words.append("symmetrised")
+    if kind != situation.kind:
+        step = _conversion(kind, situation)
+        front.append(("convert", step))
+        words.append(f"to {kind} ({step.method})")
+    own = list(made.steps) if isinstance(made, Pipeline) else [("classifier", made)]
+    _configure(own[-1][1], kind, costs)
+    taken = {name for name, _ in own}
+    front = [(name if name not in taken else f"study_{name}", step) for name, step in front]
+    prefix = "" if isinstance(made, Pipeline) or not front else "classifier__"
+    estimator = Pipeline([*front, *own]) if front else made
+    if seed is not None:
+        _seed(estimator, seed)
+    return Assembled(estimator, ", ".join(words), prefix)
+
+
+def make_model(
+    method: str | Method,
+    *,
+    kind: Kind = "similarity",
+    symmetric: bool = True,
+    measure: Any = None,
+    n: int | None = None,
+    cv: Any = 10,
+    costs: Any = None,
+    classes: Any = None,
+    random_state: int = 0,
+    to_similarity: str = "linear",
+    to_dissimilarity: str = "max-minus",
+) -> Any:
+    """Make the unfitted model of a method as the study evaluates it: with its conversion and its parameter search.
+
+    Parameters
+    ----------
+    method : str or Method
+        A name from the table, or a method of your own.
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        What the matrix holds, or the measure gives.
+    symmetric : bool, default=True
+        False puts ``Symmetrize`` in front of a method that needs a symmetric matrix.
+    measure : measure, optional
+        Given for a model that reads objects: ``Pairwise(measure)`` stands first.
+    n : int, optional
+        Number of training objects, to cut the grid to; None keeps it whole.
+    cv : int or splitter, default=10
+        Folds of the parameter search.
+    costs : array-like of shape (G, G), optional
+        ``costs[f, g]`` is the cost of saying f when g is true: parameters are chosen by it, and classifiers that can
+        decide by it do.
+    classes : array-like of shape (G,), optional
+        Class labels in the order of `costs`; None where the labels are 0, 1, ...
+    random_state : int, default=0
+        Seed of folds and of methods that draw random numbers.
+    to_similarity, to_dissimilarity : str
+        Conversion rules, see :class:`~similis.ToSimilarity` and :class:`~similis.ToDissimilarity`.
+
+    Returns
+    -------
+    PathSearchCV, or a classifier or pipeline where there is nothing to search
+        Unfitted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.study import make_model
+    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
+    >>> make_model("nc").fit(S, ["a", "a", "b", "b"]).predict([[2, 2, 3, 1]])
+    array(['b'], dtype='<U1')
+    """
+    (found,) = find_methods([method])
+    first = None
+    if measure is not None:
+        from similis.measures import Pairwise
+
+        kind = measure.kind
+        first = Pairwise(measure, symmetrize=found.symmetric and not measure.symmetric)
+        symmetric = True
+    situation = Situation(kind, symmetric, to_similarity, to_dissimilarity)
+    C = None if costs is None else np.asarray(costs, dtype=np.float64)
+    parts = assemble(found, situation, first=first, costs=C, seed=random_state)
+    grid = found.grid_for(n if n is not None else 2**31)
+    folds = DealtFolds(cv, random_state) if isinstance(cv, int) else cv
+    return searched(parts, grid, cv=folds, costs=C, classes=classes)
+
+
+def searched(
+    parts: Assembled, grid: dict[str, list[Any]], *, cv: Any, costs: NDArray[np.float64] | None, classes: Any = None
+) -> Any:
+    """Wrap the estimator in a search where the grid has more than one point, else set that point."""
+    points = int(np.prod([len(values) for values in grid.values()], dtype=np.int64)) if grid else 1
+    named = parts.rename(grid)
+    if points == 1:
+        return parts.estimator.set_params(**{key: values[0] for key, values in named.items()})
+    scoring = None if costs is None else make_scorer(CostScore(costs, classes), greater_is_better=False)
+    return PathSearchCV(parts.estimator, named, cv=cv, scoring=scoring)
+
+
+@dataclass(frozen=True, eq=False)
+class CostScore:
+    """Mean cost of predicted labels, as scikit-learn asks for a score function; labels are codes without `classes`."""
+
+    costs: NDArray[np.float64]
+    classes: Any = None
+
+    def __call__(self, truth: Any, predicted: Any) -> float:
+        if self.classes is not None:
+            truth, predicted = (np.searchsorted(self.classes, labels) for labels in (truth, predicted))
+        return mean_cost(np.asarray(truth), np.asarray(predicted), self.costs)
+
+
+def _conversion(kind: str, situation: Situation) -> Any:
+    if kind == "similarity":
+        return ToSimilarity(method=situation.to_similarity)
+    return ToDissimilarity(method=situation.to_dissimilarity)
+
+
+def _configure(last: BaseEstimator, kind: str, costs: NDArray[np.float64] | None) -> None:
+    """Tell the last step what it reads and what mistakes cost, where it has the parameters."""
+    known = last.get_params(deep=False)
+    if "kind" in known:
+        last.set_params(kind=kind)
+    if costs is not None and "costs" in known and hasattr(last, "predict_proba"):
+        last.set_params(costs=costs)
+
+
+def _seed(estimator: Any, seed: int) -> None:
+    """Set every random_state that was left open, at whatever depth."""
+    for name, value in sorted(estimator.get_params(deep=True).items()):
+        if name.rpartition("__")[2] == "random_state" and value is None:
+            estimator.set_params(**{name: seed})

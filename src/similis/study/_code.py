@@ -1,0 +1,87 @@
+"""Estimators written out as the Python that makes them, for people to take along."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline, make_pipeline
+
+import similis
+
+__all__ = ["estimator_code", "training_code"]
+
+
+def training_code(model: Any, *, objects: bool = False) -> str:
+    """Python lines that make and fit a model such as :func:`make_model` returns."""
+    imports: set[tuple[str, str]] = set()
+    data = "objects" if objects else "S"
+    if hasattr(model, "param_grid"):
+        imports.add(("similis", "PathSearchCV"))
+        inner = estimator_code(model.estimator, imports)
+        grid = "{" + ", ".join(f"{key!r}: {_values(values)}" for key, values in model.param_grid.items()) + "}"
+        lines = [f"model = {inner}", f"grid = {grid}", f"model = PathSearchCV(model, grid, cv=10).fit({data}, y)"]
+    else:
+        lines = [f"model = {estimator_code(model, imports)}.fit({data}, y)"]
+    return "\n".join([*_import_lines(imports), *lines])
+
+
+def estimator_code(estimator: Any, imports: set[tuple[str, str]]) -> str:
+    """The expression that makes an estimator; adds (module, name) of what must be imported."""
+    if isinstance(estimator, Pipeline):
+        parts = [estimator_code(step, imports) for _, step in estimator.steps]
+        default = make_pipeline(*(step for _, step in estimator.steps))
+        if [name for name, _ in default.steps] == [name for name, _ in estimator.steps]:
+            imports.add(("sklearn.pipeline", "make_pipeline"))
+            return f"make_pipeline({', '.join(parts)})"
+        imports.add(("sklearn.pipeline", "Pipeline"))
+        named = [f"({name!r}, {part})" for (name, _), part in zip(estimator.steps, parts)]
+        return f"Pipeline([{', '.join(named)}])"
+    cls = type(estimator)
+    imports.add((_public_module(cls), cls.__name__))
+    known = inspect.signature(cls.__init__).parameters
+    arguments: list[str] = []
+    for name, value in estimator.get_params(deep=False).items():
+        if name == "random_state" or _same(value, known[name].default):
+            continue
+        text = estimator_code(value, imports) if hasattr(value, "get_params") else _value(value)
+        positional = known[name].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD and not arguments
+        first = positional and next(iter(list(known)[1:])) == name and name == "measure"
+        arguments.append(text if first else f"{name}={text}")
+    return f"{cls.__name__}({', '.join(arguments)})"
+
+
+def _values(values: Any) -> str:
+    return "[" + ", ".join(_value(value) for value in values) + "]"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value != 0 and not 1e-2 <= abs(value) < 1e4:
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    return repr(value)
+
+
+def _same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and bool(np.all(value == default))
+
+
+def _public_module(cls: type) -> str:
+    """The shortest module a user would import a class from."""
+    if cls.__module__.startswith("similis.") and getattr(similis, cls.__name__, None) is cls:
+        return "similis"
+    parts = cls.__module__.split(".")
+    return ".".join(parts[: next((i for i, part in enumerate(parts) if part.startswith("_")), len(parts))])
+
+
+def _import_lines(imports: set[tuple[str, str]]) -> list[str]:
+    by_module: dict[str, list[str]] = {}
+    for module, name in sorted(imports):
+        by_module.setdefault(module, []).append(name)
+    order = sorted(by_module, key=lambda module: (module.split(".")[0] != "sklearn", module))
+    return [f"from {module} import {', '.join(by_module[module])}" for module in order]

@@ -1,0 +1,146 @@
+"""One method on one split: choose parameters on the training part, fit, predict the test part, keep what came out."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from similis.study._assemble import Situation, assemble, searched
+from similis.study._entry import Entry
+from similis.study._methods import Method
+from similis.study._problem import Problem
+from similis.study._protocol import Protocol, Split
+
+__all__ = ["Task", "evaluate"]
+
+_LONGEST = 300  # characters of a reason or note
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One method on one split, with everything it takes to evaluate it in another process.
+
+    Attributes
+    ----------
+    method : Method
+        What to evaluate.
+    grid : dict
+        Its grid, cut for the study.
+    spec : str
+        Fingerprint of both.
+    split : Split
+        On which objects.
+    """
+
+    method: Method
+    grid: dict[str, list[Any]]
+    spec: str
+    split: Split
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """What names the entry in a journal."""
+        return self.method.name, self.split.number, self.spec
+
+
+def evaluate(task: Task, problem: Problem, protocol: Protocol, situation: Situation, session: str = "") -> Entry:
+    """Evaluate a method on a split; whatever goes wrong becomes an entry with a reason.
+
+    BLAS runs on one thread, so that the numbers do not depend on how many workers there are.
+    """
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as met, threadpool_limits(1):
+        warnings.simplefilter("always")
+        try:
+            found = _evaluate(task, problem, protocol, situation)
+        except Exception as error:  # estimators of anyone may raise anything: a failure is a row with a reason
+            found = {"status": "failed", "reason": _reason(error), "fit_seconds": time.perf_counter() - start}
+    return Entry(
+        method=task.method.name,
+        split=task.split.number,
+        spec=task.spec,
+        notes=_notes(met),
+        finished=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        session=session,
+        **found,
+    )
+
+
+def _evaluate(task: Task, problem: Problem, protocol: Protocol, situation: Situation) -> dict[str, Any]:
+    split = task.split
+    start = time.perf_counter()
+    symmetrize = task.method.symmetric and not situation.symmetric
+    X_train, X_test, first = problem.parts(split, symmetrize=symmetrize)
+    if problem.matrix is None and symmetrize:
+        situation = Situation(situation.kind, True, situation.to_similarity, situation.to_dissimilarity)
+    y = problem.codes[split.train]
+    parts = assemble(task.method, situation, first=first, costs=_costs_of(problem, y), seed=_seed(protocol, task))
+    cv = protocol.inner(split.number, grouped=problem.groups is not None)
+    model = searched(parts, task.grid, cv=cv, costs=problem.costs)
+    if problem.groups is not None and hasattr(model, "param_grid"):
+        model.fit(X_train, y, groups=problem.groups[split.train])
+    else:
+        model.fit(X_train, y)
+    fitted = time.perf_counter()
+    predictions = np.asarray(model.predict(X_test), dtype=np.intp)
+    proba = _proba(model, X_test, len(problem.classes))
+    return {
+        "predictions": predictions,
+        "proba": proba,
+        "params": parts.own(getattr(model, "best_params_", {})),
+        "fit_seconds": fitted - start,
+        "predict_seconds": time.perf_counter() - fitted,
+    }
+
+
+def _proba(model: Any, X: Any, n_classes: int) -> NDArray[np.float64] | None:
+    """Probabilities with a column for every class of the study, also those the training part lacks."""
+    if not hasattr(model, "predict_proba"):
+        return None
+    found = np.asarray(model.predict_proba(X), dtype=np.float64)
+    if not np.isfinite(found).all():
+        raise ValueError("The method gave probabilities that are not finite.")
+    proba = np.zeros((len(found), n_classes))
+    proba[:, model.classes_] = found
+    return proba
+
+
+def _costs_of(problem: Problem, y: NDArray[np.intp]) -> NDArray[np.float64] | None:
+    """The costs among the classes that the training part holds."""
+    if problem.costs is None:
+        return None
+    present = np.unique(y)
+    return problem.costs[np.ix_(present, present)]
+
+
+def _seed(protocol: Protocol, task: Task) -> int:
+    words = [protocol.random_state, 2, task.split.number, crc32(task.method.name.encode())]
+    return int(np.random.default_rng(words).integers(2**31))
+
+
+def _reason(error: Exception) -> str:
+    """One sentence. Where scikit-learn reports that all fits failed, the last line is the error itself."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if lines and "fits failed" in lines[0]:
+        lines = lines[-1:]
+    text = " ".join(lines) or type(error).__name__
+    if not isinstance(error, ValueError):
+        text = f"{type(error).__name__}: {text}"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _notes(met: list[warnings.WarningMessage]) -> tuple[str, ...]:
+    """Warnings, each once with the number of times it was met."""
+    counts: dict[str, int] = {}
+    for warning in met:
+        text = f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"[:_LONGEST]
+        counts[text] = counts.get(text, 0) + 1
+    return tuple(text if count == 1 else f"{text} ({count} times)" for text, count in counts.items())

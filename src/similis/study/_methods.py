@@ -1,0 +1,188 @@
+"""A method as data, and the way from the word a user writes to the methods that run."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+__all__ = ["AtMost", "Method", "describe", "find_methods", "lazy", "list_methods"]
+
+Reads = Literal["similarity", "dissimilarity", "either"]
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """Values of a grid that make sense only up to the number of training objects, such as numbers of neighbours."""
+
+    values: tuple[int, ...]
+
+    def cut(self, n: int) -> list[int]:
+        """The values that n objects allow; the smallest in any case."""
+        return [value for value in self.values if value <= n] or [min(self.values)]
+
+
+@dataclass(frozen=True)
+class Method:
+    """One entry of the table of methods.
+
+    Parameters
+    ----------
+    name : str
+        Short name, as the published tables have it; unique in a study.
+    make : callable
+        Called without arguments, returns an unfitted classifier or a pipeline that ends in one. A `kind` parameter of
+        its last step is set by the study, and a `random_state` that is None.
+    grid : mapping of str to sequence, default={}
+        Values to choose from inside each training part, by parameter of what `make` returns. ``AtMost`` cuts a
+        sequence to the number of training objects.
+    reads : {"similarity", "dissimilarity", "either"}, default="similarity"
+        What it wants; the study converts inside the split where the matrix is of the other kind.
+    symmetric : bool, default=False
+        Whether an asymmetric matrix is symmetrised in front.
+    family : str
+        For grouping in reports.
+    paper : str
+        Where it is described, as ``key place``.
+    summary : str
+        One line in words.
+    needs : str
+        What the matrix must have for it to work, in words; empty for nothing beyond `reads`.
+    baseline : bool, default=False
+        There for comparison: never recommended.
+    quick : bool, default=False
+        Whether ``methods="quick"`` includes it.
+
+    Examples
+    --------
+    >>> from similis import SimilarityKNN
+    >>> from similis.study import Method
+    >>> Method("3-nn", lambda: SimilarityKNN(n_neighbors=3), reads="either", summary="three neighbours").name
+    '3-nn'
+    """
+
+    name: str
+    make: Callable[[], BaseEstimator]
+    grid: Mapping[str, Any] = field(default_factory=dict)
+    reads: Reads = "similarity"
+    symmetric: bool = False
+    family: str = ""
+    paper: str = ""
+    summary: str = ""
+    needs: str = ""
+    baseline: bool = False
+    quick: bool = False
+
+    def grid_for(self, n: int) -> dict[str, list[Any]]:
+        """The grid for training parts of `n` objects."""
+        return {key: v.cut(n) if isinstance(v, AtMost) else list(v) for key, v in self.grid.items()}
+
+    def fingerprint(self, n: int) -> str:
+        """Twelve digits that change with the pipeline, its parameters and the grid for `n` objects."""
+        try:
+            made = describe(self.make())
+        except Exception as error:  # becomes a row with this reason when it is evaluated
+            made = type(error).__name__
+        text = f"{made}|{describe(self.grid_for(n))}|{self.reads}|{self.symmetric}"
+        return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+def lazy(name: str, /, module: str = "similis", **params: Any) -> Callable[[], Any]:
+    """An estimator by name, imported only when it is made; what returns it can be sent to another process."""
+    return _Lazy(name, module, tuple(params.items()))
+
+
+@dataclass(frozen=True)
+class _Lazy:
+    name: str
+    module: str
+    params: tuple[tuple[str, Any], ...]
+
+    def __call__(self) -> Any:
+        from importlib import import_module
+
+        params = {key: value() if isinstance(value, _Lazy) else value for key, value in self.params}
+        return getattr(import_module(self.module), self.name)(**params)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Makes a pipeline of what its parts make."""
+
+    parts: tuple[Callable[[], Any], ...]
+
+    def __call__(self) -> Any:
+        from sklearn.pipeline import make_pipeline
+
+        return make_pipeline(*(part() for part in self.parts))
+
+
+def list_methods() -> list[Method]:
+    """All methods of the table, in its order.
+
+    Returns
+    -------
+    list of Method
+    """
+    from similis.study._table import METHODS
+
+    return list(METHODS)
+
+
+def find_methods(methods: str | Method | Sequence[str | Method]) -> list[Method]:
+    """Turn ``"all"``, ``"quick"``, a name or a sequence of names and methods into methods."""
+    from similis.study._table import ALIASES
+
+    table = list_methods()
+    if isinstance(methods, str) and methods in ("all", "quick"):
+        return [m for m in table if methods == "all" or m.quick]
+    given: Iterable[Any] = [methods] if isinstance(methods, (str, Method)) else methods
+    by_name = {m.name: m for m in table}
+    found: list[Method] = []
+    for item in given:
+        if not isinstance(item, Method):
+            name = ALIASES.get(item, item)
+            if name not in by_name:
+                raise ValueError(_unknown(str(item), [*by_name, *ALIASES]))
+            item = by_name[name]
+        found.append(item)
+    names = [m.name for m in found]
+    if not found:
+        raise ValueError("methods must name at least one method. Got none.")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"methods must have different names. {name!r} stands there {names.count(name)} times.")
+    return found
+
+
+def describe(value: Any) -> str:
+    """A text that is the same for the same estimator, parameters or grid, in every process."""
+    if isinstance(value, BaseEstimator):
+        params = ",".join(f"{k}={describe(v)}" for k, v in sorted(value.get_params(deep=False).items()))
+        return f"{type(value).__module__}.{type(value).__qualname__}({params})"
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{describe(k)}:{describe(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(map(describe, value)) + "]"
+    if isinstance(value, np.ndarray):
+        digest = hashlib.blake2b(np.ascontiguousarray(value).tobytes(), digest_size=8).hexdigest()
+        return f"array({value.shape},{value.dtype},{digest})"
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if hasattr(value, "get_params"):
+        return f"{type(value).__qualname__}({describe(value.get_params())})"
+    if callable(value):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"
+    text = repr(value)
+    return text if " at 0x" not in text else type(value).__qualname__
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, n=2, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"Some are {', '.join(map(repr, known[:4]))}."
+    return f"There is no method {name[:60]!r} in the table. {hint} similis.study.list_methods() gives all."

@@ -1,0 +1,193 @@
+"""What a study is about: a matrix, or objects and a measure, with labels; checked once, then only cut."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import _safe_indexing
+
+from similis._utils.decision import check_costs
+from similis._utils.validation import Kind, check_labels, check_proximity
+from similis.exceptions import ProximityError
+from similis.io import Proximity
+from similis.study._measured import MeasuredObjects, learns
+from similis.study._methods import describe
+from similis.study._protocol import Split
+
+__all__ = ["Problem", "make_problem"]
+
+
+@dataclass(eq=False)
+class Problem:
+    """Data of a study.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n, n) or (n, n, q), or None
+        Proximities; None where they must be measured inside each split.
+    objects : MeasuredObjects or None
+        Objects with a measure that learns.
+    codes, classes : ndarray
+        Class code of each object, and the labels.
+    kind : {"similarity", "dissimilarity"}
+        What the proximities are.
+    symmetric : bool
+        Whether they are symmetric.
+    groups : ndarray of int or None
+        Group code of each object.
+    costs : ndarray of shape (G, G) or None
+        ``costs[f, g]`` is the cost of saying f when g is true.
+    ids : tuple of str or None
+        Names of the objects.
+    """
+
+    matrix: NDArray[Any] | None
+    objects: MeasuredObjects | None
+    codes: NDArray[np.intp]
+    classes: NDArray[Any]
+    kind: Kind
+    symmetric: bool
+    groups: NDArray[np.intp] | None = None
+    costs: NDArray[np.float64] | None = None
+    ids: tuple[str, ...] | None = None
+    measure: Any = None
+    data_fingerprint: str = ""
+
+    @property
+    def n(self) -> int:
+        """Number of objects."""
+        return len(self.codes)
+
+    def parts(self, split: Split, *, symmetrize: bool) -> tuple[Any, Any, Any]:
+        """Training and test part of a split as a pipeline reads them, and the step to put first, if any."""
+        train, test = split.train, split.test
+        if self.matrix is not None:
+            return self.matrix[np.ix_(train, train)], self.matrix[np.ix_(test, train)], None
+        assert self.objects is not None
+        if self.objects.learns == "labels":
+            return train, test, self.objects.step(symmetrize=symmetrize)
+        step = self.objects.step(symmetrize=symmetrize)
+        return step.fit_transform(train, self.codes[train]), step.transform(test), None
+
+    def header(self) -> dict[str, Any]:
+        """Fingerprints by which a journal knows the problem again."""
+        return {
+            "n": self.n,
+            "classes": [label.item() if isinstance(label, np.generic) else label for label in self.classes],
+            "matrix": self.data_fingerprint,
+            "labels": _digest(self.codes),
+            "groups": None if self.groups is None else _digest(self.groups),
+            "costs": None if self.costs is None else self.costs.tolist(),
+            "kind": self.kind,
+            "measure": None if self.measure is None else describe(self.measure)[:200],
+        }
+
+
+def make_problem(
+    S: Any,
+    y: Any = None,
+    *,
+    kind: Kind | None = None,
+    ids: Any = None,
+    groups: ArrayLike | None = None,
+    costs: ArrayLike | None = None,
+    measure: Any = None,
+    n_jobs: int | None = None,
+) -> Problem:
+    """Check what the user gave and make a problem of it; see :meth:`Study.run`."""
+    if kind not in (None, "similarity", "dissimilarity"):
+        raise ProximityError(f"kind must be 'similarity' or 'dissimilarity'. Got {kind!r}.")
+    if isinstance(S, Proximity):
+        y = S.labels if y is None else y
+        ids = S.ids if ids is None else ids
+        kind = S.kind if kind is None else kind
+        S = S.values
+    if measure is None:
+        problem = _from_matrix(S, y, kind or "similarity")
+        ids = _frame_ids(S) if ids is None else ids
+    else:
+        if kind not in (None, measure.kind):
+            raise ProximityError(
+                f"kind={kind!r} does not fit the measure, which gives a {measure.kind}. Leave kind out."
+            )
+        problem = _from_objects(S, y, measure, n_jobs)
+    n = problem.n
+    problem.groups = None if groups is None else _check_groups(groups, n)
+    problem.costs = check_costs(costs, len(problem.classes))
+    if ids is not None:
+        problem.ids = tuple(map(str, ids))
+        if len(problem.ids) != n:
+            raise ProximityError(f"ids must be one per object. Got {len(problem.ids)} ids for {n} objects.")
+    return problem
+
+
+def _from_matrix(S: Any, y: Any, kind: Kind) -> Problem:
+    A = check_proximity(S, kind=kind, allow_missing=True, allow_stack=True, accept_sparse=True)
+    classes, codes = check_labels(y, len(A), who="A study")
+    symmetric = bool(np.array_equal(A, np.swapaxes(A, 0, 1), equal_nan=True))
+    return Problem(A, None, codes, classes, kind, symmetric, data_fingerprint=_digest(A))
+
+
+def _from_objects(objects: Any, y: Any, measure: Any, n_jobs: int | None) -> Problem:
+    n = objects.shape[0] if hasattr(objects, "shape") else len(objects)
+    classes, codes = check_labels(y, n, who="A study")
+    if learns(measure) == "nothing":
+        from similis.measures import Pairwise
+
+        A = Pairwise(measure, n_jobs=n_jobs).fit_transform(objects)
+        problem = _from_matrix(A, codes, measure.kind)
+        problem.classes, problem.codes, problem.measure = classes, codes, measure
+        return problem
+    return Problem(
+        None,
+        MeasuredObjects(objects, measure),
+        codes,
+        classes,
+        measure.kind,
+        bool(measure.symmetric),
+        measure=measure,
+        data_fingerprint=_digest_objects(objects, n),
+    )
+
+
+def _check_groups(groups: ArrayLike, n: int) -> NDArray[np.intp]:
+    names, codes = np.unique(np.asarray(groups), return_inverse=True)
+    if codes.shape != (n,):
+        raise ProximityError(f"groups must be one per object. Got {codes.size} for {n} objects.")
+    if len(names) < 3:
+        raise ProximityError(
+            f"A study needs at least three groups: to test on, to choose by, to train on. Got {len(names)}."
+        )
+    return codes
+
+
+def _frame_ids(S: Any) -> list[str] | None:
+    """Row names of a frame; a plain 0, 1, 2, ... carries none."""
+    index = getattr(S, "index", None)
+    if index is None or callable(index) or not hasattr(S, "iloc") or list(index) == list(range(len(index))):
+        return None
+    return [str(name) for name in index]
+
+
+def _digest(A: NDArray[Any]) -> str:
+    digest = hashlib.blake2b(np.ascontiguousarray(A).view(np.uint8).data, digest_size=8)
+    digest.update(repr((A.shape, A.dtype.str)).encode())
+    return digest.hexdigest()
+
+
+def _digest_objects(objects: Any, n: int) -> str:
+    if isinstance(objects, np.ndarray) and objects.dtype.kind in "fiubc":
+        return _digest(objects)
+    listed = [_safe_indexing(objects, i) for i in range(n)] if not isinstance(objects, (list, tuple)) else objects
+    if hasattr(objects, "to_numpy"):
+        listed = objects.to_numpy(dtype=object).tolist()
+    elif isinstance(objects, np.ndarray):
+        listed = objects.tolist()
+    if all(type(item) in (str, bytes, int, float, list, tuple, set, frozenset) for item in listed):
+        return hashlib.blake2b(repr(listed).encode(), digest_size=8).hexdigest()
+    return str(joblib.hash(objects))[:16]

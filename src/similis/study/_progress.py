@@ -1,0 +1,122 @@
+"""How far a study is, how long the rest will take, and what leads so far: on standard error, by Rich."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from similis.study._entry import Entry
+
+__all__ = ["Progress", "Reporter"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """State of a running study, as handed to a callback.
+
+    Attributes
+    ----------
+    done, total : int
+        Entries finished, and in all.
+    seconds_left : float
+        Estimate: the mean time of each method's finished entries for its open ones, over the workers.
+    entry : Entry
+        What was finished last.
+    """
+
+    done: int
+    total: int
+    seconds_left: float
+    entry: Entry
+
+
+class Reporter:
+    """Counts entries, estimates the time left, and shows or hands on both.
+
+    Parameters
+    ----------
+    show : bool or callable
+        True draws a bar on standard error; a function is called with a :class:`Progress` after each entry.
+    done : list of Entry
+        What was finished before.
+    open_tasks : list of str
+        Method of each task still to do.
+    n_workers : int
+        Processes that share them.
+    """
+
+    def __init__(
+        self, show: bool | Callable[[Progress], None], done: list[Entry], open_tasks: list[str], n_workers: int
+    ) -> None:
+        self._show = show
+        self._done, self._total = len(done), len(done) + len(open_tasks)
+        self._workers = max(1, min(n_workers, len(open_tasks)))
+        self._times: dict[str, list[float]] = {}
+        self._open: dict[str, int] = {}
+        self._bar: Any = None
+        self._task: Any = None
+        for entry in done:
+            self._count(entry)
+        for name in open_tasks:
+            self._open[name] = self._open.get(name, 0) + 1
+
+    def __enter__(self) -> Reporter:
+        if self._show is True:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import Progress as Bar
+
+            columns = (
+                TextColumn("study"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                TextColumn("{task.description}"),
+            )
+            self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task("", total=self._total, completed=self._done)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, entry: Entry) -> None:
+        """Take note of a finished entry."""
+        self._done += 1
+        self._open[entry.method] -= 1
+        self._count(entry)
+        left = self.seconds_left()
+        if self._bar is not None:
+            words = f"about {clock(left)} left, {entry.method} on split {entry.split + 1} done"
+            self._bar.update(self._task, completed=self._done, description=words)
+        elif callable(self._show):
+            self._show(Progress(self._done, self._total, left, entry))
+
+    def seconds_left(self) -> float:
+        """Estimated time for the open tasks."""
+        known = [t for times in self._times.values() for t in times]
+        if not known:
+            return 0.0
+        usual = sum(known) / len(known)
+        work = 0.0
+        for name, count in self._open.items():
+            times = self._times.get(name)
+            work += count * (sum(times) / len(times) if times else usual)
+        return work / self._workers
+
+    def _count(self, entry: Entry) -> None:
+        self._times.setdefault(entry.method, []).append(entry.fit_seconds + entry.predict_seconds)
+
+
+def clock(seconds: float) -> str:
+    """A duration for people: 45 s, 3 min, 2 h 10 min."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,237 @@
+"""The protocol: which objects are held out, and the folds that choose parameters among the rest.
+
+Everything is drawn from (random_state, number of the split), so a split is the same whoever computes it, in whatever
+order, and whether ten or twenty splits are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import LeaveOneOut
+
+__all__ = ["DealtFolds", "Protocol", "SCHEMES", "Scheme", "Split", "deal", "deal_groups", "given_splits"]
+
+Scheme = Literal["random", "stratified", "kfold", "loo"]
+SCHEMES = ("random", "stratified", "kfold", "loo")
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """One partition of the objects.
+
+    Attributes
+    ----------
+    number : int
+        Its place among the splits.
+    test : ndarray of int
+        Indices of the objects held out.
+    n : int
+        Number of objects in all.
+    given_train : ndarray of int or None
+        The training part, where it is not simply all the others.
+    """
+
+    number: int
+    test: Indices
+    n: int
+    given_train: Indices | None = None
+
+    @property
+    def train(self) -> Indices:
+        """Indices of the training objects; made on demand, for leave-one-out has n lists of n - 1."""
+        return np.delete(np.arange(self.n), self.test) if self.given_train is None else self.given_train
+
+    @property
+    def n_train(self) -> int:
+        """Number of training objects."""
+        return self.n - len(self.test) if self.given_train is None else len(self.given_train)
+
+
+class DealtFolds:
+    """Folds that work for every class size: objects sorted by class, in random order, are dealt out like cards.
+
+    Fold sizes, and the share of each class in a fold, differ by at most one object. With groups, whole groups are
+    dealt, the largest first, each to the smallest fold.
+
+    Parameters
+    ----------
+    n_splits : int
+        Number of folds, cut to the number of objects or groups.
+    random_state : int, default=0
+        Seed of the shuffling.
+    """
+
+    def __init__(self, n_splits: int, random_state: int = 0) -> None:
+        self.n_splits = n_splits
+        self.random_state = random_state
+
+    def split(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None) -> Iterator[tuple[Indices, Indices]]:
+        """Yield training and test indices of each fold."""
+        rng = np.random.default_rng(self.random_state)
+        codes = np.unique(np.asarray(y), return_inverse=True)[1]
+        if groups is None:
+            fold = deal(codes, min(self.n_splits, len(codes)), rng)
+        else:
+            fold = deal_groups(np.unique(np.asarray(groups), return_inverse=True)[1], self.n_splits, rng)
+        for number in range(int(fold.max()) + 1):
+            yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Number of folds."""
+        if groups is not None:
+            return min(self.n_splits, len(np.unique(np.asarray(groups))))
+        return self.n_splits if y is None else min(self.n_splits, len(y))
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How a study splits.
+
+    Attributes
+    ----------
+    scheme : {"random", "stratified", "kfold", "loo"}
+        Random splits as in [chen2010] sec. 4.3; the same with class shares kept; k folds, k = 1 / test_size rounded,
+        repeated; leave one out.
+    n_splits : int
+        Number of splits; of folds in all for "kfold"; not used by "loo".
+    test_size : float
+        Share of the objects, or of the groups, that is held out.
+    cv : int or "loo"
+        Folds of the selection inside each training part.
+    random_state : int
+        Seed.
+    """
+
+    scheme: Scheme = "random"
+    n_splits: int = 20
+    test_size: float = 0.2
+    cv: int | Literal["loo"] = 10
+    random_state: int = 0
+
+    @property
+    def n_folds(self) -> int:
+        """Folds of one repetition of "kfold"."""
+        return max(2, round(1 / self.test_size))
+
+    def splits(self, codes: Indices, groups: Indices | None = None) -> list[Split]:
+        """Draw the splits of objects with these class codes (and group codes)."""
+        n = len(codes)
+        if self.scheme == "loo":
+            if groups is not None:
+                names = np.unique(groups)
+                return [Split(i, np.flatnonzero(groups == g), n) for i, g in enumerate(names)]
+            return [Split(i, np.array([i]), n) for i in range(n)]
+        return [Split(i, np.flatnonzero(self._held_out(i, codes, groups)), n) for i in range(self.n_splits)]
+
+    def inner(self, split: int, *, grouped: bool = False) -> Any:
+        """The splitter that chooses parameters inside the training part of a split."""
+        if self.cv == "loo":
+            return DealtFolds(2**31) if grouped else LeaveOneOut()
+        return DealtFolds(self.cv, int(self._rng(split, 1).integers(2**31)))
+
+    def inner_train_size(self, n_train: int) -> int:
+        """About how many objects the smallest training part of the selection holds."""
+        folds = n_train if self.cv == "loo" else min(self.cv, n_train)
+        return max(1, n_train - -(-n_train // folds))
+
+    def fixed_part(self) -> dict[str, Any]:
+        """What makes split i the split i; the number of splits does not."""
+        given = asdict(self)
+        if self.scheme == "loo":
+            del given["test_size"]
+        del given["n_splits"]
+        return given
+
+    def describe(self, n_splits: int | None = None) -> str:
+        """The protocol in words."""
+        percent = f"{100 * self.test_size:.3g} %"
+        if self.scheme == "loo":
+            outer = "leave one out"
+        elif self.scheme == "kfold":
+            outer = f"{self.n_folds} folds, {n_splits or self.n_splits} splits in all"
+        else:
+            kept = ", class shares kept" if self.scheme == "stratified" else ""
+            outer = f"{n_splits or self.n_splits} random splits, {percent} held out{kept}"
+        inner = "leave one out" if self.cv == "loo" else f"{self.cv} folds"
+        return f"{outer}; parameters chosen by {inner} inside each training part; seed {self.random_state}"
+
+    def _rng(self, split: int, purpose: int) -> np.random.Generator:
+        return np.random.default_rng([self.random_state, purpose, split])
+
+    def _held_out(self, number: int, codes: Indices, groups: Indices | None) -> NDArray[np.bool_]:
+        if self.scheme == "kfold":
+            rng = self._rng(number // self.n_folds, 0)
+            if groups is None:
+                fold = deal(codes, min(self.n_folds, len(codes)), rng)
+            else:
+                fold = deal_groups(groups, self.n_folds, rng)
+            return fold == number % self.n_folds
+        rng = self._rng(number, 0)
+        if groups is not None:
+            names = np.unique(groups)
+            return np.isin(groups, rng.permutation(names)[: _share(len(names), self.test_size)])
+        mask = np.zeros(len(codes), dtype=bool)
+        m = _share(len(codes), self.test_size)
+        if self.scheme == "random":
+            # [chen2010] sec. 4.3 -> 20 % for testing; the printed errors are multiples of one over a rounded fifth
+            mask[rng.permutation(len(codes))[:m]] = True
+        else:
+            order = _by_class(codes, rng)
+            places = np.floor((np.arange(m) + rng.random()) * len(codes) / m).astype(np.intp)
+            mask[order[places]] = True
+        return mask
+
+
+def deal(codes: Indices, n_folds: int, rng: np.random.Generator) -> Indices:
+    """Fold of each object: sorted by class, in random order, dealt out in turn."""
+    fold = np.empty(len(codes), dtype=np.intp)
+    fold[_by_class(codes, rng)] = np.arange(len(codes)) % n_folds
+    return fold
+
+
+def deal_groups(groups: Indices, n_folds: int, rng: np.random.Generator) -> Indices:
+    """Fold of each object so that groups stay together: the largest group first, each to the smallest fold."""
+    size = np.bincount(groups)
+    shuffled = rng.permutation(len(size))
+    shuffled = shuffled[size[shuffled] > 0]
+    load = np.zeros(min(n_folds, len(shuffled)))
+    fold_of = np.zeros(len(size), dtype=np.intp)
+    for group in shuffled[np.argsort(-size[shuffled], kind="stable")]:
+        fold_of[group] = int(np.argmin(load))
+        load[fold_of[group]] += size[group]
+    return fold_of[groups]
+
+
+def given_splits(splits: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> list[Split]:
+    """Splits that the caller made, checked."""
+    found = []
+    for number, (train, test) in enumerate(splits):
+        parts = [np.asarray(part) for part in (train, test)]
+        parts = [np.flatnonzero(part) if part.dtype == bool else part.astype(np.intp) for part in parts]
+        for name, part in zip(("training", "test"), parts):
+            if part.ndim != 1 or not part.size or part.min() < 0 or part.max() >= n:
+                raise ValueError(f"Split {number}: the {name} part must hold indices from 0 to {n - 1}, at least one.")
+        both = np.intersect1d(parts[0], parts[1])
+        if both.size:
+            raise ValueError(f"Split {number}: object {both[0]} is both in training and test part.")
+        found.append(Split(number, parts[1], n, parts[0]))
+    if not found:
+        raise ValueError("splits must hold at least one (training, test) pair.")
+    return found
+
+
+def _by_class(codes: Indices, rng: np.random.Generator) -> Indices:
+    """Objects in random order, then class by class, the classes in random order too."""
+    order = rng.permutation(len(codes))
+    place = rng.permutation(int(codes.max()) + 1)
+    return order[np.argsort(place[codes[order]], kind="stable")]
+
+
+def _share(n: int, test_size: float) -> int:
+    return min(max(round(test_size * n), 1), n - 1)

@@ -1,0 +1,143 @@
+"""The answer in words: which method, how sure, what error to expect, how to train it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from similis.exceptions import ProximityError
+from similis.study._code import training_code
+from similis.study._significance import compare_to_best, signed_rank
+
+if TYPE_CHECKING:
+    from similis.study._result import StudyResult
+
+__all__ = ["Recommendation", "percent", "recommend"]
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """Which method to use.
+
+    Attributes
+    ----------
+    method : str
+        The one with the lowest mean error, baselines apart.
+    error : float
+        Its mean error.
+    interval : tuple of float
+        95 % interval for the expected error on new objects of the same kind.
+    alike : tuple of str
+        Methods that the splits do not tell apart from it (Holm's correction, 5 %).
+    n_worse : int
+        Methods that are significantly worse.
+    warning : str
+        Set where no method clearly beats saying the largest class, or a baseline does as well.
+    text : str
+        Two to four sentences.
+    python : str
+        Lines that train it on all data.
+    command : str
+        The same on the command line.
+    """
+
+    method: str
+    error: float
+    interval: tuple[float, float]
+    alike: tuple[str, ...]
+    n_worse: int
+    warning: str
+    text: str
+    python: str
+    command: str
+
+    def __str__(self) -> str:
+        return f"{self.text}\n\n{self.python}\n\n{self.command}"
+
+
+def recommend(result: StudyResult) -> Recommendation:
+    """Choose and explain; see :class:`Recommendation`."""
+    errors = result.scores("error")
+    complete = result.complete_methods()
+    baselines = {info.name for info in result.methods if info.baseline}
+    candidates = [name for name in complete if name not in baselines] or complete
+    if not candidates:
+        raise ProximityError("No method of this study has finished without failure, so none can be recommended.")
+    verdicts = compare_to_best({name: errors[name] for name in candidates})
+    best = min(candidates, key=lambda name: round(result.mean_scores("error")[name], 12))
+    alike = tuple(name for name in candidates if name != best and not verdicts[name].worse)
+    n_worse = len(candidates) - 1 - len(alike)
+    mean = result.mean_scores("error")[best]
+    interval = result.error_interval(best)
+    warning = _warning(result, best, baselines & set(complete))
+    sentences = [
+        f"Use {best}: expect an error of {percent(mean)} on new objects of this kind "
+        f"(95 % interval {percent(interval[0])} to {percent(interval[1])}).",
+        _certainty(result, best, alike, n_worse, interval[1]),
+        warning,
+        "The study was interrupted; finish it before you rely on this." if result.partial else "",
+    ]
+    return Recommendation(
+        method=best,
+        error=mean,
+        interval=interval,
+        alike=alike,
+        n_worse=n_worse,
+        warning=warning,
+        text=" ".join(sentence for sentence in sentences if sentence),
+        python=_python(result, best),
+        command=_command(result, best),
+    )
+
+
+def percent(share: float) -> str:
+    """A share for people."""
+    return f"{100 * share:.1f} %"
+
+
+def _certainty(result: StudyResult, best: str, alike: tuple[str, ...], n_worse: int, high: float) -> str:
+    if not alike:
+        return "" if not n_worse else f"It is significantly better than each of the {n_worse} other methods."
+    named = ", ".join(alike[:3]) + (f" and {len(alike) - 3} more" if len(alike) > 3 else "")
+    worse = f" but is significantly better than {n_worse} other method{'s'[: n_worse - 1]}" if n_worse else ""
+    text = f"It cannot be told apart from {named}{worse}."
+    seconds = result.mean_scores("fit_seconds")
+    errors = result.mean_scores("error")
+    quick = min((name for name in alike if errors[name] <= high), key=lambda name: seconds[name], default=best)
+    if seconds[quick] * 10 < seconds[best]:
+        text += f" Of these {quick} is much quicker to train ({seconds[quick]:.2g} s instead of {seconds[best]:.2g} s)."
+    return text
+
+
+def _warning(result: StudyResult, best: str, baselines: set[str]) -> str:
+    errors, means = result.scores("error"), result.mean_scores("error")
+    if "majority" in baselines and best != "majority" and not _clearly_lower(errors[best], errors["majority"]):
+        return (
+            "It is not clearly better than always saying the largest class: these proximities may not tell the classes "
+            "apart."
+        )
+    better = sorted((name for name in baselines if means[name] < means[best] - 1e-12), key=lambda name: means[name])
+    if better:
+        return f"The baseline {better[0]} has a lower error ({percent(means[better[0]])})."
+    return ""
+
+
+def _clearly_lower(errors: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
+    """By the signed-rank test, or by the mean where there are too few splits for it ever to be significant."""
+    d = (others - errors)[~np.isnan(others - errors)]
+    return signed_rank(d) < 0.05 if len(d) >= 5 else bool(d.mean() > 0)
+
+
+def _python(result: StudyResult, best: str) -> str:
+    objects = bool(result.fingerprint.get("measure"))
+    if objects and result.measure is None:
+        return "model = result.fit_best(objects, y, measure=...)"
+    return training_code(result.model(best), objects=objects)
+
+
+def _command(result: StudyResult, best: str) -> str:
+    kind = f" --kind {result.kind}" if result.kind == "dissimilarity" else ""
+    return f'similis fit matrix.csv --labels labels.csv --method "{best}"{kind} --output model.skops'

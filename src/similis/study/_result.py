@@ -1,0 +1,383 @@
+"""What a study found: raw predictions of every method on every split, and what can be said from them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from similis._utils.validation import Kind
+from similis.exceptions import ProximityError
+from similis.study import _store
+from similis.study._assemble import Situation, make_model
+from similis.study._entry import Entry
+from similis.study._methods import Method
+from similis.study._metrics import METRICS, mean_cost, normalized_cross_entropy
+from similis.study._protocol import Protocol, Split
+from similis.study._recommend import Recommendation, recommend
+from similis.study._rows import Row, make_rows
+from similis.study._significance import Verdict, compare_to_best, error_interval
+
+__all__ = ["MethodInfo", "StudyResult"]
+
+
+@dataclass(frozen=True)
+class MethodInfo:
+    """What a result remembers of a method.
+
+    Attributes
+    ----------
+    name, family, paper, summary, needs, baseline
+        As in :class:`Method`.
+    conversion : str
+        What the study put in front of it, in words.
+    grid : dict
+        The grid it chose from.
+    spec : str
+        Fingerprint of pipeline and grid.
+    """
+
+    name: str
+    family: str = ""
+    paper: str = ""
+    summary: str = ""
+    needs: str = ""
+    baseline: bool = False
+    conversion: str = ""
+    grid: dict[str, Any] = field(default_factory=dict)
+    spec: str = ""
+
+
+@dataclass(eq=False, repr=False)
+class StudyResult:
+    """Raw results of a study and what follows from them.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (G,)
+        Class labels; codes, predictions and columns of probabilities refer to their order.
+    codes : ndarray of shape (n,)
+        True class code of each object.
+    splits : list of Split
+        Which objects were held out.
+    methods : list of MethodInfo
+        In the order of the table of methods.
+    entries : dict of (str, int) to Entry
+        Predictions, probabilities, parameters and times by method and split.
+    protocol : Protocol
+        How it was split.
+    situation : Situation
+        Kind and symmetry of the matrix, rules of conversion.
+    partial : bool
+        Whether the study was interrupted: some entries are missing.
+    """
+
+    classes: NDArray[Any]
+    codes: NDArray[np.intp]
+    splits: list[Split]
+    methods: list[MethodInfo]
+    entries: dict[tuple[str, int], Entry]
+    protocol: Protocol
+    situation: Situation
+    partial: bool = False
+    ids: tuple[str, ...] | None = None
+    groups: NDArray[np.intp] | None = None
+    costs: NDArray[np.float64] | None = None
+    sessions: list[dict[str, Any]] = field(default_factory=list)
+    fingerprint: dict[str, Any] = field(default_factory=dict)
+    custom: dict[str, Method] = field(default_factory=dict)
+    measure: Any = None
+
+    @property
+    def kind(self) -> Kind:
+        """What the matrix holds."""
+        return self.situation.kind
+
+    @property
+    def is_loo(self) -> bool:
+        """Whether each split held out one object: metrics are then taken over all of them together."""
+        return all(len(split.test) == 1 for split in self.splits)
+
+    def scores(self, metric: str = "error") -> dict[str, NDArray[np.float64]]:
+        """A measure of merit, split by split.
+
+        Parameters
+        ----------
+        metric : str, default="error"
+            One of ``similis.study.METRICS``.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_splits,)
+            By method; NaN where a split failed, is missing, or the method gives no probabilities.
+        """
+        _check_metric(metric)
+        return {m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods}
+
+    def mean_scores(self, metric: str = "error") -> dict[str, float]:
+        """A measure of merit of each method that failed nowhere, as the mean over the splits.
+
+        Calibration error, perplexity and everything under leave-one-out are computed from the test objects of all
+        splits together.
+
+        Parameters
+        ----------
+        metric : str, default="error"
+            One of ``similis.study.METRICS``.
+
+        Returns
+        -------
+        dict of str to float
+        """
+        _check_metric(metric)
+        return {name: self._mean(metric, name) for name in self.complete_methods()}
+
+    def complete_methods(self) -> list[str]:
+        """Names of the methods with at least one entry and no failure."""
+        names = []
+        for m in self.methods:
+            found = [self.entries[m.name, s.number] for s in self.splits if (m.name, s.number) in self.entries]
+            if found and all(entry.ok for entry in found):
+                names.append(m.name)
+        return names
+
+    def significance(self, level: float = 0.05) -> dict[str, Verdict]:
+        """Test every method against the one with the lowest mean error.
+
+        Parameters
+        ----------
+        level : float, default=0.05
+            Significance level.
+
+        Returns
+        -------
+        dict of str to Verdict
+            By method, failures left out: one-sided Wilcoxon signed-rank p-value over the splits, the same by Holm's
+            correction, and the papers' bold face.
+        """
+        errors = self.scores("error")
+        return compare_to_best({name: errors[name] for name in self.complete_methods()}, level)
+
+    def error_interval(self, method: str, level: float = 0.95) -> tuple[float, float]:
+        """Interval for the error to expect of a method on new objects of the same kind.
+
+        Parameters
+        ----------
+        method : str
+            Its name.
+        level : float, default=0.95
+            Coverage.
+
+        Returns
+        -------
+        low, high : float
+            From the spread over the splits, corrected for their overlap (Nadeau and Bengio), and never narrower than
+            what the number of different objects tested can tell (Wilson).
+        """
+        done = [s for s in self.splits if (method, s.number) in self.entries and self.entries[method, s.number].ok]
+        if not done:
+            raise ProximityError(f"{method!r} has no finished split in this study, so no error to expect.")
+        share = float(np.mean([len(s.test) / s.n_train for s in done]))
+        tested = len(np.unique(np.concatenate([s.test for s in done])))
+        return error_interval(self.scores("error")[method], share, tested, level=level)
+
+    def table(self) -> list[Row]:
+        """One row per method, the lowest error first, failures last.
+
+        Returns
+        -------
+        list of Row
+        """
+        return make_rows(self)
+
+    def frame(self) -> Any:
+        """One row per method and split, with every measure of merit and the chosen parameters.
+
+        Returns
+        -------
+        pandas.DataFrame, or list of dict where pandas is not installed
+        """
+        names = [name for name in METRICS if not METRICS[name].pooled]
+        columns = {name: self.scores(name) for name in names if name != "cost" or self.costs is not None}
+        rows = []
+        for place, split in enumerate(self.splits):
+            for info in self.methods:
+                entry = self.entries.get((info.name, split.number))
+                row: dict[str, Any] = {"method": info.name, "split": split.number, "n_test": len(split.test)}
+                row["status"] = "missing" if entry is None else entry.status
+                row["reason"] = "" if entry is None else entry.reason
+                row.update({name: float(values[info.name][place]) for name, values in columns.items()})
+                row["params"] = {} if entry is None else dict(entry.params)
+                row["finished"] = "" if entry is None else entry.finished
+                rows.append(row)
+        try:
+            import pandas as pd
+        except ImportError:
+            return rows
+        return pd.DataFrame(rows)
+
+    def best(self) -> str:
+        """Name of the method with the lowest mean error, baselines apart.
+
+        Returns
+        -------
+        str
+        """
+        return self.recommend().method
+
+    def recommend(self) -> Recommendation:
+        """Say which method to use, how sure that is, what error to expect, and how to train it.
+
+        Returns
+        -------
+        Recommendation
+            ``str()`` of it is a short text.
+        """
+        return recommend(self)
+
+    def model(self, method: str | None = None, *, measure: Any = None) -> Any:
+        """The unfitted model of a method, as the study evaluated it.
+
+        Parameters
+        ----------
+        method : str, optional
+            Its name; None takes the recommended one.
+        measure : measure, optional
+            For a study of objects whose result was loaded from a file.
+
+        Returns
+        -------
+        PathSearchCV, classifier or pipeline
+        """
+        name = method or self.recommend().method
+        if name not in [m.name for m in self.methods]:
+            raise ValueError(f"{name!r} is not among the methods of this study.")
+        measure = measure if measure is not None else self.measure
+        if measure is None and self.fingerprint.get("measure"):
+            raise ProximityError(
+                "This study measured objects. Give the measure too: fit_best(objects, y, measure=...)."
+            )
+        return make_model(
+            self.custom.get(name, name),
+            kind=self.situation.kind,
+            symmetric=self.situation.symmetric,
+            measure=measure,
+            n=self.protocol.inner_train_size(len(self.codes)),
+            cv=self.protocol.cv if isinstance(self.protocol.cv, int) else self.protocol.inner(0),
+            costs=self.costs,
+            classes=self.classes,
+            random_state=self.protocol.random_state,
+            to_similarity=self.situation.to_similarity,
+            to_dissimilarity=self.situation.to_dissimilarity,
+        )
+
+    def fit_best(self, S: Any, y: Any, *, method: str | None = None, measure: Any = None) -> Any:
+        """Choose the parameters of the recommended method on all data and fit it.
+
+        Parameters
+        ----------
+        S : array-like of shape (n, n), or objects
+            All proximities, or the objects of a study with a measure.
+        y : array-like of shape (n,)
+            Labels.
+        method : str, optional
+            Another method than the recommended one.
+        measure : measure, optional
+            For a study of objects whose result was loaded from a file.
+
+        Returns
+        -------
+        fitted classifier or pipeline
+            Ready for :func:`similis.save`.
+        """
+        model = self.model(method, measure=measure).fit(S, y)
+        return getattr(model, "best_estimator_", model)
+
+    def to_html(self, path: str | os.PathLike[str]) -> None:
+        """Write a self-contained page: verdict, table, splits, provenance.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write.
+        """
+        from similis.study._html import write_html
+
+        write_html(self, path)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a results file (JSON).
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to write; the file appears whole or not at all.
+        """
+        _store.save_result(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> StudyResult:
+        """Read a results file. Nothing in it is executed.
+
+        Parameters
+        ----------
+        path : str or path-like
+            What :meth:`save` wrote.
+
+        Returns
+        -------
+        StudyResult
+        """
+        return _store.load_result(cls, MethodInfo, path)
+
+    def __repr__(self) -> str:
+        state = ", interrupted" if self.partial else ""
+        return f"StudyResult({len(self.methods)} methods, {len(self.splits)} splits, {len(self.codes)} objects{state})"
+
+    def __str__(self) -> str:
+        from similis.study._text import table_text
+
+        return table_text(self)
+
+    def _mean(self, metric: str, name: str) -> float:
+        if METRICS[metric].pooled or (self.is_loo and not metric.endswith("seconds")):
+            return self._score(metric, name, self.splits)
+        values = np.array([self._score(metric, name, [split]) for split in self.splits])
+        known = values[~np.isnan(values)]
+        return float(known.mean()) if known.size else float("nan")
+
+    def _score(self, metric: str, name: str, splits: list[Split]) -> float:
+        """The metric over the test objects of some splits together; NaN without any."""
+        found = [(s, self.entries[name, s.number]) for s in splits if (name, s.number) in self.entries]
+        found = [(s, entry) for s, entry in found if entry.ok]
+        if not found:
+            return float("nan")
+        if metric in ("fit_seconds", "predict_seconds"):
+            return float(np.mean([getattr(entry, metric) for _, entry in found]))
+        truth = np.concatenate([self.codes[s.test] for s, _ in found])
+        predicted = np.concatenate([entry.predictions for _, entry in found if entry.predictions is not None])
+        if metric == "cost":
+            return float("nan") if self.costs is None else mean_cost(truth, predicted, self.costs)
+        asked = METRICS[metric]
+        if asked.of_labels is not None:
+            return asked.of_labels(truth, predicted)
+        probabilities = [entry.proba for _, entry in found if entry.proba is not None]
+        if len(probabilities) < len(found):
+            return float("nan")
+        proba = np.concatenate(probabilities)
+        if asked.of_proba is not None:
+            return asked.of_proba(truth, proba)
+        return normalized_cross_entropy(truth, proba, np.concatenate([self._priors(s) for s, _ in found]))
+
+    def _priors(self, split: Split) -> NDArray[np.float64]:
+        """Class frequencies of the training part, a row for each test object."""
+        share = np.bincount(self.codes[split.train], minlength=len(self.classes)) / len(split.train)
+        return np.tile(share, (len(split.test), 1))
+
+
+def _check_metric(metric: str) -> None:
+    if metric not in METRICS:
+        raise ValueError(f"There is no measure of merit {metric!r}. Use one of {', '.join(METRICS)}.")

@@ -1,0 +1,146 @@
+"""The rows of a study's table."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+if TYPE_CHECKING:
+    from similis.study._result import MethodInfo, StudyResult
+
+__all__ = ["Row", "make_rows"]
+
+_NAN = float("nan")
+_SHOWN = ("error", "balanced_error", "log_loss", "calibration_error", "cost", "fit_seconds", "predict_seconds")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method in the table of a study.
+
+    Attributes
+    ----------
+    method : str
+        Its name.
+    error, error_sd : float
+        Mean and standard deviation of the error over the splits; over objects, without deviation, for leave-one-out.
+    rank : float
+        Mean rank over the splits, among the methods without failure.
+    bold : bool
+        Lowest mean error, or not significantly worse at 5 %.
+    p_value, p_holm : float
+        One-sided signed-rank test against the best, plain and corrected.
+    balanced_error, log_loss, calibration_error, cost : float
+        Further measures of merit; NaN where they cannot be had.
+    fit_seconds, predict_seconds : float
+        Mean times per split; the search for parameters is part of the fit.
+    n_splits : int
+        Splits behind the figures.
+    status : str
+        "ok", "failed", "partly failed", "incomplete" or "missing".
+    reason : str
+        Why it failed.
+    conversion : str
+        What the study put in front of the method.
+    baseline : bool
+        There for comparison only.
+    """
+
+    method: str
+    error: float = _NAN
+    error_sd: float = _NAN
+    rank: float = _NAN
+    bold: bool = False
+    p_value: float = _NAN
+    p_holm: float = _NAN
+    balanced_error: float = _NAN
+    log_loss: float = _NAN
+    calibration_error: float = _NAN
+    cost: float = _NAN
+    fit_seconds: float = _NAN
+    predict_seconds: float = _NAN
+    n_splits: int = 0
+    status: str = "ok"
+    reason: str = ""
+    conversion: str = ""
+    baseline: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data; what is not known is None."""
+        return {k: None if isinstance(v, float) and np.isnan(v) else v for k, v in asdict(self).items()}
+
+
+def make_rows(result: StudyResult) -> list[Row]:
+    """One row per method, the lowest error first, failures last."""
+    complete = result.complete_methods()
+    errors = result.scores("error")
+    means = {
+        metric: result.mean_scores(metric)
+        for metric in (
+            "error",
+            "balanced_error",
+            "log_loss",
+            "calibration_error",
+            "cost",
+            "fit_seconds",
+            "predict_seconds",
+        )
+    }
+    ranks = _mean_ranks({name: errors[name] for name in complete})
+    verdicts = result.significance()
+    rows = []
+    for info in result.methods:
+        if info.name not in verdicts:
+            rows.append(_failed(result, info))
+            continue
+        known = errors[info.name][~np.isnan(errors[info.name])]
+        verdict = verdicts[info.name]
+        figures: dict[str, Any] = {metric: values[info.name] for metric, values in means.items()}
+        rows.append(
+            Row(
+                method=info.name,
+                error_sd=float(known.std(ddof=1)) if len(known) > 1 and not result.is_loo else _NAN,
+                rank=ranks[info.name],
+                bold=verdict.bold,
+                p_value=verdict.p_value,
+                p_holm=verdict.p_holm,
+                n_splits=len(known),
+                status="ok" if len(known) == len(result.splits) else "incomplete",
+                conversion=info.conversion,
+                baseline=info.baseline,
+                **figures,
+            )
+        )
+    return sorted(rows, key=lambda row: (np.isnan(row.error), round(row.error, 12) if row.error == row.error else 0))
+
+
+def _failed(result: StudyResult, info: MethodInfo) -> Row:
+    found = [result.entries.get((info.name, split.number)) for split in result.splits]
+    present = [entry for entry in found if entry is not None]
+    failed = [entry for entry in present if not entry.ok]
+    status = "missing" if not present else "failed" if len(failed) == len(present) else "partly failed"
+    reason = failed[0].reason if failed else "interrupted before its first split"
+    if status == "partly failed":
+        reason = f"{len(failed)} of {len(present)} splits: {reason}"
+    return Row(
+        method=info.name,
+        n_splits=len(present) - len(failed),
+        status=status,
+        reason=reason,
+        conversion=info.conversion,
+        baseline=info.baseline,
+    )
+
+
+def _mean_ranks(errors: dict[str, Any]) -> dict[str, float]:
+    """Mean over the splits that all methods have of their ranks by error, ties sharing the mean."""
+    if not errors:
+        return {}
+    table = np.round(np.array(list(errors.values())), 12)
+    table = table[:, ~np.isnan(table).any(axis=0)]
+    if not table.size:
+        return dict.fromkeys(errors, _NAN)
+    return dict(zip(errors, rankdata(table, axis=0).mean(axis=1).tolist()))

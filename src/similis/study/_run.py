@@ -1,0 +1,294 @@
+"""The study: every method on every split, nothing computed twice, nothing lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from secrets import token_hex
+from typing import Any, Literal
+
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
+
+from similis._utils.environment import machine, versions
+from similis._utils.validation import Kind
+from similis.study._assemble import Situation, assemble
+from similis.study._entry import Entry
+from similis.study._evaluate import Task
+from similis.study._methods import Method, find_methods
+from similis.study._problem import Problem, make_problem
+from similis.study._progress import Progress, Reporter
+from similis.study._protocol import SCHEMES, Protocol, Scheme, Split, given_splits
+from similis.study._result import MethodInfo, StudyResult
+from similis.study._scheduler import Context, forget_journal, journal_here, run_tasks
+
+__all__ = ["Study"]
+
+
+class Study:
+    """Compare methods on a matrix of proximities: which work, how well, is the difference real.
+
+    The protocol is that of [chen2010] sec. 4.3: in each of 20 random splits a fifth of the objects is held out, every
+    method chooses its parameters by 10-fold cross-validation on the rest, is fitted there and predicts the held-out
+    objects. Conversions, spectra and measures that learn are fitted inside the split.
+
+    Parameters
+    ----------
+    methods : {"all", "quick"}, str, Method or sequence of these, default="all"
+        Names from :func:`list_methods`, or methods of your own.
+    protocol : {"random", "stratified", "kfold", "loo"}, default="random"
+        Random splits; random splits that keep the class shares; k folds with k = 1 / `test_size`, repeated until there
+        are `n_splits`; leave one out. With groups, whole groups are held out.
+    n_splits : int, default=20
+        Number of splits; not used by "loo".
+    test_size : float, default=0.2
+        Share that is held out.
+    cv : int or "loo", default=10
+        Folds that choose the parameters inside each training part, class shares kept.
+    random_state : int, default=0
+        Seed of splits, folds and methods.
+    n_jobs : int or None, default=None
+        Number of worker processes. Results do not depend on it.
+    journal : str or path-like, optional
+        File in which every finished (split, method) is written down at once. A run on the same journal goes on where
+        the last one ended, however it ended; several runs at a time share the work.
+    to_similarity : {"linear", "reciprocal", "rbf"}, default="linear"
+        How dissimilarities are converted for methods that read similarities.
+    to_dissimilarity : {"max-minus", "reciprocal", "root"}, default="max-minus"
+        How similarities are converted for methods that read dissimilarities.
+
+    See Also
+    --------
+    StudyResult : what comes out.
+    make_model : a single method as the study evaluates it.
+
+    Notes
+    -----
+    Split i depends on `random_state` and i alone: a journal of ten splits can be continued to twenty. A method that
+    fails becomes a row with the reason. Ctrl-C ends a run with the results so far (``StudyResult.partial``).
+
+    References
+    ----------
+    [chen2010] sec. 4.3, table 4.2; [qiao2013] sec. 5.1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.metrics.pairwise import rbf_kernel
+    >>> from similis import Study
+    >>> X, y = load_iris(return_X_y=True)
+    >>> result = Study(methods=["nc", "majority"], n_splits=4).run(rbf_kernel(X), y)
+    >>> [(row.method, round(row.error, 3)) for row in result.table()]
+    [('nc', 0.083), ('majority', 0.767)]
+    """
+
+    def __init__(
+        self,
+        methods: str | Method | Sequence[str | Method] = "all",
+        *,
+        protocol: Scheme = "random",
+        n_splits: int = 20,
+        test_size: float = 0.2,
+        cv: int | Literal["loo"] = 10,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        journal: str | os.PathLike[str] | None = None,
+        to_similarity: str = "linear",
+        to_dissimilarity: str = "max-minus",
+    ) -> None:
+        self.methods = methods
+        self.protocol = protocol
+        self.n_splits = n_splits
+        self.test_size = test_size
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.journal = journal
+        self.to_similarity = to_similarity
+        self.to_dissimilarity = to_dissimilarity
+
+    def run(
+        self,
+        S: Any,
+        y: Any = None,
+        *,
+        kind: Kind | None = None,
+        ids: Sequence[Any] | None = None,
+        groups: ArrayLike | None = None,
+        costs: ArrayLike | None = None,
+        measure: Any = None,
+        splits: Sequence[tuple[ArrayLike, ArrayLike]] | None = None,
+        progress: bool | Callable[[Progress], None] = False,
+    ) -> StudyResult:
+        """Run the study, or what is left of it.
+
+        Parameters
+        ----------
+        S : array-like of shape (n, n) or (n, n, q), Proximity, or objects
+            Proximities of all objects (a stack for methods that read several); with `measure`, the objects.
+        y : array-like of shape (n,)
+            Class labels; those of a :class:`~similis.Proximity` need not be given again.
+        kind : {"similarity", "dissimilarity"}, optional
+            What the matrix holds. None: what a Proximity or the measure says, else similarity.
+        ids : sequence of str, optional
+            Names of the objects.
+        groups : array-like of shape (n,), optional
+            Objects of one group are never on both sides of a split or fold.
+        costs : array-like of shape (G, G), optional
+            ``costs[f, g]`` is the cost of saying f when g is true (classes in sorted order). Parameters are then chosen
+            by cost, and methods with probabilities decide by expected cost.
+        measure : measure, optional
+            Turns objects into proximities. One that learns is fitted on each training part.
+        splits : sequence of (train, test), optional
+            Your own splits, indices or masks, in place of the protocol's.
+        progress : bool or callable, default=False
+            Show a progress bar with the estimated time on standard error, or be told after each entry.
+
+        Returns
+        -------
+        StudyResult
+        """
+        protocol = self._protocol()
+        methods = find_methods(self.methods)
+        problem = make_problem(
+            S, y, kind=kind, ids=ids, groups=groups, costs=costs, measure=measure, n_jobs=self.n_jobs
+        )
+        parts = self._splits(protocol, problem, splits)
+        situation = Situation(problem.kind, problem.symmetric, self.to_similarity, self.to_dissimilarity)
+        tasks = _tasks(methods, parts, protocol)
+        session = {
+            "id": token_hex(6),
+            "started": datetime.now(UTC).isoformat(timespec="seconds"),
+            "versions": versions(),
+            "machine": machine(),
+        }
+        header = _header(problem, protocol, situation, given=parts if splits is not None else None)
+        entries, sessions, complete = self._work(tasks, problem, protocol, situation, header, session, progress)
+        return StudyResult(
+            classes=problem.classes,
+            codes=problem.codes,
+            splits=parts,
+            methods=[_info(task, situation) for task in tasks[: len(methods)]],
+            entries={entry.key: entry for entry in entries},
+            protocol=protocol,
+            situation=situation,
+            partial=not complete,
+            ids=problem.ids,
+            groups=problem.groups,
+            costs=problem.costs,
+            sessions=sessions,
+            fingerprint=header,
+            custom={method.name: method for method in methods},
+            measure=problem.measure,
+        )
+
+    def _work(
+        self,
+        tasks: list[Task],
+        problem: Problem,
+        protocol: Protocol,
+        situation: Situation,
+        header: dict[str, Any],
+        session: dict[str, Any],
+        progress: bool | Callable[[Progress], None],
+    ) -> tuple[list[Entry], list[dict[str, Any]], bool]:
+        """Entries of all tasks, from the journal or computed; the sessions that made them; whether all are there."""
+        path = None if self.journal is None else os.path.realpath(self.journal)
+        known: list[Entry] = []
+        sessions = [session]
+        with ExitStack() as stack:
+            if path is not None:
+                journal = journal_here(path)
+                stack.callback(forget_journal, path)
+                journal.start(header, session)
+                journal.check_specs({task.method.name: task.spec for task in tasks})
+                found = [journal.find(*task.key) for task in tasks]
+                known = [entry for entry in found if entry is not None]
+                sessions = journal.sessions
+            done = {entry.key for entry in known}
+            todo = [task for task in tasks if (task.method.name, task.split.number) not in done]
+            context = Context(problem, protocol, situation, session["id"], path)
+            names = [task.method.name for task in todo]
+            new: list[Entry] = []
+            with Reporter(progress, known, names, effective_n_jobs(self.n_jobs)) as report:
+
+                def on_done(entry: Entry) -> None:
+                    new.append(entry)
+                    report(entry)
+
+                complete = run_tasks(todo, context, n_jobs=self.n_jobs, on_done=on_done)
+            if path is not None and not complete:  # what was written down but not handed over in time
+                journal.refresh()
+                told = {entry.key for entry in new}
+                late = [journal.find(*task.key) for task in todo if (task.method.name, task.split.number) not in told]
+                new += [entry for entry in late if entry is not None]
+                complete = len(new) == len(todo)
+        order = {(task.method.name, task.split.number): i for i, task in enumerate(tasks)}
+        return sorted([*known, *new], key=lambda entry: order[entry.key]), sessions, complete
+
+    def _protocol(self) -> Protocol:
+        """Check the parameters of the protocol."""
+        if self.protocol not in SCHEMES:
+            raise ValueError(f"protocol must be one of {', '.join(SCHEMES)}. Got {self.protocol!r}.")
+        if not _is_int(self.n_splits) or self.n_splits < 1:
+            raise ValueError(f"n_splits must be a whole number, at least 1. Got {self.n_splits!r}.")
+        if not isinstance(self.test_size, (int, float)) or not 0 < self.test_size < 1:
+            raise ValueError(f"test_size must be a share between 0 and 1. Got {self.test_size!r}.")
+        if self.cv != "loo" and (not _is_int(self.cv) or self.cv < 2):
+            raise ValueError(f"cv must be a number of folds, at least 2, or 'loo'. Got {self.cv!r}.")
+        if not _is_int(self.random_state) or self.random_state < 0:
+            raise ValueError(f"random_state must be a whole number, not negative. Got {self.random_state!r}.")
+        return Protocol(self.protocol, self.n_splits, float(self.test_size), self.cv, self.random_state)
+
+    def _splits(
+        self, protocol: Protocol, problem: Problem, given: Sequence[tuple[ArrayLike, ArrayLike]] | None
+    ) -> list[Split]:
+        if given is not None:
+            return given_splits(given, problem.n)
+        units = problem.n if problem.groups is None else int(problem.groups.max()) + 1
+        if units < 3 or (protocol.scheme == "kfold" and units < protocol.n_folds):
+            raise ValueError(f"This protocol needs more than the {units} objects or groups at hand.")
+        return protocol.splits(problem.codes, problem.groups)
+
+
+def _tasks(methods: list[Method], splits: list[Split], protocol: Protocol) -> list[Task]:
+    n = min(protocol.inner_train_size(split.n_train) for split in splits)
+    ready = [(method, method.grid_for(n), method.fingerprint(n)) for method in methods]
+    return [Task(method, grid, spec, split) for split in splits for method, grid, spec in ready]
+
+
+def _header(problem: Problem, protocol: Protocol, situation: Situation, given: list[Split] | None) -> dict[str, Any]:
+    fixed = protocol.fixed_part()
+    if given is not None:
+        fixed = {"cv": protocol.cv, "random_state": protocol.random_state, "given": [s.test.tolist() for s in given]}
+    return {
+        **problem.header(),
+        "protocol": fixed,
+        "settings": {"to_similarity": situation.to_similarity, "to_dissimilarity": situation.to_dissimilarity},
+        "versions": versions(),
+    }
+
+
+def _info(task: Task, situation: Situation) -> MethodInfo:
+    method = task.method
+    try:
+        conversion = assemble(method, situation).conversion
+    except Exception:  # a method that cannot even be made has its reason in its entries
+        conversion = ""
+    return MethodInfo(
+        name=method.name,
+        family=method.family,
+        paper=method.paper,
+        summary=method.summary,
+        needs=method.needs,
+        baseline=method.baseline,
+        conversion=conversion,
+        grid=dict(task.grid),
+        spec=task.spec,
+    )
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

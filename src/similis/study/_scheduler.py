@@ -1,0 +1,144 @@
+"""Tasks over processes: whoever is free takes the next one, claims it in the journal, and writes down what came out."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+
+from similis.study._assemble import Situation
+from similis.study._entry import Entry
+from similis.study._evaluate import Task, evaluate
+from similis.study._journal import Journal
+from similis.study._problem import Problem
+from similis.study._protocol import Protocol
+
+__all__ = ["Context", "run_tasks"]
+
+_PATIENCE = 2.0  # seconds between looks at entries that another study is computing
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What all tasks of a run share."""
+
+    problem: Problem
+    protocol: Protocol
+    situation: Situation
+    session: str
+    journal: str | None = None
+    owner: int = field(default_factory=os.getpid)
+
+
+def run_tasks(tasks: list[Task], context: Context, *, n_jobs: int | None, on_done: Callable[[Entry], None]) -> bool:
+    """Run tasks until all have an entry; True, or False if the user interrupted.
+
+    `on_done` is called in this process with each entry as it is finished, in any order.
+    """
+    waiting = {task.key: task for task in tasks}
+    pause = 0.05
+    try:
+        while waiting:
+            before = len(waiting)
+            for key, entry in _stream(list(waiting.values()), context, effective_n_jobs(n_jobs)):
+                if entry is not None:
+                    del waiting[key]
+                    on_done(entry)
+            if waiting:  # another study has claimed the rest: look again until it has finished them or given up
+                pause = 0.05 if len(waiting) < before else min(2 * pause, _PATIENCE)
+                time.sleep(pause)
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+Done = tuple[tuple[str, int, str], Entry | None]
+
+
+def _stream(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[Done]:
+    if n_jobs == 1 or len(tasks) == 1:
+        for task in tasks:
+            yield _work(task, context)
+        return
+    with parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
+        pool = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
+        answers: Iterable[Done] = pool(delayed(_work)(task, context) for task in tasks)
+        try:
+            yield from answers
+        except BaseException:
+            _stop_workers()
+            raise
+
+
+def _work(task: Task, context: Context) -> Done:
+    """Evaluate a task unless it is finished already; None where another process is at it."""
+    _end_with(context.owner)
+    if context.journal is None:
+        return task.key, evaluate(task, context.problem, context.protocol, context.situation, context.session)
+    journal = journal_here(context.journal)
+    with journal.claim(*task.key) as mine:
+        if not mine:
+            return task.key, None
+        journal.refresh()
+        entry = journal.find(*task.key)
+        if entry is None:
+            entry = evaluate(task, context.problem, context.protocol, context.situation, context.session)
+            if not entry.reason.startswith("MemoryError"):  # there may be more memory next time
+                journal.append(entry)
+    return task.key, entry
+
+
+_watched: set[int] = set()
+
+
+def _end_with(owner: int) -> None:
+    """Let a worker process end when its owner is gone, so that nothing goes on computing after a kill."""
+    if owner in _watched or os.getppid() != owner:
+        return
+    _watched.add(owner)
+
+    def watch() -> None:
+        while os.getppid() == owner:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+_open: dict[str, Journal] = {}
+
+
+def journal_here(path: str) -> Journal:
+    """The one handle of a journal in this process; two would give up each other's locks."""
+    journal = _open.get(path)
+    if journal is not None and not _same_file(journal, path):
+        journal.close()
+        journal = None
+    if journal is None:
+        journal = _open[path] = Journal(path)
+    return journal
+
+
+def forget_journal(path: str) -> None:
+    """Close the handle in this process."""
+    journal = _open.pop(path, None)
+    if journal is not None:
+        journal.close()
+
+
+def _same_file(journal: Journal, path: str) -> bool:
+    try:
+        return journal.is_file(os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _stop_workers() -> None:
+    """End the worker processes at once, whatever they are computing; the next run starts new ones."""
+    from joblib.externals.loky import get_reusable_executor
+
+    get_reusable_executor().shutdown(wait=True, kill_workers=True)

@@ -1,0 +1,131 @@
+"""Results in a file: plain JSON, written whole, read with care."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from similis._utils.files import atomic_write, short_path
+from similis.exceptions import ProximityError
+from similis.study._assemble import Situation
+from similis.study._entry import Entry, plain
+from similis.study._protocol import Protocol, Split
+
+if TYPE_CHECKING:
+    from similis.study._result import StudyResult
+
+__all__ = ["load_result", "result_record", "save_result"]
+
+_MAGIC = "similis-study"
+
+
+def result_record(result: StudyResult) -> dict[str, Any]:
+    """Everything that is to be stored, as plain data."""
+    order = {info.name: i for i, info in enumerate(result.methods)}
+    entries = sorted(result.entries.values(), key=lambda e: (e.split, order.get(e.method, len(order))))
+    return {
+        _MAGIC: 1,
+        "classes": plain(result.classes),
+        "codes": result.codes.tolist(),
+        "ids": None if result.ids is None else list(result.ids),
+        "groups": None if result.groups is None else result.groups.tolist(),
+        "costs": None if result.costs is None else result.costs.tolist(),
+        "protocol": asdict(result.protocol),
+        "situation": asdict(result.situation),
+        "splits": [
+            {
+                "number": split.number,
+                "test": split.test.tolist(),
+                "train": None if split.given_train is None else split.given_train.tolist(),
+            }
+            for split in result.splits
+        ],
+        "methods": [{**asdict(info), "grid": plain_grid(info.grid)} for info in result.methods],
+        "partial": result.partial,
+        "fingerprint": result.fingerprint,
+        "sessions": result.sessions,
+        "entries": [entry.to_record() for entry in entries],
+    }
+
+
+def plain_grid(grid: dict[str, Any]) -> dict[str, Any]:
+    """A grid as JSON can hold it."""
+    return {key: plain(list(values)) for key, values in grid.items()}
+
+
+def save_result(result: StudyResult, path: str | os.PathLike[str]) -> None:
+    """Write a results file."""
+    text = json.dumps(result_record(result), allow_nan=False, separators=(",", ":"))
+    with atomic_write(path) as file:
+        file.write(text.encode())
+
+
+def load_result(cls: Any, info: Any, path: str | os.PathLike[str]) -> Any:
+    """Read a results file back into `cls`; every damage is one sentence."""
+    where = short_path(path)
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        record = json.loads(data)
+        if not isinstance(record, dict) or record.get(_MAGIC) != 1:
+            raise ValueError("it does not say that it is one")
+        return _build(cls, info, record)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError) as error:
+        reason = " ".join(str(error).split())[:100].rstrip(".") or type(error).__name__
+        raise ProximityError(f"{where} is not a results file of a study: {reason}.") from None
+
+
+def _build(cls: Any, info: Any, record: dict[str, Any]) -> Any:
+    codes = np.array(record["codes"], dtype=np.intp)
+    classes = np.array(record["classes"])
+    n, G = len(codes), len(classes)
+    if codes.ndim != 1 or classes.ndim != 1 or not n or codes.min() < 0 or codes.max() >= G:
+        raise ValueError("the labels do not fit the classes")
+    splits = []
+    for number, split in enumerate(record["splits"]):
+        test = _indices(split["test"], n)
+        train = None if split["train"] is None else _indices(split["train"], n)
+        splits.append(Split(number, test, n, train))
+    methods = [info(**method) for method in record["methods"]]
+    entries = {}
+    for entry in map(Entry.from_record, record["entries"]):
+        _check_entry(entry, splits, G)
+        entries[entry.key] = entry
+    optional = {"groups": np.intp, "costs": np.float64}
+    arrays = {k: None if record[k] is None else np.array(record[k], dtype=kind) for k, kind in optional.items()}
+    return cls(
+        classes=classes,
+        codes=codes,
+        splits=splits,
+        methods=methods,
+        entries=entries,
+        protocol=Protocol(**record["protocol"]),
+        situation=Situation(**record["situation"]),
+        partial=bool(record["partial"]),
+        ids=None if record["ids"] is None else tuple(map(str, record["ids"])),
+        sessions=list(record["sessions"]),
+        fingerprint=dict(record["fingerprint"]),
+        **arrays,
+    )
+
+
+def _indices(values: Any, n: int) -> Any:
+    found = np.array(values, dtype=np.intp)
+    if found.ndim != 1 or not found.size or found.min() < 0 or found.max() >= n:
+        raise ValueError(f"a split names objects beyond 0 to {n - 1}")
+    return found
+
+
+def _check_entry(entry: Entry, splits: list[Split], n_classes: int) -> None:
+    if not entry.ok:
+        return
+    m = len(splits[entry.split].test)
+    codes, proba = entry.predictions, entry.proba
+    if codes is None or codes.shape != (m,) or codes.min() < 0 or codes.max() >= n_classes:
+        raise ValueError(f"the predictions of {entry.method!r} on split {entry.split} do not fit")
+    if proba is not None and proba.shape != (m, n_classes):
+        raise ValueError(f"the probabilities of {entry.method!r} on split {entry.split} do not fit")

@@ -1,0 +1,196 @@
+"""The table of methods. A new family joins by adding its entries here; names are those of the published tables.
+
+Grids are those of [chen2010] table 4.2 where it has them, else of the paper named in the entry.
+"""
+
+from __future__ import annotations
+
+from similis.study._methods import AtMost, Chain, Method, lazy
+
+__all__ = ["ALIASES", "METHODS"]
+
+
+def _powers(low: int, high: int) -> list[float]:
+    return [10.0**p for p in range(low, high + 1)]
+
+
+# [chen2010] table 4.2
+K = AtMost((*range(1, 17), 32, 64, 128))
+LAMBDA_KRI = [*_powers(-6, 1), 1e6]
+LAMBDA_KRR = _powers(-3, 1)
+C = _powers(-3, 5)
+C_RBF = _powers(-3, 1)
+GAMMA_RBF = _powers(-5, 1)
+
+# libsvm may need millions of steps for a large C and never ends on some indefinite matrices.
+_SVC = lazy("SVC", "sklearn.svm", kernel="precomputed", max_iter=100_000)
+_SVC_RAW = lazy("SVC", "sklearn.svm", kernel="precomputed", max_iter=10_000)
+
+
+def _svm(*front: str) -> Chain:
+    return Chain((*(lazy(name) for name in front), _SVC))
+
+
+NEIGHBORS = [
+    Method(
+        "knn",
+        lazy("SimilarityKNN"),
+        {"n_neighbors": K},
+        reads="either",
+        family="neighbours",
+        paper="cazzanti2007 sec. 2.2.1",
+        summary="majority of the k nearest neighbours",
+        quick=True,
+    ),
+    Method(
+        "affinity-knn",
+        lazy("SimilarityKNN", weights="affinity"),
+        {"n_neighbors": K},
+        family="neighbours",
+        paper="chen2010 sec. 3.1",
+        summary="k nearest neighbours, each weighted by its similarity",
+        needs="similarities that are not negative",
+        quick=True,
+    ),
+    *(
+        Method(
+            f"kri-knn({spectrum})",
+            lazy("SimilarityKNN", weights="kri", spectrum=spectrum),
+            {"n_neighbors": K, "regularization": LAMBDA_KRI},
+            symmetric=True,
+            family="neighbours",
+            paper="chen2010 eq. 3.5",
+            summary=f"kernel ridge interpolation weights, neighbours' block repaired by {spectrum}",
+            quick=spectrum == "clip",
+        )
+        for spectrum in ("clip", "flip", "shift")
+    ),
+    *(
+        Method(
+            f"krr-knn({spectrum})",
+            lazy("SimilarityKNN", weights="krr", spectrum=spectrum),
+            {"n_neighbors": K, "regularization": LAMBDA_KRR},
+            symmetric=True,
+            family="neighbours",
+            paper="chen2010 eq. 3.8",
+            summary=f"kernel ridge regression weights, neighbours' block treated by {spectrum}",
+        )
+        for spectrum in ("pinv", "clip", "flip", "shift")
+    ),
+    Method(
+        "lime-knn",
+        lazy("SimilarityKNN", weights="lime"),
+        {"n_neighbors": K, "regularization": LAMBDA_KRR},
+        symmetric=True,
+        family="neighbours",
+        paper="chen2010 eq. 3.3",
+        summary="linear interpolation with maximum entropy",
+    ),
+]
+
+CENTROIDS = [
+    Method(
+        "nc",
+        lazy("NearestCentroid"),
+        reads="either",
+        family="centroids",
+        paper="cazzanti2007 eq. 2.9",
+        summary="the most similar class centroid",
+        quick=True,
+    ),
+    Method(
+        "nc(adjusted)",
+        lazy("NearestCentroid", adjusted=True),
+        reads="either",
+        family="centroids",
+        paper="cazzanti2007 eq. 3.1",
+        summary="nearest centroid, loose classes reaching farther",
+        needs="classes with a mean similarity to their centroid that is not negative",
+    ),
+    Method(
+        "local-nc",
+        lazy("LocalNearestCentroid"),
+        {"n_neighbors": K},
+        reads="either",
+        family="centroids",
+        paper="cazzanti2007 sec. 4.1",
+        summary="nearest centroid within the neighbourhood",
+    ),
+    Method(
+        "cnn",
+        lazy("CondensedNN"),
+        {"n_prototypes": AtMost((1, 2, 3, 4, 5, 7, 10))},
+        reads="either",
+        family="centroids",
+        paper="cazzanti2007 eq. 2.7",
+        summary="condensed nearest neighbour: a few prototypes a class",
+    ),
+]
+
+SUPPORT_VECTORS = [
+    *(
+        Method(
+            f"svm-kernel({spectrum})",
+            _svm(f"Spectrum{spectrum.title()}"),
+            {"svc__C": C},
+            symmetric=True,
+            family="support vectors",
+            paper="chen2010 sec. 2.1",
+            summary=f"SVM, similarities made a kernel by spectrum {spectrum}",
+            quick=spectrum == "clip",
+        )
+        for spectrum in ("clip", "flip", "shift")
+    ),
+    Method(
+        "svm-features(linear)",
+        _svm("SpectrumSquare"),
+        {"svc__C": C},
+        family="support vectors",
+        paper="chen2010 sec. 2.2",
+        summary="SVM, rows as feature vectors, linear kernel: the same as spectrum square",
+        quick=True,
+    ),
+    Method(
+        "svm-features(rbf)",
+        Chain((lazy("SimilarityFeatures"), lazy("Pairwise", measure=lazy("RBF")), _SVC)),
+        {"pairwise__measure__gamma": GAMMA_RBF, "svc__C": C_RBF},
+        family="support vectors",
+        paper="chen2010 sec. 2.2, 4.3",
+        summary="SVM, rows as feature vectors, Gaussian kernel",
+    ),
+]
+
+BASELINES = [
+    Method(
+        "svc-raw",
+        _SVC_RAW,
+        {"C": C},
+        symmetric=True,
+        family="baselines",
+        summary="scikit-learn's SVC on the matrix as it is: no kernel unless positive semi-definite",
+        baseline=True,
+    ),
+    Method(
+        "sklearn-knn",
+        lazy("KNeighborsClassifier", "sklearn.neighbors", metric="precomputed"),
+        {"n_neighbors": AtMost((1, 3, 5, 7, 9, 15, 25))},
+        reads="dissimilarity",
+        family="baselines",
+        summary="scikit-learn's k-NN on precomputed dissimilarities",
+        baseline=True,
+    ),
+    Method(
+        "majority",
+        lazy("DummyClassifier", "sklearn.dummy", strategy="prior"),
+        reads="either",
+        family="baselines",
+        summary="the largest class, whatever the object",
+        baseline=True,
+        quick=True,
+    ),
+]
+
+METHODS: tuple[Method, ...] = (*NEIGHBORS, *CENTROIDS, *SUPPORT_VECTORS, *BASELINES)
+
+# [chen2010] sec. 2.1.6 -> S S' as a kernel is the linear kernel on rows as features
+ALIASES = {"svm-kernel(square)": "svm-features(linear)", "k-nn": "knn", "nearest-centroid": "nc"}
