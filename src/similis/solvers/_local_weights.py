@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import ExitStack
+from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
@@ -149,18 +151,19 @@ def _sweep(
     K = indices.shape[1]
     batch = max(1, _CHUNK // (K * max(K, ks.size * ridges.size)))
     failures: list[int] = []
+    calm = _Calm()
 
     def work(rows: slice) -> None:
         for start in range(rows.start, rows.stop, batch):
             part = slice(start, min(start + batch, rows.stop))
             blocks = np.empty((part.stop - start, K, K))
             _kernels.gather_blocks(S, indices[part], blocks)
-            solved = _solve(blocks, s[part], known[part], ks, ridges, method, spectrum)
+            solved = _solve(blocks, s[part], known[part], ks, ridges, method, spectrum, calm)
             if solved.gap is not None:
                 failures.append(_uncertified(solved.gap, blocks, s[part], ridges))
             keep(part, solved.weights)
 
-    with single_blas_thread():
+    with calm:
         map_row_chunks(work, len(indices), n_jobs)
     if sum(failures):
         warnings.warn(
@@ -171,6 +174,25 @@ def _sweep(
         )
 
 
+class _Calm:
+    """One BLAS thread from the first small decomposition to the end of the sweep; most sweeps need none."""
+
+    def __init__(self) -> None:
+        self._lock, self._stack, self._begun = Lock(), ExitStack(), False
+
+    def __enter__(self) -> _Calm:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def begin(self) -> None:
+        with self._lock:
+            if not self._begun:
+                self._stack.enter_context(single_blas_thread())
+                self._begun = True
+
+
 def _solve(
     blocks: NDArray[np.float64],
     s: NDArray[np.float64],
@@ -179,6 +201,7 @@ def _solve(
     ridges: NDArray[np.float64],
     method: Method,
     spectrum: Spectrum,
+    calm: _Calm,
 ) -> BlockWeights:
     """Solve a batch: nested blocks while they are positive definite, one decomposition for each larger block."""
     if method == "krr" and spectrum in ("pinv", None):
@@ -201,7 +224,8 @@ def _solve(
         sizes = np.minimum(k, known)
         for size in np.unique(sizes[sizes > prefix]):
             rows = np.flatnonzero((sizes == size) & (sizes > prefix))
-            part, query = np.ascontiguousarray(blocks[rows, :size, :size]), s[rows, :size]
+            calm.begin()
+            part, query = blocks[rows, :size, :size], s[rows, :size]
             if method == "krr":
                 solved.weights[rows, t] = 0.0
                 solved.weights[rows, t, :, :size] = spectral_filter(part, query, ridges, spectrum)

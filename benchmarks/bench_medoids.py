@@ -1,0 +1,96 @@
+"""k-medoids against plain NumPy vertex substitution and the kmedoids package.
+
+    python benchmarks/bench_medoids.py      # writes benchmarks/results/medoids.json
+
+The package (GPL) is installed in the benchmarks' own folder and never imported by the library or its tests.
+"""
+
+import numpy as np
+from _measure import Benchmark
+from _peers import peers
+from sklearn.metrics.pairwise import euclidean_distances
+
+from similis.solvers import k_medoids
+
+
+def problem(n, seed=0):
+    rng = np.random.default_rng(seed)
+    Z = rng.normal(size=(10, 8))[np.arange(n) % 10] + rng.normal(size=(n, 8))
+    return euclidean_distances(Z)
+
+
+def plain_vertex_substitution(D, medoids):
+    """Every exchange of a medoid and an object evaluated by array arithmetic, one medoid at a time."""
+    medoids = medoids.copy()
+    total = D[:, medoids].min(axis=1).sum()
+    while True:
+        best = (total, -1, -1)
+        for m in range(len(medoids)):
+            rest = D[:, np.delete(medoids, m)].min(axis=1)
+            totals = np.minimum(D, rest[:, None]).sum(axis=0)
+            j = int(totals.argmin())
+            best = min(best, (totals[j], m, j))
+        if best[0] >= total * (1 - 1e-12):
+            return total
+        total, m, j = best
+        medoids[m] = j
+
+
+def excess(ours, theirs):
+    """Our best total over theirs, less one: different exchanges may end in different local optima."""
+    difference = (ours - theirs) / theirs
+    assert difference < 1e-3, difference
+    return difference
+
+
+def same(ours, theirs):
+    """Vertex substitution has one trajectory: the totals must be the same."""
+    assert abs(excess(ours, theirs)) < 1e-9
+    return excess(ours, theirs)
+
+
+def main():
+    peers("kmedoids")
+    import kmedoids
+
+    bench = Benchmark("medoids", packages=("kmedoids",))
+    rng = np.random.default_rng(1)
+    for n, k, n_plain in ((300, 3, 20), (300, 10, 20), (2500, 10, 1)):
+        D = problem(n)
+        starts = np.stack([rng.choice(n, k, replace=False) for _ in range(20)])
+
+        def ours(method, rows, D=D, k=k):
+            return k_medoids(D, k, sign=-1, method=method, init=rows, n_jobs=1).total
+
+        def theirs(rows, D=D):
+            runs = (kmedoids.fasterpam(D, row.astype(np.uint64), n_cpu=1).loss for row in rows)
+            return min(runs)
+
+        few = starts[:n_plain]
+        for method, floor in (("vsh", 10), ("eager", 10)):
+            bench.compare(
+                f"k-medoids ({method}), n = {n}, k = {k}, {n_plain} starts",
+                lambda method=method, few=few, ours=ours: ours(method, few),
+                lambda few=few, D=D: min(plain_vertex_substitution(D, row) for row in few),
+                peer_name="plain NumPy vertex substitution",
+                floor=floor if n == 2500 else None,
+                goal=24 if n == 2500 else None,
+                repeats=2,
+                check=same if method == "vsh" else excess,
+            )
+        for method in ("eager", "vsh"):
+            bench.compare(
+                f"k-medoids ({method}), n = {n}, k = {k}, 20 starts",
+                lambda method=method, starts=starts, ours=ours: ours(method, starts),
+                lambda starts=starts, theirs=theirs: theirs(starts),
+                peer_name="kmedoids.fasterpam",
+                floor=0.8 if method == "eager" else None,
+                goal=1 if method == "eager" else None,
+                repeats=3,
+                check=excess,
+            )
+    print(bench.write())
+
+
+if __name__ == "__main__":
+    main()
