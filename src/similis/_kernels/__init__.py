@@ -10,6 +10,7 @@ Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``
     _local_centroid.py  local_centroids: class centroids among ranked neighbours for a grid of k
     _local_sda.py  local_sda: class models among ranked neighbours for a grid of neighbourhoods
     _maxent.py     maxent_rates, maxent_table, maxent_nodes: maximum-entropy exponents on a set of values
+    _mixture_em.py mixture_em: mixtures of maximum-entropy exponentials
     _topk.py       top_k: ranked neighbours of every row, with folds
     _votes.py      vote_winners, class_sums: votes of ranked neighbours for a grid of k
     _cholesky.py   the growing factor the next three share
@@ -41,6 +42,7 @@ _HOME: dict[str, str] = {
     "maxent_nodes": "_maxent",
     "maxent_rates": "_maxent",
     "maxent_table": "_maxent",
+    "mixture_em": "_mixture_em",
     "top_k": "_topk",
     "class_sums": "_votes",
     "vote_winners": "_votes",

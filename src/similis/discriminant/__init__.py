@@ -1,7 +1,8 @@
 """Similarity discriminant analysis: generative classifiers on similarities."""
 
 from similis.discriminant._local_sda import LocalSDA
+from similis.discriminant._mixture_sda import MixtureSDA
 from similis.discriminant._nn_sda import NearestNeighborSDA
 from similis.discriminant._sda import SDA
 
-__all__ = ["SDA", "NearestNeighborSDA", "LocalSDA"]
+__all__ = ["SDA", "NearestNeighborSDA", "LocalSDA", "MixtureSDA"]

@@ -145,6 +145,22 @@ class Omega:
         _kernels.maxent_table(nodes, weights, grid, table)
         return table
 
+    def exponentials(self, rates: NDArray[np.float64], log_z: NDArray[np.float64]) -> Exponentials:
+        """What the kernels found, for Omega of width one, in the units of the values."""
+        if self.form == _RAY and not np.isfinite(self.low):
+            rates = -rates
+        log_z = log_z + np.log(self.width) if self.continuous else log_z
+        exponents = rates / self.width
+        end = np.where(rates == 0, 0.0, np.where(rates > 0, self.high, self.low))
+        point = np.isinf(rates)
+        log_gamma = -np.where(point, 0.0, exponents) * end - log_z
+        if point.any():
+            # The limit of -lambda e - log Z; an integral's Z vanishes as 1 / |lambda|.
+            at_zero = np.inf if self.continuous else 0.0
+            limit = np.where(end == 0, at_zero, np.copysign(np.inf, -np.sign(rates) * end))
+            log_gamma = np.where(point, limit, log_gamma)
+        return Exponentials(exponents, log_gamma, rates, log_z)
+
     no_table = np.empty((2, 0, _TAYLOR_TERMS + 2))
 
     def arrays(self, n_problems: int) -> tuple[Any, ...]:
@@ -181,20 +197,7 @@ def maxent_exponents(omega: Omega, above: ArrayLike, below: ArrayLike) -> Expone
     rates, log_z = np.empty(above.shape), np.empty(above.shape)
     arrays = omega.arrays(above.size)
     _kernels.maxent_rates(*arrays, above.ravel(), below.ravel(), rates.reshape(-1), log_z.reshape(-1))
-    if omega.continuous:
-        log_z += np.log(omega.width)
-    if omega.form == _RAY and not np.isfinite(omega.low):
-        rates = -rates
-    exponents = rates / omega.width
-    end = np.where(rates == 0, 0.0, np.where(rates > 0, omega.high, omega.low))
-    point = np.isinf(rates)
-    log_gamma = -np.where(point, 0.0, exponents) * end - log_z
-    if point.any():
-        # The limit of -lambda e - log Z; an integral's Z vanishes as 1 / |lambda|.
-        at_zero = np.inf if omega.continuous else 0.0
-        limit = np.where(end == 0, at_zero, np.copysign(np.inf, -np.sign(rates) * end))
-        log_gamma = np.where(point, limit, log_gamma)
-    return Exponentials(exponents, log_gamma, rates, log_z)
+    return omega.exponentials(rates, log_z)
 
 
 def _thin_out(d: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

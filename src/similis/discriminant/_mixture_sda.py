@@ -1,0 +1,316 @@
+"""Mixture similarity discriminant analysis. [cazzanti2007] ch. 5."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from similis import _kernels
+from similis._utils.base import FewColumnsMixin
+from similis._utils.decision import class_priors
+from similis._utils.params import at_least, between, choice, validated
+from similis._utils.path import PathMixin
+from similis._utils.validation import show
+from similis.discriminant._domain import check_domain, check_inside, fold_values, omega_of, public_domain
+from similis.discriminant._generative import GenerativeClassifier
+from similis.discriminant._limits import LogLimit, exponential_terms
+from similis.solvers import k_medoids
+
+__all__ = ["MixtureSDA"]
+
+
+class MixtureSDA(FewColumnsMixin, PathMixin, GenerativeClassifier):
+    """Similarity discriminant analysis with several centroids a class.
+
+    The similarities of the objects of class g to the centroids mu_h1, .., mu_hc of class h follow a mixture of
+    maximum-entropy exponentials,
+
+        P(s(x, mu_h1), .., s(x, mu_hc) | g) = sum_l w_ghl gamma_ghl exp(lambda_ghl s(x, mu_hl)),
+
+    fitted for each pair of classes by expectation maximisation.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Centroids of each class; fewer where a class has fewer distinct objects.
+    init : {"uniform", "medoids"}, default="uniform"
+        First responsibilities: all equal, or one for the nearest centroid.
+    max_iter : int, default=30
+        Iterations of expectation maximisation for each pair of classes, at most.
+    tol : float, default=1e-6
+        Stop when the log-likelihood rises by less than this fraction of itself.
+    update_centroids : bool, default=False
+        Choose each class's centroids anew by the responsibilities its objects have, as long as that raises the
+        likelihood (sec. 7.2.1 proposes it).
+    n_init : int, default=10
+        Random starts of the k-medoids clustering that finds the centroids; the largest total similarity is kept.
+    random_state : int, RandomState or None
+        For those starts.
+    domain : {"empirical", "continuous"}, array-like or tuple (low, high), default="empirical"
+        Omega: the distinct values of the training matrix; the interval from its minimum to its maximum; a given set
+        of values; a given interval, one end of which may be infinite.
+    pseudocount : float, default=0.0
+        So many objects of average similarity are added to each component, which removes point masses.
+    priors : None, "laplace" or array-like of shape (G,)
+        Training frequencies, the same with one added to each count, or given probabilities.
+    costs : array-like of shape (G, G) or None
+        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimises its expectation.
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        What the matrix holds; it decides what the medoids are.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    centroids_ : ndarray of shape (G, c)
+        Training indices of each class's centroids; -1 where a class has fewer.
+    weights_ : ndarray of shape (G, G, c)
+        w_ghl; zero for a component that is not there.
+    exponents_ : ndarray of shape (G, G, c)
+        lambda_ghl; infinite for a point mass.
+    log_normalizers_ : ndarray of shape (G, G, c)
+        log gamma_ghl.
+    log_likelihood_path_ : ndarray of shape (G, G, n_iter_)
+        Log-likelihood of the objects of class g under their mixture for class h after each iteration; a path that
+        ended earlier goes on with its last value. It never decreases. With a pseudocount the added objects count.
+    n_iter_ : int
+        Iterations of the longest path.
+    domain_ : ndarray or tuple
+        Omega: its values, or its two ends.
+    priors_ : ndarray of shape (G,)
+        Class priors.
+    columns_ : ndarray
+        Training objects whose columns ``predict`` reads: the centroids.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    SDA : One centroid a class.
+    similis.PathSearchCV : Chooses the number of components; the centroids are found once for each number.
+
+    Notes
+    -----
+    Equal first responsibilities do not stay equal, because component l models its own statistic s(x, mu_hl). Initial
+    medoids are distinct objects. "The log-likelihood" of figure 5.1 is that of the mixture; eq. (5.13) is the function
+    that one iteration maximises. On an interval the likelihood has no upper bound, as for Gaussian mixtures; a
+    pseudocount gives it one.
+
+    References
+    ----------
+    [cazzanti2007] Eq. (5.7)-(5.18), sec. 7.2.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import MixtureSDA
+    >>> rng = np.random.default_rng(0)
+    >>> prototypes = np.repeat([[0, 0], [0, 1], [1, 1], [1, 0]], 6, axis=1)
+    >>> X = prototypes[np.arange(80) % 4] ^ (rng.random((80, 12)) < 0.1)
+    >>> S = (X[:, None] == X[None]).sum(axis=2)
+    >>> model = MixtureSDA(random_state=0).fit(S, np.arange(80) % 4 // 2)
+    >>> model.exponents_.round(1)[0]
+    array([[ 0.5,  0.6],
+           [-0.4, -0.6]])
+    """
+
+    _parameter_constraints = {
+        "n_components": [at_least(1)],
+        "init": [choice("uniform", "medoids")],
+        "max_iter": [at_least(1)],
+        "tol": [between(0, None, "left")],
+        "update_centroids": ["boolean"],
+        "n_init": [at_least(1)],
+        "random_state": ["random_state"],
+        "domain": [choice("empirical", "continuous"), tuple, "array-like"],
+        "pseudocount": [between(0, None, "left")],
+        "priors": [choice("laplace"), "array-like", None],
+        "costs": ["array-like", None],
+        "kind": [choice("similarity", "dissimilarity")],
+    }
+    _path_params = ("n_components", "init", "pseudocount", "update_centroids")
+
+    def __init__(
+        self,
+        *,
+        n_components=2,
+        init="uniform",
+        max_iter=30,
+        tol=1e-6,
+        update_centroids=False,
+        n_init=10,
+        random_state=None,
+        domain="empirical",
+        pseudocount=0.0,
+        priors=None,
+        costs=None,
+        kind="similarity",
+    ):
+        self.n_components = n_components
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.update_centroids = update_centroids
+        self.n_init = n_init
+        self.random_state = random_state
+        self.domain = domain
+        self.pseudocount = pseudocount
+        self.priors = priors
+        self.costs = costs
+        self.kind = kind
+
+    @validated
+    def fit(self, X, y):
+        """Find the centroids and fit the mixtures.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        S, codes = self._check_fit_labels(X, y)
+        self._prepare(S, codes, np.unique(S))
+        return self._fit(S, codes, {})
+
+    def _prepare(self, S, codes, values):
+        """What does not depend on the components: Omega, priors, seeds of the medoids."""
+        self._omega = omega_of(check_domain(self.domain), values)
+        self.domain_ = public_domain([self._omega])
+        self.priors_ = class_priors(self.priors, np.bincount(codes, minlength=len(self.classes_)))
+        self._seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(self.classes_))
+
+    def _fit(self, S, codes, known_medoids):
+        """Fit to a checked matrix; `known_medoids` remembers centroids by class and number between fits."""
+        G = len(self.classes_)
+        members = [np.flatnonzero(codes == h) for h in range(G)]
+        fits = []
+        for h in range(G):
+            key = h, self.n_components
+            if key not in known_medoids:
+                known_medoids[key] = self._medoids(S, members[h], self._seeds[h])
+            fits.append(self._fit_class(S, members, h, known_medoids[key]))
+        self._collect(fits)
+        return self
+
+    def _medoids(self, S, members, seed):
+        block = np.ascontiguousarray(S[np.ix_(members, members)])
+        found = k_medoids(
+            block, self.n_components, sign=self._sign, method="alternating", n_init=self.n_init, random_state=seed
+        )
+        return members[found.medoids]
+
+    def _fit_class(self, S, members, h, centroids):
+        """Mixtures of all classes for the centroids of class h, which move while that raises the likelihood."""
+        best = self._fit_pairs(S, members, centroids)
+        while self.update_centroids:
+            moved = self._move(S, members[h], best[h]["share"])
+            if np.array_equal(moved, np.sort(centroids)):
+                break
+            again = self._fit_pairs(S, members, moved)
+            gain = sum(new["path"][-1] - old["path"][-1] for new, old in zip(again, best))
+            if not gain > self.tol * (1 + abs(sum(old["path"][-1] for old in best))):
+                break
+            centroids, best = moved, again
+        return centroids, best
+
+    def _move(self, S, members, share):
+        """[cazzanti2007] Eq. (2.8) with responsibilities: mu_l = argmax_mu sum_z P(l | z) s(z, mu), all different."""
+        totals = self._sign * share.T @ S[np.ix_(members, members)]  # (c, n_h)
+        chosen = []
+        for total in totals:
+            total[chosen] = -np.inf
+            chosen.append(int(np.argmax(total)))
+        return np.sort(members[chosen])
+
+    def _fit_pairs(self, S, members, centroids):
+        """One mixture per class g for its similarities to `centroids`. [cazzanti2007] sec. 5.3."""
+        omega, c = self._omega, len(centroids)
+        T = S[:, centroids].astype(np.float64)
+        if not isinstance(self.domain, str):
+            check_inside(omega, T, lambda at: f"The similarity of object {at[0]} to centroid {show(centroids[at[1]])}")
+        offsets = [side / omega.width for side in omega.offsets(T)]
+        pooled = np.stack([side.mean(axis=0) for side in offsets])
+        fits = []
+        for rows in members:
+            above, below = (side[rows] for side in offsets)
+            share = np.full((len(rows), c), 1.0 / c)
+            if self.init == "medoids":
+                share = np.eye(c)[np.argmax(self._sign * T[rows], axis=1)]
+            fit = {"share": share, "weights": np.empty(c), "rates": np.empty(c), "log_z": np.empty(c)}
+            path = np.empty(self.max_iter)
+            packed = omega.arrays(0)
+            n_iter = _kernels.mixture_em(
+                above, below, pooled, float(self.pseudocount), packed, float(self.tol), *fit.values(), path
+            )
+            fits.append({**fit, "path": path[:n_iter], "ended": n_iter < self.max_iter})
+        return fits
+
+    def _collect(self, fits):
+        """Arrays over (g, h, l) from the pieces, and a word if expectation maximisation has not come to its end."""
+        G = len(self.classes_)
+        c = max(len(centroids) for centroids, _ in fits)
+        self.n_iter_ = max(len(fit["path"]) for _, pairs in fits for fit in pairs)
+        self.centroids_ = np.full((G, c), -1, dtype=np.intp)
+        self.weights_, self._rates, self._log_z = np.zeros((3, G, G, c))
+        self.log_likelihood_path_ = np.empty((G, G, self.n_iter_))
+        for h, (centroids, pairs) in enumerate(fits):
+            self.centroids_[h, : len(centroids)] = centroids
+            for g, fit in enumerate(pairs):
+                place = g, h, slice(len(centroids))
+                self.weights_[place], self._rates[place] = fit["weights"], fit["rates"]
+                self._log_z[place] = fit["log_z"]
+                self.log_likelihood_path_[g, h] = np.pad(fit["path"], (0, self.n_iter_ - len(fit["path"])), mode="edge")
+        fitted = self._omega.exponentials(self._rates, self._log_z)
+        self.exponents_, self.log_normalizers_, self._rates, self._log_z = fitted
+        self._keep_columns(np.where(self.centroids_ < 0, self.centroids_[:, :1], self.centroids_).ravel())
+        if self.tol > 0 and not all(fit["ended"] for _, pairs in fits for fit in pairs):
+            warnings.warn(
+                f"Expectation maximisation was stopped after max_iter={self.max_iter} iterations while the likelihood "
+                "still rose. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _limits(self, Q):
+        """[cazzanti2007] Eq. (5.8) -> log prod_h sum_l w_ghl gamma_ghl exp(lambda_ghl s(x, mu_hl))."""
+        T = self._kept(Q).astype(np.float64).reshape(len(Q), *self.centroids_.shape)  # (m, G, c)
+        with np.errstate(divide="ignore"):
+            log_w = np.log(self.weights_)
+        classes = [
+            exponential_terms(self._omega, T, rates, log_z).mix(w, axis=2).sum(axis=1)
+            for rates, log_z, w in zip(self._rates, self._log_z, log_w)
+        ]
+        return LogLimit(*(np.stack(parts, axis=1) for parts in zip(*classes)))
+
+    def _path_scores(self, S, codes, Q, test_fold, points):
+        if Q is not None:
+            return self._answers(S, codes, Q, np.unique(S), points)
+        scores = [np.zeros((len(codes), len(self.classes_))) for _ in points]
+        for test, values in fold_values(S, test_fold):
+            train = np.flatnonzero(~test)
+            present, inner = np.unique(codes[train], return_inverse=True)
+            model = copy.copy(self)
+            model.classes_ = self.classes_[present]
+            found = model._answers(S[train][:, train], inner, S[test][:, train], values, points)
+            for score, answer in zip(scores, found):
+                score[np.ix_(test, present)] = answer
+        return scores
+
+    def _answers(self, S, codes, Q, values, points):
+        """Probabilities of rows `Q` for each point; Omega is prepared once, medoids once for each number of them."""
+        self._prepare(S, codes, values)
+        known_medoids, answers = {}, []
+        for point in points:
+            self.set_params(**point)
+            answers.append(self._fit(S, codes, known_medoids)._limits(Q).posterior(self._log_priors))
+        return answers
