@@ -92,3 +92,26 @@ def test_weights_of_one_point_are_those_of_the_grid(rng):
         np.testing.assert_array_equal(again, single)
     expected = [np.linalg.pinv(S[np.ix_(r, r)] + 0.5 * np.eye(len(r))) @ q for r, q in zip(indices, s)]
     np.testing.assert_allclose(single, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_grid_and_point_agree(rng):
+    """Which way a problem is solved must not depend on what else is in the grid."""
+    S, indices, s = indefinite_problem(rng)
+    codes = np.arange(len(S)) % 3
+    ks, ridges = [3, 6, 11], [1e-3, 3.0, 40.0]
+    for spectrum in ("pinv", "clip"):
+        grid = local_scores(S, indices, s, codes, 3, ks, ridges, method="krr", spectrum=spectrum)
+        for t, k in enumerate(ks):
+            for r, ridge in enumerate(ridges):
+                point = local_scores(
+                    S, indices[:, :k], s[:, :k], codes, 3, [k], [ridge], method="krr", spectrum=spectrum
+                )
+                np.testing.assert_allclose(point[0, 0], grid[t, r], rtol=1e-9, atol=1e-12)
+
+
+def test_nearly_singular_blocks_without_a_ridge():
+    """Eigenvalues above round-off but too small for a safe factor still give the treated solution."""
+    S, s = np.diag([1.0, 1e-11]), np.array([[1.0, 1.0]])
+    for spectrum in ("clip", "flip", "pinv"):
+        w = local_weights(S, np.array([[0, 1]]), s, 0.0, method="krr", spectrum=spectrum)
+        np.testing.assert_allclose(w, [[1.0, 1e11]], rtol=1e-6)

@@ -204,38 +204,33 @@ def _solve(
     calm: _Calm,
 ) -> BlockWeights:
     """Solve a batch: nested blocks while they are positive definite, one decomposition for each larger block."""
-    if method == "krr" and spectrum in ("pinv", None):
-        spectrum = "pinv"
-        solved = krr_weights(blocks, s, ridges, ks=ks, known=known)
-        assert solved.sound is not None
-        prefix = solved.sound.min(axis=1)
-    elif spectrum is None:
-        prefix = psd_prefix(blocks, known, slack=-1.0)
-        if (prefix < known).any():
+    if spectrum is None and method != "krr":
+        if (psd_prefix(blocks, known, slack=-1.0) < known).any():
             raise ProximityError(
                 f"{method} weights need a positive semi-definite block of neighbours. Got one with a negative "
                 "eigenvalue; choose spectrum='clip', 'flip' or 'shift'."
             )
         return _SOLVE[method](blocks, s, ridges, ks=ks, known=known)
-    else:
-        prefix = psd_prefix(blocks, known)
-        solved = _SOLVE[method](blocks, s, ridges, ks=ks, known=prefix)
+    untreated = spectrum in ("pinv", None)
+    safe = known if untreated else psd_prefix(blocks, known)
+    solved = _SOLVE[method](blocks, s, ridges, ks=ks, known=safe)
+    # Up to this many neighbours the weights stand; it depends on the ridge where S + ridge I is factored as it is.
+    settled = safe[:, None] if solved.sound is None else np.minimum(solved.sound, safe[:, None])  # (c, R) or (c, 1)
     for t, k in enumerate(ks):
         sizes = np.minimum(k, known)
-        for size in np.unique(sizes[sizes > prefix]):
-            rows = np.flatnonzero((sizes == size) & (sizes > prefix))
+        redo = sizes[:, None] > settled
+        for size in np.unique(sizes[redo.any(axis=1)]):
+            rows = np.flatnonzero(redo.any(axis=1) & (sizes == size))
             calm.begin()
-            part, query = blocks[rows, :size, :size], s[rows, :size]
+            part, query, due = blocks[rows, :size, :size], s[rows, :size], redo[rows]
             if method == "krr":
-                solved.weights[rows, t] = 0.0
-                solved.weights[rows, t, :, :size] = spectral_filter(part, query, ridges, spectrum)
-                continue
-            redone = _SOLVE[method](*local_psd(part, query, spectrum), ridges)
-            assert redone.gap is not None
-            assert solved.gap is not None
-            solved.weights[rows, t] = 0.0
-            solved.weights[rows, t, :, :size] = redone.weights[:, 0]
-            solved.gap[rows, t] = redone.gap[:, 0]
+                fresh = spectral_filter(part, query, ridges, spectrum or "pinv")
+            else:
+                again = _SOLVE[method](*local_psd(part, query, str(spectrum)), ridges)
+                fresh = again.weights[:, 0]
+                solved.gap[rows, t] = again.gap[:, 0]  # type: ignore[index]
+            stand = solved.weights[rows, t, :, :size]
+            solved.weights[rows, t, :, :size] = np.where(due[:, :, None], fresh, stand)
     return solved
 
 
