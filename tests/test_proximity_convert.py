@@ -92,7 +92,7 @@ class TestToSimilarity:
         S = step.fit_transform(D)
         assert (S.min(), S.max()) == (0, 1)
         np.testing.assert_allclose(S, 1 - D / D.max())
-        np.testing.assert_allclose(step.transform(np.full((1, 20), 2 * D.max())), -1)
+        np.testing.assert_allclose(step.transform(np.full((1, 20), 2 * D.max())), 0)
 
     def test_rbf(self, D):
         np.testing.assert_allclose(ToSimilarity(method="rbf", gamma=0.7).fit_transform(D), np.exp(-0.7 * D**2))
