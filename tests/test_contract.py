@@ -12,9 +12,12 @@ from similis import (
     SBC,
     SDA,
     CondensedNN,
+    Counting,
     LocalNearestCentroid,
     LocalSDA,
     MaxSim,
+    MixedSDA,
+    MixtureSDA,
     NearestCentroid,
     NearestNeighborSDA,
     PathSearchCV,
@@ -52,14 +55,17 @@ CLASSIFIERS = [
     LocalSDA(),
     LocalSDA(n_neighbors=8, weights="kri", smoothing=0.01),
     LocalSDA(neighborhood="reciprocal", domain=(0.0, np.inf), kind="dissimilarity"),
+    MixtureSDA(random_state=0),
+    MixtureSDA(init="medoids", update_centroids=True, pseudocount=1.0, kind="dissimilarity", random_state=0),
 ]
+TABLES = [MixedSDA(Counting()), MixedSDA(Counting(), independent=False, regularization=0.1)]  # read rows, not matrices
 SEARCHES = [
     PathSearchCV(SimilarityKNN(weights="kri"), {"n_neighbors": [2, 4], "regularization": [0.1, 10]}, cv=3),
     PathSearchCV(LocalNearestCentroid(), {"n_neighbors": [1, 2, 3]}, cv=3),
 ]
 
 
-@parametrize_with_checks(CLASSIFIERS + SEARCHES, expected_failed_checks=contract.expected_failures)
+@parametrize_with_checks(CLASSIFIERS + SEARCHES + TABLES, expected_failed_checks=contract.expected_failures)
 def test_scikit_learn(estimator, check):
     with ignore_warnings(category=UserWarning):
         check(estimator)
@@ -95,7 +101,7 @@ def test_every_public_classifier_is_here():
     names = {
         name for room in rooms for name in similis._ROOMS.get(room, ()) if isinstance(getattr(similis, name), type)
     }
-    assert names <= {type(estimator).__name__ for estimator in CLASSIFIERS}
+    assert names <= {type(estimator).__name__ for estimator in CLASSIFIERS + TABLES}
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)

@@ -54,7 +54,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
         "make_stack",
         "diffusion_kernel",
     ),
-    "discriminant": ("SDA", "NearestNeighborSDA", "LocalSDA", "MixtureSDA"),
+    "discriminant": ("SDA", "NearestNeighborSDA", "LocalSDA", "MixtureSDA", "MixedSDA"),
     "neighbors": ("CondensedNN", "LocalNearestCentroid", "NearestCentroid", "SimilarityKNN"),
     "datasets": (
         "make_perturbed_centroids",

@@ -10,20 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from similis._utils.base import ProximityClassifier
 from similis.discriminant._limits import LogLimit
 
-__all__ = ["GenerativeClassifier"]
+__all__ = ["BayesRule", "GenerativeClassifier"]
 
 
-class GenerativeClassifier(ProximityClassifier):
+class BayesRule:
     """A subclass gives ``_limits(Q)``, log P(T(x) | g) of checked rows, and ``priors_``; the rest is Bayes' rule."""
 
     priors_: NDArray[np.float64]
+    _check_query: Any
 
-    def _limits(self, Q: NDArray[Any]) -> LogLimit:
+    def _limits(self, Q: Any) -> LogLimit:
         raise NotImplementedError
-
-    @property
-    def _sign(self) -> int:
-        return -1 if self._kind == "dissimilarity" else 1
 
     @property
     def _log_priors(self) -> NDArray[np.float64]:
@@ -74,3 +71,11 @@ class GenerativeClassifier(ProximityClassifier):
             The logarithm of the prior-weighted sum over classes.
         """
         return self._limits(self._check_query(X)).mix(self._log_priors, axis=1).log()
+
+
+class GenerativeClassifier(BayesRule, ProximityClassifier):
+    """Bayes' rule on models of proximities."""
+
+    @property
+    def _sign(self) -> int:
+        return -1 if self._kind == "dissimilarity" else 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 
 import numpy as np
@@ -13,9 +12,9 @@ from similis import _kernels
 from similis._utils.base import FewColumnsMixin
 from similis._utils.decision import class_priors
 from similis._utils.params import at_least, between, choice, validated
-from similis._utils.path import PathMixin
 from similis._utils.validation import show
-from similis.discriminant._domain import check_domain, check_inside, fold_values, omega_of, public_domain
+from similis.discriminant._domain import check_domain, check_inside, omega_of, public_domain
+from similis.discriminant._folds import FoldwiseMixin
 from similis.discriminant._generative import GenerativeClassifier
 from similis.discriminant._limits import LogLimit, exponential_terms
 from similis.solvers import k_medoids
@@ -23,7 +22,7 @@ from similis.solvers import k_medoids
 __all__ = ["MixtureSDA"]
 
 
-class MixtureSDA(FewColumnsMixin, PathMixin, GenerativeClassifier):
+class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
     """Similarity discriminant analysis with several centroids a class.
 
     The similarities of the objects of class g to the centroids mu_h1, .., mu_hc of class h follow a mixture of
@@ -114,8 +113,8 @@ class MixtureSDA(FewColumnsMixin, PathMixin, GenerativeClassifier):
     >>> S = (X[:, None] == X[None]).sum(axis=2)
     >>> model = MixtureSDA(random_state=0).fit(S, np.arange(80) % 4 // 2)
     >>> model.exponents_.round(1)[0]
-    array([[ 0.5,  0.6],
-           [-0.4, -0.6]])
+    array([[ 0.5,  0.4],
+           [-0.4, -0.5]])
     """
 
     _parameter_constraints = {
@@ -179,12 +178,12 @@ class MixtureSDA(FewColumnsMixin, PathMixin, GenerativeClassifier):
         self
         """
         S, codes = self._check_fit_labels(X, y)
-        self._prepare(S, codes, np.unique(S))
+        self._prepare(S, codes)
         return self._fit(S, codes, {})
 
-    def _prepare(self, S, codes, values):
+    def _prepare(self, S, codes, values=None):
         """What does not depend on the components: Omega, priors, seeds of the medoids."""
-        self._omega = omega_of(check_domain(self.domain), values)
+        self._omega = omega_of(check_domain(self.domain), np.unique(S) if values is None else values[0])
         self.domain_ = public_domain([self._omega])
         self.priors_ = class_priors(self.priors, np.bincount(codes, minlength=len(self.classes_)))
         self._seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(self.classes_))
@@ -291,20 +290,6 @@ class MixtureSDA(FewColumnsMixin, PathMixin, GenerativeClassifier):
             for rates, log_z, w in zip(self._rates, self._log_z, log_w)
         ]
         return LogLimit(*(np.stack(parts, axis=1) for parts in zip(*classes)))
-
-    def _path_scores(self, S, codes, Q, test_fold, points):
-        if Q is not None:
-            return self._answers(S, codes, Q, np.unique(S), points)
-        scores = [np.zeros((len(codes), len(self.classes_))) for _ in points]
-        for test, values in fold_values(S, test_fold):
-            train = np.flatnonzero(~test)
-            present, inner = np.unique(codes[train], return_inverse=True)
-            model = copy.copy(self)
-            model.classes_ = self.classes_[present]
-            found = model._answers(S[train][:, train], inner, S[test][:, train], values, points)
-            for score, answer in zip(scores, found):
-                score[np.ix_(test, present)] = answer
-        return scores
 
     def _answers(self, S, codes, Q, values, points):
         """Probabilities of rows `Q` for each point; Omega is prepared once, medoids once for each number of them."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from itertools import pairwise
 
 import numpy as np
@@ -10,9 +9,9 @@ import numpy as np
 from similis._utils.base import FewColumnsMixin
 from similis._utils.decision import class_priors
 from similis._utils.params import between, choice, validated
-from similis._utils.path import PathMixin
 from similis._utils.validation import check_stack_width, show
-from similis.discriminant._domain import check_domain, check_inside, fold_values, omega_of, public_domain, with_products
+from similis.discriminant._domain import check_domain, check_inside, omega_of, public_domain, with_products
+from similis.discriminant._folds import FoldwiseMixin
 from similis.discriminant._generative import GenerativeClassifier
 from similis.discriminant._limits import LogLimit, exponential_terms
 from similis.discriminant._statistics import NAMES, Statistics, as_list
@@ -21,7 +20,7 @@ from similis.solvers import class_centroids, maxent_exponents
 __all__ = ["SDA"]
 
 
-class SDA(FewColumnsMixin, PathMixin, GenerativeClassifier):
+class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
     """Similarity discriminant analysis: exponential models of a few statistics of an object's similarities.
 
     Each class g models each statistic T_m on its own, by the distribution of largest entropy over the possible
@@ -284,22 +283,6 @@ class SDA(FewColumnsMixin, PathMixin, GenerativeClassifier):
             runs = [exponential_terms(o, T[:, c], rates[c], log_z[c]).sum(axis=1) for c, o in self._same_omega()]
             classes.append([sum(parts) for parts in zip(*runs)])
         return LogLimit(*(np.stack(parts, axis=1) for parts in zip(*classes)))
-
-    def _path_scores(self, S, codes, Q, test_fold, points):
-        if Q is not None:
-            return self._answers(S, codes, Q, None, points)
-        scores = [np.zeros((len(codes), len(self.classes_))) for _ in points]
-        blocks = [S] if S.ndim == 2 else [S[:, :, q] for q in range(S.shape[2])]
-        for folds in zip(*(fold_values(block, test_fold) for block in blocks)):
-            test, values = folds[0][0], [found for _, found in folds]
-            train = np.flatnonzero(~test)
-            present, inner = np.unique(codes[train], return_inverse=True)
-            model = copy.copy(self)
-            model.classes_ = self.classes_[present]
-            found = model._answers(S[train][:, train], inner, S[test][:, train], values, points)
-            for score, answer in zip(scores, found):
-                score[np.ix_(test, present)] = answer
-        return scores
 
     def _answers(self, S, codes, Q, values, points):
         """Probabilities of rows `Q` for each pseudocount; all but the exponents is learnt once."""
