@@ -10,13 +10,14 @@ __all__ = ["back_substitute", "grow_cholesky"]
 
 
 @kernel
-def grow_cholesky(B: Any, ridge: float, floor: float, order: Any, start: int, stop: int, L: Any, inverse: Any) -> int:
+def grow_cholesky(
+    B: Any, ridge: float, floor: float, lift: bool, order: Any, start: int, stop: int, L: Any, inverse: Any
+) -> int:
     """Append rows start..stop-1 to the factor L of ``B[order][:, order] + ridge I``; `inverse` holds 1 / L[p, p].
 
-    A pivot at or below `floor` is lifted to it, a change of the diagonal of the size of round-off when B is PSD.
-    Returns how many leading rows needed no lift, counted from `start`'s predecessors on: `stop` if none was lifted.
+    At a pivot not above `floor` it stops and returns how many rows stand; or, with `lift`, raises the pivot to the
+    floor and goes on: a change of the diagonal of the size of round-off when B is PSD.
     """
-    sound = stop
     for p in range(start, stop):
         i = order[p]
         row = L[p]
@@ -30,12 +31,13 @@ def grow_cholesky(B: Any, ridge: float, floor: float, order: Any, start: int, st
             row[q] = t
             pivot -= t * t
         if not pivot > floor:
+            if not lift:
+                return p
             pivot = floor
-            sound = min(sound, p)
         root = pivot**0.5
         row[p] = root
         inverse[p] = 1.0 / root
-    return sound
+    return stop
 
 
 @kernel

@@ -53,7 +53,7 @@ def lime_path(blocks: Any, s: Any, known: Any, ks: Any, temperatures: Any, weigh
             t = np.inf
             for r in range(temperatures.shape[0]):
                 target = max(temperatures[r], 1e-7 * scale)  # below, round-off decides the weights
-                while t != target:
+                while k > 0 and t != target:
                     t = max(target, min(0.1 * t, scale))
                     noise = EPS * scale * max(8.0 * k, scale / t)
                     _maximise(blocks[c], s[c], k, t, noise if t == target else max(noise, 0.05 * t), work)
@@ -117,7 +117,7 @@ def _newton_step(B: Any, k: int, t: float, work: Any) -> None:
         for j in range(i + 1):
             M[i, j] = root * p[j] ** 0.5 * (B[i, j] - Sp[i] - Sp[j] + pSp)
         step[i] = root * (Sd[i] - pSd)
-    grow_cholesky(M, 0.5 * t, EPS * t, work.order, np.intp(0), k, L, inverse)
+    grow_cholesky(M, 0.5 * t, EPS * t, True, work.order, np.intp(0), k, L, inverse)
     for i in range(k):
         row, x = L[i], step[i]
         for j in range(i):

@@ -46,7 +46,7 @@ def psd_prefix(blocks: Any, known: Any, slack: float, prefix: Any) -> None:
                 total += abs(blocks[c, i, j])
             bound = max(bound, total)
         margin = slack * K * EPS * bound
-        prefix[c] = grow_cholesky(blocks[c], -margin, 0.0, order, np.intp(0), known[c], L, inverse)
+        prefix[c] = grow_cholesky(blocks[c], -margin, 0.0, False, order, np.intp(0), known[c], L, inverse)
 
 
 @kernel
@@ -54,8 +54,7 @@ def krr_path(blocks: Any, s: Any, known: Any, ks: Any, ridges: Any, weights: Any
     """Solve [chen2010] Eq. (3.8), (S + ridge I) w = s, for leading blocks of all sizes ks and all ridges.
 
     Neighbours in rank order make the factor of a smaller block the leading part of one factor. ``sound[c, r]`` is
-    the size of the largest leading block of S + ridge I that is safely positive definite; beyond it weights mean
-    nothing.
+    the size of the largest leading block of S + ridge I that is safely positive definite; larger k get its weights.
     """
     n_queries, K = s.shape
     L, inverse, order = np.empty((K, K)), np.empty(K), np.arange(K)
@@ -66,14 +65,15 @@ def krr_path(blocks: Any, s: Any, known: Any, ks: Any, ridges: Any, weights: Any
             scale = max(scale, abs(blocks[c, i, i]))
         for r in range(ridges.shape[0]):
             floor = 1e-10 * (scale + ridges[r])
-            sound[c, r] = grow_cholesky(blocks[c], ridges[r], floor, order, np.intp(0), known[c], L, inverse)
-            for p in range(known[c]):
+            rows = grow_cholesky(blocks[c], ridges[r], floor, False, order, np.intp(0), known[c], L, inverse)
+            sound[c, r] = rows
+            for p in range(rows):
                 row, x = L[p], s[c, p]
                 for q in range(p):
                     x -= row[q] * z[q]
                 z[p] = x * inverse[p]
             for t in range(ks.shape[0]):
-                k = min(ks[t], known[c])
+                k = min(ks[t], rows)
                 for p in range(k):
                     w[p] = z[p]
                 back_substitute(L, inverse, k, w)

@@ -112,7 +112,7 @@ def _pivot(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, work: 
 def _solve(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, factored: int, work: Any) -> float:
     """Find the weights on the support that sum to one, H w + nu 1 = s, and the gradient H w - s; return nu."""
     order, _inside, L, inverse, a, b, w, gradient, spare = work
-    grow_cholesky(B, ridge, floor, order, factored, size, L, inverse)
+    grow_cholesky(B, ridge, floor, True, order, factored, size, L, inverse)
     for p in range(factored, size):
         row, x, y = L[p], s[order[p]], 1.0
         for q in range(p):

@@ -27,8 +27,8 @@ class BlockWeights:
     gap : ndarray of shape (c, T, R) or None
         Bound on how far the objective is above its minimum; None where there is no objective to bound.
     sound : ndarray of shape (c, R) or None
-        Regression only: the largest k for which S_k + ridge I is safely positive definite. Weights of larger k
-        are not to be used; :func:`spectral_filter` gives them.
+        Regression only: the largest k for which S_k + ridge I is safely positive definite. A larger k repeats its
+        weights; :func:`spectral_filter` gives the right ones.
     """
 
     weights: NDArray[np.float64]
