@@ -34,6 +34,7 @@ MAY_IMPORT = {
     "distributed": PUBLIC | LEVEL_1,
     "reproduce": PUBLIC | LEVEL_1 | {"study"},
     "cli": PUBLIC | LEVEL_1 | {"study", "distributed", "reproduce"},
+    "__main__": {"cli"},
 }
 THIRD_PARTY = {
     "_kernels": {"numpy", "numba"},

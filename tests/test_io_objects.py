@@ -36,6 +36,10 @@ def test_numbers_are_numbers_and_empty_cells_missing(file):
     assert found.labels is None
 
 
+def test_a_coordinate_called_y_is_no_label(file):
+    assert read_objects(file("x,y\n0,0\n3,4\n")).columns == ("x", "y")
+
+
 def test_one_column_of_text_is_a_vector(file):
     assert read_objects(file("word\ntree\nthree\n")).values.shape == (2,)
 

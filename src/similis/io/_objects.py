@@ -70,7 +70,7 @@ def read_objects(
     id_column : str, optional
         Column with the objects' names. By default one called ``id``, ``name``, ``object``, ``index`` or ``key``.
     label_column : str, optional
-        Column with the class labels. By default one called ``label``, ``class``, ``y`` or ``target``.
+        Column with the class labels. By default one called ``label``, ``class`` or ``target``.
     labels : str or path-like, optional
         A file of labels, which go before those of a column: lines ``id,label``, or one label a line.
     columns : sequence of str, optional
@@ -104,7 +104,7 @@ def read_objects(
     where = short_path(path)
     header, cells = _cells(path, where, delimiter, max_bytes)
     id_place = _place(header, id_column, ID_HEADERS, where)
-    label_place = _place(header, label_column, LABEL_HEADERS, where)
+    label_place = _place(header, label_column, LABEL_HEADERS - {"y"}, where)  # y is also a coordinate
     features = _features(header, columns, (id_place, label_place), where)
     ids = None if id_place is None else as_ids([row[id_place] for row in cells], len(cells), "row")
     found: NDArray[Any] | None = None

@@ -193,8 +193,9 @@ def find_experiments(names: list[str] | tuple[str, ...] | None = None) -> list[E
     for name in names:
         matches = [e for e in EXPERIMENTS if name in (e.key, e.paper, e.table)]
         if not matches or (len({e.paper for e in matches}) > 1):
-            known = ", ".join(e.key for e in EXPERIMENTS)
             what = "several papers have" if matches else "there is no"
-            raise ProximityError(f"Tables are named like cazzanti2007:6.1; {what} {name!r}. Known: {known}.")
+            raise ProximityError(
+                f"Tables are named like cazzanti2007:6.1; {what} {name[:40]!r}. `similis reproduce --list` shows them."
+            )
         found += [e for e in matches if e not in found]
     return found

@@ -1,0 +1,107 @@
+"""What goes where: results on standard output, everything else on standard error, one sentence for what went wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+__all__ = ["BAD_INPUT", "INTERRUPTED", "echo", "guarded", "note", "print_json", "print_table", "show_progress"]
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Run a command: bad input ends with one sentence and status 2, Ctrl-C with 130; a bug keeps its traceback.
+
+    With SIMILIS_DEBUG set, the traceback of bad input is shown too.
+    """
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *rest, **more: note(str(message))
+        try:
+            yield
+        except KeyboardInterrupt:
+            note("interrupted; what was finished is kept where a journal or a cache was given.")
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            # Whoever read our output has seen enough; keep Python from complaining when it flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+        except (ValueError, OSError, ImportError, MemoryError) as error:
+            if os.environ.get("SIMILIS_DEBUG"):
+                raise
+            note(_sentence(error))
+            raise typer.Exit(BAD_INPUT) from None
+
+
+def note(text: str) -> None:
+    """Say something on standard error, in one line."""
+    typer.echo(f"similis: {' '.join(text.split())}", err=True)
+
+
+def show_progress(quiet: bool) -> bool:
+    """Whether a progress bar makes sense: someone looks, and has not asked for silence."""
+    return not quiet and sys.stderr.isatty()
+
+
+def echo(text: str = "") -> None:
+    """A line of the result."""
+    typer.echo(text)
+
+
+def print_json(value: Any) -> None:
+    """The result for machines: strict JSON, in which what is not a number is null."""
+    typer.echo(json.dumps(_plain(value), indent=1, allow_nan=False))
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> None:
+    """The result for people; plain text where the output is no terminal."""
+    table = Table(*head, title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for row in rows:
+        table.add_row(*(escape(cell if isinstance(cell, str) else _short(cell)) for cell in row))
+    console = Console(file=sys.stdout, soft_wrap=not sys.stdout.isatty(), highlight=False)
+    if not sys.stdout.isatty():
+        console.width = 10_000
+    console.print(table)
+
+
+def _sentence(error: BaseException) -> str:
+    """What went wrong, in one sentence."""
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return f"There is no file {error.filename!r}."
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename!r} cannot be used: {error.strerror}."
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this; try fewer objects or fewer jobs."
+    return str(error) or type(error).__name__
+
+
+def _short(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """As JSON can hold it: numpy's numbers and arrays unwrapped, NaN and infinity as null."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

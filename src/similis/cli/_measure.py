@@ -1,0 +1,118 @@
+"""``similis measure``: from a table of objects to a matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from similis.cli._console import guarded, note, print_json, show_progress
+from similis.cli._options import (
+    Columns,
+    DatasetName,
+    IdColumn,
+    Jobs,
+    Json,
+    LabelColumn,
+    Labels,
+    MeasureName,
+    Params,
+    Quiet,
+)
+from similis.cli._source import Source, load_data
+from similis.cli._streams import check_output, writable
+from similis.exceptions import ProximityError
+
+__all__ = ["MeasureOptions", "measure"]
+
+
+@dataclass(frozen=True)
+class MeasureOptions:
+    """What ``similis measure`` was asked to do."""
+
+    source: Source
+    output: str = "-"
+    symmetrize: bool = False
+    jobs: int = 1
+    json: bool = False
+    quiet: bool = False
+
+
+def measure(
+    objects: Annotated[
+        str | None,
+        typer.Argument(metavar="[OBJECTS]", help="csv of objects; - reads standard input.", show_default=False),
+    ] = None,
+    measure: MeasureName = None,
+    param: Params = None,
+    dataset: DatasetName = None,
+    labels: Labels = None,
+    id_column: IdColumn = None,
+    label_column: LabelColumn = None,
+    column: Columns = None,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="FILE", help="Where the matrix goes: npz, npy, csv, parquet; - is csv."),
+    ] = "-",
+    symmetrize: Annotated[
+        bool, typer.Option("--symmetrize", help="Average both directions of an asymmetric measure.")
+    ] = False,
+    jobs: Jobs = 1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare all objects of a table with a measure and write the matrix.
+
+    The first line of the csv names its columns. Columns called `id` and `class` (or `label`, `target`) are taken for
+    names and labels; all others describe the objects. Labels travel with the matrix.
+
+    A measure that learns from labels (vdm) sees all labels here. To judge methods fairly, let `similis study` measure
+    inside its splits: give it the objects and `--measure vdm`.
+
+    **Examples**
+
+        similis measure votes.csv --measure counting -o votes.npz
+
+        similis measure words.csv -m edit --param normalize=true --column word > words-matrix.csv
+
+        similis measure --dataset sonar -m minkowski -p p=1 -o sonar.npz
+    """
+    with guarded():
+        source = Source(
+            path=objects,
+            dataset=dataset,
+            labels=labels,
+            measure=measure,
+            params=tuple(param or ()),
+            id_column=id_column,
+            label_column=label_column,
+            columns=tuple(column or ()),
+        )
+        run(MeasureOptions(source, output, symmetrize, jobs, json, quiet))
+
+
+def run(options: MeasureOptions) -> None:
+    """Measure and write."""
+    from similis.io import Proximity, write_proximity
+    from similis.measures import Pairwise
+
+    if options.source.measure is None and options.source.dataset is None:
+        raise ProximityError("Say how the objects are compared: --measure counting, vdm, jaccard, minkowski, ...")
+    check_output(options.output, matrix=True)
+    data = load_data(options.source)
+    if data.measure is None:
+        raise ProximityError(f"{options.source.dataset} is a matrix already; `similis datasets` exports it.")
+    step = Pairwise(
+        data.measure, symmetrize=options.symmetrize, n_jobs=options.jobs, progress=show_progress(options.quiet)
+    )
+    matrix = Proximity(step.fit_transform(data.values, data.labels), data.ids, data.measure.kind, data.labels)
+    if options.output == "-" and options.json:
+        print_json({"kind": matrix.kind, "ids": matrix.ids, "labels": matrix.labels, "values": matrix.values})
+        return
+    with writable(options.output) as path:
+        write_proximity(path, matrix)
+    if options.json:
+        print_json({"output": options.output, "n": matrix.n, "kind": matrix.kind, "measure": repr(data.measure)})
+    elif options.output != "-":
+        note(f"wrote {matrix.n} x {matrix.n} {matrix.kind} values to {options.output}")

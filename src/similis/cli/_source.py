@@ -1,0 +1,142 @@
+"""Where the data of a command come from: a matrix, objects with a measure, or a data set by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from similis.cli._console import note
+from similis.cli._measures import DEFAULTS, make_measure, reads_text
+from similis.cli._streams import readable
+from similis.exceptions import ProximityError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Data", "Source", "complete_dataset", "load_data"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What the user said about the data.
+
+    Attributes
+    ----------
+    path : str or None
+        A file, or ``-``.
+    dataset : str or None
+        A data set by name instead.
+    labels : str or None
+        A file of labels.
+    kind : str or None
+        What the numbers of a matrix are.
+    measure : str or None
+        How objects are compared; the file then holds objects.
+    params : tuple of str
+        Parameters of the measure as ``key=value``.
+    id_column, label_column, columns
+        Columns of a file of objects.
+    """
+
+    path: str | None = None
+    dataset: str | None = None
+    labels: str | None = None
+    kind: str | None = None
+    measure: str | None = None
+    params: tuple[str, ...] = ()
+    id_column: str | None = None
+    label_column: str | None = None
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Data ready for a method.
+
+    Attributes
+    ----------
+    values : ndarray
+        A square matrix, or the objects where there is a measure.
+    labels : ndarray or None
+        One class label per object.
+    ids : tuple of str or None
+        One name per object.
+    kind : str or None
+        What the matrix holds; None where neither file nor user say.
+    measure : measure or None
+        How the objects are compared.
+    columns : tuple of str or None
+        Names of the objects' features.
+    """
+
+    values: NDArray[Any]
+    labels: NDArray[Any] | None = None
+    ids: tuple[str, ...] | None = None
+    kind: Any = None
+    measure: Any = None
+    columns: tuple[str, ...] | None = None
+
+    def known_labels(self) -> NDArray[Any]:
+        """The labels, or a sentence that asks for them."""
+        if self.labels is None:
+            raise ProximityError("Labels are needed; give them with --labels FILE, or name their column.")
+        return self.labels
+
+
+def load_data(source: Source) -> Data:
+    """Read what the user named."""
+    from similis.io import read_objects, read_proximity
+
+    if (source.path is None) == (source.dataset is None):
+        raise ProximityError("Name a file, or a data set with --dataset; one of them, not both.")
+    if source.dataset is not None:
+        return _dataset(source, source.dataset)
+    assert source.path is not None
+    with readable(source.path) as path:
+        if source.measure is None:
+            P = read_proximity(path, labels=source.labels, kind=source.kind)  # type: ignore[arg-type]
+            return Data(P.values, P.labels, P.ids, P.kind)
+        measure = make_measure(source.measure, source.params)
+        objects = read_objects(
+            path,
+            id_column=source.id_column,
+            label_column=source.label_column,
+            labels=source.labels,
+            columns=list(source.columns) or None,
+        )
+    if source.kind not in (None, measure.kind):
+        raise ProximityError(f"{source.measure} gives a {measure.kind}; leave --kind out, or name another measure.")
+    return Data(objects.values, objects.labels, objects.ids, measure.kind, measure, objects.columns)
+
+
+def complete_dataset(incomplete: str) -> list[str]:
+    """Names that begin with what was typed, for shell completion."""
+    from similis.datasets import list_datasets
+
+    return [info.name for info in list_datasets() if info.name.startswith(incomplete)]
+
+
+def _dataset(source: Source, name: str) -> Data:
+    import numpy as np
+
+    from similis.datasets import load_benchmark
+
+    bunch = load_benchmark(name)
+    labels = None if bunch.target is None else np.asarray(bunch.target_names)[bunch.target]
+    if bunch.kind in ("similarity", "dissimilarity"):
+        if source.measure is not None:
+            raise ProximityError(f"{name} is a matrix already; leave --measure out.")
+        return Data(bunch.proximity, labels, None, bunch.kind)
+    if bunch.kind not in DEFAULTS:
+        raise ProximityError(
+            f"{name} holds {bunch.kind}, which the command line cannot compare; use similis from Python."
+        )
+    chosen = source.measure or DEFAULTS[bunch.kind]
+    if source.measure is None:
+        note(f"{name} holds {bunch.kind}; they are compared by {chosen} (--measure names another one).")
+    measure = make_measure(chosen, source.params)
+    if reads_text(measure):
+        if "sequences" not in bunch:
+            raise ProximityError(f"{chosen} compares texts, and {name} holds {bunch.kind}; name another measure.")
+        return Data(np.asarray(bunch.sequences), labels, None, measure.kind, measure, ("sequence",))
+    return Data(np.asarray(bunch.data), labels, None, measure.kind, measure, tuple(map(str, bunch.feature_names)))

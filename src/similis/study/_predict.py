@@ -1,0 +1,124 @@
+"""New rows through a trained model: do they belong to it, what does it say, and how usual are they."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from similis.exceptions import ProximityError
+from similis.io import Objects, Proximity
+from similis.study._card import ModelCard, TrainedModel
+
+__all__ = ["Predictions", "predict_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What a model says about new objects.
+
+    Attributes
+    ----------
+    ids : tuple of str or None
+        Names of the new objects.
+    labels : ndarray of shape (m,)
+        Predicted classes.
+    proba : ndarray of shape (m, G) or None
+        Class probabilities, where the model has them.
+    classes : ndarray of shape (G,)
+        Columns of `proba`.
+    scores : ndarray of shape (m,)
+        How usual an object is; a low one is unlike anything the model was trained on. The model's ``score_samples``
+        where it has one, else the highest similarity (minus the lowest dissimilarity) to a training object.
+    """
+
+    ids: tuple[str, ...] | None
+    labels: NDArray[Any]
+    proba: NDArray[np.float64] | None
+    classes: NDArray[Any]
+    scores: NDArray[np.float64]
+
+
+def predict_rows(trained: TrainedModel, rows: Proximity | Objects) -> Predictions:
+    """Predict new objects after checking that they belong to the model.
+
+    Parameters
+    ----------
+    trained : TrainedModel
+        From :func:`train_model` or :func:`read_model`.
+    rows : Proximity or Objects
+        Proximities of new objects to the training objects, one row each. Where both the rows and the model know ids,
+        columns are brought into the model's order by id; else their number must fit. Or the objects themselves, for
+        a model that measures; their features are found by name.
+
+    Returns
+    -------
+    Predictions
+
+    Raises
+    ------
+    ProximityError
+        If the rows do not belong to the model.
+    """
+    model, card = trained.model, trained.card
+    if isinstance(rows, Proximity) != (card.reads == "proximities"):
+        wanted = "rows of proximities" if card.reads == "proximities" else "objects, which it measures itself"
+        raise ProximityError(f"This model reads {wanted}; the file holds the other.")
+    X = _proximity_rows(rows, card) if isinstance(rows, Proximity) else _object_rows(rows, card)
+    return Predictions(
+        ids=rows.ids,
+        labels=np.asarray(model.predict(X)),
+        proba=np.asarray(model.predict_proba(X)) if hasattr(model, "predict_proba") else None,
+        classes=np.asarray(model.classes_),
+        scores=_scores(model, card, X),
+    )
+
+
+def _proximity_rows(rows: Proximity, card: ModelCard) -> NDArray[Any]:
+    """The values with the model's columns, in the model's order."""
+    if rows.kind not in (None, card.kind):
+        raise ProximityError(f"The model was trained on a {card.kind}, and these rows hold a {rows.kind}.")
+    columns = rows.ids if rows.square else rows.column_ids
+    if columns is not None and card.ids is not None:
+        place = {name: j for j, name in enumerate(columns)}
+        missing = [name for name in card.ids if name not in place]
+        if missing:
+            raise ProximityError(
+                f"The rows must have a column for each of the model's {card.n} training objects. {len(missing)} are "
+                f"missing, such as {missing[0][:40]!r}."
+            )
+        return rows.values[:, [place[name] for name in card.ids]]
+    if rows.shape[1] != card.n:
+        raise ProximityError(
+            f"The rows must have one column for each of the model's {card.n} training objects. Got {rows.shape[1]}."
+        )
+    return rows.values
+
+
+def _object_rows(rows: Objects, card: ModelCard) -> NDArray[Any]:
+    """The features that the model knows, in its order."""
+    if card.columns is None or rows.values.ndim == 1:
+        return rows.values
+    missing = [name for name in card.columns if name not in rows.columns]
+    if missing:
+        raise ProximityError(f"The objects must have the model's columns. {missing[0][:40]!r} is missing.")
+    return rows.values[:, [rows.columns.index(name) for name in card.columns]]
+
+
+def _scores(model: Any, card: ModelCard, X: NDArray[Any]) -> NDArray[np.float64]:
+    if hasattr(model, "score_samples"):
+        return np.asarray(model.score_samples(X), dtype=np.float64)
+    S = X if card.reads == "proximities" else _measured(model, X)
+    values = S.reshape(len(S), -1).astype(np.float64)
+    values = values if card.kind == "similarity" else -values
+    known = np.where(np.isnan(values), -np.inf, values).max(axis=1)
+    return np.where(np.isinf(known), np.nan, known)
+
+
+def _measured(model: Pipeline, X: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    """Proximities as the first step of the pipeline measures them."""
+    return np.asarray(model.steps[0][1].transform(X))

@@ -1,0 +1,200 @@
+"""The command line: what each command prints, in text and in JSON, and where it writes."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import similis
+from similis import read_proximity, write_proximity
+from similis.cli import app
+from similis.datasets import make_similarity
+
+COMMANDS = ("measure", "inspect", "study", "fit", "predict", "datasets", "reproduce")
+
+
+def run(*arguments, code=0, stdin=None):
+    result = CliRunner().invoke(app, [str(a) for a in arguments], input=stdin)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def matrix(tmp_path):
+    """A csv of 30 named objects of two classes that lie well apart, with labels in a file of their own."""
+    S, y = make_similarity(30, 2, separation=6.0, random_state=0)
+    ids = [f"object-{i}" for i in range(30)]
+    write_proximity(tmp_path / "matrix.csv", S, ids=ids, kind="similarity")
+    lines = [f"{name},{'north' if label else 'south'}" for name, label in zip(ids, y)]
+    (tmp_path / "labels.csv").write_text("\n".join(["id,label", *lines]) + "\n")
+    return tmp_path / "matrix.csv", tmp_path / "labels.csv"
+
+
+@pytest.fixture
+def votes(tmp_path):
+    path = tmp_path / "votes.csv"
+    run("datasets", "votes", "-o", path)
+    return path
+
+
+def test_help_teaches_by_example():
+    overview = run("--help").stdout
+    for command in COMMANDS:
+        assert command in overview
+        text = run(command, "--help").stdout
+        assert "Examples" in text
+        assert f"similis {command}" in text
+    assert run("--version").stdout.strip() == similis.__version__
+
+
+def test_no_command_shows_the_help():
+    assert "Usage" in CliRunner().invoke(app, []).output
+
+
+# datasets
+
+
+def test_datasets_lists_describes_and_exports(votes):
+    assert "votes" in run("datasets").stdout
+    listed = json.loads(run("datasets", "--json").stdout)
+    assert {"votes", "sonar", "promoters"} <= {row["name"] for row in listed if row["available"]}
+    assert "435 objects" in run("datasets", "votes").stdout
+    assert json.loads(run("datasets", "votes", "--json").stdout)["classes"] == ["democrat", "republican"]
+    rows = list(csv.reader(votes.open()))
+    assert len(rows) == 436
+    assert rows[0][-1] == "class"
+    assert run("datasets", "votes", "-o", "-").stdout == votes.read_text()
+
+
+# measure
+
+
+def test_measure_writes_the_matrix_with_ids_and_labels(tmp_path):
+    (tmp_path / "points.csv").write_text("name,class,u,v\na,x,0,0\nb,x,0,2\nc,y,4,5\n")
+    run("measure", tmp_path / "points.csv", "-m", "minkowski", "-p", "p=1", "-o", tmp_path / "m.npz")
+    found = read_proximity(tmp_path / "m.npz")
+    assert found.kind == "dissimilarity"
+    assert found.ids == ("a", "b", "c")
+    assert found.labels.tolist() == ["x", "x", "y"]
+    np.testing.assert_array_equal(found.values, [[0, 2, 9], [2, 0, 7], [9, 7, 0]])
+
+
+def test_measure_reads_standard_input_and_writes_standard_output(tmp_path):
+    text = "a,b,c\n1,0,1\n1,1,1\n0,0,0\n"
+    (tmp_path / "objects.csv").write_text(text)
+    printed = run("measure", "-", "-m", "counting", stdin=text).stdout
+    assert printed == run("measure", tmp_path / "objects.csv", "-m", "counting").stdout
+    values = np.array([[float(cell) for cell in row] for row in csv.reader(io.StringIO(printed))])
+    np.testing.assert_array_equal(values, [[3, 2, 1], [2, 3, 0], [1, 0, 3]])
+
+
+def test_measure_takes_parameters_and_prints_json(tmp_path):
+    (tmp_path / "points.csv").write_text("x,y\n0,0\n3,4\n")
+    found = json.loads(run("measure", tmp_path / "points.csv", "-m", "minkowski", "-p", "p=1", "--json").stdout)
+    assert found["values"] == [[0, 7], [7, 0]]
+    assert found["kind"] == "dissimilarity"
+    written = run("measure", tmp_path / "points.csv", "-m", "minkowski", "-o", tmp_path / "m.csv", "--json").stdout
+    assert json.loads(written)["n"] == 2
+
+
+def test_measures_are_named_and_wrong_names_hinted_at(tmp_path):
+    (tmp_path / "points.csv").write_text("x,y\n0,0\n3,4\n")
+    for name, words in (("minkovski", "Did you mean 'minkowski'"), ("zzz", "There are")):
+        assert words in run("measure", tmp_path / "points.csv", "-m", name, code=2).stderr
+    assert "no parameter 'q'" in run("measure", tmp_path / "points.csv", "-m", "counting", "-p", "q=1", code=2).stderr
+    assert "key=value" in run("measure", tmp_path / "points.csv", "-m", "counting", "-p", "q", code=2).stderr
+
+
+# inspect
+
+
+@pytest.mark.skipif(not hasattr(similis.proximity, "diagnose"), reason="diagnose is not there yet")
+def test_inspect_prints_the_diagnosis(matrix):
+    path, labels = matrix
+    assert "30" in run("inspect", path, "--labels", labels).stdout
+    assert json.loads(run("inspect", path, "-l", labels, "--json").stdout)
+    assert run("inspect", "-", stdin=path.read_text()).stdout
+
+
+# study
+
+
+def test_study_prints_table_and_advice(matrix):
+    path, labels = matrix
+    text = run("study", path, "--labels", labels, "--method", "nc", "--method", "knn", "--splits", 3, "-q").stdout
+    assert "Use " in text
+    assert "similis fit" in text
+    assert "95 % interval" in text
+
+
+def test_study_json_journal_report_and_results_file(matrix, tmp_path):
+    path, labels = matrix
+    files = {name: tmp_path / name for name in ("study.journal", "report.html", "result.json")}
+    arguments = ["study", path, "-l", labels, "--method", "nc", "--splits", 3, "-q", "--json"]
+    arguments += ["--journal", files["study.journal"], "--report", files["report.html"], "--save", files["result.json"]]
+    found = json.loads(run(*arguments).stdout)
+    assert found["table"][0]["method"] == "nc"
+    assert found["recommendation"]["method"] == "nc"
+    assert found["classes"] == ["north", "south"]
+    assert all(file.exists() for file in files.values())
+    before = files["study.journal"].read_text().count("nc")
+    assert json.loads(run(*arguments).stdout)["table"] == found["table"]
+    assert files["study.journal"].read_text().count("nc") == before  # nothing was computed again
+
+
+def test_study_reads_objects_with_a_measure_and_data_sets(votes):
+    options = ("--method", "nc", "--splits", 2, "-q", "--json")
+    by_file = json.loads(run("study", votes, "-m", "counting", *options).stdout)
+    by_name = json.loads(run("study", "--dataset", "votes", "-m", "counting", *options).stdout)
+    assert by_file["table"][0]["error"] == by_name["table"][0]["error"]
+    assert by_file["objects"] == 435
+    noted = run("study", "--dataset", "votes", *options)
+    assert "vdm" in noted.stderr
+
+
+def test_study_lists_methods():
+    assert "knn" in run("study", "--list").stdout
+    assert {"name", "paper", "summary"} <= set(json.loads(run("study", "--list", "--json").stdout)[0])
+
+
+# reproduce
+
+
+def test_reproduce_lists_runs_and_writes(tmp_path):
+    assert "cazzanti2007:6.1" in run("reproduce", "--list").stdout
+    assert json.loads(run("reproduce", "--list", "--json").stdout)[0]["table"] == "cazzanti2007:6.1"
+    base = ["reproduce", "6.1", "--method", "naive-bayes", "--runs", 2, "-q", "--cache", tmp_path / "runs.jsonl"]
+    text = run(*base, "--results", tmp_path / "results").stdout
+    assert "26 figures" in text
+    assert "better" in text  # the floor of the published tables
+    cells = json.loads(run(*base, "--json").stdout)["cells"]
+    assert len(cells) == 26
+    run("reproduce", "--results", tmp_path / "results", "--pages", tmp_path / "pages")
+    assert "## Misses" in (tmp_path / "pages" / "cazzanti2007-6.1.md").read_text()
+
+
+# Real processes
+
+
+def similis_process(*arguments, stdin=None, **more):
+    command = [sys.executable, "-m", "similis", *map(str, arguments)]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120, check=False, **more)
+
+
+def test_python_m_similis_reads_a_pipe_and_keeps_the_streams_apart():
+    done = similis_process("measure", "-", "-m", "counting", "-o", "-", stdin="a,b\n1,0\n1,1\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2.0,1.0\n1.0,2.0\n", "")
+
+
+def test_a_process_ends_with_status_2_and_one_line():
+    done = similis_process("inspect", "no-such-file.csv")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == "similis: There is no file 'no-such-file.csv'.\n"
