@@ -113,8 +113,7 @@ class Journal:
 
     def claim(self, method: str, split: int, spec: str) -> AbstractContextManager[bool]:
         """Try to reserve an entry for this process; yields whether that worked."""
-        digest = blake2b(f"{split}\0{method}\0{spec}".encode(), digest_size=5).digest()
-        return byte_lock(self._fd, _CLAIMS + int.from_bytes(digest, "big"), wait=False)
+        return byte_lock(self._fd, claim_byte(method, split, spec), wait=False)
 
     def check_specs(self, specs: dict[str, str]) -> None:
         """Refuse a method that this journal knows with another pipeline or grid."""
@@ -204,6 +203,12 @@ class Journal:
                 JournalWarning,
                 stacklevel=4,
             )
+
+
+def claim_byte(method: str, split: int, spec: str) -> int:
+    """The byte whose lock is the claim on an entry."""
+    digest = blake2b(f"{split}\0{method}\0{spec}".encode(), digest_size=5).digest()
+    return _CLAIMS + int.from_bytes(digest, "big")
 
 
 def _parse(line: bytes) -> dict[str, Any] | None:

@@ -111,6 +111,7 @@ def make_problem(
         problem = _from_matrix(S, y, kind or "similarity")
         ids = _frame_ids(S) if ids is None else ids
     else:
+        learns(measure)  # refuses what is no measure
         if kind not in (None, measure.kind):
             raise ProximityError(
                 f"kind={kind!r} does not fit the measure, which gives a {measure.kind}. Leave kind out."

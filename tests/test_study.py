@@ -1,0 +1,510 @@
+"""The study as a whole: honest splits, failures as rows, the same bytes for any number of workers, words and files."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.dummy import DummyClassifier
+from sklearn.model_selection import GridSearchCV, LeaveOneOut
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+import similis
+from similis import (
+    VDM,
+    Counting,
+    FromMatrix,
+    Pairwise,
+    Proximity,
+    ProximityError,
+    SimilarityKNN,
+    SpectrumClip,
+    Study,
+    StudyResult,
+)
+from similis.exceptions import KindWarning
+from similis.study import Method, list_methods, make_model
+from similis.study._protocol import DealtFolds, Protocol
+
+
+def toy(n=36, n_classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % n_classes
+    Z = 2.0 * rng.normal(size=(n_classes, 4))[y] + rng.normal(size=(n, 4))
+    return np.round(np.exp(-((Z[:, None] - Z[None]) ** 2).sum(-1) / 8), 2), np.array(["a", "b", "c"])[y]
+
+
+S, Y = toy()
+LIGHT = ["knn", "nc", "svm-kernel(clip)", "majority"]
+
+
+def run(methods=LIGHT, data=(S, Y), n_splits=2, cv=3, *, study=None, **options):
+    return Study(methods, n_splits=n_splits, cv=cv, **(study or {})).run(*data, **options)
+
+
+def contents(result):
+    return [entry.content() for entry in result.entries.values()]
+
+
+@pytest.fixture(scope="module")
+def result():
+    return run(n_splits=6)
+
+
+# The table of methods
+
+
+def test_every_method_of_the_table_works():
+    found = run("all", n_splits=1)
+    assert [row.method for row in found.table() if row.status != "ok"] == []
+    names = [m.name for m in list_methods()]
+    assert len(set(names)) == len(names)
+    for method in list_methods():
+        assert method.summary
+        assert method.family
+        assert method.paper or method.baseline
+
+
+def test_every_method_reads_dissimilarities_and_asymmetric_matrices(rng):
+    D = 1 - S
+    found = run("all", (D + 0.05 * rng.random(D.shape) * (1 - np.eye(36)), Y), n_splits=1, kind="dissimilarity")
+    rows = {row.method: row for row in found.table()}
+    assert [name for name, row in rows.items() if row.status != "ok"] == []
+    assert rows["knn"].conversion == ""
+    assert rows["affinity-knn"].conversion == "to similarity (linear)"
+    assert rows["svm-kernel(clip)"].conversion == "symmetrised, to similarity (linear)"
+
+
+def test_methods_by_name_alias_and_hand():
+    own = Method("mine", lambda: SimilarityKNN(n_neighbors=3), reads="either")
+    found = run([own, "svm-kernel(square)", "nc"], n_splits=1)
+    assert [info.name for info in found.methods] == ["mine", "svm-features(linear)", "nc"]
+    assert len(run("quick", n_splits=1).methods) < len(list_methods())
+    for bad, words in ((["knm"], "Did you mean 'knn'"), ([], "at least one"), (["nc", "nc"], "different names")):
+        with pytest.raises(ValueError, match=words):
+            run(bad)
+
+
+def test_grids_are_cut_to_the_training_part():
+    small = run(["knn"], toy(12), n_splits=1)
+    assert max(small.methods[0].grid["n_neighbors"]) <= 7
+    assert small.table()[0].status == "ok"
+
+
+# What is computed
+
+
+def test_one_entry_is_a_plain_search_fitted_by_hand():
+    """The study's own path gives the predictions that scikit-learn's grid search gives on the same split."""
+    found = run(["svm-kernel(clip)"], n_splits=2)
+    codes = np.unique(Y, return_inverse=True)[1]
+    protocol = Protocol(n_splits=2, cv=3)
+    grid = {"svc__C": found.methods[0].grid["svc__C"]}
+    for split in protocol.splits(codes):
+        search = GridSearchCV(
+            make_pipeline(SpectrumClip(), SVC(kernel="precomputed", max_iter=100_000)),
+            grid,
+            cv=protocol.inner(split.number),
+        )
+        search.fit(S[np.ix_(split.train, split.train)], codes[split.train])
+        entry = found.entries["svm-kernel(clip)", split.number]
+        np.testing.assert_array_equal(entry.predictions, search.predict(S[np.ix_(split.test, split.train)]))
+        assert entry.params == search.best_params_
+
+
+def test_workers_change_no_byte():
+    methods = ["nc", "svm-kernel(clip)", "majority"]
+    one, two = (run(methods, study={"n_jobs": n_jobs}) for n_jobs in (1, 2))
+    assert json.dumps(contents(one)) == json.dumps(contents(two))
+
+
+@pytest.mark.slow
+def test_workers_change_no_byte_of_any_method():
+    data = toy(90)
+    first, *others = (run("all", data, n_splits=3, study={"n_jobs": n_jobs}) for n_jobs in (1, 2, 4))
+    for other in others:
+        assert json.dumps(contents(first)) == json.dumps(contents(other))
+
+
+def test_test_labels_are_never_seen(rng):
+    """Permuting the labels of the test objects changes no prediction, with a measure that learns from labels too."""
+    X = rng.integers(0, 3, size=(36, 5))
+    X[:, 0] = np.unique(Y, return_inverse=True)[1]
+    test = np.arange(0, 36, 4)
+    train = np.setdiff1d(np.arange(36), test)
+    shuffled = Y.copy()
+    shuffled[test] = rng.permutation(Y[test])
+    for data, options in ((S, {}), (X, {"measure": VDM()}), (X, {"measure": Counting()})):
+        a, b = (run(data=(data, y), splits=[(train, test)], **options) for y in (Y, shuffled))
+        assert contents(a) == contents(b)
+
+
+def test_measure_that_learns_is_fitted_inside(rng):
+    """By hand: VDM on the training part only, also in the folds that choose k."""
+    X = rng.integers(0, 3, size=(40, 6))
+    y = (X[:, 0] + X[:, 1] > 2).astype(int)
+    found = run(["knn"], (X, y), n_splits=2, measure=VDM())
+    protocol = Protocol(n_splits=2, cv=3)
+    for split in protocol.splits(y):
+        model = make_pipeline(Pairwise(VDM()), SimilarityKNN(kind="dissimilarity"))
+        grid = {"similarityknn__n_neighbors": found.methods[0].grid["n_neighbors"]}
+        search = GridSearchCV(model, grid, cv=protocol.inner(split.number)).fit(X[split.train], y[split.train])
+        entry = found.entries["knn", split.number]
+        np.testing.assert_array_equal(entry.predictions, search.predict(X[split.test]))
+
+
+def test_measure_is_asked_once_a_training_part(rng, monkeypatch):
+    fits = []
+    fit = Pairwise.fit
+    monkeypatch.setattr(Pairwise, "fit", lambda self, X, y=None: fits.append(len(X)) or fit(self, X, y))
+    X = rng.integers(0, 3, size=(36, 5))
+    run(["knn", "nc", "local-nc"], (X, Y), n_splits=1, measure=VDM())
+    assert len(fits) == 1 + 3  # the training part and its three folds
+    fits.clear()
+    run(["knn", "nc", "local-nc"], (X, Y), n_splits=2, measure=Counting())
+    assert len(fits) <= 2  # once a split at most
+
+
+def test_objects_and_their_matrix_give_the_same():
+    places = np.arange(36)
+    a = run(data=(places, Y), measure=FromMatrix(S))
+    assert contents(a) == contents(run())
+    assert a.fit_best(places, Y).predict(places[:3]).shape == (3,)
+
+
+def test_groups_stay_together_all_the_way(monkeypatch):
+    groups = np.arange(36) // 4
+    seen = []
+    split = DealtFolds.split
+
+    def spy(self, X, y, groups=None):
+        for a, b in split(self, X, y, groups):
+            assert groups is not None
+            assert not set(np.asarray(groups)[a]) & set(np.asarray(groups)[b])
+            seen.append(1)
+            yield a, b
+
+    monkeypatch.setattr(DealtFolds, "split", spy)
+    found = run(["knn", "svm-kernel(clip)"], groups=groups)
+    assert seen
+    for part in found.splits:
+        assert not set(groups[part.train]) & set(groups[part.test])
+
+
+def test_leave_one_out_pools_its_objects():
+    found = run(["nc", "knn"], study={"protocol": "loo"})
+    assert len(found.splits) == 36
+    by_hand = [
+        clone(similis.NearestCentroid()).fit(S[np.ix_(a, a)], Y[a]).predict(S[np.ix_(b, a)])[0] != Y[b[0]]
+        for a, b in LeaveOneOut().split(S)
+    ]
+    rows = {row.method: row for row in found.table()}
+    assert rows["nc"].error == pytest.approx(np.mean(by_hand))
+    assert np.isnan(rows["nc"].error_sd)
+    assert 0 <= rows["nc"].balanced_error <= 1
+    low, high = found.error_interval("nc")
+    assert low < rows["nc"].error < high
+
+
+def test_costs_move_the_decision():
+    costs = np.array([[0, 1, 1], [50, 0, 50], [1, 1, 0]], dtype=float)  # saying "b" wrongly is dear
+    plain, dear = run(["knn"], n_splits=4), run(["knn"], n_splits=4, costs=costs)
+    said = [np.concatenate([e.predictions for e in r.entries.values()]) for r in (plain, dear)]
+    assert (said[1] == 1).sum() < (said[0] == 1).sum()
+    assert "cost" in str(dear)
+    assert dear.table()[0].cost >= 0
+    assert np.isnan(plain.table()[0].cost)
+
+
+def test_stack_and_missing_entries_fail_with_a_reason_where_they_must():
+    holes = S.copy()
+    holes[3, 5] = holes[5, 3] = np.nan
+    rows = {row.method: row for row in run(["knn", "svm-kernel(clip)"], (holes, Y)).table()}
+    assert rows["knn"].status == "ok"
+    assert rows["svm-kernel(clip)"].status == "failed"
+    assert "NaN" in rows["svm-kernel(clip)"].reason
+    stack = np.stack([S, S], axis=2)
+    assert run(["nc"], (stack, Y)).table()[0].status == "failed"
+
+
+class Sometimes(ClassifierMixin, BaseEstimator):
+    """Fails on some training parts."""
+
+    def __init__(self, *, limit=0, error=ValueError):
+        self.limit = limit
+        self.error = error
+
+    def fit(self, X, y):
+        if np.asarray(X)[0, 1] > self.limit:
+            raise self.error("the moon is in the wrong place\nand so is the sun")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+def test_failures_are_rows():
+    methods = [
+        "nc",
+        Method("never", lambda: Sometimes(limit=-1)),
+        Method("at times", lambda: Sometimes(limit=0.0)),
+        Method("odd", lambda: Sometimes(limit=-1, error=ZeroDivisionError)),
+        Method("unmade", lambda: 1 / 0),
+        Method("affinity", lambda: SimilarityKNN(weights="affinity")),
+    ]
+    found = run(methods, (S - 0.1, Y), n_splits=6)
+    rows = {row.method: row for row in found.table()}
+    assert rows["never"].status == "failed"
+    assert rows["never"].reason == "the moon is in the wrong place and so is the sun"
+    assert rows["odd"].reason.startswith("ZeroDivisionError: ")
+    assert rows["unmade"].status == "failed"
+    assert rows["at times"].status == "partly failed"
+    assert 0 < rows["at times"].n_splits < 6
+    assert "weights='affinity' needs" in rows["affinity"].reason
+    assert found.table()[0].method == "nc"
+    assert len(found.entries) == 6 * len(methods)
+    assert set(found.significance()) == {"nc"}
+    assert found.best() == "nc"
+    assert "wrong place" in str(found)
+    only = run(methods[1:2])
+    with pytest.raises(ProximityError, match="none can be recommended"):
+        only.recommend()
+    assert "never" in str(only)
+
+
+def test_warnings_become_notes():
+    with pytest.warns(KindWarning):
+        found = run(["knn"], (1 - S, Y), n_splits=1)
+    (entry,) = found.entries.values()
+    assert any("KindWarning" in note for note in entry.notes)
+
+
+def test_a_class_missing_from_training_has_probability_zero():
+    y = Y.copy()
+    y[y == "c"] = "b"
+    y[0] = "z"
+    found = run(["knn"], (S, y), splits=[(np.arange(1, 36), np.array([0]))])
+    (entry,) = found.entries.values()
+    assert entry.proba.shape == (1, 3)
+    assert entry.proba[0, 2] == 0
+    assert found.table()[0].error == 1
+
+
+# What it says
+
+
+def test_table_is_sorted_and_tells_apart(result):
+    rows = result.table()
+    assert [row.error for row in rows] == sorted(row.error for row in rows)
+    assert rows[-1].method == "majority"
+    assert rows[0].bold
+    assert not rows[-1].bold
+    assert rows[-1].p_value == pytest.approx(2.0**-6)
+    by_hand = np.mean([(e.predictions != result.codes[s.test]).mean() for s, e in _of(result, "nc")])
+    assert next(row for row in rows if row.method == "nc").error == pytest.approx(by_hand)
+
+
+def _of(result, method):
+    return [(split, result.entries[method, split.number]) for split in result.splits]
+
+
+def test_frame_has_a_row_per_entry(result):
+    pandas = pytest.importorskip("pandas")
+    frame = result.frame()
+    assert isinstance(frame, pandas.DataFrame)
+    assert len(frame) == 24
+    mean = frame[frame["method"] == "knn"]["error"].mean()
+    assert mean == pytest.approx(result.mean_scores("error")["knn"])
+    assert frame[frame["method"] == "nc"]["log_loss"].isna().all()
+
+
+def test_frame_without_pandas(result, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    rows = result.frame()
+    assert isinstance(rows, list)
+    assert rows[0]["method"] == "knn"
+
+
+def test_unknown_metric_is_named(result):
+    for call in (result.scores, result.mean_scores):
+        with pytest.raises(ValueError, match="calibration_error"):
+            call("accuracy")
+
+
+def test_recommendation_trains(result):
+    advice = result.recommend()
+    assert advice.method != "majority"
+    assert advice.method in str(advice)
+    assert advice.interval[0] <= advice.error <= advice.interval[1]
+    assert f'--method "{advice.method}"' in advice.command
+    for info in result.methods:
+        names = {"S": S, "y": Y}
+        code = replace(advice, python=_code(result, info.name)).python
+        exec(code, names)
+        assert names["model"].predict(S).shape == (36,)
+
+
+def _code(result, name):
+    from similis.study._code import training_code
+
+    return training_code(result.model(name))
+
+
+def test_every_method_has_code_that_runs():
+    from similis.study._code import training_code
+
+    for method in list_methods():
+        for options in ({}, {"kind": "dissimilarity", "symmetric": False}, {"measure": VDM()}):
+            model = make_model(method, n=20, cv=3, **options)
+            names = {}
+            lines = training_code(model).splitlines()
+            exec("\n".join(line.partition(".fit(")[0] for line in lines), names)
+            made = getattr(names["model"], "estimator", names["model"])
+            want = getattr(model, "estimator", model)
+            assert repr(made) == repr(clone(want).set_params(**_unseeded(want)))
+
+
+def _unseeded(model):
+    return {k: None for k in model.get_params(deep=True) if k.rpartition("__")[2] == "random_state"}
+
+
+def test_recommendation_says_when_nothing_works(rng):
+    found = run(["knn", "nc", "majority"], (S, rng.permutation(np.repeat(["a", "b"], [28, 8]))), n_splits=8)
+    assert "largest class" in found.recommend().warning
+
+
+def test_fit_best_is_ready_to_save(result, tmp_path):
+    for name in (None, "svm-kernel(clip)"):
+        model = result.fit_best(S, Y, method=name)
+        similis.save(model, tmp_path / "model.skops")
+        again = similis.load(tmp_path / "model.skops")
+        np.testing.assert_array_equal(again.predict(S), model.predict(S))
+    with pytest.raises(ValueError, match="not among"):
+        result.fit_best(S, Y, method="cnn")
+
+
+# Files
+
+
+def test_results_file_round_trip(result, tmp_path):
+    path = tmp_path / "result.json"
+    result.save(path)
+    again = StudyResult.load(path)
+    assert str(again) == str(result)
+    assert [row.to_dict() for row in again.table()] == [row.to_dict() for row in result.table()]
+    np.testing.assert_array_equal(again.fit_best(S, Y).predict(S), result.fit_best(S, Y).predict(S))
+    again.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
+
+
+def test_damaged_results_files_get_one_sentence(result, tmp_path, rng):
+    path = tmp_path / "result.json"
+    result.save(path)
+    data = path.read_bytes()
+    record = json.loads(data)
+    broken = [b"", b"[]", b"{}", b"\x80\x04", data[:-20], b"[" * 100_000]
+    for change in (
+        {"codes": [0, 99]},
+        {"splits": [{"test": [400], "train": None}]},
+        {"protocol": {"scheme": "x", "exec": 1}},
+        {"entries": [{"method": "nc"}]},
+        {"methods": 3},
+    ):
+        broken.append(json.dumps({**record, **change}).encode())
+    for bad in broken:
+        path.write_bytes(bad)
+        with pytest.raises(ProximityError, match="not a results file") as caught:
+            StudyResult.load(path)
+        assert len(str(caught.value)) < 300
+    for _ in range(60):
+        at = rng.integers(len(data))
+        path.write_bytes(data[:at] + bytes(rng.integers(0, 256, size=3, dtype=np.uint8)) + data[at + 3 :])
+        try:
+            StudyResult.load(path)
+        except ProximityError:
+            pass
+
+
+def test_html_shows_names_as_text(tmp_path):
+    evil = Method("<script>alert(1)</script>", lambda: DummyClassifier(), summary='"><b>x</b>')
+    found = run(["nc", evil])
+    found.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "<b>x</b>" not in page
+    assert "http" not in page
+    assert "nc" in page
+    only = run([Method("never", lambda: Sometimes(limit=-1))])
+    only.to_html(tmp_path / "report.html")
+    assert "none can be recommended" in (tmp_path / "report.html").read_text()
+
+
+# What goes in
+
+
+def test_proximity_and_frames_bring_their_own_names():
+    P = Proximity(S, ids=[f"o{i}" for i in range(36)], kind="similarity", labels=Y)
+    a = Study(["nc"], n_splits=2, cv=3).run(P)
+    assert contents(a) == contents(run(["nc"]))
+    assert a.ids[0] == "o0"
+    pandas = pytest.importorskip("pandas")
+    names = [f"o{i}" for i in range(36)]
+    b = run(["nc"], (pandas.DataFrame(S, names, names), Y))
+    assert b.ids == a.ids
+    assert contents(a) == contents(b)
+
+
+def test_bad_input_gets_one_sentence():
+    cases = [
+        ({"n_splits": 0}, {}, "n_splits"),
+        ({"n_splits": True}, {}, "n_splits"),
+        ({"test_size": 1.5}, {}, "test_size"),
+        ({"cv": 1}, {}, "cv"),
+        ({"random_state": None}, {}, "random_state"),
+        ({"protocol": "bootstrap"}, {}, "protocol"),
+        ({}, {"kind": "distance"}, "kind"),
+        ({}, {"ids": ["a"]}, "ids"),
+        ({}, {"groups": np.arange(36) % 2}, "three groups"),
+        ({}, {"groups": [1]}, "groups"),
+        ({}, {"costs": np.eye(2)}, "costs"),
+        ({}, {"measure": "vdm"}, "measure"),
+        ({}, {"measure": Counting(), "kind": "dissimilarity"}, "kind"),
+        ({}, {"splits": [([0], [0])]}, "both"),
+    ]
+    for options, arguments, words in cases:
+        with pytest.raises(ValueError, match=words) as caught:
+            Study(LIGHT, **options).run(S, Y, **arguments)
+        assert len(str(caught.value)) < 300
+    for data, words in (
+        ((S[:, :5], Y), "square"),
+        ((S, Y[:4]), "labels"),
+        ((S, None), "y"),
+        ((S, ["a"] * 36), "classes"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            run(data=data)
+    with pytest.raises(ValueError, match="more than the 2"):
+        run(data=(S[:2, :2], ["a", "b"]))
+
+
+@pytest.mark.parametrize("n", [3, 4, 6])
+def test_tiny_studies_end_with_a_table(n):
+    found = run("quick", (S[:n, :n], Y[:n]), n_splits=3)
+    assert len(found.entries) == 3 * len(found.methods)
+    assert str(found)
+
+
+def test_progress_is_told_and_shown(capsys):
+    states = []
+    run(["nc", "knn"], progress=states.append)
+    assert [state.done for state in states] == [1, 2, 3, 4]
+    assert states[-1].total == 4
+    assert states[-1].seconds_left == 0
+    run(["nc"], progress=True)
+    assert capsys.readouterr().out == ""
