@@ -291,6 +291,17 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         ]
         return LogLimit(*(np.stack(parts, axis=1) for parts in zip(*classes)))
 
+    def _exponentials(self):
+        """For pictures: Omega, rates, log Z, log weights and the name of each component's similarity."""
+        there = self.centroids_.ravel() >= 0
+        rates, log_z, weights = (
+            a.reshape(len(self.classes_), -1)[:, there] for a in (self._rates, self._log_z, self.weights_)
+        )
+        names = [f"s(x, centroid {i + 1} of {g})" for g in self.classes_ for i in range(self.centroids_.shape[1])]
+        with np.errstate(divide="ignore"):
+            log_w = np.log(weights)
+        return [self._omega] * there.sum(), rates, log_z, log_w, [name for name, t in zip(names, there) if t]
+
     def _answers(self, S, codes, Q, values, points):
         """Probabilities of rows `Q` for each point; Omega is prepared once, medoids once for each number of them."""
         self._prepare(S, codes, values)

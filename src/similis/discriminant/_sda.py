@@ -284,6 +284,11 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
             classes.append([sum(parts) for parts in zip(*runs)])
         return LogLimit(*(np.stack(parts, axis=1) for parts in zip(*classes)))
 
+    def _exponentials(self):
+        """For pictures: Omega, rates, log Z, log weights and the name of each statistic."""
+        names = self._read.names(self._widths, self.classes_)
+        return self._omegas, self._rates, self._log_z, np.zeros_like(self._rates), names
+
     def _answers(self, S, codes, Q, values, points):
         """Probabilities of rows `Q` for each pseudocount; all but the exponents is learnt once."""
         self._learn(S, codes, values)

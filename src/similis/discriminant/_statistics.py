@@ -73,6 +73,26 @@ class Statistics:
             found += [(kind, q) for q in range(n_slices) for kind in kinds]
         return found
 
+    def names(self, widths: list[int], classes: NDArray[Any]) -> list[str]:
+        """What to write on an axis for each column of T."""
+        n_slices, found = len(self.centroids), []
+        pairs = [f"s(x, {a}) s(x, {b})" for a, b in combinations(classes, 2)]
+        named = {
+            "centroid": [f"s(x, centroid of {g})" for g in classes],
+            "nearest": [f"s(x, nearest of {g})" for g in classes],
+            "total": [f"summed s(x, z) over {g}" for g in classes],
+            "rows": [f"s(x, object {i})" for i in range(len(self.codes))],
+            "quadratic": [f"s(x, {g})" for g in classes] + pairs + [f"s(x, {g})²" for g in classes],
+        }
+        for one, width in zip(self.chosen, widths):
+            if isinstance(one, str):
+                found += [
+                    name + (f", slice {q}" if n_slices > 1 else "") for q in range(n_slices) for name in named[one]
+                ]
+            else:
+                found += [f"{getattr(one, '__name__', 'statistic')} {i}" for i in range(width)]
+        return found
+
     def __call__(self, rows: NDArray[Any], *, training: bool = False) -> tuple[NDArray[np.float64], list[int]]:
         """T of each row, (m, M), and how many of its columns each chosen statistic gave.
 
