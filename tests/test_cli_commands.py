@@ -3,8 +3,11 @@
 import csv
 import io
 import json
+import re
+import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -130,7 +133,7 @@ def test_study_prints_table_and_advice(matrix):
     path, labels = matrix
     text = run("study", path, "--labels", labels, "--method", "nc", "--method", "knn", "--splits", 3, "-q").stdout
     assert "Use " in text
-    assert "similis fit" in text
+    assert f"similis fit {path} --labels {labels} --method" in text
     assert "95 % interval" in text
 
 
@@ -198,3 +201,20 @@ def test_a_process_ends_with_status_2_and_one_line():
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == "similis: There is no file 'no-such-file.csv'.\n"
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_guide_run(tmp_path, monkeypatch):
+    page = Path(__file__).parents[1] / "docs" / "guide" / "command_line.md"
+    lines = re.findall(r"^\$ similis (.*)$", page.read_text(), flags=re.MULTILINE)
+    assert len(lines) > 8
+    monkeypatch.chdir(tmp_path)
+    for line in lines:
+        run(*shlex.split(line), *(["-q"] if line.startswith(("study", "fit")) else []))
+
+
+def test_help_comes_without_the_heavy_rooms():
+    code = "import sys, similis.cli; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    for heavy in ("numpy", "sklearn", "scipy", "numba"):
+        assert heavy not in loaded

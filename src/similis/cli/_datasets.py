@@ -34,7 +34,7 @@ class DatasetOptions:
 def datasets(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[NAME]", help="A data set.", autocompletion=complete_dataset, show_default=False),
+        typer.Argument(metavar="NAME", help="A data set.", autocompletion=complete_dataset, show_default=False),
     ] = None,
     output: Annotated[
         str | None,

@@ -42,7 +42,7 @@ class MeasureOptions:
 def measure(
     objects: Annotated[
         str | None,
-        typer.Argument(metavar="[OBJECTS]", help="csv of objects; - reads standard input.", show_default=False),
+        typer.Argument(metavar="OBJECTS", help="csv of objects; - reads standard input.", show_default=False),
     ] = None,
     measure: MeasureName = None,
     param: Params = None,

@@ -30,7 +30,7 @@ _DATA = "Data"
 MatrixOrObjects = Annotated[
     str | None,
     typer.Argument(
-        metavar="[FILE]",
+        metavar="FILE",
         help="Matrix of proximities (npz, npy, csv, tsv, parquet; - reads a csv from standard input), or, with "
         "--measure, a csv of objects.",
         show_default=False,

@@ -51,7 +51,7 @@ def reproduce(
     tables: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TABLES]...",
+            metavar="TABLES",
             help="Papers or tables, such as chen2010 or cazzanti2007:6.1; all by default.",
             autocompletion=_complete_table,
             show_default=False,

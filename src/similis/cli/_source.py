@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Data", "Source", "complete_dataset", "load_data"]
+
+_FLAGS = {
+    "dataset": "--dataset",
+    "labels": "--labels",
+    "kind": "--kind",
+    "measure": "--measure",
+    "params": "--param",
+    "id_column": "--id-column",
+    "label_column": "--label-column",
+    "columns": "--column",
+}
 
 
 @dataclass(frozen=True)
@@ -47,6 +59,15 @@ class Source:
     id_column: str | None = None
     label_column: str | None = None
     columns: tuple[str, ...] = ()
+
+    def arguments(self) -> str:
+        """The same again, as it would be typed."""
+        words = [] if self.path is None else [self.path]
+        for name, flag in _FLAGS.items():
+            given = getattr(self, name)
+            for value in given if isinstance(given, tuple) else [given] if given is not None else []:
+                words += [flag, value]
+        return shlex.join(words)
 
 
 @dataclass(frozen=True, eq=False)

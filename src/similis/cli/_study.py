@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import shlex
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -139,15 +140,18 @@ def run(options: StudyOptions) -> None:
         result.save(options.save)
     if options.report is not None:
         result.to_html(options.report)
-    _show(result, options.json)
+    _show(result, options)
     if result.partial:
         note("interrupted; these are the results so far.")
         raise typer.Exit(INTERRUPTED)
 
 
-def _show(result: StudyResult, as_json: bool) -> None:
-    usable = bool(result.complete_methods())
-    if as_json:
+def _show(result: StudyResult, options: StudyOptions) -> None:
+    advice = result.recommend() if result.complete_methods() else None
+    if advice is not None:
+        command = f"similis fit {options.source.arguments()} --method {shlex.quote(advice.method)} --output model.skops"
+        advice = replace(advice, command=command)
+    if options.json:
         print_json(
             {
                 "objects": len(result.codes),
@@ -156,13 +160,12 @@ def _show(result: StudyResult, as_json: bool) -> None:
                 "protocol": result.protocol.describe(len(result.splits)),
                 "partial": result.partial,
                 "table": [row.to_dict() for row in result.table()],
-                "recommendation": asdict(result.recommend()) if usable else None,
+                "recommendation": None if advice is None else asdict(advice),
             }
         )
         return
     echo(str(result))
-    if usable:
-        advice = result.recommend()
+    if advice is not None:
         echo(f"\nIn Python:\n\n{advice.python}\n\nOn the command line:\n\n{advice.command}")
 
 
