@@ -26,8 +26,14 @@ from similis import (
 )
 
 
-def _inverse(D):
-    return 1 / (1 + D)
+class Inverse:
+    """A weight function with a name of its own, the same in every process."""
+
+    def __call__(self, D):
+        return 1 / (1 + D)
+
+    def __repr__(self):
+        return "inverse"
 
 
 CLASSIFIERS = [
@@ -44,7 +50,7 @@ CLASSIFIERS = [
     CondensedNN(n_prototypes=3, random_state=0),
     CondensedNN(n_prototypes=2, clustering="vsh", kind="dissimilarity", random_state=0),
     SimilarityKNN(),
-    SimilarityKNN(kind="dissimilarity", n_neighbors=3, weights=_inverse),
+    SimilarityKNN(kind="dissimilarity", n_neighbors=3, weights=Inverse()),
     SimilarityKNN(weights="affinity", n_neighbors=20, smoothing=0.01),
     SimilarityKNN(weights="kri", n_neighbors=8),
     SimilarityKNN(weights="krr", n_neighbors=8, regularization=0.1),

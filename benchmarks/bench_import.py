@@ -1,0 +1,29 @@
+"""Importing similis against importing what it needs of NumPy, SciPy and scikit-learn.
+
+    python benchmarks/bench_import.py          # writes benchmarks/results/import.json
+
+Every time is a fresh process. The floor 0.83 says: at most 1.2 times the peer.
+"""
+
+import subprocess
+import sys
+
+from _measure import Benchmark
+
+PARTS = "import numpy, scipy.linalg, scipy.stats, joblib, sklearn.base, sklearn.model_selection, sklearn.pipeline"
+ROOMS = "from similis import NearestCentroid, PathSearchCV, Pairwise, SimilarityKNN, SpectrumClip, VDM"
+
+
+def run(code):
+    return lambda: subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def main():
+    bench = Benchmark("import")
+    bench.compare("import similis", run("import similis"), run("import numpy"), peer_name="import numpy", floor=0.83)
+    bench.compare("import and name six estimators", run(ROOMS), run(PARTS), peer_name="the parts it needs", floor=0.83)
+    print(bench.write())
+
+
+if __name__ == "__main__":
+    main()
