@@ -200,7 +200,7 @@ def test_any_sparse(data, options, shape, form):
         decimal.Decimal(1),
         slice(3),
     ],
-    ids=str,
+    ids=lambda thing: type(thing).__name__,
 )
 def test_things_that_are_no_matrix(thing):
     assert goes_in(thing) == [None, None, None]
