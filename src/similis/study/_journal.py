@@ -100,7 +100,9 @@ class Journal:
                 self.sessions.append(record["begin"])
             elif "method" in record:
                 entry = Entry.from_record(record)
-                self.entries.setdefault((*entry.key, entry.spec), entry)  # what was finished first stays
+                known = self.entries.get((*entry.key, entry.spec))
+                if known is None or not known.ok:  # what was finished first stays, failures give way
+                    self.entries[(*entry.key, entry.spec)] = entry
 
     def find(self, method: str, split: int, spec: str) -> Entry | None:
         """The finished entry, if there is one."""

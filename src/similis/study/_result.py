@@ -90,6 +90,7 @@ class StudyResult:
     fingerprint: dict[str, Any] = field(default_factory=dict)
     custom: dict[str, Method] = field(default_factory=dict)
     measure: Any = None
+    _known: dict[str, dict[str, NDArray[np.float64]]] = field(default_factory=dict)
 
     @property
     def kind(self) -> Kind:
@@ -115,7 +116,11 @@ class StudyResult:
             By method; NaN where a split failed, is missing, or the method gives no probabilities.
         """
         _check_metric(metric)
-        return {m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods}
+        if metric not in self._known:
+            self._known[metric] = {
+                m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods
+            }
+        return {name: values.copy() for name, values in self._known[metric].items()}
 
     def mean_scores(self, metric: str = "error") -> dict[str, float]:
         """A measure of merit of each method that failed nowhere, as the mean over the splits.
@@ -345,7 +350,7 @@ class StudyResult:
     def _mean(self, metric: str, name: str) -> float:
         if METRICS[metric].pooled or (self.is_loo and not metric.endswith("seconds")):
             return self._score(metric, name, self.splits)
-        values = np.array([self._score(metric, name, [split]) for split in self.splits])
+        values = self.scores(metric)[name]
         known = values[~np.isnan(values)]
         return float(known.mean()) if known.size else float("nan")
 

@@ -54,6 +54,8 @@ class Study:
     journal : str or path-like, optional
         File in which every finished (split, method) is written down at once. A run on the same journal goes on where
         the last one ended, however it ended; several runs at a time share the work.
+    retry_failed : bool, default=False
+        Compute the failed entries of the journal again, say after something was installed or repaired.
     to_similarity : {"linear", "reciprocal", "rbf"}, default="linear"
         How dissimilarities are converted for methods that read similarities.
     to_dissimilarity : {"max-minus", "reciprocal", "root"}, default="max-minus"
@@ -95,6 +97,7 @@ class Study:
         random_state: int = 0,
         n_jobs: int | None = None,
         journal: str | os.PathLike[str] | None = None,
+        retry_failed: bool = False,
         to_similarity: str = "linear",
         to_dissimilarity: str = "max-minus",
     ) -> None:
@@ -106,6 +109,7 @@ class Study:
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.journal = journal
+        self.retry_failed = retry_failed
         self.to_similarity = to_similarity
         self.to_dissimilarity = to_dissimilarity
 
@@ -205,11 +209,11 @@ class Study:
                 journal.start(header, session)
                 journal.check_specs({task.method.name: task.spec for task in tasks})
                 found = [journal.find(*task.key) for task in tasks]
-                known = [entry for entry in found if entry is not None]
+                known = [entry for entry in found if entry is not None and (entry.ok or not self.retry_failed)]
                 sessions = journal.sessions
             done = {entry.key for entry in known}
             todo = [task for task in tasks if (task.method.name, task.split.number) not in done]
-            context = Context(problem, protocol, situation, session["id"], path)
+            context = Context(problem, protocol, situation, session["id"], path, self.retry_failed)
             names = [task.method.name for task in todo]
             new: list[Entry] = []
             with Reporter(progress, known, names, effective_n_jobs(self.n_jobs)) as report:

@@ -31,6 +31,7 @@ class Context:
     situation: Situation
     session: str
     journal: str | None = None
+    retry_failed: bool = False
     owner: int = field(default_factory=os.getpid)
 
 
@@ -85,7 +86,7 @@ def _work(task: Task, context: Context) -> Done:
             return task.key, None
         journal.refresh()
         entry = journal.find(*task.key)
-        if entry is None:
+        if entry is None or (context.retry_failed and not entry.ok and entry.session != context.session):
             entry = evaluate(task, context.problem, context.protocol, context.situation, context.session)
             if not entry.reason.startswith("MemoryError"):  # there may be more memory next time
                 journal.append(entry)

@@ -21,6 +21,9 @@ LAMBDA_KRR = _powers(-3, 1)
 C = _powers(-3, 5)
 C_RBF = _powers(-3, 1)
 GAMMA_RBF = _powers(-5, 1)
+# [cazzanti2007] sec. 6.1, for CNN and mixture SDA
+COMPONENTS = AtMost((2, 3, 4, 5, 7, 10))
+C_SBC = _powers(-1, 2)
 
 # libsvm may need millions of steps for a large C and never ends on some indefinite matrices.
 _SVC = lazy("SVC", "sklearn.svm", kernel="precomputed", max_iter=100_000)
@@ -119,11 +122,67 @@ CENTROIDS = [
     Method(
         "cnn",
         lazy("CondensedNN"),
-        {"n_prototypes": AtMost((1, 2, 3, 4, 5, 7, 10))},
+        {"n_prototypes": COMPONENTS},
         reads="either",
         family="centroids",
         paper="cazzanti2007 eq. 2.7",
         summary="condensed nearest neighbour: a few prototypes a class",
+    ),
+]
+
+DISCRIMINANT = [
+    Method(
+        "sda",
+        lazy("SDA"),
+        reads="either",
+        family="discriminant analysis",
+        paper="cazzanti2007 sec. 3.1",
+        summary="similarity discriminant analysis by class centroids",
+    ),
+    Method(
+        "nnsda",
+        lazy("NearestNeighborSDA"),
+        reads="either",
+        family="discriminant analysis",
+        paper="cazzanti2007 sec. 3.2.1",
+        summary="similarity discriminant analysis by nearest neighbours",
+    ),
+    Method(
+        "local-sda",
+        lazy("LocalSDA"),
+        {"n_neighbors": K},
+        reads="either",
+        family="discriminant analysis",
+        paper="cazzanti2007 sec. 4.1",
+        summary="similarity discriminant analysis within the neighbourhood",
+    ),
+    Method(
+        "mixture-sda",
+        lazy("MixtureSDA"),
+        {"n_components": COMPONENTS},
+        reads="either",
+        family="discriminant analysis",
+        paper="cazzanti2007 sec. 5.2",
+        summary="similarity discriminant analysis with several centroids a class",
+    ),
+]
+
+SIMILARITY_BASED = [
+    Method(
+        "maxsim",
+        lazy("MaxSim"),
+        reads="either",
+        family="similarity based",
+        paper="bernal2003 eq. 6",
+        summary="the class with the largest summed similarity",
+    ),
+    Method(
+        "sbc",
+        lazy("SBC"),
+        {"C": C_SBC},
+        family="similarity based",
+        paper="bernal2003 sec. 5",
+        summary="summed similarity with learnt weights that are not negative",
     ),
 ]
 
@@ -190,7 +249,14 @@ BASELINES = [
     ),
 ]
 
-METHODS: tuple[Method, ...] = (*NEIGHBORS, *CENTROIDS, *SUPPORT_VECTORS, *BASELINES)
+METHODS: tuple[Method, ...] = (
+    *NEIGHBORS,
+    *CENTROIDS,
+    *DISCRIMINANT,
+    *SIMILARITY_BASED,
+    *SUPPORT_VECTORS,
+    *BASELINES,
+)
 
 # [chen2010] sec. 2.1.6 -> S S' as a kernel is the linear kernel on rows as features
 ALIASES = {"svm-kernel(square)": "svm-features(linear)", "k-nn": "knn", "nearest-centroid": "nc"}
