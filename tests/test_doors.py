@@ -265,7 +265,9 @@ def test_words_about_kind():
 
 
 @pytest.mark.parametrize(
-    "form", [np.asarray, list, pd.DataFrame, lambda A: pl.DataFrame(np.asarray(A)), sp.csr_array], ids=str
+    "form",
+    [np.asarray, list, pd.DataFrame, lambda A: pl.DataFrame(np.asarray(A)), sp.csr_array],
+    ids=["array", "list", "pandas", "polars", "csr"],
 )
 def test_words_about_a_transposed_block(form):
     block = np.zeros((3, 2))
