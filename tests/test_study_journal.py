@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.dummy import DummyClassifier
 
 from similis import ProximityError, Study, StudyResult
 from similis.exceptions import KindWarning
-from similis.study import Entry, JournalWarning
+from similis.study import Entry, JournalWarning, Method
 from similis.study import _scheduler as scheduler
 from similis.study._journal import Journal, claim_byte
 
@@ -229,6 +230,30 @@ def test_interrupt_gives_partial_results_and_resumes(tmp_path):
     whole = study(path).run(S, Y)
     assert not whole.partial
     assert all(stamps(whole)[key] == stamp for key, stamp in stamps(partial).items())
+
+
+class Moody(DummyClassifier):
+    """Fails until it has been repaired."""
+
+    well = False
+
+    def fit(self, X, y):
+        if not type(self).well:
+            raise ImportError("pip install patience")
+        return super().fit(X, y)
+
+
+def test_failures_stay_unless_asked_to_retry(tmp_path, monkeypatch):
+    path = tmp_path / "a.journal"
+    methods = ["nc", Method("moody", Moody)]
+    first = study(path, methods=methods).run(S, Y)
+    assert next(row for row in first.table() if row.method == "moody").reason == "ImportError: pip install patience"
+    monkeypatch.setattr(Moody, "well", True)
+    assert contents(study(path, methods=methods).run(S, Y)) == contents(first)
+    again = study(path, methods=methods, retry_failed=True).run(S, Y)
+    assert {row.status for row in again.table()} == {"ok"}
+    assert stamps(again)["nc", 0] == stamps(first)["nc", 0]
+    assert contents(study(path, methods=methods).run(S, Y)) == contents(again)
 
 
 def test_results_of_a_killed_run_survive_a_file(whole, tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 from zlib import crc32
@@ -80,7 +80,7 @@ def _evaluate(task: Task, problem: Problem, protocol: Protocol, situation: Situa
     symmetrize = task.method.symmetric and not situation.symmetric
     X_train, X_test, first = problem.parts(split, symmetrize=symmetrize)
     if problem.matrix is None and symmetrize:
-        situation = Situation(situation.kind, True, situation.to_similarity, situation.to_dissimilarity)
+        situation = replace(situation, symmetric=True)  # both directions were measured
     y = problem.codes[split.train]
     parts = assemble(task.method, situation, first=first, costs=_costs_of(problem, y), seed=_seed(protocol, task))
     cv = protocol.inner(split.number, grouped=problem.groups is not None)
