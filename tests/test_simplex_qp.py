@@ -91,12 +91,32 @@ def test_prefix_is_where_eigenvalues_turn_negative(rng):
         k = int(rng.integers(1, 12))
         A = rng.standard_normal((k, k))
         S = A @ A.T / k - rng.random() * 0.3 * np.eye(k)
-        positive = [np.linalg.eigvalsh(S[:j, :j])[0] > 1e-12 for j in range(1, k + 1)]
+        positive = [np.linalg.eigvalsh(S[:j, :j])[0] > 1e-8 for j in range(1, k + 1)]
         expected = positive.index(False) if False in positive else k
         assert psd_prefix(S[None], np.array([k]))[0] == expected
-    assert psd_prefix(np.zeros((1, 3, 3)), np.array([3]))[0] == 0
-    assert psd_prefix(np.zeros((1, 3, 3)), np.array([3]), slack=-1.0)[0] == 3
-    assert psd_prefix(np.ones((1, 3, 3)), np.array([3]), slack=-1.0)[0] == 3
+
+
+def test_prefix_goes_through_dependent_rows_that_agree(rng):
+    """Duplicates and low rank need no spectrum when the query agrees with them, and do when it does not."""
+    for rank in (1, 2, 3):
+        X = rng.standard_normal((9, rank))[rng.integers(0, 9, 12)]
+        S, s, k = (X @ X.T)[None], (X @ rng.standard_normal(rank))[None], np.array([12])
+        assert psd_prefix(S, k)[0] == 12
+        assert psd_prefix(S, k, s)[0] == 12
+        made, moved = local_psd(S, s, "clip")
+        np.testing.assert_allclose(made, S, atol=1e-12)
+        np.testing.assert_allclose(moved, s, atol=1e-12)
+        odd = s + rng.standard_normal((1, 12))
+        assert psd_prefix(S, k, odd)[0] <= rank + 8
+        worse = S.copy()
+        worse[0, 11, 0] += 1e-3
+        worse[0, 0, 11] += 1e-3
+        assert psd_prefix(worse, k)[0] == (11 if np.linalg.eigvalsh(worse[0])[0] < -1e-9 else 12)
+    assert psd_prefix(np.zeros((1, 3, 3)), np.array([3]))[0] == 3
+    assert psd_prefix(np.zeros((1, 3, 3)), np.array([3]), np.ones((1, 3)))[0] == 0
+    assert psd_prefix(-np.ones((1, 3, 3)), np.array([3]))[0] == 0
+    assert psd_prefix(np.ones((1, 3, 3)), np.array([3]), np.ones((1, 3)))[0] == 3
+    assert psd_prefix(np.array([[[0.0, 1.0], [1.0, 5.0]]]), np.array([2]))[0] == 1
 
 
 @pytest.mark.parametrize("spectrum", ["clip", "flip", "shift"])

@@ -11,8 +11,6 @@ from similis._kernels._jit import kernel
 
 __all__ = ["gather_blocks", "krr_path", "psd_prefix", "sum_by_class"]
 
-EPS = float(np.finfo(np.float64).eps)
-
 
 @kernel
 def gather_blocks(S: Any, indices: Any, blocks: Any) -> None:
@@ -31,22 +29,50 @@ def gather_blocks(S: Any, indices: Any, blocks: Any) -> None:
 
 
 @kernel
-def psd_prefix(blocks: Any, known: Any, slack: float, prefix: Any) -> None:
-    """Write the size of the largest leading block whose eigenvalues all exceed ``slack`` times round-off.
+def psd_prefix(blocks: Any, s: Any, known: Any, prefix: Any) -> None:
+    """Write the size of the largest leading block that is surely PSD, with s in its range.
 
-    Round-off is K eps times the largest absolute row sum, a bound on every eigenvalue's magnitude.
+    A Cholesky factor of the independent rows: a row either adds a pivot clear of round-off, or depends on them to
+    round-off, entries and s alike (duplicates, Gram matrices of low rank). The first row that does neither ends it.
     """
-    n_queries, K = blocks.shape[0], blocks.shape[1]
-    L, inverse, order = np.empty((K, K)), np.empty(K), np.arange(K)
+    n_queries, K = s.shape
+    L, inverse, a = np.zeros((K, K)), np.empty(K), np.empty(K)
+    independent, dependent = np.empty(K, np.intp), np.empty(K, np.intp)
     for c in range(n_queries):
-        bound = 1e-280
+        scale = size = 0.0
         for i in range(known[c]):
-            total = 0.0
-            for j in range(known[c]):
-                total += abs(blocks[c, i, j])
-            bound = max(bound, total)
-        margin = slack * K * EPS * bound
-        prefix[c] = grow_cholesky(blocks[c], -margin, 0.0, False, order, np.intp(0), known[c], L, inverse)
+            scale, size = max(scale, abs(blocks[c, i, i])), max(size, abs(s[c, i]))
+        rank = idle = 0
+        prefix[c] = known[c]
+        for p in range(known[c]):
+            row, pivot, x = L[p], blocks[c, p, p], s[c, p]
+            for q in range(rank):
+                other, t = L[independent[q]], 0.0
+                for r in range(q):
+                    t += row[r] * other[r]
+                row[q] = (blocks[c, p, independent[q]] - t) * inverse[q]
+                pivot -= row[q] * row[q]
+                x -= row[q] * a[q]
+            worst = 0.0
+            for e in range(idle):
+                other, t = L[dependent[e]], blocks[c, p, dependent[e]]
+                for q in range(rank):
+                    t -= row[q] * other[q]
+                worst = max(worst, abs(t))
+            if pivot > 1e-9 * scale and worst <= 1e-12 * scale:
+                row[rank] = pivot**0.5
+                inverse[rank] = 1.0 / row[rank]
+                a[rank] = x * inverse[rank]
+                independent[rank] = p
+                rank += 1
+            elif max(abs(pivot), worst) <= 1e-12 * scale and abs(x) <= 1e-12 * size:
+                for q in range(rank, K):
+                    row[q] = 0.0
+                dependent[idle] = p
+                idle += 1
+            else:
+                prefix[c] = p
+                break
 
 
 @kernel

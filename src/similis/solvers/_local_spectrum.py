@@ -10,11 +10,14 @@ from similis import _kernels
 __all__ = ["local_psd", "psd_prefix", "spectral_filter"]
 
 
-def psd_prefix(blocks: NDArray[np.float64], known: NDArray[np.intp], *, slack: float = 1.0) -> NDArray[np.intp]:
-    """Find, for each block, the size of its largest leading block with all eigenvalues above `slack` x round-off.
+def psd_prefix(
+    blocks: NDArray[np.float64], known: NDArray[np.intp], s: NDArray[np.float64] | None = None
+) -> NDArray[np.intp]:
+    """Find, for each block, the size of its largest leading block that clip, flip and shift leave as it is.
 
-    Up to that size clip, flip and shift change nothing, and by interlacing no larger leading block qualifies: one
-    Cholesky attempt answers for all k. A `slack` of -1 asks for positive semi-definiteness up to round-off.
+    It is positive semi-definite and, if `s` is given, s is in its range, so that the treatment of s changes nothing
+    either. By interlacing no larger leading block qualifies: one Cholesky attempt answers for all k. A block whose
+    pivots are neither clear of round-off nor within it does not count; it needs its spectrum.
 
     Examples
     --------
@@ -24,7 +27,7 @@ def psd_prefix(blocks: NDArray[np.float64], known: NDArray[np.intp], *, slack: f
     array([2])
     """
     prefix = np.empty(len(blocks), np.intp)
-    _kernels.psd_prefix(blocks, known, slack, prefix)
+    _kernels.psd_prefix(blocks, np.zeros(blocks.shape[:2]) if s is None else s, known, prefix)
     return prefix
 
 

@@ -205,14 +205,14 @@ def _solve(
 ) -> BlockWeights:
     """Solve a batch: nested blocks while they are positive definite, one decomposition for each larger block."""
     if spectrum is None and method != "krr":
-        if (psd_prefix(blocks, known, slack=-1.0) < known).any():
+        if (psd_prefix(blocks, known) < known).any():
             raise ProximityError(
                 f"{method} weights need a positive semi-definite block of neighbours. Got one with a negative "
                 "eigenvalue; choose spectrum='clip', 'flip' or 'shift'."
             )
         return _SOLVE[method](blocks, s, ridges, ks=ks, known=known)
     untreated = spectrum in ("pinv", None)
-    safe = known if untreated else psd_prefix(blocks, known)
+    safe = known if untreated else psd_prefix(blocks, known, s)
     solved = _SOLVE[method](blocks, s, ridges, ks=ks, known=safe)
     # Up to this many neighbours the weights stand; it depends on the ridge where S + ridge I is factored as it is.
     settled = safe[:, None] if solved.sound is None else np.minimum(solved.sound, safe[:, None])  # (c, R) or (c, 1)
