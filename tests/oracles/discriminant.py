@@ -1,5 +1,7 @@
 """Similarity discriminant analysis from its equations, in plain loops; point masses by one very large exponent."""
 
+from functools import cache
+
 import numpy as np
 
 from oracles.centroids import max_sum_centroid
@@ -8,16 +10,22 @@ from oracles.maxent import exponent
 LARGE = 1e9  # stands for the infinite exponent, on a domain scaled to width one
 
 
+@cache
+def fitted(mean, domain):
+    """lambda for a domain scaled to width one, the end it favours, and the log partition function seen from there."""
+    low, high = min(domain), max(domain)
+    lam = float(np.clip(exponent(list(domain), mean) * (high - low), -LARGE, LARGE))
+    end = high if lam > 0 else low
+    return lam, end, np.log(sum(np.exp(lam * (v - end) / (high - low)) for v in domain))
+
+
 def log_p(value, mean, domain):
     """log of gamma exp(lambda v) on a finite set `domain` at `value`, lambda fixed by the mean."""
-    low, high = min(domain), max(domain)
-    if low == high:
+    width = max(domain) - min(domain)
+    if width == 0:
         return 0.0
-    width = high - low
-    lam = exponent(list(domain), mean) * width
-    lam = float(np.clip(lam, -LARGE, LARGE))
-    shifted = [lam * (v - (high if lam > 0 else low)) / width for v in domain]
-    return lam * (value - (high if lam > 0 else low)) / width - np.log(sum(np.exp(s) for s in shifted))
+    lam, end, log_z = fitted(float(mean), tuple(domain))
+    return lam * (value - end) / width - log_z
 
 
 def posterior(log_likelihoods, priors):
