@@ -1,16 +1,38 @@
-"""The README's table of ratios, made from the committed results.
+"""The README's tables, made from what the repository holds: methods, ratios, results against the papers.
 
-    python benchmarks/table.py              # prints it
-    python benchmarks/table.py --write      # puts it into README.md between its two markers
+python scripts/readme.py              # prints them
+python scripts/readme.py --write      # puts them into README.md and docs/benchmarks.md, between their markers
 """
 
 import json
 import sys
+from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-START, END = "<!-- ratios: python benchmarks/table.py --write -->", "<!-- end of ratios -->"
+PAPERS = {
+    "cazzanti2007": "Cazzanti 2007",
+    "chen2010": "Chen 2010",
+    "qiao2013": "Qiao and Li 2013",
+    "pekalska2000": "Pekalska and Duin 2000",
+    "bernal2003": "Bernal et al. 2003",
+}
+# One line of the README for each of these; docs/benchmarks.md has them all.
+HEADLINES = (
+    "k-NN search, n = 2500",
+    "KRI sweep 19 k x 9 lambda, noisy",
+    "KRR sweep 19 k x 5 lambda, n = 800",
+    "vertex substitution",
+    "SDA exponents, 200",
+    "local SDA",
+    "clip SVM",
+    "P-SVM, n = 800",
+    "counting, d = 200",
+    "VDM, d = 200",
+    "Tanimoto",
+    "import similis",
+)
 
 
 def ratio(item):
@@ -22,29 +44,71 @@ def shown(value):
     return f"{value:.0f}x" if value >= 10 else f"{value:.1f}x"
 
 
-def rows():
-    """Every comparison that names a floor, in the order of the files."""
+def items():
+    """Every comparison, in the order of the files."""
     for path in sorted(RESULTS.glob("*.json")):
-        record = json.loads(path.read_text())
-        for item in record.get("items", ()):
-            if item.get("floor") is not None:
-                yield path.stem, item
+        yield from json.loads(path.read_text()).get("items", ())
 
 
-def table():
+def ratio_rows(found):
     lines = ["| what | against, in the same run | ratio | floor |", "|---|---|---|---|"]
-    lines += [f"| {item['name']} | {item['peer']} | {shown(ratio(item))} | {item['floor']:g}x |" for _, item in rows()]
+    for item in found:
+        floor = "" if item.get("floor") is None else f"{item['floor']:g}x"
+        lines.append(f"| {item['name']} | {item['peer']} | {shown(ratio(item))} | {floor} |")
     return "\n".join(lines)
 
 
+def headlines():
+    return ratio_rows(item for item in items() if item.get("floor") and item["name"].startswith(HEADLINES))
+
+
+def all_ratios():
+    return ratio_rows(item for item in items() if "ours_seconds" in item)
+
+
+def methods():
+    from similis.study import list_methods
+
+    lines = ["| method | what it does | paper |", "|---|---|---|"]
+    for (_, paper), family in groupby(list_methods(), key=lambda m: (m.name.partition("(")[0], m.paper)):
+        family = list(family)
+        variants = [m.name.partition("(")[2].rstrip(")") for m in family]
+        names = ", ".join(f"`{m.name}`" for m in family)
+        summary = family[0].summary
+        if len(family) > 1:
+            summary = summary.replace(variants[0], ", ".join(variants[:-1]) + " or " + variants[-1])
+        key, _, place = paper.partition(" ")
+        lines.append(f"| {names} | {summary} | {PAPERS.get(key, '')}{', ' if place else ''}{place} |")
+    return "\n".join(lines)
+
+
+SECTIONS = {
+    ("README.md", "methods"): methods,
+    ("README.md", "ratios"): headlines,
+    ("docs/benchmarks.md", "ratios"): all_ratios,
+}
+
+
+def markers(name):
+    return f"<!-- {name}: python scripts/readme.py --write -->", f"<!-- end of {name} -->"
+
+
+def quoted(page, name):
+    """What stands between the markers."""
+    start, end = markers(name)
+    return (ROOT / page).read_text().split(start)[1].split(end)[0].strip()
+
+
 def main():
-    if "--write" not in sys.argv:
-        print(table())
-        return
-    path = ROOT / "README.md"
-    before, rest = path.read_text().split(START)
-    _, after = rest.split(END)
-    path.write_text(f"{before}{START}\n{table()}\n{END}{after}")
+    for (page, name), make in SECTIONS.items():
+        if "--write" not in sys.argv:
+            print(f"{page}: {name}\n{make()}\n")
+            continue
+        start, end = markers(name)
+        path = ROOT / page
+        before, rest = path.read_text().split(start)
+        _, after = rest.split(end)
+        path.write_text(f"{before}{start}\n{make()}\n{end}{after}")
 
 
 if __name__ == "__main__":
