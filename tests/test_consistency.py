@@ -10,7 +10,7 @@ import itertools
 import numpy as np
 import pytest
 
-from similis import LocalNearestCentroid, SimilarityKNN
+from similis import LocalNearestCentroid, LocalSDA, SimilarityKNN
 
 WORDS = np.array(list(itertools.product([0, 1], repeat=4)), dtype=np.float32)
 SIZES = (100, 1_000, 10_000)
@@ -51,8 +51,9 @@ def excess_errors(make, law, n, repeats, seed):
     [
         lambda k: SimilarityKNN(n_neighbors=k),
         lambda k: LocalNearestCentroid(n_neighbors=k),
+        lambda k: LocalSDA(n_neighbors=k),
     ],
-    ids=["k-nn", "local centroid"],
+    ids=["k-nn", "local centroid", "local SDA"],
 )
 def test_error_tends_to_the_bayes_error(make, law, capsys):
     excess = [excess_errors(make, law, n, repeats, 3) for n, repeats in zip(SIZES, (60, 30, 6))]

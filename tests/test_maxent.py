@@ -88,6 +88,16 @@ def test_an_end_is_met_exactly_whatever_the_rounding():
     assert maxent_exponents(omega, [above.mean()], [below.mean()]).exponents[0] == np.inf
 
 
+def test_means_a_hair_from_the_end():
+    """Far beyond where exponentials underflow the exponent stays finite, and right."""
+    tiny = np.array([1e-30, 1e-150, 1e-210, 1e-300])
+    found = maxent_exponents(Omega([0.0, 0.5, 1.0]), tiny, 1 - tiny)
+    np.testing.assert_allclose(found.exponents, -2 * np.log(0.5 / tiny), rtol=1e-12)
+    found = maxent_exponents(Omega((0.0, 1.0)), tiny, 1 - tiny)
+    np.testing.assert_allclose(found.exponents, -1 / tiny, rtol=1e-12)
+    np.testing.assert_allclose(found.log_normalizers, -np.log(tiny), rtol=1e-12)
+
+
 def test_uniform_mean_has_exponent_zero(rng):
     values = rng.random(50)
     omega = Omega(values)

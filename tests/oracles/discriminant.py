@@ -130,3 +130,19 @@ def local_sda(S, codes, row, members, domain, n_classes, sign=1.0, smallest=3, s
             total += lp
         scores[g] = total
     return posterior(scores, [c / len(members) for c in counts])
+
+
+def mixture_em(T, domain, n_iter):
+    """EM for sum_l w_l gamma_l exp(lambda_l s_l), eq. (5.9)-(5.12), from uniform responsibilities."""
+    n, c = T.shape
+    share = np.full((n, c), 1.0 / c)
+    path = []
+    for _ in range(n_iter):
+        weights = share.mean(axis=0)
+        means = [float(share[:, k] @ T[:, k] / share[:, k].sum()) for k in range(c)]
+        densities = np.exp([[log_p(float(t), means[k], domain) for k, t in enumerate(row)] for row in T])
+        joint = weights * densities
+        path.append(np.log(joint.sum(axis=1)).sum())
+        share = joint / joint.sum(axis=1, keepdims=True)
+    exponents = [fitted(mean, tuple(domain))[0] / (max(domain) - min(domain)) for mean in means]
+    return np.array(exponents), weights, np.array(path)

@@ -60,6 +60,8 @@ def _newton(d: Any, w: Any, mu: float, nu: float) -> tuple[float, float]:
     """Safeguarded Newton on the logit of the mean, which is linear for two values and nearly so near both ends."""
     x = _uniform_guess(mu, nu) if mu < nu else 1e-3
     gap = d[1]
+    if mu < 1e-200 * gap:
+        return math.log(gap / mu) / gap, 0.0  # the two values nearest to the end are all there is
     if mu < 0.5 * gap:
         x = min(x, (math.log(gap / mu) + 1.0) / gap)
     low, high = 0.0, np.inf
@@ -135,6 +137,8 @@ def _interval(mu: float, nu: float) -> tuple[float, float]:
     u = nu - mu
     if u <= 0.0:
         return 0.0, 0.0
+    if mu < 1e-3:
+        return 1.0 / mu, math.log(mu)  # exp(-1000) is no number
     x = _uniform_guess(mu, nu)
     for _ in range(50):
         lack, slope = _interval_lack(x, mu, u)

@@ -216,8 +216,8 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
             if np.array_equal(moved, np.sort(centroids)):
                 break
             again = self._fit_pairs(S, members, moved)
-            gain = sum(new["path"][-1] - old["path"][-1] for new, old in zip(again, best))
-            if not gain > self.tol * (1 + abs(sum(old["path"][-1] for old in best))):
+            before, after = (sum(fit["path"][-1] for fit in fits) for fits in (best, again))
+            if not after > before + self.tol * (1 + abs(before)):
                 break
             centroids, best = moved, again
         return centroids, best

@@ -1,0 +1,319 @@
+"""Local similarity discriminant analysis against plain loops, for every neighbourhood, and its sweeps over k."""
+
+import numpy as np
+import pytest
+from oracles import discriminant as oracle
+from sklearn.model_selection import GridSearchCV, LeaveOneOut
+
+from similis import SDA, LocalNearestCentroid, LocalSDA, PathSearchCV, load, save
+from similis.solvers import local_weights
+
+
+def problem(rng, n=40, m=20, n_classes=3, levels=None, symmetric=False):
+    S, Q = rng.random((n, n)), rng.random((m, n))
+    if levels:
+        S, Q = np.floor(levels * S), np.floor(levels * Q)
+    if symmetric:
+        S = np.triu(S) + np.triu(S, 1).T
+    y = rng.integers(0, n_classes, n)
+    y[:n_classes] = np.arange(n_classes)
+    return S, y, Q
+
+
+def definition(S, y, Q, neighbors, sign=1.0, **options):
+    domain = sorted(set(S.ravel().tolist()))
+    n_classes = int(max(y)) + 1
+    return np.array([oracle.local_sda(S, y, row, neighbors(row), domain, n_classes, sign, **options) for row in Q])
+
+
+def nearest(k, sign, n):
+    return lambda row: oracle.ranked(row, sign, range(n))[:k]
+
+
+@pytest.mark.parametrize("levels", [3, 8, 60])
+@pytest.mark.parametrize("kind", ["similarity", "dissimilarity"])
+@pytest.mark.parametrize("k", [1, 4, 13, 40])
+def test_is_its_definition(rng, levels, kind, k):
+    S, y, Q = problem(rng, levels=levels)
+    sign = -1.0 if kind == "dissimilarity" else 1.0
+    for smallest, smoothing in ((3, 0.0), (1, 0.0), (3, 0.1)):
+        model = LocalSDA(n_neighbors=k, kind=kind, min_class_size=smallest, smoothing=smoothing).fit(S, y)
+        expected = definition(S, y, Q, nearest(k, sign, 40), sign, smallest=smallest, smoothing=smoothing)
+        np.testing.assert_allclose(model.predict_proba(Q), expected, atol=1e-8)
+
+
+def test_shared_table_gives_the_same(rng):
+    """Many problems on one Omega are answered from its table; few by Newton. Both are the definition."""
+    S, y, Q = problem(rng, n=60, m=5, levels=50)
+    few = LocalSDA(n_neighbors=30).fit(S, y).predict_proba(Q)
+    many = LocalSDA(n_neighbors=30).fit(S, y)
+    assert many._omega.table.shape[1] > 100
+    np.testing.assert_allclose(many.predict_proba(Q), few, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["similarity", "dissimilarity"])
+def test_per_class(rng, kind):
+    S, y, Q = problem(rng, levels=20)
+    sign = -1.0 if kind == "dissimilarity" else 1.0
+
+    def neighbors(row):
+        order = oracle.ranked(row, sign, range(40))
+        return [j for h in range(3) for j in [i for i in order if y[i] == h][:7]]
+
+    model = LocalSDA(n_neighbors=7, neighborhood="per-class", kind=kind).fit(S, y)
+    np.testing.assert_allclose(model.predict_proba(Q), definition(S, y, Q, neighbors, sign), atol=1e-8)
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.2, 0.5, 1.0, 9.0])
+def test_radius(rng, radius):
+    S, y, Q = problem(rng, levels=20)
+
+    def neighbors(row):
+        order = oracle.ranked(row, 1.0, range(40))
+        return [j for j in order if row[j] >= row[order[0]] - radius * np.ptp(S) - 1e-9]
+
+    model = LocalSDA(neighborhood="radius", radius=radius).fit(S, y)
+    np.testing.assert_allclose(model.predict_proba(Q), definition(S, y, Q, neighbors), atol=1e-8)
+
+
+def test_reciprocal(rng):
+    S, y, Q = problem(rng, levels=30, symmetric=True)
+    Q[:5] += 5  # nearer to many objects than their own neighbours are
+
+    def neighbors(row):
+        order = oracle.ranked(row, 1.0, range(40))
+        return [j for j in order if j == order[0] or row[j] >= max(S[j, i] for i in range(40) if i != j)]
+
+    model = LocalSDA(neighborhood="reciprocal").fit(S, y)
+    expected = definition(S, y, Q, neighbors)
+    np.testing.assert_allclose(model.predict_proba(Q), expected, atol=1e-8)
+    assert 1 < max(len(neighbors(row)) for row in Q)
+
+
+def test_enclosing(rng):
+    """Inner products of vectors: the fewest neighbours after which the distance to their hull stays the same."""
+    from scipy.optimize import minimize
+
+    Z = rng.normal(size=(25, 2))
+    x = 0.3 * rng.normal(size=(6, 2))
+    y = np.arange(25) % 2
+    S, Q = Z @ Z.T, x @ Z.T
+
+    def distance(point, hull):
+        k = len(hull)
+        found = minimize(
+            lambda w: ((w @ hull - point) ** 2).sum(),
+            np.full(k, 1 / k),
+            bounds=[(0, 1)] * k,
+            constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
+            options={"ftol": 1e-14, "maxiter": 500},
+        )
+        return found.fun
+
+    def neighbors(row):
+        point = x[next(i for i in range(6) if np.array_equal(Q[i], row))]
+        order = oracle.ranked(row, 1.0, range(25))[:12]
+        d = [distance(point, Z[order[:k]]) for k in range(1, 13)]
+        stop = next((k for k in range(11) if d[k + 1] >= d[k] - 1e-7), 11)
+        return order[: stop + 1]
+
+    model = LocalSDA(neighborhood="enclosing", n_neighbors=12, min_class_size=1).fit(S, y)
+    np.testing.assert_allclose(model.predict_proba(Q), definition(S, y, Q, neighbors, smallest=1), atol=1e-6)
+
+
+@pytest.mark.parametrize("neighborhood", ["knn", "per-class"])
+def test_kri_weights(rng, neighborhood):
+    S, y, Q = problem(rng, symmetric=True, levels=50)
+    k = 12 if neighborhood == "knn" else 5
+    model = LocalSDA(n_neighbors=k, neighborhood=neighborhood, weights="kri", regularization=0.5, min_class_size=2)
+    found = model.fit(S, y).predict_proba(Q)
+    expected = []
+    for row in Q:
+        order = oracle.ranked(row, 1.0, range(40))
+        if neighborhood == "per-class":
+            ranks = [[j for j in order if y[j] == h][:k] for h in range(3)]
+            members = [j for r in range(k) for h in range(3) for j in ranks[h][r : r + 1]]
+        else:
+            members = order[:k]
+        w = local_weights(S, np.array([members]), row[members][None], 0.5)[0]
+        domain = sorted(set(S.ravel().tolist()))
+        expected.append(oracle.local_sda(S, y, row, members, domain, 3, smallest=2, weights=w))
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+
+
+def test_all_neighbours_are_sda(rng):
+    """With k = n the local model is the global one."""
+    S, y, Q = problem(rng, n=45)
+    local, whole = LocalSDA(n_neighbors=45).fit(S, y), SDA().fit(S, y)
+    np.testing.assert_allclose(local.predict_proba(Q), whole.predict_proba(Q), atol=1e-10)
+    np.testing.assert_allclose(local.class_log_prob(Q), whole.class_log_prob(Q), atol=1e-10)
+    np.testing.assert_allclose(local.score_samples(Q), whole.score_samples(Q), atol=1e-10)
+
+
+def test_small_classes_fall_back_to_the_local_centroid(rng):
+    S, y, Q = problem(rng, levels=5)
+    for k in (1, 2, 3, 5, 8):
+        model = LocalSDA(n_neighbors=k, min_class_size=100).fit(S, y)
+        expected = LocalNearestCentroid(n_neighbors=k).fit(S, y).predict(Q)
+        np.testing.assert_array_equal(model.predict(Q), expected)
+        np.testing.assert_array_equal(np.sort(model.predict_proba(Q), axis=1)[:, -1], 1.0)
+    spread = LocalSDA(n_neighbors=3, min_class_size=100, smoothing=0.3).fit(S, y).predict_proba(Q)
+    np.testing.assert_allclose(np.unique(spread.round(12)), [0.1, 0.8])
+
+
+def test_absent_classes_have_probability_zero(rng):
+    S, y, Q = problem(rng)
+    model = LocalSDA(n_neighbors=4).fit(S, y)
+    order = np.argsort(-Q, axis=1)[:, :4]
+    for row, near in enumerate(order):
+        absent = np.setdiff1d([0, 1, 2], y[near])
+        assert (model.predict_proba(Q[row : row + 1])[0, absent] == 0).all()
+        assert (model.class_log_prob(Q[row : row + 1])[0, absent] == -np.inf).all()
+
+
+def test_priors_and_costs(rng):
+    S, y, Q = problem(rng)
+    given = [0.1, 0.2, 0.7]
+    model, plain = LocalSDA(n_neighbors=30, priors=given), LocalSDA(n_neighbors=30)
+    odds = model.fit(S, y).predict_proba(Q) / given / (plain.fit(S, y).predict_proba(Q))
+    counts = np.stack([(y[np.argsort(-Q, axis=1)[:, :30]] == h).sum(axis=1) for h in range(3)], axis=1)
+    odds *= counts
+    np.testing.assert_allclose(odds / odds[:, :1], 1.0)
+    costs = np.array([[0, 1, 50], [1, 0, 50], [1, 1, 0.0]])
+    costly = LocalSDA(n_neighbors=30, costs=costs).fit(S, y)
+    np.testing.assert_array_equal(costly.predict(Q), np.argmin(plain.predict_proba(Q) @ costs.T, axis=1))
+    assert np.isfinite(LocalSDA(priors="laplace").fit(S, y).predict_proba(Q)).all()
+
+
+@pytest.mark.parametrize("domain", ["continuous", (-0.5, 2.0), (0.0, np.inf)])
+def test_continuous_domains(rng, domain):
+    S, y, Q = problem(rng)
+    y = y % 2
+    model = LocalSDA(n_neighbors=40, domain=domain).fit(S, y)
+    whole = SDA(domain=domain).fit(S, y)
+    np.testing.assert_allclose(model.predict_proba(Q), whole.predict_proba(Q), atol=1e-9)
+    np.testing.assert_allclose(model.class_log_prob(Q), whole.class_log_prob(Q), atol=1e-9)
+    np.testing.assert_allclose(model.score_samples(Q), whole.score_samples(Q), atol=1e-9)
+    if isinstance(domain, tuple):
+        mirrored = (-domain[1], -domain[0])
+        model = LocalSDA(n_neighbors=40, domain=mirrored).fit(-S, y)
+        mirror = SDA(domain=mirrored).fit(-S, y)
+        np.testing.assert_allclose(model.predict_proba(-Q), mirror.predict_proba(-Q), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("error")
+def test_degenerate_is_not_an_error(rng):
+    for neighborhood in ("knn", "per-class", "radius", "reciprocal", "enclosing"):
+        for S, y in (
+            (np.zeros((5, 5)), [0, 0, 0, 1, 1]),
+            (np.eye(2), [0, 1]),
+            (np.kron(np.eye(2), np.ones((3, 3))), [0, 0, 0, 1, 1, 1]),
+        ):
+            for smoothing in (0.0, 0.2):
+                for domain in ("empirical", "continuous"):
+                    model = LocalSDA(
+                        n_neighbors=2, min_class_size=1, neighborhood=neighborhood, smoothing=smoothing, domain=domain
+                    ).fit(S, y)
+                    proba = model.predict_proba(np.vstack([S, S[:1] + 0.25]))
+                    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+                    assert not np.isnan(model.class_log_prob(S)).any()
+                    assert not np.isnan(model.score_samples(S)).any()
+
+
+def test_affine_changes_and_mirrors_change_no_decision(rng):
+    S, y, Q = problem(rng, levels=12, symmetric=True)
+    for options in (
+        {},
+        {"neighborhood": "radius"},
+        {"neighborhood": "per-class", "n_neighbors": 5},
+        {"smoothing": 0.1},
+    ):
+        for domain in ("empirical", "continuous"):
+            model = LocalSDA(domain=domain, **options)
+            p = model.fit(S, y).predict_proba(Q)
+            np.testing.assert_allclose(p, model.fit(3 * S - 7, y).predict_proba(3 * Q - 7), atol=1e-8)
+            mirror = LocalSDA(domain=domain, kind="dissimilarity", **options).fit(12 - S, y)
+            np.testing.assert_allclose(p, mirror.predict_proba(12 - Q), atol=1e-8)
+
+
+def test_threads_and_blocks_change_nothing(rng, monkeypatch):
+    S, y, Q = problem(rng, levels=30)
+    p = LocalSDA().fit(S, y).predict_proba(Q)
+    np.testing.assert_array_equal(p, LocalSDA(n_jobs=3).fit(S, y).predict_proba(Q))
+    monkeypatch.setattr("similis.discriminant._local_sda._OUT_NUMBERS", 7)
+    np.testing.assert_array_equal(p, LocalSDA().fit(S, y).predict_proba(Q))
+
+
+SWEEPS = [
+    ({}, {"n_neighbors": [1, 2, 3, 5, 8, 13, 21]}),
+    ({"domain": "continuous", "smoothing": 0.05}, {"n_neighbors": [3, 7, 15], "min_class_size": [1, 3]}),
+    ({"neighborhood": "per-class"}, {"n_neighbors": [7, 3, 5]}),
+    ({"neighborhood": "radius"}, {"radius": [0.3, 0.1, 0.6]}),
+    ({"neighborhood": "reciprocal"}, {"smoothing": [0.0, 0.1]}),
+    ({"neighborhood": "enclosing", "min_class_size": 1}, {"n_neighbors": [4, 8]}),
+    ({"weights": "kri"}, {"n_neighbors": [4, 9], "regularization": [0.1, 10.0]}),
+]
+
+
+@pytest.mark.parametrize("options, grid", SWEEPS, ids=lambda v: "-".join(map(str, v)))
+@pytest.mark.parametrize("cv, scoring", [(4, "accuracy"), (4, "neg_log_loss"), (LeaveOneOut(), "accuracy")])
+def test_path_is_grid_search(rng, options, grid, cv, scoring):
+    S, _, _ = problem(rng, n=36, levels=15, symmetric=True)
+    y = np.arange(36) % 3
+    S += 6.0 * (y[:, None] == y)
+    ours = PathSearchCV(LocalSDA(**options), grid, cv=cv, scoring=scoring).fit(S, y)
+    theirs = GridSearchCV(LocalSDA(**options), grid, cv=cv, scoring=scoring).fit(S, y)
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-9)
+    assert ours.best_params_ == theirs.best_params_
+
+
+def test_omega_is_that_of_the_training_part(rng):
+    """One object alone has extreme values; the others' folds must not see them."""
+    S, y, _ = problem(rng, n=30, levels=10, symmetric=True)
+    S[7] = S[:, 7] = 100.0
+    grid = [{"n_neighbors": 12}]
+    found = LocalSDA().predict_path_cv(S, y, np.arange(30), grid, response="predict_proba")[0]
+    for i in (0, 7):
+        keep = np.arange(30) != i
+        model = LocalSDA(n_neighbors=12).fit(S[np.ix_(keep, keep)], y[keep])
+        np.testing.assert_allclose(found[i], model.predict_proba(S[i : i + 1, keep])[0], atol=1e-10)
+        assert (100.0 in model.domain_) == (i != 7)
+
+
+def test_saved_and_loaded(rng, tmp_path):
+    S, y, Q = problem(rng)
+    model = LocalSDA().fit(S, y)
+    save(model, tmp_path / "model.skops")
+    np.testing.assert_array_equal(load(tmp_path / "model.skops").predict_proba(Q), model.predict_proba(Q))
+
+
+@pytest.mark.parametrize(
+    "params, words",
+    [
+        ({"n_neighbors": 0}, "n_neighbors"),
+        ({"radius": -0.1}, "radius"),
+        ({"smoothing": 1.0}, "smoothing"),
+        ({"min_class_size": 0}, "min_class_size"),
+        ({"neighborhood": "all"}, "neighborhood"),
+        ({"weights": "krr"}, "weights"),
+        ({"domain": [1.0]}, "at least two values"),
+        ({"domain": (0.0, 2.0)}, "row 0, column . is 3"),
+        ({"domain": (0.0, np.inf), "smoothing": 0.1}, "half-line"),
+        ({"kind": "dissimilarity", "weights": "kri"}, "similarities"),
+        ({"kind": "dissimilarity", "neighborhood": "enclosing"}, "similarities"),
+        ({"costs": np.zeros((2, 2))}, "costs must be a 3 x 3"),
+        ({"priors": [0.5, 0.5]}, "priors"),
+    ],
+)
+def test_bad_input_gets_one_clear_sentence(rng, params, words):
+    S, y, _ = problem(rng, levels=4)
+    S[0, 3] = 3.0
+    S[0, :3] = 0.0
+    with pytest.raises(ValueError, match=words) as caught:
+        LocalSDA(**params).fit(S, y)
+    assert len(str(caught.value)) < 300
+
+
+def test_too_many_neighbours_are_cut():
+    with pytest.warns(UserWarning, match="cut"):
+        assert LocalSDA(n_neighbors=9).fit(np.eye(4), [0, 0, 1, 1]).n_neighbors_ == 4
