@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sklearn.naive_bayes import BernoulliNB
 
+from similis.discriminant import SDA, LocalSDA, MixtureSDA, NearestNeighborSDA
 from similis.exceptions import ProximityError
 from similis.neighbors import CondensedNN, LocalNearestCentroid, NearestCentroid, SimilarityKNN
 from similis.reproduce._method import Method
@@ -78,6 +79,10 @@ class Experiment:
 _K_SIMULATION = (*range(1, 21), *range(29, 100, 10))
 _COMPONENTS = (2, 3, 4, 5, 7, 10)
 SIMULATION = {
+    "local-sda": Method(LocalSDA(), {"n_neighbors": _K_SIMULATION}),
+    "sda": Method(SDA()),
+    "mixture-sda": Method(MixtureSDA(n_init=1), {"n_components": _COMPONENTS}, cv=5),
+    "nnsda": Method(NearestNeighborSDA()),
     "nc": Method(NearestCentroid()),
     "local-nc": Method(LocalNearestCentroid(), {"n_neighbors": _K_SIMULATION}),
     "knn": Method(SimilarityKNN(), {"n_neighbors": _K_SIMULATION}),
@@ -88,6 +93,9 @@ SIMULATION = {
 # [cazzanti2007] sec. 6.2: the benchmark data, leave-one-out inside leave-one-out.
 _K_BENCHMARK = (*range(1, 21), *range(30, 101, 10), 150, 200)
 BENCHMARK = {
+    "local-sda": Method(LocalSDA(priors="laplace"), {"n_neighbors": _K_BENCHMARK}),
+    "sda": Method(SDA(priors="laplace")),
+    "nnsda": Method(NearestNeighborSDA(priors="laplace")),
     "nc": Method(NearestCentroid()),
     "local-nc": Method(LocalNearestCentroid(), {"n_neighbors": _K_BENCHMARK}),
     "knn": Method(SimilarityKNN(), {"n_neighbors": _K_BENCHMARK}),
@@ -100,6 +108,7 @@ _KRR = {**_K_CHEN, "regularization": (1e-3, 1e-2, 0.1, 1.0, 10.0)}
 CHEN = {
     "knn": Method(SimilarityKNN(), _K_CHEN, cv=10),
     "affinity-knn": Method(SimilarityKNN(weights="affinity"), _K_CHEN, cv=10),
+    "local-sda": Method(LocalSDA(), _K_CHEN, cv=10),
     **{
         f"{weights}-knn({spectrum})": Method(SimilarityKNN(weights=weights, spectrum=spectrum), grid, cv=10)
         for weights, grid, spectra in (
