@@ -66,6 +66,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
         "list_datasets",
     ),
     "maxsim": ("MaxSim", "SBC", "SimilarityPerceptron"),
+    "normal": ("NormalLinear", "NormalQuadratic", "PseudoFisher", "Parzen", "PseudoNearestMean"),
     "model_selection": ("PathSearchCV",),
     "study": ("Study", "StudyResult"),
 }
@@ -78,6 +79,7 @@ _MODULES = (
     "maxsim",
     "model_selection",
     "neighbors",
+    "normal",
     "proximity",
     "reproduce",
     "solvers",

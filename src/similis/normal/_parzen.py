@@ -1,0 +1,216 @@
+"""Parzen windows on given distances, or between rows. [pekalska2000] sec. 2.2."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+
+from similis._utils.params import choice, positive, validated
+from similis._utils.rows import row_distances
+from similis.normal._bandwidth import distance_dimension, likely_bandwidth
+from similis.normal._base import BayesClassifier
+
+__all__ = ["Parzen"]
+
+
+class Parzen(BayesClassifier):
+    """Classify by Gaussian windows around the training objects.
+
+    The density of class g with n_g training objects is
+
+        p(x | g) = (1/n_g) sum over i in g of (sqrt(2 pi) h)^-d exp(-d(x, i)^2 / 2h^2)
+
+    with one width h for all classes.
+
+    Parameters
+    ----------
+    bandwidth : float or "ml", default="ml"
+        h, or the h under which the training objects are most likely, each estimated from the others of its class.
+    space : {"given", "features"}, default="given"
+        Whether d(x, i) are the given dissimilarities (the paper's rank-based form), or Euclidean distances between rows
+        taken for features, of either kind.
+    dimension : float or None, default=None
+        d, which only the choice of h and the size of densities depend on. None: the rank of the training rows for
+        features; for given dissimilarities the d in which they would be distances within spherical Gaussian classes.
+    priors : array-like of shape (G,), "laplace" or None
+        Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
+    costs : array-like of shape (G, G) or None
+        ``costs[f, g]`` is the cost of saying f when g is true.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    bandwidth_ : float
+        h in use.
+    dimension_ : float
+        d in use.
+    priors_ : ndarray of shape (G,)
+        Class probabilities.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    similis.MaxSim : The same rule for a similarity that is a window already.
+
+    Notes
+    -----
+    The paper prints the normaliser of one dimension, 1 / (sqrt(2 pi) h). It is the same for all classes, so only the
+    choice of h sees it, and there it gives windows that are too wide: on its own iris distances 5.6 % errors instead of
+    about 4 %. So d is a parameter. As d grows h shrinks, and the rule tends to the nearest neighbour's.
+
+    d = 2s, where s is the shape of a gamma distribution of the squared distances within classes, each class with its
+    scale; at most n - 1. If every object has a copy in its class the likelihood has no maximum, and copies are left out
+    of it. An object far from all others keeps finite log-densities.
+
+    References
+    ----------
+    [pekalska2000] sec. 2.2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.metrics import pairwise_distances
+    >>> from similis import Parzen
+    >>> X, y = load_iris(return_X_y=True)
+    >>> D = pairwise_distances(X)
+    >>> model = Parzen().fit(D[::2, ::2], y[::2])
+    >>> round(model.score(D[1::2, ::2], y[1::2]), 2)
+    0.96
+    """
+
+    _parameter_constraints = {
+        "bandwidth": [positive(), choice("ml")],
+        "space": [choice("given", "features")],
+        "dimension": [positive(), None],
+        "priors": ["array-like", choice("laplace"), None],
+        "costs": ["array-like", None],
+    }
+    _path_params = ("bandwidth", "dimension")
+
+    def __init__(self, *, bandwidth="ml", space="given", dimension=None, priors=None, costs=None):
+        self.bandwidth = bandwidth
+        self.space = space
+        self.dimension = dimension
+        self.priors = priors
+        self.costs = costs
+
+    @property
+    def _kind(self):
+        return "dissimilarity" if self.space == "given" else None
+
+    @validated
+    def fit(self, X, y):
+        """Choose the width; keep the labels and, for distances between rows, the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training dissimilarities; either kind of proximities for ``space="features"``.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        S, self._codes = self._check_fit_labels(X, y)
+        self._logs = self._log_priors(self._codes)
+        self._training_rows = S if self.space == "features" else None
+        self.bandwidth_, self.dimension_ = _Widths(self, S, self._codes)(self.bandwidth, self.dimension)
+        return self
+
+    def log_density(self, X):
+        """Log-density of new objects in each class, log p(x | g).
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            Columns in the order of ``classes_``.
+        """
+        D = self._distances(self._check_query(X), self._training_rows)
+        nearest, logs = _log_windows(D, self._codes, self.bandwidth_)
+        return logs + nearest[:, None] - self.dimension_ * (np.log(self.bandwidth_) + 0.5 * np.log(2 * np.pi))
+
+    def score_samples(self, X):
+        """Log-density of new objects under all classes together, log p(x): low is abnormal.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        return logsumexp(self._logs + self.log_density(X), axis=1)
+
+    def _distances(self, Q, rows):
+        return Q if self.space == "given" else row_distances(Q, rows)
+
+    def _discriminants(self, Q):
+        D = self._distances(Q, self._training_rows)
+        return self._logs + _log_windows(D, self._codes, self.bandwidth_)[1]
+
+    def _grid(self, S, codes, Q, points):
+        log_priors = self._log_priors(codes)
+        widths = _Widths(self, S, codes)
+        D = self._distances(Q, S)
+        return [
+            log_priors + _log_windows(D, codes, widths(point["bandwidth"], point["dimension"])[0])[1]
+            for point in points
+        ]
+
+
+class _Widths:
+    """Bandwidth and dimension for parameters that may leave them open; what both need is computed once."""
+
+    def __init__(self, model, S, codes):
+        self._model, self._S, self._codes = model, S, codes
+        self._D = self._default = None
+
+    def __call__(self, bandwidth, dimension):
+        if dimension is None:
+            dimension = self._dimension()
+        if bandwidth == "ml":
+            bandwidth = likely_bandwidth(self._between_training(), self._codes, dimension)
+        return float(bandwidth), float(dimension)
+
+    def _dimension(self):
+        if self._default is None:
+            if self._model.space == "features":
+                self._default = max(1, int(np.linalg.matrix_rank(self._S)))
+            else:
+                self._default = distance_dimension(self._S, self._codes)
+        return self._default
+
+    def _between_training(self):
+        if self._D is None:
+            self._D = self._model._distances(self._S, self._S)
+        return self._D
+
+
+def _log_windows(D, codes, h):
+    """Two parts of log (1/n_g) sum over i in g of exp(-d_i^2 / 2h^2): -min d^2 / 2h^2, (m,), and the rest, (m, G).
+
+    Apart they stay finite however far an object is.
+    """
+    order = np.argsort(codes, kind="stable")
+    size = np.bincount(codes)
+    first = np.concatenate([[0], np.cumsum(size)[:-1]])
+    D = np.asarray(D[:, order], dtype=np.float64)
+    nearest = D.min(axis=1, keepdims=True)
+    with np.errstate(over="ignore", divide="ignore"):
+        E = -0.5 * ((D - nearest) * (D + nearest) / h / h)  # (m, n), at most 0
+        peak = np.maximum.reduceat(E, first, axis=1)
+        peak = np.where(np.isfinite(peak), peak, 0.0)
+        E -= np.repeat(peak, size, axis=1)
+        sums = np.add.reduceat(np.exp(E, out=E), first, axis=1)
+        return -0.5 * (nearest[:, 0] / h) ** 2, np.log(sums / size) + peak

@@ -1,0 +1,421 @@
+"""Normal-based and density classifiers: their formulae, scikit-learn where it overlaps, limits, paths."""
+
+import warnings
+
+import numpy as np
+import pytest
+from oracles import normal as oracle
+from scipy.integrate import trapezoid
+from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.neighbors import NearestCentroid
+from sklearn.pipeline import make_pipeline
+
+from similis import (
+    BoxCox,
+    NormalLinear,
+    NormalQuadratic,
+    Parzen,
+    PathSearchCV,
+    PseudoEuclidean,
+    PseudoFisher,
+    PseudoNearestMean,
+    load,
+    save,
+)
+from similis.normal._bandwidth import distance_dimension
+
+SHRINKAGE = ("diagonal", "trace")
+REGULARIZERS = [1e-6, 1e-3, 0.1, 0.7, 1.0]
+NORMAL = [NormalLinear(), NormalLinear(shrinkage="trace"), NormalQuadratic(), NormalQuadratic(shrinkage="trace")]
+ALL = [*NORMAL, PseudoFisher(), Parzen(), Parzen(space="features"), PseudoNearestMean()]
+
+
+def problem(rng, n=27, n_classes=3, d=4, m=12):
+    """Distances of Gaussian classes, the first as large as the others together."""
+    y = np.arange(n) % (2 * (n_classes - 1))
+    y = np.where(y < n_classes, y, 0)
+    centers = 2 * rng.normal(size=(n_classes, d))
+    Z, new = centers[y] + rng.normal(size=(n, d)), centers[rng.integers(n_classes, size=m)] + rng.normal(size=(m, d))
+    return euclidean_distances(Z), y, euclidean_distances(new, Z)
+
+
+def few_columns(X, n, rng):
+    """A square matrix whose first columns are X; the others never vary."""
+    return np.hstack([X, np.tile(rng.normal(size=n - X.shape[1]), (len(X), 1))])
+
+
+def grid(name, values):
+    return [{name: value} for value in values]
+
+
+@pytest.mark.parametrize("shrinkage", SHRINKAGE)
+@pytest.mark.parametrize("r", REGULARIZERS)
+def test_linear_is_its_formula(rng, r, shrinkage):
+    S, y, Q = problem(rng)
+    model = NormalLinear(regularization=r, shrinkage=shrinkage).fit(S, y)
+    joint = oracle.linear_log_joint(S, y, Q, r, shrinkage)
+    np.testing.assert_allclose(model.predict_proba(Q), oracle.posterior(joint), atol=1e-8)
+    ours = model.decision_function(Q)
+    np.testing.assert_allclose(ours - ours[:, :1], joint - joint[:, :1], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(model.covariance_, oracle.shrunk(oracle.pooled_covariance(S, y), r, shrinkage))
+    np.testing.assert_allclose(model.means_, oracle.class_means(S, y))
+
+
+@pytest.mark.parametrize("shrinkage", SHRINKAGE)
+@pytest.mark.parametrize("r", REGULARIZERS)
+def test_quadratic_is_its_formula(rng, r, shrinkage):
+    S, y, Q = problem(rng)
+    model = NormalQuadratic(regularization=r, shrinkage=shrinkage, priors=[0.2, 0.5, 0.3]).fit(S, y)
+    joint = oracle.quadratic_log_joint(S, y, Q, r, shrinkage, [0.2, 0.5, 0.3])
+    np.testing.assert_allclose(model.predict_proba(Q), oracle.posterior(joint), atol=1e-8)
+    np.testing.assert_allclose(model.decision_function(Q), joint, rtol=1e-6)
+    for g, C in enumerate(model.covariances_):
+        np.testing.assert_allclose(C, oracle.shrunk(oracle.class_covariance(S, y, g), r, shrinkage), atol=1e-12)
+
+
+@pytest.mark.parametrize("r", [1e-3, 0.1, 0.9])
+def test_trace_shrinkage_is_that_of_scikit_learn(rng, r):
+    S, y, Q = problem(rng)
+    linear = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=r).fit(S, y)
+    ours = NormalLinear(regularization=r, shrinkage="trace").fit(S, y)
+    np.testing.assert_allclose(ours.predict_proba(Q), linear.predict_proba(Q), atol=1e-8)
+    # Columns of equal variance: the diagonal is a multiple of the identity.
+    scale = np.sqrt(np.diag(oracle.pooled_covariance(S, y)))
+    linear = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=r).fit(S / scale, y)
+    ours = NormalLinear(regularization=r).fit(S, y)
+    np.testing.assert_allclose(ours.predict_proba(Q), linear.predict_proba(Q / scale), atol=1e-8)
+    quadratic = QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=r, tol=0).fit(S, y)
+    ours = NormalQuadratic(regularization=r, shrinkage="trace").fit(S, y)
+    np.testing.assert_allclose(ours.predict_proba(Q), quadratic.predict_proba(Q), atol=1e-8)
+
+
+def test_full_rank_needs_no_regulariser(rng):
+    """Fewer columns that vary than objects: plain LDA and QDA, and the pseudo-inverse is the inverse."""
+    X = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4))
+    y = np.arange(60) % 3
+    X += 2 * rng.normal(size=(3, 4))[y]
+    S = few_columns(X, 60, rng)
+    plain = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y).predict_proba(X)
+    for model in (NormalLinear(regularization=0), NormalLinear(regularization=0, shrinkage="trace"), PseudoFisher()):
+        np.testing.assert_allclose(model.fit(S, y).predict_proba(S), plain, atol=1e-9)
+    assert model.rank_ == 4
+    plain = QuadraticDiscriminantAnalysis().fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(NormalQuadratic(regularization=0).fit(S, y).predict_proba(S), plain, atol=1e-9)
+
+
+def test_exact_gaussians(rng):
+    """Training rows whose moments are those of given Gaussians: the posterior is that of the Gaussians."""
+    means = np.array([[0.0, 0.0], [2.0, 1.0]])
+    covariances = np.array([[[1.0, 0.3], [0.3, 0.5]], [[0.4, -0.1], [-0.1, 2.0]]])
+    priors = np.array([0.25, 0.75])
+    blocks = []
+    for size, m, C in zip((20, 60), means, covariances):
+        Z = rng.normal(size=(size, 2))
+        Z -= Z.mean(axis=0)
+        Z = Z @ np.linalg.inv(np.linalg.cholesky(Z.T @ Z / size)).T  # mean 0 and covariance I, exactly
+        blocks.append(m + Z @ np.linalg.cholesky(C).T)
+    S, y = few_columns(np.vstack(blocks), 80, rng), np.repeat([0, 1], [20, 60])
+    new = 2 * rng.normal(size=(50, 2))
+    Q = np.hstack([new, np.zeros((50, 78))])
+    joint = [[np.log(p) + oracle.log_normal(x, m, C) for p, m, C in zip(priors, means, covariances)] for x in new]
+    model = NormalQuadratic(regularization=0).fit(S, y)
+    np.testing.assert_allclose(model.predict_proba(Q), oracle.posterior(np.array(joint)), atol=1e-10)
+    pooled = priors @ covariances.reshape(2, 4)
+    joint = [[np.log(p) + oracle.log_normal(x, m, pooled.reshape(2, 2)) for p, m in zip(priors, means)] for x in new]
+    model = NormalLinear(regularization=0).fit(S, y)
+    np.testing.assert_allclose(model.predict_proba(Q), oracle.posterior(np.array(joint)), atol=1e-10)
+
+
+def test_pseudo_fisher_is_its_formula(rng):
+    X = rng.normal(size=(24, 5))
+    y = np.arange(24) % 3
+    S = (X + y[:, None]) @ rng.normal(size=(5, 24))  # rank 5, with a clear gap below
+    Q = rng.normal(size=(10, 5)) @ np.linalg.lstsq(X, S, rcond=None)[0]
+    model = PseudoFisher().fit(S, y)
+    assert model.rank_ == 5
+    expected = oracle.pseudo_fisher_scores(S, y, Q, 1e-10)
+    ours = model.decision_function(Q)
+    np.testing.assert_allclose(ours - ours[:, :1], expected - expected[:, :1], rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("estimator", NORMAL, ids=repr)
+def test_path_equals_plain_fits(rng, estimator):
+    S, y, Q = problem(rng, n=32)
+    points = grid("regularization", [0.0, *REGULARIZERS])
+    fold = np.arange(32) // 2 % 4
+    for response in ("predict", "predict_proba", "decision_function"):
+        path = estimator.predict_path(S, y, Q, points, response=response)
+        by_fold = estimator.predict_path_cv(S, y, fold, points, response=response)
+        for point, new, old in zip(points, path, by_fold):
+            model = type(estimator)(**{**estimator.get_params(), **point})
+            tolerance = {"rtol": 1e-9, "atol": 1e-9} if point["regularization"] else {"rtol": 1e-5, "atol": 1e-9}
+            np.testing.assert_allclose(new, getattr(model.fit(S, y), response)(Q), **tolerance)
+            for f in range(4):
+                a, b = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
+                expected = getattr(model.fit(S[np.ix_(a, a)], y[a]), response)(S[np.ix_(b, a)])
+                np.testing.assert_allclose(old[b], expected, **tolerance)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "values"),
+    [
+        (NormalLinear(costs=[[0, 1, 5], [1, 0, 1], [1, 1, 0]]), {"regularization": [1e-4, 0.01, 0.3]}),
+        (NormalQuadratic(priors="laplace"), {"regularization": [1e-4, 0.01, 0.3], "shrinkage": ["trace", "diagonal"]}),
+        (PseudoFisher(), {"priors": [None, "laplace"]}),
+        (Parzen(), {"bandwidth": ["ml", 0.1, 1.0, 5.0]}),
+        (Parzen(space="features"), {"bandwidth": ["ml", 1.0], "dimension": [None, 2, 10]}),
+    ],
+    ids=repr,
+)
+def test_search_equals_scikit_learns(rng, estimator, values):
+    S, y, _ = problem(rng, n=45)
+    cv = StratifiedKFold(3)
+    for scoring in ("accuracy", "neg_log_loss"):
+        ours = PathSearchCV(estimator, values, cv=cv, scoring=scoring).fit(S, y)
+        theirs = GridSearchCV(estimator, values, cv=cv, scoring=scoring).fit(S, y)
+        key = "mean_test_score"
+        np.testing.assert_allclose(ours.cv_results_[key], theirs.cv_results_[key], rtol=1e-9)
+        assert ours.best_params_ == theirs.best_params_
+
+
+def test_fold_without_a_class(rng):
+    S, y, _ = problem(rng)
+    y[y == 2] = 1
+    y[4] = 2
+    fold = np.arange(len(y)) % 3
+    for estimator in (NormalLinear(), NormalQuadratic(), Parzen()):
+        name = estimator._path_params[0]
+        proba = estimator.predict_path_cv(S, y, fold, grid(name, [0.5]), response="predict_proba")[0]
+        assert not proba[fold == fold[4], 2].any()
+        np.testing.assert_allclose(proba.sum(axis=1), 1)
+
+
+def test_constant_columns_are_not_read(rng):
+    S, y, Q = problem(rng)
+    S[:, [3, 8]] = [0.1, 7.0]
+    for estimator in [*NORMAL, PseudoFisher()]:
+        model = estimator.fit(S, y)
+        other = Q.copy()
+        other[:, [3, 8]] = [1e3, -1e3]
+        np.testing.assert_array_equal(model.predict_proba(Q), model.predict_proba(other))
+        C = getattr(model, "covariances_", [getattr(model, "covariance_", np.zeros((27, 27)))])[0]
+        assert not C[3].any()
+        assert not C[:, 8].any()
+
+
+def test_class_of_one_object(rng):
+    S, y, Q = problem(rng)
+    y[y == 2] = 1
+    y[4] = 2
+    linear = NormalLinear().fit(S, y)
+    joint = oracle.linear_log_joint(S, y, Q, 0.1, "diagonal")
+    np.testing.assert_allclose(linear.predict_proba(Q), oracle.posterior(joint), atol=1e-8)
+    pooled = np.diag(np.diag(oracle.pooled_covariance(S, y)))
+    for shrinkage in SHRINKAGE:
+        model = NormalQuadratic(shrinkage=shrinkage).fit(S, y)
+        expected = pooled if shrinkage == "diagonal" else np.trace(pooled) / 27 * np.eye(27)
+        np.testing.assert_allclose(model.covariances_[2], expected, atol=1e-12)
+        alone = [np.log(1 / 27) + oracle.log_normal(x, S[4], expected) for x in Q]
+        np.testing.assert_allclose(model.decision_function(Q)[:, 2], alone)
+        assert model.predict(S[[4]]) == 2
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_degenerate_matrices(estimator):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cases = [
+            (np.zeros((4, 4)), [0, 0, 0, 1]),
+            (1 - np.eye(2), [0, 1]),
+            (1 - np.kron(np.eye(2), np.ones((3, 3))), [0, 0, 0, 1, 1, 1]),
+            (1 - np.eye(5), [0, 0, 0, 1, 1]),
+            (np.abs(np.subtract.outer(*[np.repeat([0.0, 1, 5, 7], 2)] * 2)), [0, 0, 0, 0, 1, 1, 1, 1]),
+        ]
+        for D, y in cases:
+            model = estimator.fit(D, y)
+            assert np.isfinite(model.decision_function(D)).all()
+            if hasattr(model, "predict_proba"):
+                proba = model.predict_proba(D)
+                assert np.isfinite(proba).all()
+                np.testing.assert_allclose(proba.sum(axis=1), 1)
+        assert (estimator.fit(*cases[0]).predict(cases[0][0]) == 0).all()
+        if not isinstance(estimator, PseudoFisher):  # whose pseudo-inverse of zero is zero
+            for D, y in cases[1:3]:
+                np.testing.assert_array_equal(estimator.fit(D, y).predict(D), y)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        NormalLinear(regularization=-0.1),
+        NormalLinear(regularization=1.5),
+        NormalQuadratic(regularization=2),
+        NormalLinear(shrinkage="ridge"),
+        Parzen(bandwidth=0),
+        Parzen(bandwidth=-1.0),
+        Parzen(bandwidth="cv"),
+        Parzen(dimension=0),
+        Parzen(space="rows"),
+        NormalLinear(priors=[0.5, 0.6]),
+        NormalLinear(costs=[[0, 1]]),
+    ],
+    ids=repr,
+)
+def test_bad_parameters(bad):
+    with pytest.raises(ValueError, match=r"must|priors|costs") as caught:
+        bad.fit(1 - np.eye(4), [0, 0, 1, 1])
+    assert len(str(caught.value)) < 300
+
+
+def test_priors_and_costs(rng):
+    S, y, Q = problem(rng, n_classes=2, d=2)
+    for estimator in ALL[:-1]:
+        even = estimator.set_params(priors=[0.5, 0.5]).fit(S, y)
+        odds = even.decision_function(Q)
+        model = estimator.set_params(priors=[0.1, 0.9]).fit(S, y)
+        np.testing.assert_allclose(model.decision_function(Q), odds + np.log(9), rtol=1e-9, atol=1e-9)
+        proba = model.predict_proba(Q)
+        costs = np.array([[0.0, 1.0], [20.0, 0.0]])
+        expected = np.argmin(proba @ costs.T, axis=1)
+        np.testing.assert_array_equal(estimator.set_params(costs=costs).fit(S, y).predict(Q), expected)
+        estimator.set_params(priors=None, costs=None)
+
+
+@pytest.mark.parametrize("d", [None, 1, 3.5])
+def test_parzen_is_its_formula(rng, d):
+    D, y, Q = problem(rng)
+    model = Parzen(bandwidth=1.3, dimension=d).fit(D, y)
+    expected = oracle.parzen_log_density(Q, y, 1.3, model.dimension_)
+    np.testing.assert_allclose(model.log_density(Q), expected)
+    joint = expected + np.log(np.bincount(y) / len(y))
+    np.testing.assert_allclose(model.predict_proba(Q), oracle.posterior(joint))
+    np.testing.assert_allclose(model.score_samples(Q), np.log(np.exp(joint).sum(axis=1)))
+    S, rows = rbf_kernel(D), rbf_kernel(Q, D)
+    features = Parzen(bandwidth=0.5, space="features").fit(S, y)
+    given = Parzen(bandwidth=0.5).fit(euclidean_distances(S), y)
+    np.testing.assert_allclose(features.predict_proba(rows), given.predict_proba(euclidean_distances(rows, S)))
+    assert features.dimension_ == np.linalg.matrix_rank(S)
+
+
+@pytest.mark.parametrize("d", [1, 4, 30])
+def test_bandwidth_is_the_most_likely(rng, d):
+    D, y, _ = problem(rng)
+    y[4] = 3  # a class of one object, left out
+    h = Parzen(dimension=d).fit(D, y).bandwidth_
+    others = h * np.concatenate([np.geomspace(0.01, 100, 60), [0.999, 1.001]])
+    with np.errstate(divide="ignore"):
+        best = oracle.left_out_log_likelihood(D, y, h, d)
+        assert all(oracle.left_out_log_likelihood(D, y, other, d) < best for other in others)
+
+
+def test_bandwidth_of_two_modes(rng):
+    """Tight pairs far apart: the likelihood has a maximum at each scale, and the higher is taken."""
+    x = np.array([0, 1e-3, 10, 10 + 1e-3, 20, 20 + 1e-3, 100, 103])
+    D, y = np.abs(np.subtract.outer(x, x)), np.array([0, 0, 0, 0, 0, 0, 1, 1])
+    for d in (0.05, 1.0, 20.0):
+        h = Parzen(dimension=d).fit(D, y).bandwidth_
+        best = oracle.left_out_log_likelihood(D, y, h, d)
+        with np.errstate(divide="ignore"):
+            grid = [oracle.left_out_log_likelihood(D, y, other, d) for other in np.geomspace(1e-5, 1e3, 400)]
+        assert max(grid) <= best + 1e-9
+
+
+def test_parzen_density_integrates_to_one(rng):
+    x, y = rng.normal(size=20), np.arange(20) % 2
+    model = Parzen(dimension=1).fit(np.abs(np.subtract.outer(x, x)), y)
+    line = np.linspace(-12, 12, 4001)
+    Q = np.abs(np.subtract.outer(line, x))
+    assert trapezoid(np.exp(model.score_samples(Q)), line) == pytest.approx(1, abs=1e-6)
+
+
+def test_parzen_far_away_and_narrow(rng):
+    D, y, Q = problem(rng)
+    nearest = y[Q.argmin(axis=1)]
+    for h in (1e-3, 1e-200):
+        model = Parzen(bandwidth=h).fit(D, y)
+        np.testing.assert_array_equal(model.predict(Q + 1e6), nearest)
+        assert not np.isnan(model.predict_proba(Q + 1e6)).any()
+
+
+def test_copies_do_not_close_the_windows(rng):
+    D, y, Q = problem(rng)
+    twice = np.repeat(np.arange(len(y)), 2)
+    model = Parzen(dimension=4).fit(D[np.ix_(twice, twice)], y[twice])
+    assert model.bandwidth_ == pytest.approx(Parzen(dimension=4).fit(D, y).bandwidth_, rel=1e-6)
+    np.testing.assert_array_equal(model.predict(Q[:, twice]), Parzen(dimension=4).fit(D, y).predict(Q))
+
+
+@pytest.mark.parametrize("d", [2, 10])
+def test_dimension_of_gaussian_classes(rng, d):
+    y = np.arange(240) % 3
+    Z = rng.normal(size=(240, d)) * np.array([1.0, 5.0, 20.0])[y][:, None]
+    assert distance_dimension(euclidean_distances(Z), y) == pytest.approx(d, rel=0.15)
+    assert distance_dimension(1 - np.eye(6), np.arange(6) % 2) == 5  # a regular simplex
+
+
+@pytest.mark.parametrize("p", [1.0, 3.0])
+def test_pseudo_nearest_mean_is_the_embeddings(rng, p):
+    """p = 3 stretches the distances beyond the triangle inequality: axes of both signs."""
+    D, y, Q = problem(rng)
+    D, Q = D**p, Q**p
+    model = PseudoNearestMean().fit(D, y)
+    np.testing.assert_allclose(
+        -model.decision_function(Q), oracle.embedded_mean_distances(D, y, Q), rtol=1e-7, atol=1e-6
+    )
+    embedding = PseudoEuclidean().fit(D)
+    X, Z = embedding.transform(D), embedding.transform(Q)
+    assert (embedding.signature_ < 0).any() == (p > 1)
+    squared = (embedding.signature_ * (Z[:, None, :] - oracle.class_means(X, y)) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(model.predict(Q), squared.argmin(axis=1))
+
+
+def test_pseudo_nearest_mean_on_vectors(rng):
+    X, new = rng.normal(size=(30, 3)), rng.normal(size=(20, 3))
+    y = np.arange(30) % 3
+    ours = PseudoNearestMean().fit(euclidean_distances(X), y).predict(euclidean_distances(new, X))
+    np.testing.assert_array_equal(ours, NearestCentroid().fit(X, y).predict(new))
+
+
+def test_rows_may_be_negative(rng):
+    D, y, Q = problem(rng)
+    for estimator in [*NORMAL, PseudoFisher(), Parzen(space="features")]:
+        model = make_pipeline(BoxCox(), estimator).fit(D, y)
+        assert (model.predict(Q) == model.predict_proba(Q).argmax(axis=1)).all()
+    with pytest.raises(ValueError, match="Negative"):
+        make_pipeline(BoxCox(), Parzen()).fit(D, y)
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_saved_models_answer_alike(rng, estimator, tmp_path):
+    S, y, Q = problem(rng)
+    model = estimator.fit(S, y)
+    save(model, tmp_path / "model.skops")
+    again = load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(again.decision_function(Q), model.decision_function(Q))
+
+
+def test_iris_level():
+    """[pekalska2000] table 2, iris: RNLC 3.5, RNQC 3.1, PFLD 3.7, Parzen 3.9 (given) and 3.1 (features) % errors."""
+    X, y = load_iris(return_X_y=True)
+    D = euclidean_distances(X)
+    rng = np.random.default_rng(0)
+    models = {
+        "rnlc": NormalLinear(),
+        "rnqc": NormalQuadratic(),
+        "pfld": PseudoFisher(),
+        "parzen-r": Parzen(dimension=4),
+        "parzen-f": Parzen(space="features", dimension=4),
+    }
+    errors = {name: [] for name in models}
+    for _ in range(20):
+        train = np.concatenate([rng.permutation(np.flatnonzero(y == g))[:25] for g in range(3)])
+        test = np.setdiff1d(np.arange(150), train)
+        for name, model in models.items():
+            model.fit(D[np.ix_(train, train)], y[train])
+            errors[name].append(100 * np.mean(model.predict(D[np.ix_(test, train)]) != y[test]))
+    published = {"rnlc": 3.5, "rnqc": 3.1, "pfld": 3.7, "parzen-r": 3.9, "parzen-f": 3.1}
+    for name, value in published.items():
+        assert np.mean(errors[name]) == pytest.approx(value, abs=1.2), name
