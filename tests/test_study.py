@@ -172,6 +172,7 @@ def test_objects_and_their_matrix_give_the_same():
     a = run(data=(places, Y), measure=FromMatrix(S))
     assert contents(a) == contents(run())
     assert a.fit_best(places, Y).predict(places[:3]).shape == (3,)
+    assert "--measure frommatrix" in a.recommend().command
 
 
 def test_groups_stay_together_all_the_way(monkeypatch):

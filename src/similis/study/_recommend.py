@@ -139,5 +139,10 @@ def _python(result: StudyResult, best: str) -> str:
 
 
 def _command(result: StudyResult, best: str) -> str:
-    kind = f" --kind {result.kind}" if result.kind == "dissimilarity" else ""
-    return f'similis fit matrix.csv --labels labels.csv --method "{best}"{kind} --output model.skops'
+    data = "matrix.csv --labels labels.csv"
+    if result.kind == "dissimilarity":
+        data += " --kind dissimilarity"
+    if result.fingerprint.get("measure"):
+        name = "..." if result.measure is None else type(result.measure).__name__.lower()
+        data = f"objects.csv --measure {name} --label-column label"
+    return f'similis fit {data} --method "{best}" --output model.skops'
