@@ -43,6 +43,24 @@ def count_equal(A: Any, Bt: Any, start: int, stop: int, mirror: bool, out: Any) 
 
 
 @kernel
+def add_differences(x: Any, Bt: Any, table: Any, offsets: Any, widths: Any, j0: int, row: Any) -> None:
+    """Add sum_k T_k[x[k], Bt[k, j0 + j]] to each row[j], two tables to a pass over the row."""
+    d, width = x.shape[0], row.shape[0]
+    pairs = d - d % 2
+    for k in range(0, pairs, 2):
+        first, second = offsets[k] + widths[k] * np.int64(x[k]), offsets[k + 1] + widths[k + 1] * np.int64(x[k + 1])
+        T, U = table[first : first + widths[k]], table[second : second + widths[k + 1]]
+        b, c = Bt[k, j0 : j0 + width], Bt[k + 1, j0 : j0 + width]
+        for j in range(width):
+            row[j] += T[b[j]] + U[c[j]]
+    for k in range(pairs, d):
+        first = offsets[k] + widths[k] * np.int64(x[k])
+        T, b = table[first : first + widths[k]], Bt[k, j0 : j0 + width]
+        for j in range(width):
+            row[j] += T[b[j]]
+
+
+@kernel
 def value_difference(
     A: Any, Bt: Any, table: Any, offsets: Any, widths: Any, start: int, stop: int, mirror: bool, out: Any
 ) -> None:
@@ -50,19 +68,14 @@ def value_difference(
 
     ``T_k`` is the widths[k] x widths[k] table that starts at ``table[offsets[k]]``.
     """
-    d, n = Bt.shape
+    n = Bt.shape[1]
     tile = np.empty((ROWS, COLUMNS))
     for i0 in range(start, stop, ROWS):
         height = min(ROWS, stop - i0)
         for j0 in range(i0 if mirror else 0, n, COLUMNS):
             width = min(COLUMNS, n - j0)
             for i in range(height):
-                row = tile[i]
+                row = tile[i, :width]
                 row[:] = 0.0
-                for k in range(d):
-                    first = offsets[k] + widths[k] * np.int64(A[i0 + i, k])
-                    T = table[first : first + widths[k]]
-                    b = Bt[k, j0 : j0 + width]
-                    for j in range(width):
-                        row[j] += T[b[j]]
+                add_differences(A[i0 + i], Bt, table, offsets, widths, j0, row)
             put_tile(tile, i0, height, j0, width, mirror, out)

@@ -33,6 +33,7 @@ _NODES = frozenset(
 _OTHERS = frozenset(
     {
         "builtins.frozenset",
+        "scipy.sparse._csr.csr_array",
         "sklearn.calibration._CalibratedClassifier",
         "sklearn.calibration._SigmoidCalibration",
         "sklearn.calibration._TemperatureScaling",

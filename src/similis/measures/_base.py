@@ -23,7 +23,7 @@ from similis._utils.params import validated
 from similis._utils.validation import Kind
 from similis.exceptions import ProximityError
 
-__all__ = ["STRIP", "Measure", "Tick", "over_rows", "plain_rows"]
+__all__ = ["STRIP", "Measure", "Tick", "mirror_upper", "over_rows", "plain_rows"]
 
 Tick = Callable[[int], object]
 STRIP = 256
@@ -130,7 +130,7 @@ class Measure(BaseEstimator):
 
     def _encode(self, objects: Any) -> Any:
         """Bring objects into the form in which they are compared, once; uses what fit has learned."""
-        return objects
+        return objects if type(self)._compare is Measure._compare else np.asarray(objects)
 
     def _encode_all(self, collections: Sequence[Any]) -> list[Any]:
         """Encode collections that will be compared with one another, not only with the training objects."""
@@ -161,8 +161,7 @@ class Measure(BaseEstimator):
             if tick is not None:
                 tick(rows.stop - rows.start)
         if mirror:
-            lower = np.tril_indices(n, -1)
-            out[lower] = out.T[lower]
+            mirror_upper(out)
         return out
 
     def _matrix_of_blocks(self, A: Any, B: Any, n_jobs: int | None, tick: Tick | None) -> NDArray[Any]:
@@ -173,14 +172,11 @@ class Measure(BaseEstimator):
         def work(rows: slice) -> None:
             first = rows.start if mirror else 0
             block = self._compare(A[rows], B[first:])
-            if mirror:
-                height = rows.stop - rows.start
-                lower = np.tril_indices(height, -1)
-                block[lower] = block.T[lower]
-                out[rows.stop :, rows] = block[:, height:].T
             out[rows, first:] = block
 
         over_rows(work, A.shape[0], n_jobs, tick)
+        if mirror:
+            mirror_upper(out)
         return out
 
     def _dtype(self, A: Any, B: Any) -> np.dtype[Any]:
@@ -194,7 +190,7 @@ class Measure(BaseEstimator):
     def _door(self, X: Any, reset: bool = False) -> Any:
         """Pass objects through the measure's own check; note, or compare, the number and names of columns."""
         objects = self._objects(X)
-        if getattr(objects, "ndim", 1) == 2:
+        if getattr(objects, "ndim", 1) == 2 and (reset or hasattr(self, "n_features_in_")):
             validate_data(self, X if hasattr(X, "columns") else objects, reset=reset, skip_check_array=True)
         elif reset:
             for name in ("n_features_in_", "feature_names_in_"):
@@ -239,6 +235,17 @@ def over_rows(
             list(pool.map(one, strips))
 
 
+def mirror_upper(out: NDArray[Any]) -> None:
+    """Copy the upper half of a square matrix to the lower half, in place."""
+    n = out.shape[0]
+    for first in range(0, n, STRIP):
+        stop = min(first + STRIP, n)
+        out[stop:, first:stop] = out[first:stop, stop:].T
+        corner = out[first:stop, first:stop]
+        lower = np.tril_indices(stop - first, -1)
+        corner[lower] = corner.T[lower]
+
+
 def plain_rows(X: Any, who: str) -> Any:
     """A collection of arbitrary objects as an array or a list: frames give their rows, sparse matrices stay out."""
     if isinstance(X, (str, bytes)) or not (hasattr(X, "__len__") or hasattr(X, "__array__")):
@@ -261,7 +268,7 @@ def _strip_of_calls(measure: Measure, left: Any, right: Any, first: int, triangl
         for j in range(first + i if triangle else 0, len(right)):
             value = measure(x, right[j])
             try:
-                out[i, j] = value
+                out[i, j] = float(value)
             except (TypeError, ValueError):
                 raise ProximityError(
                     f"{type(measure).__name__} must return a number for every pair. Got {type(value).__name__} "

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from similis import _kernels
 from similis._utils.params import between
+from similis.measures._base import Tick, mirror_upper
 from similis.measures._sets import SetMeasure
 
 __all__ = ["TverskyContrast", "TverskyRatio"]
@@ -29,6 +30,12 @@ class _Tversky(SetMeasure):
     def symmetric(self) -> bool:  # type: ignore[override]
         """Whether what only x has and what only z has weigh the same."""
         return self.alpha == self.beta
+
+    def _matrix(self, A: Any, B: Any, n_jobs: int | None = None, tick: Tick | None = None) -> NDArray[Any]:
+        out = super()._matrix(A, B, n_jobs, tick)
+        if B is A and self.symmetric:
+            mirror_upper(out)  # weights round differently from the two sides
+        return out
 
 
 class TverskyContrast(_Tversky):
