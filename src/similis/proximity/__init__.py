@@ -4,6 +4,8 @@ from similis._utils.validation import check_proximity
 from similis.proximity._boxcox import BoxCox
 from similis.proximity._convert import ToDissimilarity, ToSimilarity
 from similis.proximity._diffusion import diffusion_kernel
+from similis.proximity._display_matrix import MatrixDisplay, SpectrumDisplay, seriation
+from similis.proximity._display_objects import EmbeddingDisplay, HistogramDisplay
 from similis.proximity._embedding import PseudoEuclidean, Whiten
 from similis.proximity._landmarks import Landmarks
 from similis.proximity._row_kernels import RowRBF, SpectrumSquare
@@ -37,4 +39,10 @@ __all__ = [
     # functions
     "make_stack",
     "diffusion_kernel",
+    # pictures
+    "MatrixDisplay",
+    "SpectrumDisplay",
+    "EmbeddingDisplay",
+    "HistogramDisplay",
+    "seriation",
 ]

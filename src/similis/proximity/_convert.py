@@ -172,8 +172,8 @@ class ToSimilarity(Elementwise):
 
     Notes
     -----
-    ``linear`` gives a new object farther than d_max the similarity 0, the end of the scale. ``reciprocal`` gives d = 0 in a new row the
-    value ``scale_``, or the row's own largest finite 1/d where that is larger: nothing is more alike than the same
+    ``linear`` gives a new object farther than d_max the similarity 0, the end of the scale. ``reciprocal`` gives d = 0 in
+    a new row the value ``scale_``, or the row's own largest finite 1/d where that is larger: nothing is more alike than the same
     object. On the training diagonal it stands whatever the diagonal of D, so there ``fit_transform(D)`` may differ from
     ``fit(D).transform(D)``. A non-zero diagonal draws a :class:`~similis.exceptions.DiagonalWarning`.
 
@@ -271,7 +271,8 @@ class ToSimilarity(Elementwise):
 
     def _convert(self, D: NDArray[Any]) -> NDArray[Any]:
         if self.method == "linear":
-            return np.maximum(1 - D / D.dtype.type(self.scale_), 0)  # [chen2010] p. 35 -> 1 - d, d scaled to [0, 1]
+            # [chen2010] p. 35 -> 1 - d, d scaled to [0, 1]
+            return np.maximum(1 - D / D.dtype.type(self.scale_), 0)
         if self.method == "rbf":
             return np.exp(-D.dtype.type(self.scale_) * D**2)
         S = _reciprocal(D)
