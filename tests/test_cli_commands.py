@@ -3,10 +3,13 @@
 import csv
 import io
 import json
+import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -218,3 +221,49 @@ def test_help_comes_without_the_heavy_rooms():
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     for heavy in ("numpy", "sklearn", "scipy", "numba"):
         assert heavy not in loaded
+
+
+@pytest.mark.parametrize(
+    "typed, offered",
+    [
+        ("similis st", {"study"}),
+        ("similis study --dataset vo", {"votes", "voting_vdm"}),
+        ("similis measure --measure tv", {"tversky-contrast", "tversky-ratio"}),
+        ("similis fit --method kn", {"knn"}),
+        (
+            "similis reproduce chen2010:4.",
+            {"chen2010:4.3", "chen2010:4.5", "chen2010:4.6", "chen2010:4.7", "chen2010:4.8"},
+        ),
+    ],
+)
+def test_the_shell_completes(typed, offered):
+    more = {"_SIMILIS_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    result = CliRunner().invoke(app, [], prog_name="similis", env=more)
+    assert set(result.stdout.split()) == offered
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["reproduce", "study"])
+def test_ctrl_c_ends_a_real_process_and_the_next_one_goes_on(command, tmp_path):
+    """Interrupted with workers at work: status 130 at once, no traceback, and what was finished is not lost."""
+    kept = tmp_path / "kept"
+    arguments = {
+        "reproduce": ["reproduce", "6.1", "--method", "knn", "--jobs", "2", "--cache", str(kept)],
+        "study": ["study", "--dataset", "votes", "-m", "vdm", "--method", "knn", "--jobs", "2", "--journal", str(kept)],
+    }[command]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "similis", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and (not kept.exists() or kept.read_text().count("n_neighbors") < 3):
+        time.sleep(0.2)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in errors
+    assert "Traceback" not in errors
+    assert kept.read_text().count("n_neighbors") >= 3
