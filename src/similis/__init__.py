@@ -67,6 +67,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "maxsim": ("MaxSim", "SBC", "SimilarityPerceptron"),
     "normal": ("NormalLinear", "NormalQuadratic", "PseudoFisher", "Parzen", "PseudoNearestMean"),
+    "svm": ("PotentialSVM", "LPMachine", "SVMKNN"),
     "model_selection": ("PathSearchCV",),
     "study": ("Study", "StudyResult"),
 }
@@ -84,6 +85,7 @@ _MODULES = (
     "reproduce",
     "solvers",
     "study",
+    "svm",
 )
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -13,9 +13,10 @@ Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``
     _mixture_em.py mixture_em: mixtures of maximum-entropy exponentials
     _topk.py       top_k: ranked neighbours of every row, with folds
     _votes.py      vote_winners, class_sums: votes of ranked neighbours for a grid of k
-    _cholesky.py   the growing factor the next three share
+    _cholesky.py   the growing factor the next four share
     _local.py      gather_blocks, psd_prefix, krr_path, sum_by_class: the neighbours' own blocks
     _simplex_qp.py simplex_path: kernel ridge interpolation weights for a grid of (k, ridge)
+    _local_svm.py  local_svm, svm_path: support vector machines on many small blocks, all C of a grid
     _lime.py       lime_path: maximum entropy interpolation weights for a grid of (k, ridge)
     _perceptron.py perceptron: sweeps of the dual perceptron
     _medoids.py    nearest_two, exchange_gains, eager_exchanges, cluster_totals: k-medoids
@@ -52,6 +53,8 @@ _HOME: dict[str, str] = {
     "sum_by_class": "_local",
     "simplex_path": "_simplex_qp",
     "lime_path": "_lime",
+    "local_svm": "_local_svm",
+    "svm_path": "_local_svm",
     "cluster_totals": "_medoids",
     "eager_exchanges": "_medoids",
     "exchange_gains": "_medoids",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight
 
 from similis._utils.base import FewColumnsMixin, ProximityClassifier
 from similis._utils.params import choice, validated
 from similis._utils.path import PathMixin
 from similis._utils.validation import show
+from similis._utils.weights import check_class_weights
 from similis.exceptions import ProximityError
 from similis.solvers import centroids_by_fold, class_centroids
 
@@ -104,8 +104,7 @@ class NearestCentroid(FewColumnsMixin, PathMixin, ProximityClassifier):
         self
         """
         S, codes = self._check_fit_labels(X, y)
-        weight = None if sample_weight is None else self._check_weight(sample_weight, S, codes)
-        self._fit(S, codes, weight)
+        self._fit(S, codes, check_class_weights(sample_weight, S, codes, self.classes_))
         return self
 
     def _fit(self, S, codes, weight=None):
@@ -165,15 +164,6 @@ class NearestCentroid(FewColumnsMixin, PathMixin, ProximityClassifier):
             scores = np.where(unknown, -np.inf, scores)
             scores[unknown.all(axis=1)] = class_count
         return scores
-
-    def _check_weight(self, sample_weight, S, codes):
-        weight = _check_sample_weight(sample_weight, S, ensure_non_negative=True)
-        empty = np.bincount(codes, weights=weight, minlength=len(self.classes_)) == 0
-        if empty.any():
-            raise ProximityError(
-                f"sample_weight must not be all zero in a class; it is in {show(self.classes_[empty][0])}."
-            )
-        return weight
 
     def _mean_to_centroid(self, S, codes, centroids, weight):
         """Weighted mean over each class of its proximity to its centroid; 0 for a class without members."""

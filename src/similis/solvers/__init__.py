@@ -1,9 +1,12 @@
 """Algorithms on arrays that run to a certificate: NumPy in, NumPy out; they know no estimator."""
 
+from similis.solvers._box_lasso import BoxLasso, BoxLassoFit, box_lasso
 from similis.solvers._centroids import centroids_by_fold, class_centroids
 from similis.solvers._local_solves import BlockWeights, kri_weights, krr_weights, lime_weights
 from similis.solvers._local_spectrum import local_psd, psd_prefix, spectral_filter
+from similis.solvers._local_svm import SVMPath, local_svm_scores, svm_path
 from similis.solvers._local_weights import local_scores, local_weights
+from similis.solvers._lp_margin import LPMargin, best_intercept, lp_margin
 from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
 from similis.solvers._maxent import Exponentials, Omega, maxent_exponents
 from similis.solvers._medoids import Medoids, k_medoids, total_proximity
@@ -33,6 +36,16 @@ __all__ = [
     "maxent_exponents",
     "Omega",
     "Exponentials",
+    # support vector machines
+    "svm_path",
+    "SVMPath",
+    "local_svm_scores",
+    "box_lasso",
+    "BoxLasso",
+    "BoxLassoFit",
+    "lp_margin",
+    "LPMargin",
+    "best_intercept",
     # the smallest weights with a margin
     "nonnegative_margin",
     "MarginWeights",

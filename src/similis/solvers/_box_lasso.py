@@ -1,0 +1,254 @@
+"""The box-constrained lasso of the potential support vector machine, by interior point, for whole grids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+
+__all__ = ["BoxLasso", "BoxLassoFit", "box_lasso"]
+
+Array = NDArray[np.float64]
+_SIGNS = np.array([[1.0], [-1.0]])
+
+
+@dataclass(frozen=True)
+class BoxLassoFit:
+    """Solution of :func:`box_lasso`.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (p,)
+        The coefficients a; exact zeros off the support, exactly C at the bound.
+    objective : float
+        ||y - S a||^2 / 2 + epsilon ||a||_1.
+    gap : float
+        Upper bound on how far `objective` is above the minimum, from a dual point.
+    n_iter : int
+        Interior-point steps.
+    """
+
+    coef: Array
+    objective: float
+    gap: float
+    n_iter: int
+
+
+def box_lasso(S: NDArray[Any], y: ArrayLike, epsilon: float, C: float | ArrayLike = np.inf) -> BoxLassoFit:
+    """Minimise ||y - S a||^2 / 2 + epsilon ||a||_1 subject to |a_i| <= C_i, [chen2010] Eq. (2.8).
+
+    Parameters
+    ----------
+    S : ndarray of shape (n, p)
+        Any real matrix: asymmetric, indefinite, rectangular, of any rank and scale.
+    y : array of shape (n,)
+        Target.
+    epsilon : float
+        Not negative.
+    C : float or array of shape (p,)
+        Positive; infinite for the plain lasso.
+
+    Returns
+    -------
+    BoxLassoFit
+
+    See Also
+    --------
+    BoxLasso : the same for many (epsilon, C).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import box_lasso
+    >>> box_lasso(np.diag([2.0, 1.0, 1.0]), [1.0, -3.0, 0.05], epsilon=0.1, C=2.0).coef.round(9)
+    array([ 0.475, -2.   ,  0.   ])
+    """
+    return BoxLasso(S, y).solve(epsilon, C)
+
+
+class BoxLasso:
+    """One matrix and target, for all (epsilon, C): the Gram matrix is formed once, solutions inside the box are kept.
+
+    Parameters
+    ----------
+    S, y
+        As in :func:`box_lasso`.
+
+    Notes
+    -----
+    Mehrotra's predictor-corrector method on a = p - m, 0 <= p, m <= C. All but a is eliminated, so that a step costs
+    one Cholesky factor of S'S + a positive diagonal; gradients are taken through S, whose condition is the root of
+    that of S'S. Coefficients that complementarity says are zero or at the bound are put there and the others solved for
+    again, which is kept where the gap does not grow.
+
+    For given epsilon the plain lasso comes first, in the box |a_i| <= ||y||^2 / (2 epsilon) that no solution can leave.
+    If it stays within C it is the solution for C too, and for every other C that it fits into. Where solutions are
+    not unique, this makes the one returned independent of what else was asked.
+
+    With u = y - S a, v = S'u and any t in [0, 1], the dual value y'(t u) - ||t u||^2 / 2 - sum_i C_i max(t |v_i| -
+    epsilon, 0) bounds the minimum from below. The gap is the better of t = 1 and t = epsilon / max |v_i|.
+    """
+
+    def __init__(self, S: NDArray[Any], y: ArrayLike) -> None:
+        S = np.ascontiguousarray(S, dtype=np.float64)
+        self._scale = float(np.abs(S).max(initial=0.0)) or 1.0
+        self._S = S / self._scale
+        self._y = np.asarray(y, dtype=np.float64)
+        self._q = self._S.T @ self._y
+        self._gram: Array | None = None
+        self._inside: dict[float, BoxLassoFit] = {}
+
+    def solve(self, epsilon: float, C: float | ArrayLike = np.inf) -> BoxLassoFit:
+        """Solve for one epsilon and one C (or one per coefficient); parameters as in :func:`box_lasso`."""
+        # In units of the largest entry: a S = (a scale)(S / scale).
+        eps = float(epsilon) / self._scale
+        with np.errstate(over="ignore"):
+            box = np.asarray(C, dtype=np.float64) * self._scale
+        if eps not in self._inside:
+            self._inside[eps] = self._lasso(eps)
+        found = self._inside[eps]
+        if (np.abs(found.coef) > box).any():
+            found = self._boxed(eps, np.broadcast_to(box, self._q.shape))
+        return BoxLassoFit(found.coef / self._scale, found.objective, found.gap, found.n_iter)
+
+    def _lasso(self, eps: float) -> BoxLassoFit:
+        """The solution without a box."""
+        largest = float(np.abs(self._q).max(initial=0.0))
+        if eps >= largest:
+            return self._certified(np.zeros_like(self._q), eps, np.array(0.0), 0)
+        size = float(self._y @ self._y) / 2
+        if eps <= 1e-13 * largest:  # below the round-off of the gradient: least squares
+            a, *_ = linalg.lstsq(self._S, self._y, cond=1e-12, check_finite=False)
+            return self._certified(a, eps, np.abs(a).max(), 0)
+        return self._boxed(eps, np.full_like(self._q, 1.01 * size / eps))
+
+    def _boxed(self, eps: float, box: Array) -> BoxLassoFit:
+        if self._gram is None:
+            self._gram = self._S.T @ self._S
+        state = _InteriorPoint(self._S, self._gram, self._y, eps, box)
+        floor = 1e-8 * float(self._y @ self._y) / 2
+        best, steps = self._certified(np.zeros_like(self._q), eps, box, 0), 0
+        # Stop when the gap is closed, or what is left of it is round-off.
+        while steps < 100 and min(best.gap, 100 * state.total) > 1e-10 * max(best.objective, floor):
+            state.step()
+            steps += 1
+            best = min(best, self._certified(state.a, eps, box, steps), key=lambda fit: fit.gap)
+        return self._polished(best, state, eps, box)
+
+    def _polished(self, fit: BoxLassoFit, state: _InteriorPoint, eps: float, box: Array) -> BoxLassoFit:
+        """Put coefficients to zero or to the bound where they belong and solve for the others once more."""
+        a = state.snapped()
+        free = (a != 0) & (np.abs(a) < box)
+        candidates = [self._certified(a, eps, box, fit.n_iter)]
+        if free.any() and self._gram is not None:
+            G = self._gram[np.ix_(free, free)]
+            G.flat[:: len(G) + 1] += 1e-15 * G.trace()
+            try:
+                factor = linalg.cho_factor(G.T, lower=True, check_finite=False, overwrite_a=True)
+            except linalg.LinAlgError:
+                factor = None
+            signs = np.sign(a[free])
+            for _ in range(0 if factor is None else 3):  # refinement, the residual being that of S
+                residual = self._S[:, free].T @ (self._y - self._S @ a) - eps * signs
+                a = a.copy()
+                a[free] += linalg.cho_solve(factor, residual, check_finite=False)
+                if (np.sign(a[free]) != signs).any() or (np.abs(a[free]) > box[free]).any():
+                    break
+                candidates.append(self._certified(a, eps, box, fit.n_iter))
+        best = min(candidates, key=lambda fit: fit.gap)
+        noise = 1e-12 * max(fit.objective, 1e-8 * float(self._y @ self._y) / 2)
+        return best if best.gap <= max(2 * fit.gap, noise) else fit
+
+    def _certified(self, a: Array, eps: float, box: Array, n_iter: int) -> BoxLassoFit:
+        """With the objective, and the gap to the dual value."""
+        u = self._y - self._S @ a
+        v = self._S.T @ u
+        size, pull = np.abs(a), np.abs(v)
+        half = float(u @ u) / 2
+        objective = half + eps * float(size.sum())
+        # P - D at t = 1, term by term, each of which is non-negative.
+        gap = float((eps * size - a * v + box * np.maximum(pull - eps, 0.0)).sum())
+        largest = float(pull.max(initial=0.0))
+        if largest > eps:
+            t = eps / largest
+            gap = min(gap, objective - t * float(self._y @ u) + t * t * half)
+        return BoxLassoFit(a, objective, max(gap, 0.0), n_iter)
+
+
+class _InteriorPoint:
+    """Rows p, m of P with T = C - P, and the multipliers Z of P >= 0 and U of T >= 0; all stay positive."""
+
+    def __init__(self, S: Array, G: Array, y: Array, eps: float, box: Array) -> None:
+        self.S, self.G, self.y, self.eps, self.box = S, G, y, eps, box
+        q = S.T @ y
+        start = np.minimum(3 * float(np.linalg.norm(q)) / max(float(G.trace()), 1e-300), box / 2)
+        self.P = np.stack([start, start])
+        self.T = box - self.P
+        self.Z = np.full_like(self.P, max(eps, 1e-3 * float(np.abs(q).max(initial=0.0))))
+        self.U = self.Z * self.P / self.T  # every product the same
+
+    @property
+    def a(self) -> Array:
+        """The coefficients."""
+        return np.asarray(self.P[0] - self.P[1])
+
+    @property
+    def total(self) -> float:
+        """Sum of all complementarity products, the gap where the residual is zero."""
+        return float((self.P * self.Z).sum()) + float((self.T * self.U).sum())
+
+    def snapped(self) -> Array:
+        """The coefficients, those exactly zero or at the bound whose multiplier outweighs them."""
+        typical = float(np.abs(self.a).max()) / max(self.eps, float(self.Z.mean()), 1e-300)
+        P = np.where(self.P < self.Z * typical, 0.0, np.where(self.T < self.U * typical, self.box, self.P))
+        return np.asarray(P[0] - P[1])
+
+    def step(self) -> None:
+        """One predictor-corrector step."""
+        P, T, Z, U = self.P, self.T, self.Z, self.U
+        gradient = self.S.T @ (self.S @ self.a - self.y)
+        residual = _SIGNS * gradient + self.eps - Z + U
+        weight = Z / P + U / T
+        D = 1.0 / (1.0 / weight).sum(axis=0)
+        factor = _factor(self.G, D)
+        mean = self.total / (2 * P.size)
+
+        def direction(rz: Array, ru: Array) -> tuple[Array, Array, Array]:
+            """Newton's step towards complementarity products P Z + rz and T U + ru."""
+            R = -residual + rz / P - ru / T
+            rhs = D * (R[0] / weight[0] - R[1] / weight[1])
+            da = linalg.cho_solve(factor, rhs, check_finite=False)
+            dP = (R - _SIGNS * (rhs - D * da)) / weight  # G da = rhs - D da
+            return dP, (rz - Z * dP) / P, (ru + U * dP) / T
+
+        def length(dP: Array, dZ: Array, dU: Array) -> float:
+            return min(_reach(P, dP), _reach(T, -dP), _reach(Z, dZ), _reach(U, dU))
+
+        dP, dZ, dU = direction(-P * Z, -T * U)
+        t = min(1.0, length(dP, dZ, dU))
+        after = float(((P + t * dP) * (Z + t * dZ)).sum()) + float(((T - t * dP) * (U + t * dU)).sum())
+        target = (after / (2 * P.size * mean)) ** 3 * mean
+        dP, dZ, dU = direction(target - P * Z - dP * dZ, target - T * U + dP * dU)
+        t = min(1.0, 0.995 * length(dP, dZ, dU))
+        self.P, self.T, self.Z, self.U = P + t * dP, T - t * dP, Z + t * dZ, U + t * dU
+
+
+def _factor(G: Array, D: Array) -> tuple[Array, bool]:
+    """Cholesky factor of G + diag(D), the diagonal raised a little where rounding makes it indefinite."""
+    raised = 0.0
+    while True:
+        M = G.copy()
+        M.flat[:: len(M) + 1] += D + raised
+        try:
+            return linalg.cho_factor(M.T, lower=True, check_finite=False, overwrite_a=True)
+        except linalg.LinAlgError:
+            raised = max(100 * raised, 1e-15 * float(G.trace()))
+
+
+def _reach(x: Array, dx: Array) -> float:
+    """How far x can go along dx and stay positive."""
+    falling = dx < 0
+    return float((-x[falling] / dx[falling]).min(initial=np.inf))

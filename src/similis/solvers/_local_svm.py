@@ -1,0 +1,185 @@
+"""Support vector machines for all C of a grid: one on a whole kernel, or thousands on the neighbours of queries."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from similis import _kernels
+from similis._utils.threads import map_row_chunks, single_blas_thread
+from similis.solvers._local_spectrum import local_psd, psd_prefix
+
+__all__ = ["SVMPath", "local_svm_scores", "svm_path"]
+
+# Blocks of this many numbers at a time stay in the processor's cache.
+_CHUNK = 2**19
+# Of the optimality conditions, in units of the margin; a thousandth of libsvm's default.
+_TOLERATED = 1e-6
+
+
+@dataclass(frozen=True)
+class SVMPath:
+    """Solutions of :func:`svm_path` for R costs.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (R, n)
+        c = y . alpha, with alpha of [chen2010] Eq. (2.4): f(x) = sum_i c_i k(x, x_i) + intercept.
+    intercept : ndarray of shape (R,)
+        b; the middle where an interval of them is optimal.
+    violation : ndarray of shape (R,)
+        Certificate: how far max{y_i - (Kc)_i : c_i can grow} is above min{y_i - (Kc)_i : c_i can fall}, zero at the
+        optimum. No larger than some 1e-9, plus the round-off of K c.
+    """
+
+    coef: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    violation: NDArray[np.float64]
+
+
+def svm_path(K: NDArray[Any], y: ArrayLike, Cs: ArrayLike) -> SVMPath:
+    """Solve the dual of the support vector machine, [chen2010] Eq. (2.4), for all C of a grid.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Symmetric positive semi-definite kernel.
+    y : array of shape (n,)
+        Labels, 1 and -1, both present.
+    Cs : array of shape (R,)
+        Costs, positive, in any order.
+
+    Returns
+    -------
+    SVMPath
+
+    Notes
+    -----
+    Sequential minimal optimisation with second-order choice of pairs, and after every n pairs a Newton step on the
+    coefficients off their bounds, which ends the slow tail that large C have otherwise. Costs are taken in ascending
+    order, each starting from the best multiple of the last solution; one that stays off the bound C solves all
+    larger C.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import svm_path
+    >>> path = svm_path(np.eye(2), [1, -1], [0.5, 10.0])
+    >>> path.coef
+    array([[ 0.5, -0.5],
+           [ 1. , -1. ]])
+    """
+    y = np.ascontiguousarray(y, dtype=np.float64)
+    cost = np.atleast_1d(np.asarray(Cs, dtype=np.float64))
+    order = np.argsort(cost, kind="stable")
+    coef, intercept, violation = np.empty((cost.size, y.size)), np.empty(cost.size), np.empty(cost.size)
+    _kernels.svm_path(np.ascontiguousarray(K, dtype=np.float64), y, cost[order], coef, intercept, violation)
+    back = np.argsort(order, kind="stable")
+    return SVMPath(coef[back], intercept[back], violation[back])
+
+
+def local_svm_scores(
+    S: NDArray[Any],
+    indices: NDArray[np.intp],
+    s: NDArray[Any],
+    codes: NDArray[np.intp],
+    n_classes: int,
+    ks: ArrayLike,
+    Cs: ArrayLike,
+    *,
+    spectrum: str = "clip",
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """Answer each query by support vector machines on its neighbours, for all k and all C of a grid.
+
+    Parameters
+    ----------
+    S : ndarray of shape (n, n)
+        Similarities of the training objects; only the symmetric part of a neighbourhood's block matters.
+    indices : ndarray of shape (m, K)
+        Ranked neighbours of each query, at least one; -1 pads at the end.
+    s : ndarray of shape (m, K)
+        Similarities of the queries to them; anything at pads.
+    codes : ndarray of shape (n,)
+        Class code of every training object.
+    n_classes : int
+        Number of classes G.
+    ks : array of shape (T,)
+        Numbers of neighbours, at most K, in any order; a query with fewer known neighbours uses those.
+    Cs : array of shape (R,)
+        Costs, in any order.
+    spectrum : {"clip", "flip", "shift"}
+        How a k x k block that is not positive semi-definite is treated; clip and flip act on s as well.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    ndarray of shape (T, R, m, G)
+        Class scores. For two classes -f and f, with f = 1 or -1 where all neighbours are of one class: the machine's
+        limit. For more, votes of the pairs plus a bounded sum of their f; a class without neighbours loses to the
+        others by f = 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import local_svm_scores
+    >>> local_svm_scores(np.eye(2), np.array([[0, 1]]), np.array([[1.0, 0.5]]), np.array([0, 1]), 2, [1, 2], [10.0])
+    array([[[[ 1. , -1. ]]],
+           [[[ 0.5, -0.5]]]])
+    """
+    S, indices = np.ascontiguousarray(S), np.ascontiguousarray(indices, dtype=np.intp)
+    s = np.where(indices >= 0, s, 0.0).astype(np.float64, copy=False)
+    known = (indices >= 0).sum(axis=1)
+    sizes, where = np.unique(np.asarray(ks, dtype=np.intp), return_inverse=True)
+    cost, at = np.unique(np.asarray(Cs, dtype=np.float64), return_inverse=True)
+    m, K = indices.shape
+    scores = np.empty((sizes.size, m, cost.size, n_classes))
+    failures: list[int] = []
+
+    def work(rows: slice) -> None:
+        batch = max(1, _CHUNK // (K * K))
+        for start in range(rows.start, rows.stop, batch):
+            part = np.arange(start, min(start + batch, rows.stop))
+            blocks = np.empty((part.size, K, K))
+            _kernels.gather_blocks(S, indices[part], blocks)
+            sound = psd_prefix(blocks, known[part])
+            for t, k in enumerate(sizes):
+                for size, treat, chosen in _alike(np.minimum(k, known[part]), sound):
+                    rows_ = part[chosen]
+                    block = np.ascontiguousarray(blocks[chosen, :size, :size])
+                    query = np.ascontiguousarray(s[rows_, :size])
+                    if treat:
+                        block, query = local_psd(block, query, spectrum)
+                    found = np.empty((rows_.size, cost.size, n_classes))
+                    violation = np.empty(found.shape[:2])
+                    _kernels.local_svm(block, query, codes[indices[rows_, :size]], cost, found, violation)
+                    scores[t, rows_] = found
+                    failures.append(int((violation > _TOLERATED).sum()))
+
+    with single_blas_thread():
+        map_row_chunks(work, m, n_jobs)
+    if sum(failures):
+        warnings.warn(
+            f"{sum(failures)} of {m * sizes.size * cost.size} local machines ended with their optimality conditions "
+            f"violated by more than {_TOLERATED:g}; rescale the similarities or lower C.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return scores.transpose(0, 2, 1, 3)[where][:, at]
+
+
+def _alike(sizes: NDArray[np.intp], sound: NDArray[np.intp]) -> list[tuple[int, bool, NDArray[np.intp]]]:
+    """Rows whose leading blocks have the same size and alike need treatment or not."""
+    treat = sizes > sound
+    return [
+        (int(size), flag, np.flatnonzero((sizes == size) & (treat == flag)))
+        for size in np.unique(sizes)
+        for flag in (False, True)
+        if ((sizes == size) & (treat == flag)).any()
+    ]

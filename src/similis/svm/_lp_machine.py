@@ -1,0 +1,79 @@
+"""The linear programming machine. [chen2010] sec. 2.2."""
+
+from __future__ import annotations
+
+from similis._utils.params import positive
+from similis.solvers import lp_margin
+from similis.svm._machines import Machine, RowMachine
+
+__all__ = ["LPMachine"]
+
+
+class LPMachine(RowMachine):
+    """Linear programming machine: rows as features, hinge loss, l1 penalty.
+
+    Minimises ||w||_1 + C sum_i max(0, 1 - y_i (w's_i + b)) and decides by the sign of w's(x) + b. Most entries of w are
+    zero; only the similarities to the others are needed (see :func:`similis.compact`).
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a violated margin; larger fits closer with more objects.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels; ``classes_[1]`` is the positive side.
+    coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n) for three classes or more
+        w, zeros written out.
+    intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
+        b; the middle where an interval of them is optimal.
+    objective_, gap_ : float
+        The objective, and an upper bound on how far it is above its minimum; two classes only.
+    pairs_ : ndarray of shape (G (G - 1) / 2, 2)
+        Three classes or more: the two classes of each machine, the second positive.
+    estimators_ : list of LPMachine
+        Three classes or more: the machines, each a model of its own members.
+    columns_ : ndarray
+        Training objects with a non-zero weight.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    PotentialSVM : squared loss, bounded coefficients.
+
+    Notes
+    -----
+    Solved by the dual simplex method of HiGHS. In a grid, a solution none of whose multipliers is at the bound C is
+    that for every larger C.
+
+    References
+    ----------
+    [chen2010] Eq. (2.7).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import LPMachine
+    >>> S = np.array([[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 1, 0.8], [0.2, 0, 0.8, 1]])
+    >>> model = LPMachine(C=10).fit(S, ["a", "a", "b", "b"])
+    >>> model.columns_
+    array([0, 1])
+    """
+
+    _parameter_constraints = {"C": [positive()]}
+    _path_params = ("C",)
+
+    def __init__(self, *, C=1.0):
+        self.C = C
+
+    def _solve(self, S, y, weight, points):
+        solved = {}
+        last, inside = None, False
+        for C in sorted({point["C"] for point in points}):
+            if not inside:
+                last = lp_margin(S, y, C * weight)
+                inside = (last.multipliers < C * weight * (1 - 1e-9)).all()
+            solved[C] = Machine(last.coef, last.intercept, last.objective, last.gap)
+        return [solved[point["C"]] for point in points]

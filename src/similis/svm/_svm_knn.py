@@ -1,0 +1,162 @@
+"""A support vector machine on each query's neighbours. [chen2010] sec. 2.1.5, ch. 4."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from similis._utils.base import ProximityClassifier
+from similis._utils.neighbors import cut_to
+from similis._utils.params import Integral, at_least, choice, positive, validated
+from similis._utils.path import PathMixin
+from similis.solvers import local_svm_scores, top_k
+
+__all__ = ["SVMKNN"]
+
+
+class SVMKNN(PathMixin, ProximityClassifier):
+    """SVM-KNN: classify each object by a support vector machine trained on its k nearest neighbours alone.
+
+    The machine is local where a global one is misled, as on sparse similarities, and looks at more than votes. With
+    k = n it is the global machine on the repaired matrix.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=16
+        Number k of neighbours; above the number n of training objects it is cut to n (``n_neighbors_``).
+    C : float, default=1.0
+        Cost of a violated margin.
+    spectrum : {"clip", "flip", "shift"}, default="clip"
+        How the neighbours' own k x k block is made positive semi-definite where it is not. Clip and flip treat the
+        query's k similarities by the same projection, shift leaves them.
+    n_jobs : int or None
+        Number of threads over the rows; the result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    n_neighbors_ : int
+        Neighbours used.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    similis.SimilarityKNN : votes of the neighbours, weighted.
+    similis.PathSearchCV : all k and all C in one sweep.
+
+    Notes
+    -----
+    Neighbours that are all of one class decide for it. Several classes are compared by pairs among the neighbours; a
+    class without neighbours loses to the others with a margin of one, the limit of a machine that sees one class.
+    Equal similarities go to the lower training index.
+
+    The paper chooses neighbours by symmetrised similarity: put ``Pairwise(..., symmetrize=True)`` or
+    :func:`similis.symmetrize` in front of an asymmetric matrix; otherwise a new row's own direction s(x, z) ranks, and
+    the neighbours' block enters by its symmetric part.
+
+    The machines are solved to a violation of the optimality conditions of 1e-9 (libsvm: 1e-3) up to round-off, so that
+    a sweep gives the labels of single fits.
+
+    References
+    ----------
+    [chen2010] Eq. (2.4), sec. 2.1.5, 4.1, 4.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import SVMKNN
+    >>> S = np.array([[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 1, 0.8], [0.2, 0, 0.8, 1]])
+    >>> model = SVMKNN(n_neighbors=3).fit(S, ["a", "a", "b", "b"])
+    >>> model.predict([[0.5, 0.6, 0.1, 0.2], [0.2, 0.1, 0.7, 0.6]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    _parameter_constraints = {
+        "n_neighbors": [at_least(1)],
+        "C": [positive()],
+        "spectrum": [choice("clip", "flip", "shift")],
+        "n_jobs": [Integral, None],
+    }
+    _path_params = ("n_neighbors", "C")
+    _reads = "similarity"
+    _accept_sparse = True
+
+    def __init__(self, *, n_neighbors=16, C=1.0, spectrum="clip", n_jobs=None):
+        self.n_neighbors = n_neighbors
+        self.C = C
+        self.spectrum = spectrum
+        self.n_jobs = n_jobs
+
+    @validated
+    def fit(self, X, y):
+        """Keep the matrix and the labels; the machines are trained when asked.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        self._S, self._codes = self._check_fit_labels(X, y)
+        self.n_neighbors_ = cut_to(len(self._codes), self.n_neighbors)
+        return self
+
+    def decision_function(self, X):
+        """Decision values of the local machines.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Similarities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,) for two classes, else (m, G)
+            For two classes f, positive for ``classes_[1]``; for more, votes of the pairs plus a bounded sum of margins.
+        """
+        return self._scores_to_response(self._class_scores(X), "decision_function")
+
+    def predict(self, X):
+        """Predict the class the local machines decide for.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Similarities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Labels from ``classes_``; the earlier class wins a tie.
+        """
+        scores = self._class_scores(X)
+        return self.classes_[np.argmax(scores, axis=1)]
+
+    def _class_scores(self, X):
+        check_is_fitted(self)
+        Q = self._check_query(X)
+        points = [{"n_neighbors": self.n_neighbors_, "C": self.C}]
+        return self._path_scores(self._S, self._codes, Q, None, points)[0]
+
+    def _path_scores(self, S, codes, Q, test_fold, points):
+        ks, Cs = ([point[name] for point in points] for name in self._path_params)
+        rows, n = (Q, len(codes)) if test_fold is None else (S, len(codes) - int(np.bincount(test_fold).min()))
+        indices, values = top_k(rows, cut_to(n, max(ks)), folds=test_fold, n_jobs=self.n_jobs)
+        grid, places = np.unique(np.minimum(ks, indices.shape[1]), return_inverse=True)
+        costs, at = np.unique(Cs, return_inverse=True)
+        table = local_svm_scores(
+            S, indices, values, codes, len(self.classes_), grid, costs, spectrum=self.spectrum, n_jobs=self.n_jobs
+        )
+        return [table[t, r] for t, r in zip(places, at)]
+
+    def _scores_to_response(self, scores, response):
+        if response == "decision_function":
+            return scores[:, 1] if scores.shape[1] == 2 else scores
+        return super()._scores_to_response(scores, response)
