@@ -74,7 +74,8 @@ def check_proximity(
     if A.shape[0] != A.shape[1]:
         raise ProximityError(
             f"{_who(estimator)} needs a square matrix at fit, one row and one column per training object. Got shape "
-            f"{A.shape}. To start from feature vectors or other objects, put Pairwise(measure) in front."
+            f"{A.shape}. To start from features or other objects, put Pairwise(measure) in front; in a meta-estimator "
+            "that slices rows only, Pairwise(FromMatrix(S))."
         )
     if kind is not None and A.ndim == 2:
         _warn_if_other_kind(A, kind)
