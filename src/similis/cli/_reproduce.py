@@ -182,24 +182,13 @@ def _show(result: Reproduction, show_all: bool) -> None:
     rows = []
     for c in shown:
         where = f"d={c.condition['d']}" if "d" in c.condition else c.dataset
-        ours = "" if c.ours is None else f"{c.ours:.2f}"
-        difference = c.reason if c.difference is None else f"{c.difference:+.2f}"
-        error = "" if c.standard_error is None else f"{c.standard_error:.2f}"
-        rows.append(
-            (
-                f"{c.paper}:{c.table}",
-                where,
-                c.method,
-                c.quantity,
-                f"{c.published:.2f}",
-                ours,
-                difference,
-                error,
-                c.verdict,
-            )
-        )
+        numbers = [f"{value:.{c.digits}f}" if value is not None else "" for value in (c.ours, c.standard_error)]
+        difference = c.reason if c.difference is None else f"{c.difference:+.{c.digits}f}"
+        published = f"{c.published:.{c.digits}f}"
+        table = f"{c.paper}:{c.table}"
+        rows.append((table, where, c.method, c.quantity, published, numbers[0], difference, numbers[1], c.verdict))
     head = ("table", "where", "method", "quantity", "paper", "ours", "difference", "s.e.", "verdict")
     if rows:
         print_table(head, rows)
-    counts = Counter(c.verdict for c in result.comparisons)
+    counts = Counter("agree" if c.verdict == "agrees" else c.verdict for c in result.comparisons)
     echo(f"{len(result.comparisons)} figures: " + ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common()))

@@ -10,6 +10,7 @@ from typing import Any
 from similis._utils.files import atomic_write
 from similis.reproduce._notes import notes_on
 from similis.reproduce._record import read_results
+from similis.reproduce._verdict import digits_of
 
 __all__ = ["write_pages"]
 
@@ -170,7 +171,7 @@ def _row_order(cell: Cell) -> tuple[float, str]:
 def _number(value: float | None, cell: Cell, *, signed: bool = False) -> str:
     if value is None:
         return ""
-    digits = 4 if cell["quantity"] == "nce" else 3 if cell["quantity"] == "perplexity" else 2
+    digits = digits_of(cell["quantity"])
     return f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from similis.reproduce._published import PublishedCell
 
-__all__ = ["RULE", "Comparison", "compare"]
+__all__ = ["RULE", "Comparison", "compare", "digits_of"]
 
 RULE = (
     "Agreement: a difference of at most 3 combined standard errors (or one object, where each is tested once) plus "
@@ -76,6 +76,11 @@ class Comparison:
     reason: str = ""
 
     @property
+    def digits(self) -> int:
+        """Decimals worth printing."""
+        return digits_of(self.quantity)
+
+    @property
     def is_miss(self) -> bool:
         """Whether the figures disagree, or ours is lacking."""
         return self.verdict not in ("agrees", "one run")
@@ -87,6 +92,11 @@ class Comparison:
             return (0, 0.0)
         size = abs(self.difference) / self.tolerance if self.tolerance else 0.0
         return (1 if self.is_miss else 2, -size)
+
+
+def digits_of(quantity: str) -> int:
+    """Decimals worth printing: percentages have two, perplexities three, normalised cross entropies four."""
+    return {"perplexity": 3, "nce": 4}.get(quantity, 2)
 
 
 def compare(
