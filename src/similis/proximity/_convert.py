@@ -172,10 +172,10 @@ class ToSimilarity(Elementwise):
 
     Notes
     -----
-    ``linear`` gives a new object farther than d_max the similarity 0, the end of the scale. ``reciprocal`` gives d = 0 in
-    a new row the value ``scale_``, or the row's own largest finite 1/d where that is larger: nothing is more alike than the same
-    object. On the training diagonal it stands whatever the diagonal of D, so there ``fit_transform(D)`` may differ from
-    ``fit(D).transform(D)``. A non-zero diagonal draws a :class:`~similis.exceptions.DiagonalWarning`.
+    ``linear`` gives a new object farther than d_max the similarity 0, the end of the scale. ``reciprocal`` gives d = 0
+    in a new row the value ``scale_``, or the row's own largest finite 1/d where that is larger: nothing is more alike
+    than the same object. On the training diagonal it stands whatever the diagonal of D, so there ``fit_transform(D)``
+    may differ from ``fit(D).transform(D)``. A non-zero diagonal draws a :class:`~similis.exceptions.DiagonalWarning`.
 
     References
     ----------
