@@ -49,8 +49,8 @@ class Comparison:
         ``agrees``, ``better``, ``worse``, ``one run``, ``no data`` or ``failed``.
     values : list of float
         Every run.
-    chosen : list of dict
-        What the search chose in each run.
+    chosen : dict of str to list
+        What the search chose in each run, by parameter; empty for a variant of the same runs.
     seconds : float
         Time of our runs.
     reason : str
@@ -71,7 +71,7 @@ class Comparison:
     tolerance: float | None = None
     verdict: str = "no data"
     values: list[float] = field(default_factory=list)
-    chosen: list[dict[str, Any]] = field(default_factory=list)
+    chosen: dict[str, list[Any]] = field(default_factory=dict)
     seconds: float = 0.0
     reason: str = ""
 
@@ -155,7 +155,7 @@ def compare(
         tolerance=tolerance,
         verdict=_verdict(difference, tolerance, cell.quantity),
         values=values,
-        chosen=[outcome["chosen"] for outcome in outcomes],
+        chosen={} if variant else {key: [o["chosen"].get(key) for o in outcomes] for key in outcomes[0]["chosen"]},
         seconds=round(sum(outcome["seconds"] for outcome in outcomes), 3),
     )
 
