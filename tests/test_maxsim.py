@@ -4,6 +4,7 @@ import cvxpy
 import numpy as np
 import pytest
 from oracles.margin_qp import kkt_violation
+from scipy.optimize import linprog
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
@@ -75,6 +76,30 @@ def test_margin_solver_on_awkward_systems(scale):
     assert zero.objective == pytest.approx(6.0)
     assert not nonnegative_margin(np.zeros((3, 3))).feasible
     assert not nonnegative_margin(np.array([[1.0, -1.0], [-1.0, 1.0]])).feasible
+
+
+@pytest.mark.parametrize("kind", ["normal", "rbf", "counts", "uniform"])
+def test_margin_solver_knows_what_is_feasible(rng, kind):
+    """Against a linear program: the largest margin of weights between 0 and 1."""
+    for _ in range(25):
+        n = rng.integers(2, 25)
+        X = rng.normal(size=(n, 2))
+        S = {
+            "normal": rng.normal(size=(n, n)),
+            "rbf": rbf(X, X, 10 ** rng.uniform(-1, 1)),
+            "counts": rng.integers(0, 3, size=(n, n)).astype(float),
+            "uniform": rng.random((n, n)) + 3 * rng.random() * np.eye(n),
+        }[kind]
+        A = signed_similarities(S, rng.integers(rng.integers(2, 5), size=n))
+        bounds = [(0, 1)] * n + [(None, 1)]
+        margin = -linprog(np.r_[np.zeros(n), -1], A_ub=np.c_[-A, np.ones(n)], b_ub=np.zeros(n), bounds=bounds).fun
+        found = nonnegative_margin(A)
+        if margin < 1e-11 or margin > 1e-5:  # between the two lies the reach of the arithmetic
+            assert found.feasible == (margin > 0.5e-5)
+        if found.feasible and margin > 1e-5:
+            assert found.gap < 1e-6
+            assert (A @ found.alpha >= 1 - 1e-9).all()
+        assert nonnegative_margin(A, 10 ** rng.uniform(-4, 6)).gap < 1e-8
 
 
 def test_infeasible_sbc_says_why(rng):

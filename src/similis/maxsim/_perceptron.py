@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from similis import _kernels
 from similis._utils.params import at_least, validated
+from similis._utils.warn import warn_user
 from similis.maxsim._base import ClassSimilarity, signed_similarities
 
 __all__ = ["SimilarityPerceptron"]
@@ -83,11 +82,10 @@ class SimilarityPerceptron(ClassSimilarity):
         alpha, total = np.zeros(len(S)), np.zeros(len(S))
         self.n_iter_, self.fits_ = _kernels.perceptron(Sigma, self.max_iter, alpha, total)
         if not self.fits_:
-            warnings.warn(
+            warn_user(
                 "SimilarityPerceptron made max_iter sweeps without classifying every training object; raise max_iter, "
                 "set average=True, or use a tighter similarity.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         self._set_weights(total if self.average else alpha, codes)
         return self

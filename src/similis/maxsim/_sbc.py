@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from similis._utils.params import positive, validated
+from similis._utils.rows import row_distances
 from similis._utils.validation import show
+from similis._utils.warn import warn_user
 from similis.exceptions import ProximityError
 from similis.maxsim._base import ClassSimilarity, signed_similarities
 from similis.solvers import nonnegative_margin
@@ -103,6 +106,12 @@ class SBC(ClassSimilarity):
         found = nonnegative_margin(A, self.C)
         if not found.feasible:
             raise ProximityError(self._why_infeasible(S, codes))
+        if found.gap > 1e-6:
+            warn_user(
+                f"SBC stopped at a relative gap of {found.gap:.1g}: the margin can hardly be kept. Set C to allow "
+                "violations, or use a tighter similarity.",
+                ConvergenceWarning,
+            )
         self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
         self.fits_ = bool((A @ found.alpha > 0).all())
         self.tight_ = bool((Sigma.sum(axis=1) > 0).all())
@@ -110,16 +119,15 @@ class SBC(ClassSimilarity):
         return self
 
     def _why_infeasible(self, S, codes):
-        round_off = 1e-9 * np.abs(S).max()
-        for i in range(len(S)):
-            same = np.flatnonzero((np.abs(S - S[i]).max(axis=1) <= round_off) & (codes != codes[i]))
-            if same.size:
-                j = same[0]
-                a, b = (show(self.classes_[codes[k]]) for k in (i, j))
-                return (
-                    f"SBC without C finds no weights: objects {i} (class {a}) and {j} (class {b}) have equal rows but "
-                    "different classes. Set C to allow violations, or remove one."
-                )
+        equal = row_distances(S, S) <= 1e-9 * np.abs(S).max()
+        pairs = np.argwhere(equal & (codes[:, None] < codes))
+        if pairs.size:
+            i, j = sorted(pairs[0])
+            a, b = (show(self.classes_[codes[k]]) for k in (i, j))
+            return (
+                f"SBC without C finds no weights: objects {i} (class {a}) and {j} (class {b}) have equal rows but "
+                "different classes. Set C to allow violations, or remove one."
+            )
         return (
             "SBC without C finds no weights that make every training object most similar to its own class. Set C to "
             "allow violations, or use a tighter similarity (a smaller RBF width)."

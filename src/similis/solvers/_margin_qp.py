@@ -11,6 +11,8 @@ from scipy import linalg
 
 __all__ = ["MarginWeights", "nonnegative_margin"]
 
+_PATIENCE = 5  # steps that no longer halve a small gap: the arithmetic gives no more
+
 
 @dataclass(frozen=True)
 class MarginWeights:
@@ -63,8 +65,9 @@ def nonnegative_margin(
     Notes
     -----
     Mehrotra's predictor-corrector method. Slacks and multipliers are eliminated, so that a step costs one product A'EA
-    and one Cholesky factor of an n x n matrix that is at least 2 I: it never fails. The answer is recovered from the
-    multipliers, a = max(A'u, 0) / 2, and certified by the gap between the two objectives.
+    and one Cholesky factor of an n x n matrix that is at least 2 I. After each step two points are tried: the iterate,
+    and the one recovered from the multipliers, a = max(A'u, 0) / 2; both are scaled until A a >= 1 where C is None. The
+    best point and the best dual value 1'u - |max(A'u, 0)|^2 / 4 so far make the gap.
 
     Examples
     --------
@@ -76,14 +79,47 @@ def nonnegative_margin(
     A = np.ascontiguousarray(A, dtype=np.float64)
     scale = float(np.abs(A).max(initial=0.0)) or 1.0
     state = _State(A / scale, None if C is None else C * scale**2)
-    steps = 0
-    while steps < max_iter:
+    best = _Best(state)
+    steps = stalled = 0
+    while steps < max_iter and stalled < _PATIENCE:
         steps += 1
-        if not state.step() or state.candidate()[2] <= tol or (C is None and state.is_infeasible()):
+        before = best.gap
+        if not state.step() or best.look(tol) or state.is_infeasible():
             break
-    alpha, objective, gap = state.candidate()
-    feasible = C is not None or not state.is_infeasible()
-    return MarginWeights(alpha / scale, state.u / scale**2, objective / scale**2, gap, feasible, steps)
+        stalled = stalled + 1 if best.gap < 0.1 and best.gap > 0.5 * before else 0
+    feasible = bool(np.isfinite(best.objective))
+    u = best.u if feasible else state.u
+    return MarginWeights(best.alpha / scale, u / scale**2, best.objective / scale**2, best.gap, feasible, steps)
+
+
+class _Best:
+    """The best point and the best bound met on the way."""
+
+    def __init__(self, state: _State) -> None:
+        self.state = state
+        self.alpha, self.u = np.zeros(len(state.a)), state.u.copy()
+        self.objective, self.bound = np.inf, -np.inf
+
+    @property
+    def gap(self) -> float:
+        """Bound on the excess of `objective` over the minimum, relatively."""
+        return max(self.objective - self.bound, 0.0) / (1 + self.objective) if np.isfinite(self.objective) else np.inf
+
+    def look(self, tol: float) -> bool:
+        """Consider where the state has come to; say whether its multipliers give a point within `tol`."""
+        state = self.state
+        pull = np.maximum(state.A.T @ state.u, 0.0)
+        bound = float(state.u.sum()) - float(pull @ pull) / 4
+        if bound > self.bound:
+            self.bound, self.u = bound, state.u.copy()
+        recovered, objective = state.objective(pull / 2)
+        done = objective - self.bound <= tol * (1 + objective) and np.isfinite(objective)
+        if done or objective < self.objective:
+            self.alpha, self.objective = recovered, objective
+        iterate, objective = state.objective(state.a)
+        if not done and objective < self.objective:
+            self.alpha, self.objective = iterate, objective
+        return bool(done)
 
 
 class _State:
@@ -114,17 +150,16 @@ class _State:
         mean = sum(float(x @ y) for x, y in pairs) / sum(x.size for x, _ in pairs)
         plain = [-x * y for x, y in pairs]
         first = self._direction(factor, E, dual, primal, plain)
-        p, d = self._lengths(first, 1.0)
-        after = sum(float((x + d * dx) @ (y + p * dy)) for (x, y), (dx, dy) in zip(pairs, first)) / sum(
-            x.size for x, _ in pairs
-        )
+        step = self._length(first, 1.0)
+        after = sum(float((x + step * dx) @ (y + step * dy)) for (x, y), (dx, dy) in zip(pairs, first))
+        after /= sum(x.size for x, _ in pairs)
         center = (after / mean) ** 3 * mean
         corrected = [r + center - dx * dy for r, (dx, dy) in zip(plain, first)]
         second = self._direction(factor, E, dual, primal, corrected)
-        p, d = self._lengths(second, 0.995)
+        step = self._length(second, 0.995)
         for (x, y), (dx, dy) in zip(pairs, second):
-            x += d * dx
-            y += p * dy
+            x += step * dx
+            y += step * dy
         return True
 
     def _direction(
@@ -142,34 +177,29 @@ class _State:
             steps.append((-du, (goals[2] + self.xi * du) / self.w))
         return steps
 
-    def _lengths(self, steps: list[tuple[NDArray[Any], NDArray[Any]]], share: float) -> tuple[float, float]:
-        """How far the variables and the multipliers can go and stay positive."""
-        names = [(self.v, self.a), (self.u, self.t)] + ([(self.w, self.xi)] if self.C is not None else [])
-        primal = min(_reach(y, dy) for (_, y), (_, dy) in zip(names, steps))
-        dual = min(_reach(x, dx) for (x, _), (dx, _) in zip(names, steps))
-        return min(1.0, share * primal), min(1.0, share * dual)
+    def _length(self, steps: list[tuple[NDArray[Any], NDArray[Any]]], share: float) -> float:
+        """How far variables and multipliers can go together and stay positive: 2 a = A'u + v ties them."""
+        pairs = [(self.v, self.a), (self.u, self.t)] + ([(self.w, self.xi)] if self.C is not None else [])
+        reach = min(min(_reach(x, dx), _reach(y, dy)) for (x, y), (dx, dy) in zip(pairs, steps))
+        return min(1.0, share * reach)
 
-    def candidate(self) -> tuple[NDArray[Any], float, float]:
-        """Weights recovered from the multipliers, their objective and the relative gap to the dual value."""
-        pull = np.maximum(self.A.T @ self.u, 0.0)
-        alpha = pull / 2
+    def objective(self, alpha: NDArray[Any]) -> tuple[NDArray[Any], float]:
+        """Weights, scaled up to A a >= 1 where that is asked for, and their objective; infinite where it cannot be."""
         margin = self.A @ alpha
-        value = self.u.sum() - float(pull @ pull) / 4
-        if self.C is None:
-            # Push the recovered point into the feasible set where that takes little.
-            worst = float(margin.min(initial=np.inf))
-            alpha = alpha / worst if 0 < worst < 1 else alpha
-            objective = float(alpha @ alpha)
-            gap = objective - value if worst > 0 else np.inf
-        else:
-            objective = float(alpha @ alpha) + self.C * float(np.maximum(1 - margin, 0.0).sum())
-            gap = objective - value
-        return alpha, objective, abs(gap) / (1 + abs(objective))
+        if self.C is not None:
+            return alpha, float(alpha @ alpha) + self.C * float(np.maximum(1 - margin, 0.0).sum())
+        worst = float(margin.min(initial=np.inf))
+        if worst <= 1e-11 * float(alpha.sum()):  # |A| <= 1: smaller margins are round-off
+            return alpha, np.inf
+        alpha = alpha / min(worst, 1.0)
+        return alpha, float(alpha @ alpha)
 
     def is_infeasible(self) -> bool:
         """Whether the multipliers are a ray u >= 0, A'u <= 0, 1'u > 0, by which A a >= 1 cannot hold for a >= 0."""
+        if self.C is not None:
+            return False
         size = float(self.u.sum())
-        return size > 1e4 and float((self.A.T @ self.u).max(initial=-np.inf)) <= 1e-7 * size
+        return size > 1e4 and float((self.A.T @ self.u).max(initial=-np.inf)) <= 1e-9 * size
 
 
 def _normal_matrix(A: NDArray[Any], E: NDArray[Any], D: NDArray[Any]) -> NDArray[Any]:
