@@ -18,8 +18,9 @@ class ClassSimilarity(FewColumnsMixin, ProximityClassifier):
         """Keep the weights; objects of weight zero are not needed to predict."""
         self.alpha_ = alpha
         needed = np.flatnonzero(alpha)
-        self._weights = np.zeros((len(needed), len(self.classes_)))
-        self._weights[np.arange(len(needed)), codes[needed]] = alpha[needed]
+        needed = needed[np.argsort(codes[needed], kind="stable")]  # class by class, to be summed as they stand
+        self._weights = alpha[needed]
+        self._weighted_classes, self._starts = np.unique(codes[needed], return_index=True)
         self._keep_columns(needed)
 
     def class_similarity(self, X):
@@ -36,7 +37,10 @@ class ClassSimilarity(FewColumnsMixin, ProximityClassifier):
             Columns in the order of ``classes_``.
         """
         Q = self._check_query(X)
-        return np.asarray(self._kept(Q) @ self._weights, dtype=np.float64)
+        sums = np.zeros((len(Q), len(self.classes_)))
+        if self._weights.size:
+            sums[:, self._weighted_classes] = np.add.reduceat(self._kept(Q) * self._weights, self._starts, axis=1)
+        return sums
 
     def decision_function(self, X):
         """Similarity to each class, or for two classes the second's minus the first's.
