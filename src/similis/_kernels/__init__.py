@@ -8,7 +8,7 @@ Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``
     _sets.py       common_bits, ratio_model, contrast_model, overlap_model: sets as packed bits
     _vectors.py    minkowski: sums of powers of differences
     _local_centroid.py  local_centroids: class centroids among ranked neighbours for a grid of k
-    _local_sda.py  local_sda: class models among ranked neighbours for a grid of neighbourhoods
+    _local_sda.py  local_sda: class models among ranked neighbours for a grid of neighbourhoods; lost_values
     _maxent.py     maxent_rates, maxent_table, maxent_nodes: maximum-entropy exponents on a set of values
     _mixture_em.py mixture_em: mixtures of maximum-entropy exponentials
     _topk.py       top_k: ranked neighbours of every row, with folds
@@ -19,6 +19,7 @@ Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``
     _local_svm.py  local_svm, svm_path: support vector machines on many small blocks, all C of a grid
     _lime.py       lime_path: maximum entropy interpolation weights for a grid of (k, ridge)
     _perceptron.py perceptron: sweeps of the dual perceptron
+    _triangles.py  row_differences, expected_from_neighbors: what other objects say of a pair
     _medoids.py    nearest_two, exchange_gains, eager_exchanges, cluster_totals: k-medoids
 
 Contract. A kernel takes C-contiguous arrays and scalars, writes into arrays its caller made or returns arrays it
@@ -40,6 +41,7 @@ _HOME: dict[str, str] = {
     "minkowski": "_vectors",
     "local_centroids": "_local_centroid",
     "local_sda": "_local_sda",
+    "lost_values": "_local_sda",
     "maxent_nodes": "_maxent",
     "maxent_rates": "_maxent",
     "maxent_table": "_maxent",
@@ -60,6 +62,8 @@ _HOME: dict[str, str] = {
     "exchange_gains": "_medoids",
     "nearest_two": "_medoids",
     "perceptron": "_perceptron",
+    "expected_from_neighbors": "_triangles",
+    "row_differences": "_triangles",
 }
 
 

@@ -11,7 +11,7 @@ from similis._kernels._jit import kernel
 from similis._kernels._local_centroid import _nearest
 from similis._kernels._maxent import POINT, solve_rate
 
-__all__ = ["local_sda"]
+__all__ = ["local_sda", "lost_values"]
 
 
 @kernel
@@ -36,99 +36,64 @@ def local_sda(
     and value of log P(s(x, mu_1), .., s(x, mu_G) | g), ``counts[i, t, g]``, and ``winners[i, t]``: the class of
     the most similar local centroid where some class has too few neighbours to be modelled, else -1.
 
-    Neighbourhoods are nested: sums grow by the new members, and start afresh only for a class whose centroid moved.
-    Without weights `weights` has no columns.
+    Neighbourhoods are nested and sums grow: ``above[g, q]`` is the sum over the members z of class g of the distance of
+    s(z, q) from the lower end of Omega, for every neighbour q at once, so that whichever neighbours become centroids,
+    their means are there. Without weights `weights` has no columns.
     """
     n_rows, n_ranks = indices.shape
     n_classes = counts.shape[2]
-    total, mass = np.empty(n_ranks), np.empty(n_ranks)
-    size = np.empty(n_classes, np.intp)
+    above, below = np.empty((n_classes, n_ranks)), np.empty((n_classes, n_ranks))
+    size, centroid = np.empty(n_classes, np.intp), np.empty(n_classes, np.intp)
     weight = np.empty(n_classes)
-    centroid, before = np.empty(n_classes, np.intp), np.empty(n_classes, np.intp)
-    above, below = np.empty((n_classes, n_classes)), np.empty((n_classes, n_classes))
     for i in range(n_rows):
-        size[:], weight[:], before[:] = 0, 0.0, -1
-        r = 0
+        size[:], weight[:] = 0, 0.0
+        above[:], below[:] = 0.0, 0.0
+        r, stop = 0, _known(indices[i], ends[i, -1])
         for t in range(ends.shape[1]):
-            start = r
-            while r < ends[i, t] and indices[i, r] >= 0:
+            while r < min(ends[i, t], stop):
                 c, w = codes[indices[i, r]], weights[i, r] if weights.shape[1] > 0 else 1.0
-                _join_class(S, codes, indices[i], weights[i], r, total, mass)
+                _join(S[indices[i, r]], indices[i], stop, w, omega[5], omega[6], above[c], below[c])
                 size[c] += 1
                 weight[c] += w
                 r += 1
-            _central(sign, codes, indices[i], total, mass, r, centroid)
+            _central(sign, codes, indices[i], r, above, weight, omega[5], centroid)
             few = False
             for c in range(n_classes):
                 counts[i, t, c] = size[c]
                 few = few or 0 < size[c] < options[0]
             winners[i, t] = _nearest(values[i], sign, centroid, size) if few else -1
-            if few and options[3] == 0.0:
-                before[:] = -1
-                continue
-            _grow_sums(S, codes, indices[i], weights[i], start, r, centroid, before, omega, above, below)
-            _score(values[i], centroid, weight, above, below, omega, options, out[:, i, t])
+            if not few or options[3] > 0.0:
+                _score(values[i], centroid, weight, above, below, omega, options, out[:, i, t])
 
 
 @kernel
-def _join_class(S: Any, codes: Any, row: Any, weights: Any, r: int, total: Any, mass: Any) -> None:
-    """Let the r-th neighbour join its class: it adds to the others' sums of s(z, mu) and they to its own."""
-    j = row[r]
-    w_new = weights[r] if weights.shape[0] > 0 else 1.0
-    total[r], mass[r] = 0.0, 0.0
-    for q in range(r + 1):
-        z = row[q]
-        if codes[z] == codes[j]:
-            w_old = weights[q] if weights.shape[0] > 0 else 1.0
-            total[r] += w_old * S[z, j]
-            mass[r] += w_old
-            if q < r:
-                total[q] += w_new * S[j, z]
-                mass[q] += w_new
+def _known(row: Any, stop: int) -> int:
+    """How many of the first `stop` neighbours there are."""
+    n = 0
+    while n < min(stop, row.shape[0]) and row[n] >= 0:
+        n += 1
+    return n
 
 
 @kernel
-def _central(sign: float, codes: Any, row: Any, total: Any, mass: Any, r: int, centroid: Any) -> None:
+def _join(source: Any, row: Any, stop: int, w: float, low: float, high: float, above: Any, below: Any) -> None:
+    """Let a neighbour join its class: its similarities s(z, q) to all neighbours q are added to the class's sums."""
+    for q in range(stop):
+        value = source[row[q]]
+        above[q] += w * (value - low)
+        below[q] += w * (high - value)
+
+
+@kernel
+def _central(sign: float, codes: Any, row: Any, r: int, above: Any, weight: Any, low: float, centroid: Any) -> None:
     """[cazzanti2007] Eq. (2.10) -> rank of each class's centroid, the nearer one among equals; -1 if absent."""
     centroid[:] = -1
     for q in range(r):
         c = codes[row[q]]
         best = centroid[c]
-        mean = sign * total[q] / mass[q]
-        if best < 0 or mean - 1e-12 * max(1.0, abs(mean)) > sign * total[best] / mass[best]:
+        mean = sign * (low + above[c, q] / weight[c])
+        if best < 0 or mean - 1e-12 * max(1.0, abs(mean)) > sign * (low + above[c, best] / weight[c]):
             centroid[c] = q
-
-
-@kernel
-def _grow_sums(
-    S: Any,
-    codes: Any,
-    row: Any,
-    weights: Any,
-    start: int,
-    stop: int,
-    centroid: Any,
-    before: Any,
-    omega: Any,
-    above: Any,
-    below: Any,
-) -> None:
-    """Sum over the members z of each class g the distances of s(z, mu_h) from both ends of Omega."""
-    low, high = omega[5], omega[6]
-    for h in range(centroid.shape[0]):
-        first = start
-        if centroid[h] != before[h]:
-            above[:, h], below[:, h] = 0.0, 0.0
-            first = 0
-        before[h] = centroid[h]
-        if centroid[h] < 0:
-            continue
-        mu = row[centroid[h]]
-        for q in range(first, stop):
-            z = row[q]
-            w = weights[q] if weights.shape[0] > 0 else 1.0
-            above[codes[z], h] += w * (S[z, mu] - low)
-            below[codes[z], h] += w * (high - S[z, mu])
 
 
 @kernel
@@ -149,8 +114,8 @@ def _score(values: Any, centroid: Any, weight: Any, above: Any, below: Any, omeg
                     node_weights,
                     center,
                     table,
-                    above[g, h] / (weight[g] * width),
-                    below[g, h] / (weight[g] * width),
+                    above[g, centroid[h]] / (weight[g] * width),
+                    below[g, centroid[h]] / (weight[g] * width),
                 )
                 s = values[centroid[h]]
                 offset = (high - s if rate > 0.0 else s - low) / width
@@ -182,3 +147,27 @@ def _term(
     if density or offset < -1e-12:
         return min(offset, 0.0), 1.0 if density else 0.0, math.log(1.0 - smoothing) - log_z
     return 0.0, 0.0, math.log(1.0 - smoothing + smoothing * math.exp(-log_size))
+
+
+@kernel
+def lost_values(order: Any, starts: Any, fold: Any, lost: Any) -> None:
+    """Write into ``lost[:, v]`` the folds (at most two, else -1) in which every entry of the v-th value is lost.
+
+    Entries of a square matrix, numbered row by row, come in `order` of their values, those of the v-th value from
+    starts[v] on. An entry is lost to the fold of its row and to that of its column.
+    """
+    n = fold.shape[0]
+    for v in range(starts.shape[0]):
+        stop = starts[v + 1] if v + 1 < starts.shape[0] else order.shape[0]
+        entry = order[starts[v]]
+        first, second = fold[entry // n], fold[entry % n]
+        for e in range(starts[v] + 1, stop):
+            if first < 0 and second < 0:
+                break
+            entry = order[e]
+            a, b = fold[entry // n], fold[entry % n]
+            if first not in (a, b):
+                first = -1
+            if second not in (a, b):
+                second = -1
+        lost[0, v], lost[1, v] = first, second

@@ -178,10 +178,14 @@ def maxent_table(nodes: Any, weights: Any, grid: Any, table: Any) -> None:
         d, w = nodes[side], weights[side]
         for i in range(grid.shape[0]):
             a, x = table[side, i], grid[i]
-            z0, z1, _ = _sums(d, w, x)
+            z0 = z1 = 0.0
+            for j in range(d.shape[0]):
+                term[j] = w[j] * _exp(-x * d[j])
+                z0 += term[j]
+                z1 += term[j] * d[j]
             mean = z1 / z0
             for j in range(d.shape[0]):
-                term[j] = w[j] * _exp(-x * d[j]) / z0
+                term[j] /= z0
             for r in range(1, n_terms + 1):
                 b[r] = 0.0
                 for j in range(d.shape[0]):

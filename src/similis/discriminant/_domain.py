@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from similis import _kernels
 from similis._utils.validation import show
 from similis.exceptions import ProximityError
 from similis.solvers import Omega
@@ -83,16 +84,18 @@ def check_inside(omega: Omega, values: NDArray[Any], where: Any) -> None:
 def fold_values(S: NDArray[Any], test_fold: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.bool_], NDArray[Any]]]:
     """For each fold: which objects are tested in it, and the distinct values of `S` among the other objects.
 
-    The values are sorted once and each fold takes away what it alone holds, so leave-one-out costs little more.
+    The entries are sorted once. An entry is lost to a fold that holds its row or its column, so a value is lost to at
+    most two folds, whatever their number.
     """
-    values, where, count = np.unique(S, return_inverse=True, return_counts=True)
-    where = where.reshape(S.shape)
+    flat = S.ravel()
+    order = np.argsort(flat)
+    ranked = flat[order]
+    starts = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]])
+    lost = np.empty((2, len(starts)), np.intp)
+    _kernels.lost_values(order, starts, np.ascontiguousarray(test_fold, dtype=np.intp), lost)
+    values = ranked[starts]
     for fold in np.unique(test_fold):
-        test = test_fold == fold
-        rows = np.flatnonzero(test)
-        held = np.concatenate([where[rows].ravel(), where[np.ix_(~test, rows)].ravel()])
-        left = count - np.bincount(held, minlength=len(values))
-        yield test, values[left > 0]
+        yield test_fold == fold, values[(lost[0] != fold) & (lost[1] != fold)]
 
 
 def public_domain(omegas: list[Omega]) -> Any:

@@ -22,7 +22,7 @@ _POINT, _DISCRETE, _INTERVAL, _RAY = range(4)
 _EXACT_VALUES = 400  # sets up to this size are summed value by value
 _KEPT_VALUES = 64  # of a larger one, so many next to the end
 _PANEL_NODES = 24
-_GRID_STEP = 1 / 64
+_GRID_STEP = 1 / 48
 _TAYLOR_TERMS = 8
 
 
