@@ -509,3 +509,13 @@ def test_progress_is_told_and_shown(capsys):
     assert states[-1].seconds_left == 0
     run(["nc"], progress=True)
     assert capsys.readouterr().out == ""
+
+
+def test_ranks_across_studies(result):
+    from similis.study import average_ranks
+
+    other = run(LIGHT, toy(seed=3), n_splits=2)
+    found = average_ranks({"first": result, "second": other})
+    assert set(found.methods) == set(LIGHT)
+    assert found.methods[-1] == "majority"
+    assert found.ranks.shape == (2, 4)

@@ -24,9 +24,13 @@ GAMMA_RBF = _powers(-5, 1)
 # [cazzanti2007] sec. 6.1, for CNN and mixture SDA
 COMPONENTS = AtMost((2, 3, 4, 5, 7, 10))
 C_SBC = _powers(-1, 2)
+# [pekalska2000] tried "a few" regularisers; the quadratic rule wants smaller ones.
+R_LINEAR = [1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
+R_QUADRATIC = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1]
 
 # libsvm may need millions of steps for a large C and never ends on some indefinite matrices.
 _SVC = lazy("SVC", "sklearn.svm", kernel="precomputed", max_iter=100_000)
+_SVC_LINEAR = lazy("SVC", "sklearn.svm", kernel="linear", max_iter=100_000)
 _SVC_RAW = lazy("SVC", "sklearn.svm", kernel="precomputed", max_iter=10_000)
 
 
@@ -60,7 +64,6 @@ NEIGHBORS = [
             f"kri-knn({spectrum})",
             lazy("SimilarityKNN", weights="kri", spectrum=spectrum),
             {"n_neighbors": K, "regularization": LAMBDA_KRI},
-            symmetric=True,
             family="neighbours",
             paper="chen2010 eq. 3.5",
             summary=f"kernel ridge interpolation weights, neighbours' block repaired by {spectrum}",
@@ -73,7 +76,6 @@ NEIGHBORS = [
             f"krr-knn({spectrum})",
             lazy("SimilarityKNN", weights="krr", spectrum=spectrum),
             {"n_neighbors": K, "regularization": LAMBDA_KRR},
-            symmetric=True,
             family="neighbours",
             paper="chen2010 eq. 3.8",
             summary=f"kernel ridge regression weights, neighbours' block treated by {spectrum}",
@@ -84,7 +86,6 @@ NEIGHBORS = [
         "lime-knn",
         lazy("SimilarityKNN", weights="lime"),
         {"n_neighbors": K, "regularization": LAMBDA_KRR},
-        symmetric=True,
         family="neighbours",
         paper="chen2010 eq. 3.3",
         summary="linear interpolation with maximum entropy",
@@ -186,6 +187,69 @@ SIMILARITY_BASED = [
     ),
 ]
 
+NORMAL = [
+    Method(
+        "rnlc",
+        lazy("NormalLinear"),
+        {"regularization": R_LINEAR},
+        reads="either",
+        family="normal",
+        paper="pekalska2000 sec. 2.2",
+        summary="rows as normal features, one regularised covariance",
+    ),
+    Method(
+        "rnlc(box-cox)",
+        Chain((lazy("BoxCox"), lazy("NormalLinear"))),
+        {"normallinear__regularization": R_LINEAR},
+        reads="dissimilarity",
+        family="normal",
+        paper="pekalska2000 sec. 4.4",
+        summary="the same on dissimilarities made more nearly normal",
+    ),
+    Method(
+        "rnqc",
+        lazy("NormalQuadratic"),
+        {"regularization": R_QUADRATIC},
+        reads="either",
+        family="normal",
+        paper="pekalska2000 sec. 2.2",
+        summary="rows as normal features, a regularised covariance a class",
+    ),
+    Method(
+        "pfld",
+        lazy("PseudoFisher"),
+        reads="either",
+        family="normal",
+        paper="pekalska2000 sec. 2.2",
+        summary="Fisher's discriminant on rows, with a pseudo-inverse",
+    ),
+    Method(
+        "parzen-r",
+        lazy("Parzen"),
+        reads="dissimilarity",
+        family="normal",
+        paper="pekalska2000 sec. 2.2",
+        summary="Gaussian windows on the dissimilarities",
+    ),
+    Method(
+        "parzen-f",
+        lazy("Parzen", space="features"),
+        reads="either",
+        family="normal",
+        paper="pekalska2000 sec. 2.2",
+        summary="Gaussian windows between rows",
+    ),
+    Method(
+        "pseudo-nearest-mean",
+        lazy("PseudoNearestMean"),
+        reads="dissimilarity",
+        symmetric=True,
+        family="normal",
+        paper="pekalska2000 sec. 2",
+        summary="the nearest class mean in pseudo-Euclidean space",
+    ),
+]
+
 SUPPORT_VECTORS = [
     *(
         Method(
@@ -216,6 +280,15 @@ SUPPORT_VECTORS = [
         family="support vectors",
         paper="chen2010 sec. 2.2, 4.3",
         summary="SVM, rows as feature vectors, Gaussian kernel",
+    ),
+    Method(
+        "svc-d2",
+        Chain((lazy("Whiten"), _SVC_LINEAR)),
+        {"svc__C": C_RBF},
+        reads="dissimilarity",
+        family="support vectors",
+        paper="pekalska2000 sec. 2.2",
+        summary="linear SVM on whitened dissimilarities: spectrum flip of a symmetric matrix",
     ),
 ]
 
@@ -254,9 +327,16 @@ METHODS: tuple[Method, ...] = (
     *CENTROIDS,
     *DISCRIMINANT,
     *SIMILARITY_BASED,
+    *NORMAL,
     *SUPPORT_VECTORS,
     *BASELINES,
 )
 
 # [chen2010] sec. 2.1.6 -> S S' as a kernel is the linear kernel on rows as features
-ALIASES = {"svm-kernel(square)": "svm-features(linear)", "k-nn": "knn", "nearest-centroid": "nc"}
+ALIASES = {
+    "svm-kernel(square)": "svm-features(linear)",
+    "svc-d": "svm-features(linear)",  # of dissimilarities: converting them shifts and scales the rows, which moves C
+    "parzen": "parzen-r",
+    "k-nn": "knn",
+    "nearest-centroid": "nc",
+}
