@@ -35,6 +35,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "proximity": (
         "check_proximity",
+        "diagnose",
         "Symmetrize",
         "symmetrize",
         "ToDissimilarity",

@@ -3,6 +3,7 @@
 from similis._utils.validation import check_proximity
 from similis.proximity._boxcox import BoxCox
 from similis.proximity._convert import ToDissimilarity, ToSimilarity
+from similis.proximity._diagnosis import Diagnosis, diagnose
 from similis.proximity._diffusion import diffusion_kernel
 from similis.proximity._display_matrix import MatrixDisplay, SpectrumDisplay, seriation
 from similis.proximity._display_objects import EmbeddingDisplay, HistogramDisplay
@@ -12,6 +13,7 @@ from similis.proximity._row_kernels import RowRBF, SpectrumSquare
 from similis.proximity._spaces import DissimilaritySpace, SimilarityFeatures
 from similis.proximity._spectrum import SpectrumClip, SpectrumFlip, SpectrumShift
 from similis.proximity._stack import make_stack
+from similis.proximity._suspects import Suspects, suspects
 from similis.proximity._symmetrize import Symmetrize, symmetrize
 from similis.proximity._unit_diagonal import UnitDiagonal
 
@@ -39,6 +41,12 @@ __all__ = [
     # functions
     "make_stack",
     "diffusion_kernel",
+    # diagnosis
+    "diagnose",
+    "Diagnosis",
+    # suspicious entries
+    "suspects",
+    "Suspects",
     # pictures
     "MatrixDisplay",
     "SpectrumDisplay",

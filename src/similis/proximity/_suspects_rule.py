@@ -1,0 +1,245 @@
+"""The rule behind suspicious entries: a pair is suspect when two sorts of witnesses, independently, contradict it.
+
+Neighbours. Objects that see everybody else alike are neighbours, whatever their own entry says. What the neighbours of
+i and of j have between them leads one to expect a value for (i, j).
+
+Triangles. |d(i, k) - d(j, k)| <= d(i, j) for every witness k. On a scale where that need not hold exactly (a sum of
+squares, a similarity turned round, a human judgement) these differences still belong to a distance: the matrix itself
+shows which differences go with which distance. A pair is suspect only if its differences go with the value expected and
+not with its own. So twins, outliers and branches of a tree, unlike their neighbours for a reason, are left alone.
+
+Nothing here depends on the unit or on the shape of the scale: deviations are counted in local standard deviations, read
+off the matrix at each level, and the cut follows from how fast the tail of the deviations falls. Damage between two
+groups may outvote its surroundings, so wide neighbourhoods vote first; what they reject is replaced by what they expect
+before narrower ones vote; the last round starts from there and judges every pair anew.
+
+The constants were chosen on simulated matrices with simulated damage (``benchmarks/bench_suspects.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from similis import _kernels
+from similis._utils.threads import map_row_chunks
+
+__all__ = ["Verdict", "judge"]
+
+Array = NDArray[np.float64]
+
+NEIGHBORS = 7  # 49 values behind an expectation: its median stands until 24 of them are damaged
+ROUNDS = ((4, 4), (2, 3), (1, 4))  # (every so-many-th neighbour, at most so many times), wide before narrow
+REACH = 0.2  # the widest neighbourhood holds at most this share of the objects
+WITNESSES = 256  # objects through whose eyes rows are compared; all of them in smaller matrices
+FLOOR = 0.1  # a local standard deviation counts as at least this share of the spread of the matrix
+CUT = 7.0  # least deviation to be suspect, in local standard deviations; with the floor, 0.7 of the spread
+TYPICAL = 0.1  # differences of the outer tenths of the pairs at a distance are not typical of it
+LEVEL_SHARE, TRIANGLE_SHARE, KNOTS = 0.1, 0.05, 64  # windows (share of the pairs) and knots of running quantiles
+CURVE_PAIRS = 200_000  # pairs behind curves and quantiles, evenly spaced among all
+SIGMA = 1.4826  # a median absolute deviation in standard deviations of a normal
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """For each pair i < j: suspect or not, the deviation in local standard deviations, the value expected."""
+
+    suspect: NDArray[np.bool_]
+    deviation: Array
+    expected: Array
+    cut: float
+
+
+@dataclass(frozen=True)
+class _Round:
+    """What one round found, on the scale of its input."""
+
+    deviation: Array
+    rejected: NDArray[np.bool_]
+    suspect: NDArray[np.bool_]
+    expected: Array
+    cut: float
+    stretch: Callable[[Array], Array]
+
+
+def judge(d: Array, n: int, rng: Any) -> Verdict | None:
+    """Judge every pair of a matrix given by its upper triangle; None where over half of the entries are equal."""
+    known = np.isfinite(d)
+    if spread(d[known]) == 0:
+        return None
+    t = _dither(d, known, rng)
+    witnesses = np.arange(n) if n <= WITNESSES else np.sort(rng.choice(n, WITNESSES, replace=False))
+    filled, rejected, found = t, np.zeros(len(t), dtype=bool), None
+    for stride, times in ROUNDS:
+        for _ in range(times):
+            last = found
+            found = _vote(t, filled, known & ~rejected, n, witnesses, stride)
+            settled = np.array_equal(found.rejected, rejected)
+            rejected = found.rejected
+            if last is None:  # from here on distances are counted in local standard deviations
+                t, expected = found.stretch(t), found.stretch(found.expected)
+            else:
+                expected = found.expected
+            filled = np.where(rejected, expected, t)
+            if settled:
+                break
+    order = np.argsort(t[known])
+    expected = np.interp(found.expected, t[known][order], d[known][order])
+    return Verdict(found.suspect, found.deviation, expected, found.cut)
+
+
+def spread(values: Array) -> float:
+    """Standard deviation of the bulk: unmoved by anything that happens to fewer than half of the values."""
+    return SIGMA * float(np.median(np.abs(values - np.median(values)))) if values.size else 0.0
+
+
+def _vote(t: Array, filled: Array, good: NDArray[np.bool_], n: int, witnesses: NDArray[Any], stride: int) -> _Round:
+    """One round: expectations from `filled`, deviations of `t` from them, and who is beyond the cut."""
+    narrow = stride == 1
+    T = _square(filled, n)
+    scale = spread(t[good])
+    R = _differences(T, witnesses, scale)
+    N = _neighbors(R, T if narrow else None, min(stride, max(1, int(REACH * n / NEIGHBORS))))
+    level, slope, local, gap = _expectations(T, N, narrow)
+    # The nearest value that either expectation allows, the flat or the sloping one.
+    nearest = np.clip(t, np.minimum(level, slope), np.maximum(level, slope))
+    some = np.flatnonzero(good)
+    some = some[:: max(1, len(some) // CURVE_PAIRS)]
+    knots, (sigma,) = _running(slope[some], np.abs(t - slope)[some], [0.5], LEVEL_SHARE)
+    stretch = _stretch(knots, np.maximum(SIGMA * sigma, FLOOR * scale))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        deviation = np.minimum(np.abs(stretch(t) - stretch(nearest)), np.abs(t - nearest) / (SIGMA * local))
+        usual = np.minimum(np.abs(stretch(t) - stretch(slope)), np.abs(t - slope) / (SIGMA * local))
+    deviation[~np.isfinite(deviation)] = 0.0
+    usual[~np.isfinite(usual)] = 0.0
+    contradicted = _contradicted(t, nearest, gap, some) & _contradicted(t, nearest, _condensed(R), some)
+    cut = max(CUT, _tail(usual[some[contradicted[some]]], len(t)))
+    return _Round(
+        np.copysign(deviation, t - nearest),
+        contradicted & (deviation > CUT),
+        contradicted & (deviation > cut),
+        slope,
+        cut,
+        stretch,
+    )
+
+
+def _contradicted(t: Array, expected: Array, x: Array, some: NDArray[Any]) -> NDArray[np.bool_]:
+    """Whether the differences x that triangles allow go with the value expected rather than with the pair's own.
+
+    They do when they are typical of the value expected, or larger than a pair so short ever has (smaller than one so
+    long), or nearer, by ratio, to what is usual at the value expected.
+    """
+    knots, (low, middle, high) = _running(t[some], x[some], [TYPICAL, 0.5, 1 - TYPICAL], TRIANGLE_SHARE)
+    tiny = np.finfo(float).tiny
+
+    def log_ratio(at: Array) -> Array:
+        return np.abs(np.log(np.maximum(x, tiny) / np.maximum(np.interp(at, knots, middle), tiny)))
+
+    with np.errstate(invalid="ignore"):
+        short = (t < expected) & ((x >= np.interp(expected, knots, low)) | (x > np.interp(t, knots, high)))
+        long = (t > expected) & ((x <= np.interp(expected, knots, high)) | (x < np.interp(t, knots, low)))
+        return short | long | (log_ratio(expected) < log_ratio(t))
+
+
+def _tail(usual: Array, n_pairs: int) -> float:
+    """Where an exponential tail through the 90 % and 99 % points would leave half a pair of the whole matrix."""
+    if not usual.size:
+        return 0.0
+    q90, q99 = np.quantile(usual, [0.9, 0.99])
+    return float(q99 + (q99 - q90) * np.log10(max(0.02 * n_pairs, 1.0)))
+
+
+def _dither(d: Array, known: NDArray[np.bool_], rng: Any) -> Array:
+    """Put the rounding of a discrete scale back: uniform noise of one step. Nothing to a continuous scale."""
+    values, counts = np.unique(d[known], return_counts=True)
+    gaps = np.diff(values)
+    nearest = np.minimum(np.r_[np.inf, gaps], np.r_[gaps, np.inf])
+    order = np.argsort(nearest)
+    step = nearest[order][np.searchsorted(np.cumsum(counts[order]), known.sum() / 2)]
+    return d + step * (rng.random(len(d)) - 0.5)
+
+
+def _differences(T: Array, witnesses: NDArray[Any], cap: float) -> Array:
+    """How differently two objects see the witnesses; a difference counts up to the spread of the matrix."""
+    n = len(T)
+    R = np.full((n, n), np.inf)
+    seen = np.ascontiguousarray(T[:, witnesses])
+    rows = _balanced(n)
+    map_row_chunks(lambda part: _kernels.row_differences(seen, cap, rows[part], R), n, n_jobs=-1)
+    return np.minimum(R, R.T)
+
+
+def _neighbors(R: Array, T: Array | None, stride: int) -> NDArray[np.int64]:
+    """Every `stride`-th of the nearest by R; with T the nearest by the worse of two ranks, R's and the entry's own."""
+    score = R
+    if T is not None:
+        a, b = _ranks(R), _ranks(np.where(np.isnan(T), np.inf, T))
+        score = np.maximum(a, b) + np.minimum(a, b) / (2.0 * len(R))
+        np.fill_diagonal(score, np.inf)
+    order = np.argsort(score, axis=1, kind="stable")
+    return np.ascontiguousarray(order[:, stride - 1 : NEIGHBORS * stride : stride])
+
+
+def _ranks(A: Array) -> Array:
+    order = np.argsort(A, axis=1, kind="stable")
+    ranks = np.empty(A.shape)
+    np.put_along_axis(ranks, order, np.arange(A.shape[1], dtype=float)[None], axis=1)
+    return ranks
+
+
+def _expectations(T: Array, N: NDArray[np.int64], additive: bool) -> tuple[Array, Array, Array, Array]:
+    n = len(T)
+    level, slope, local, gap = np.empty((4, n * (n - 1) // 2))
+    rows = _balanced(n)
+    map_row_chunks(
+        lambda part: _kernels.expected_from_neighbors(T, N, additive, rows[part], level, slope, local, gap),
+        n,
+        n_jobs=-1,
+    )
+    return level, slope, local, gap
+
+
+def _running(x: Array, y: Array, quantiles: list[float], share: float) -> tuple[Array, Array]:
+    """Quantiles of y in windows along x: knots, increasing, and one row of values per quantile."""
+    keep = np.isfinite(x) & np.isfinite(y)
+    x, y = x[keep], y[keep]
+    order = np.argsort(x, kind="stable")
+    x, y = x[order], y[order]
+    window = min(len(x), max(50, int(share * len(x))))
+    at = np.unique(np.linspace(0, len(x) - 1, KNOTS).astype(int))
+    start = np.clip(at - window // 2, 0, len(x) - window)
+    table = np.quantile(np.stack([y[s : s + window] for s in start]), quantiles, axis=1)
+    knots, which = np.unique(x[at], return_inverse=True)
+    return knots, np.stack([np.bincount(which, row) / np.bincount(which) for row in table])
+
+
+def _stretch(knots: Array, sigma: Array) -> Callable[[Array], Array]:
+    """The scale whose unit is the local standard deviation: the integral of 1 / sigma, straight beyond the knots."""
+    inside = np.concatenate([[0.0], np.cumsum(np.diff(knots) * (1 / sigma[1:] + 1 / sigma[:-1]) / 2)])
+
+    def f(x: Array) -> Array:
+        below, above = np.minimum(x - knots[0], 0.0), np.maximum(x - knots[-1], 0.0)
+        return np.interp(x, knots, inside) + below / sigma[0] + above / sigma[-1]
+
+    return f
+
+
+def _balanced(n: int) -> NDArray[np.int64]:
+    """Rows in an order in which any slice has its share of long and short ones."""
+    rows = np.arange(n)
+    return np.stack([rows, rows[::-1]], axis=1).ravel()[:n].copy()
+
+
+def _square(d: Array, n: int) -> Array:
+    T = np.full((n, n), np.nan)
+    T[np.triu_indices(n, 1)] = d
+    return np.where(np.isnan(T), T.T, T)
+
+
+def _condensed(A: Array) -> Array:
+    return A[np.triu_indices(len(A), 1)]

@@ -1,0 +1,130 @@
+"""The diagnosis: each finding against a matrix made to have it, and advice that follows."""
+
+import json
+
+import numpy as np
+import pytest
+
+from similis import diagnose
+from similis.exceptions import KindWarning
+
+
+@pytest.fixture
+def clean(rng):
+    x = rng.normal(size=(25, 4))
+    y = np.arange(25) % 2
+    x[y == 1] += 3
+    return np.linalg.norm(x[:, None] - x[None], axis=2), y
+
+
+def test_euclidean_distances_are_found_out(clean):
+    D, y = clean
+    found = diagnose(D, y, kind="dissimilarity")
+    assert found.entries.symmetric
+    assert found.entries.n_missing == found.entries.n_duplicates == 0
+    assert found.entries.self_maximal == 1.0
+    assert found.spectrum.definite
+    assert found.spectrum.rank == 4
+    assert found.triangles.violated == 0
+    assert found.triangles.n_triples == 25 * 24 * 23
+    assert found.classes.counts == (13, 12)
+    assert found.classes.within < found.classes.between
+
+
+def test_what_is_broken_is_counted(rng):
+    S = rng.random((20, 20))
+    S[3, 4] = S[5, 6] = np.nan
+    found = diagnose(S)
+    assert not found.entries.symmetric
+    assert 0 < found.entries.asymmetry < 1
+    assert found.entries.n_missing == 2
+    assert found.spectrum is None
+    assert found.entries.self_maximal == np.mean(np.nanmax(S, axis=1) == np.diag(S))
+    assert "missing" in str(found)
+
+
+def test_negative_mass_by_hand():
+    found = diagnose([[0.0, 1.0], [1.0, 0.0]])
+    assert (found.spectrum.n_negative, found.spectrum.negative_mass) == (1, 0.5)
+
+
+def test_triangles_by_hand():
+    D = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 1.0], [5.0, 1.0, 0.0]])
+    found = diagnose(D, kind="dissimilarity").triangles
+    assert found.violated == pytest.approx(2 / 6)
+    assert found.worst == pytest.approx(3 / 5)
+
+
+def test_duplicates_sparsity_and_scale():
+    S = np.kron(np.eye(5), np.ones((2, 2)))
+    found = diagnose(S)
+    assert found.entries.n_duplicates == 5
+    assert found.entries.discrete
+    assert found.entries.zeros == pytest.approx(80 / 90)
+    assert any("KRI" in advice.text for advice in found.advice)
+
+
+def test_hubs(rng):
+    D = rng.uniform(1, 2, size=(60, 60))
+    D = (D + D.T) / 2
+    D[:, 0] = D[0] = 0.1
+    np.fill_diagonal(D, 0)
+    assert diagnose(D, kind="dissimilarity").distances.hubness > 3
+
+
+def test_shape_of_the_distances(rng):
+    x = rng.lognormal(sigma=1.2, size=(40, 40))
+    found = diagnose(np.triu(x, 1) + np.triu(x, 1).T, kind="dissimilarity").distances
+    assert found.skewness > 1
+    assert abs(found.skewness_after) < found.skewness / 2
+    assert found.power < 0.5
+
+
+def test_advice_has_reasons_and_papers(rng):
+    A = rng.normal(size=(40, 40))
+    found = diagnose(A + A.T)
+    assert found.advice
+    assert all(advice.reason for advice in found.advice)
+    assert any("[chen2010]" in advice.paper for advice in found.advice)
+    assert any(char.isdigit() for char in found.advice[0].reason)
+
+
+def test_degenerate_matrices_get_a_diagnosis(recwarn):
+    for S in (np.zeros((1, 1)), np.zeros((5, 5)), np.ones((4, 4)), np.full((3, 3), np.nan), np.eye(2)):
+        for kind in ("similarity", "dissimilarity"):
+            found = diagnose(S, kind=kind)
+            assert str(found)
+            json.dumps(found.to_dict(), allow_nan=False)
+    assert not [w for w in recwarn if w.category is not KindWarning]
+
+
+def test_forms_agree_and_hide_nothing(clean):
+    D, _ = clean
+    y = np.where(np.arange(25) % 2, "<b>bold</b>", "plain")
+    found = diagnose(D, y, kind="dissimilarity")
+    page = found._repr_html_()
+    assert "<b>bold" not in page
+    assert "&lt;b&gt;bold" in page
+    for line in ("symmetric", "triangles broken", "suspicious pairs"):
+        assert line in str(found)
+        assert line in page
+    data = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert data["n"] == 25
+    assert data["spectrum"]["rank"] == 4
+
+
+def test_large_matrices_are_sampled(monkeypatch, rng):
+    monkeypatch.setattr("similis.proximity._diagnosis.SAMPLE", 30)
+    x = rng.normal(size=(50, 2))
+    found = diagnose(np.linalg.norm(x[:, None] - x[None], axis=2), kind="dissimilarity")
+    assert (found.n, found.n_sampled) == (50, 30)
+    assert "a random 30 of them" in str(found)
+
+
+def test_bad_input_is_named():
+    with pytest.raises(ValueError, match="row 0, column 1"):
+        diagnose([[0.0, -1.0], [1.0, 0.0]], kind="dissimilarity")
+    with pytest.raises(ValueError, match="2 labels for 3"):
+        diagnose(np.eye(3), [0, 1])
+    with pytest.raises(ValueError, match="kind"):
+        diagnose(np.eye(3), kind="distance")
