@@ -132,7 +132,7 @@ def diagnose(
     rng = check_random_state(random_state)
     entries = entry_facts(A, kind)
     D = to_dissimilarities(A, kind)
-    facts = {
+    facts: dict[str, Any] = {
         "entries": entries,
         "spectrum": None if entries.n_missing else spectrum_facts(A, kind),
         "triangles": triangle_facts(D, rng),
