@@ -73,7 +73,7 @@ def exponents(bench):
         options = {"peer_name": "scipy brentq", "repeats": 2, "check": largest_difference, "problems": N}
         for name, ours in (("newton", one_by_one), ("table", together)):
             bench.compare(
-                f"exponents, Omega of {size} values, {name}",
+                f"SDA exponents, {size} values, {name}",
                 lambda values=values, means=means, ours=ours: ours(values, means),
                 lambda values=values, means=means: brentq_discrete(values, means),
                 floor=floor if name == "newton" else max(floor, 100 if size == 5000 else 0),
@@ -82,7 +82,7 @@ def exponents(bench):
             )
     means = 0.05 + 0.9 * rng.random(N)
     bench.compare(
-        "exponents, interval",
+        "SDA exponents, interval",
         lambda: together((0.0, 1.0), means),
         lambda: brentq_interval(0.0, 1.0, means),
         peer_name="scipy brentq",
