@@ -71,6 +71,17 @@ def test_any_set_and_mean(values, share):
     assert abs(oracle.moment(offsets, rate) - (mean - omega.low) / omega.width) < 1e-12
 
 
+@pytest.mark.parametrize("domain", [np.arange(17.0), np.linspace(0, 1, 3000) ** 2, (-1.0, 3.0), (2.0, np.inf)])
+def test_the_certificate(rng, domain):
+    omega = Omega(domain)
+    above, below = omega.offsets(omega.low + omega.width * np.r_[0.0, 1.0, rng.random(200)])
+    for few in (slice(None), slice(5)):
+        fitted = maxent_exponents(omega, above[few], below[few])
+        assert omega.moment_errors(fitted, above[few], below[few]).max() < 1e-12
+    wrong = fitted._replace(rates=fitted.rates * 1.01)
+    assert omega.moment_errors(wrong, above[few], below[few]).max() > 1e-6
+
+
 def test_ends_are_point_masses_and_one_value_is_no_choice():
     fitted = fit(Omega([0.0, 1.0, 5.0]), [0.0, 5.0])
     np.testing.assert_array_equal(fitted.exponents, [-np.inf, np.inf])

@@ -328,6 +328,7 @@ def test_lists_stacks_and_functions(rng):
     users = SDA(statistic=lambda rows, labels: rows[:, labels == 1].mean(axis=1)).fit(S, y)
     assert users.exponents_.shape == (3, 1)
     np.testing.assert_array_equal(users.statistics(Q)[:, 0], Q[:, y == 1].mean(axis=1))
+    np.testing.assert_array_equal(SDA(statistic=lambda rows: rows[:, :3]).fit(S, y).statistics(Q), Q[:, :3])
 
 
 def test_popular_centroids(rng):
@@ -371,6 +372,16 @@ def test_path_is_grid_search(rng, statistic, cv, scoring):
     ours = PathSearchCV(SDA(statistic=statistic), grid, **options).fit(S, y).cv_results_["mean_test_score"]
     theirs = GridSearchCV(SDA(statistic=statistic), grid, **options).fit(S, y).cv_results_["mean_test_score"]
     np.testing.assert_allclose(ours, theirs, atol=1e-9)
+
+
+def test_path_of_a_stack_is_grid_search(rng):
+    S, y, _ = problem(rng, n=30, levels=6)
+    X = np.stack([S, S**2, rng.random(S.shape)], axis=2)
+    grid = {"pseudocount": [0.5, 2.0]}
+    ours, theirs = (
+        search(SDA(), grid, cv=3, scoring="neg_log_loss").fit(X, y) for search in (PathSearchCV, GridSearchCV)
+    )
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"], atol=1e-9)
 
 
 def test_display(rng):

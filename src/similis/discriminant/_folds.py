@@ -38,8 +38,9 @@ class FoldwiseMixin(PathMixin):
         test_fold: NDArray[np.intp] | None,
         points: list[dict[str, Any]],
     ) -> list[NDArray[Any]]:
-        if Q is not None or test_fold is None:
-            return self._answers(S, codes, S if Q is None else Q, None, points)
+        if test_fold is None:
+            assert Q is not None
+            return self._answers(S, codes, Q, None, points)
         scores = [np.zeros((len(codes), len(self.classes_))) for _ in points]
         blocks = [S] if S.ndim == 2 else [S[:, :, q] for q in range(S.shape[2])]
         for folds in zip(*(fold_values(block, test_fold) for block in blocks)):

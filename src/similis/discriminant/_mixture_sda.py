@@ -236,7 +236,10 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         omega, c = self._omega, len(centroids)
         T = S[:, centroids].astype(np.float64)
         if not isinstance(self.domain, str):
-            check_inside(omega, T, lambda at: f"The similarity of object {at[0]} to centroid {show(centroids[at[1]])}")
+            owner = {int(row): show(label) for label, rows in zip(self.classes_, members) for row in rows}
+            check_inside(
+                omega, T, lambda at: f"The similarity of an object of class {owner[int(at[0])]} to centroid {at[1]}"
+            )
         offsets = [side / omega.width for side in omega.offsets(T)]
         pooled = np.stack([side.mean(axis=0) for side in offsets])
         fits = []

@@ -39,7 +39,8 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         - "total": summed similarity to each class;
         - "rows": similarity to every training object, eq. (3.35);
         - "quadratic": s_h, s_h s_g and s_h^2 of the similarities to the centroids, eq. (3.27);
-        - a function ``f(rows, y)`` of proximity rows (m, n) and the training labels that returns (m,) or (m, M).
+        - a function of proximity rows (m, n), ``f(rows)``, or of these and the training labels, ``f(rows, y)``, that
+          returns (m,) or (m, M).
 
         A list joins them. A stack n x n x q of several proximities gives the statistics of each.
     centroid : {"max-sum", "popular"}, default="max-sum"

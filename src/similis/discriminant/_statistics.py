@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import Parameter, signature
 from itertools import combinations
 from typing import Any
 
@@ -141,13 +142,14 @@ class Statistics:
 
     def _users(self, function: Any, rows: NDArray[Any]) -> NDArray[np.float64]:
         name = getattr(function, "__name__", type(function).__name__)
-        answer = np.asarray(function(rows, self.labels))
+        found = np.asarray(function(rows, self.labels) if _takes_labels(function) else function(rows))
+        answer = found
         if answer.ndim == 1:
             answer = answer[:, None]
         if answer.ndim != 2 or len(answer) != len(rows) or answer.shape[1] == 0 or answer.dtype.kind not in "buif":
             raise ProximityError(
                 f"statistic {name} must return numbers, one row per object: shape ({len(rows)},) or ({len(rows)}, M). "
-                f"Got {answer.dtype} of shape {np.shape(function(rows, self.labels))}."
+                f"Got {found.dtype} of shape {found.shape}."
             )
         if not np.isfinite(answer).all():
             row, column = np.argwhere(~np.isfinite(answer))[0]
@@ -156,3 +158,13 @@ class Statistics:
                 f"{column}."
             )
         return answer.astype(np.float64)
+
+
+def _takes_labels(function: Any) -> bool:
+    """Whether a user's function has room for a second argument."""
+    try:
+        parameters = signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    positional = [p for p in parameters if p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]
+    return len(positional) > 1 or any(p.kind is Parameter.VAR_POSITIONAL for p in parameters)

@@ -88,6 +88,8 @@ class Omega:
     array([ 0.7271, -0.4313,     inf])
     """
 
+    no_table = np.empty((2, 0, _TAYLOR_TERMS + 2))
+
     def __init__(self, domain: ArrayLike | tuple[float, float], *, width: float | None = None) -> None:
         self.values: NDArray[np.float64] | None = None
         if isinstance(domain, tuple):
@@ -161,7 +163,27 @@ class Omega:
             log_gamma = np.where(point, limit, log_gamma)
         return Exponentials(exponents, log_gamma, rates, log_z)
 
-    no_table = np.empty((2, 0, _TAYLOR_TERMS + 2))
+    def moment_errors(self, fitted: Exponentials, above: ArrayLike, below: ArrayLike) -> NDArray[np.float64]:
+        """How far each fitted exponential's mean is from the asked one, in widths of Omega: the certificate.
+
+        Computed anew from all values, whatever way the exponents were found; for intervals from their closed form.
+        """
+        side = fitted.rates > 0
+        asked = np.where(side, below, above) / self.width
+        x = np.abs(fitted.rates)
+        found = np.zeros(x.shape)
+        for place in zip(*np.nonzero(np.isfinite(x))):
+            if self.values is not None:
+                d = (self.high - self.values if side[place] else self.values - self.low) / self.width
+                w = np.exp(-x[place] * d)
+                found[place] = (w @ d) / w.sum()
+            elif self.form == _RAY:
+                found[place] = 1 / x[place]
+            else:
+                found[place] = (
+                    1 / x[place] - 1 / np.expm1(min(x[place], 700.0)) if x[place] > 1e-4 else 0.5 - x[place] / 12
+                )
+        return np.abs(found - asked)
 
     def arrays(self, n_problems: int) -> tuple[Any, ...]:
         """What the kernels read: form, nodes, weights, centre, and the table if `n_problems` repay it."""
