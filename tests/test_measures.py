@@ -85,7 +85,7 @@ def cases(rng):
 CASES = list(cases(np.random.default_rng(0)))
 
 
-@pytest.fixture(params=CASES, ids=[repr(case[0])[:60] for case in CASES])
+@pytest.fixture(params=CASES, ids=[f"{type(case[0]).__name__}-{i}" for i, case in enumerate(CASES)])
 def case(request):
     measure, definition, objects, y = request.param
     return measure.fit(objects, y), definition, objects

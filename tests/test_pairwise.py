@@ -55,7 +55,7 @@ MEASURES = [
 ]
 
 
-@pytest.fixture(params=MEASURES, ids=[repr(m)[:40] for m, _ in MEASURES])
+@pytest.fixture(params=MEASURES, ids=[f"{type(m).__name__}-{i}" for i, (m, _) in enumerate(MEASURES)])
 def problem(request, rng):
     measure, make = request.param
     X = make(rng)
