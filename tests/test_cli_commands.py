@@ -121,7 +121,6 @@ def test_measures_are_named_and_wrong_names_hinted_at(tmp_path):
 # inspect
 
 
-@pytest.mark.skipif(not hasattr(similis.proximity, "diagnose"), reason="diagnose is not there yet")
 def test_inspect_prints_the_diagnosis(matrix):
     path, labels = matrix
     assert "30" in run("inspect", path, "--labels", labels).stdout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -90,9 +89,10 @@ def run(options: DatasetOptions) -> None:
 
 
 def _list(options: DatasetOptions) -> None:
-    from similis.datasets import list_datasets
+    from similis.datasets import has_dataset, list_datasets
 
-    rows = [{**info._asdict(), "available": _available(info, options.data)} for info in list_datasets()]
+    found = [(info, has_dataset(info.name, data_home=options.data)) for info in list_datasets()]
+    rows = [{**info._asdict(), "available": here} for info, here in found]
     if options.json:
         print_json(rows)
         return
@@ -101,21 +101,6 @@ def _list(options: DatasetOptions) -> None:
     print_table(
         head, [[("yes" if v is True else "no" if v is False else v) for v in map(row.get, keys)] for row in rows]
     )
-
-
-def _available(info: Any, data: str | None) -> bool:
-    from similis.datasets import load_benchmark
-
-    if info.where != "benchmark":
-        return True
-    home = data or os.environ.get("SIMILIS_DATA")
-    if not home:
-        return False
-    try:
-        load_benchmark(info.name, data_home=home)
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _export(bunch: Any, output: str) -> None:

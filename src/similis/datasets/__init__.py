@@ -3,7 +3,7 @@
 Iris, wine, digits and breast cancer come with scikit-learn; :func:`load_benchmark` finds them by name too.
 """
 
-from similis.datasets._benchmark import load_benchmark
+from similis.datasets._benchmark import has_dataset, load_benchmark
 from similis.datasets._catalog import DatasetInfo, list_datasets
 from similis.datasets._shipped import load_promoters, load_sonar, load_votes
 from similis.datasets._simulate import make_perturbed_centroids, make_similarity
@@ -15,6 +15,7 @@ __all__ = [
     "load_sonar",
     "load_promoters",
     "load_benchmark",
+    "has_dataset",
     "list_datasets",
     "DatasetInfo",
 ]

@@ -19,7 +19,7 @@ from similis.datasets._catalog import CATALOG
 from similis.datasets._shipped import load_promoters, load_sonar, load_votes, pack
 from similis.exceptions import DataNotFoundError, ProximityError
 
-__all__ = ["load_benchmark"]
+__all__ = ["has_dataset", "load_benchmark"]
 
 
 def load_benchmark(name: str, *, data_home: str | os.PathLike[str] | None = None) -> Bunch:
@@ -80,6 +80,33 @@ def load_benchmark(name: str, *, data_home: str | os.PathLike[str] | None = None
         bunch.DESCR = f"{info.about}. From {_FILES[name][1]}."
     bunch.name, bunch.kind = name, info.kind
     return bunch
+
+
+def has_dataset(name: str, *, data_home: str | os.PathLike[str] | None = None) -> bool:
+    """Tell whether a data set can be loaded here, without loading it.
+
+    Parameters
+    ----------
+    name : str
+        One of those that :func:`list_datasets` lists.
+    data_home : str or path-like, optional
+        As in :func:`load_benchmark`.
+
+    Returns
+    -------
+    bool
+        Whether it ships with a package, or its file is in the folder.
+
+    Examples
+    --------
+    >>> from similis.datasets import has_dataset
+    >>> has_dataset("votes")
+    True
+    """
+    try:
+        return name in CATALOG and (CATALOG[name].where != "benchmark" or _find(name, data_home).is_file())
+    except DataNotFoundError:
+        return False
 
 
 def _find(name: str, data_home: str | os.PathLike[str] | None) -> Path:
