@@ -49,7 +49,7 @@ MEASURES = [
     (HVDM(), lambda rng: pd.DataFrame({"a": rng.normal(size=12), "b": list("xyxz" * 3)})),
     (Jaccard(), words),
     (TverskyRatio(alpha=1.0, beta=0.2), words),
-    (Jaccard(), lambda rng: sparse.random_array((12, 9), density=0.4, rng=rng, format="csr") > 0),
+    (Jaccard(), lambda rng: sparse.csr_array(rng.random((12, 9)) < 0.4)),
     (FromFunction(lambda x, z: x - 2 * z), lambda rng: list(rng.normal(size=12))),
     (FromMatrix(np.random.default_rng(0).normal(size=(12, 12))), lambda rng: rng.permutation(12)),
 ]

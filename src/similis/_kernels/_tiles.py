@@ -15,7 +15,7 @@ from similis._kernels._jit import kernel
 __all__ = ["COLUMNS", "ROWS", "put_tile"]
 
 ROWS = 64
-COLUMNS = 256
+COLUMNS = 512
 
 
 @kernel
