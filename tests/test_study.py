@@ -26,6 +26,7 @@ from similis import (
 )
 from similis.exceptions import KindWarning
 from similis.study import Method, list_methods, make_model
+from similis.study._methods import find_methods
 from similis.study._protocol import DealtFolds, Protocol
 
 
@@ -57,7 +58,7 @@ def result():
 
 
 def test_every_method_of_the_table_works():
-    found = run("all", n_splits=1)
+    found = run(list_methods(), n_splits=1)
     assert [row.method for row in found.table() if row.status != "ok"] == []
     names = [m.name for m in list_methods()]
     assert len(set(names)) == len(names)
@@ -69,7 +70,9 @@ def test_every_method_of_the_table_works():
 
 def test_every_method_reads_dissimilarities_and_asymmetric_matrices(rng):
     D = 1 - S
-    found = run("all", (D + 0.05 * rng.random(D.shape) * (1 - np.eye(36)), Y), n_splits=1, kind="dissimilarity")
+    found = run(
+        list_methods(), (D + 0.05 * rng.random(D.shape) * (1 - np.eye(36)), Y), n_splits=1, kind="dissimilarity"
+    )
     rows = {row.method: row for row in found.table()}
     assert [name for name, row in rows.items() if row.status != "ok"] == []
     assert rows["knn"].conversion == ""
@@ -81,7 +84,9 @@ def test_methods_by_name_alias_and_hand():
     own = Method("mine", lambda: SimilarityKNN(n_neighbors=3), reads="either")
     found = run([own, "svm-kernel(square)", "nc"], n_splits=1)
     assert [info.name for info in found.methods] == ["mine", "svm-features(linear)", "nc"]
-    assert len(run("quick", n_splits=1).methods) < len(list_methods())
+    named = {word: [m.name for m in find_methods(word)] for word in ("quick", "all")}
+    assert set(named["quick"]) < set(named["all"]) < {m.name for m in list_methods()}
+    assert "lp-machine" not in named["all"]
     for bad, words in ((["knm"], "Did you mean 'knn'"), ([], "at least one"), (["nc", "nc"], "different names")):
         with pytest.raises(ValueError, match=words):
             run(bad)
@@ -123,7 +128,7 @@ def test_workers_change_no_byte():
 @pytest.mark.slow
 def test_workers_change_no_byte_of_any_method():
     data = toy(90)
-    first, *others = (run("all", data, n_splits=3, study={"n_jobs": n_jobs}) for n_jobs in (1, 2, 4))
+    first, *others = (run(list_methods(), data, n_splits=3, study={"n_jobs": n_jobs}) for n_jobs in (1, 2, 4))
     for other in others:
         assert json.dumps(contents(first)) == json.dumps(contents(other))
 

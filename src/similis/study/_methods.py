@@ -57,6 +57,8 @@ class Method:
         There for comparison: never recommended.
     quick : bool, default=False
         Whether ``methods="quick"`` includes it.
+    on_request : bool, default=False
+        Left out of ``methods="all"``: a slow method, or a variant that is seldom the better one. Name it to run it.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Method:
     needs: str = ""
     baseline: bool = False
     quick: bool = False
+    on_request: bool = False
 
     def grid_for(self, n: int) -> dict[str, list[Any]]:
         """The grid for training parts of `n` objects."""
@@ -123,7 +126,7 @@ class Chain:
 
 
 def list_methods() -> list[Method]:
-    """All methods of the table, in its order.
+    """All methods of the table, in its order, those that run on request only included.
 
     Returns
     -------
@@ -140,7 +143,7 @@ def find_methods(methods: str | Method | Sequence[str | Method]) -> list[Method]
 
     table = list_methods()
     if isinstance(methods, str) and methods in ("all", "quick"):
-        return [m for m in table if methods == "all" or m.quick]
+        return [m for m in table if m.quick or (methods == "all" and not m.on_request)]
     given: Iterable[Any] = [methods] if isinstance(methods, (str, Method)) else methods
     by_name = {m.name: m for m in table}
     found: list[Method] = []

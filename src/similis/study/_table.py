@@ -68,6 +68,7 @@ NEIGHBORS = [
             paper="chen2010 eq. 3.5",
             summary=f"kernel ridge interpolation weights, neighbours' block repaired by {spectrum}",
             quick=spectrum == "clip",
+            on_request=spectrum == "shift",
         )
         for spectrum in ("clip", "flip", "shift")
     ),
@@ -79,6 +80,7 @@ NEIGHBORS = [
             family="neighbours",
             paper="chen2010 eq. 3.8",
             summary=f"kernel ridge regression weights, neighbours' block treated by {spectrum}",
+            on_request=spectrum == "shift",
         )
         for spectrum in ("pinv", "clip", "flip", "shift")
     ),
@@ -289,6 +291,35 @@ SUPPORT_VECTORS = [
         family="support vectors",
         paper="pekalska2000 sec. 2.2",
         summary="linear SVM on whitened dissimilarities: spectrum flip of a symmetric matrix",
+    ),
+    *(
+        Method(
+            f"svm-knn({spectrum})",
+            lazy("SVMKNN", spectrum=spectrum),
+            {"n_neighbors": K, "C": C},
+            family="support vectors",
+            paper="chen2010 sec. 4.1",
+            summary=f"an SVM on each object's neighbours, their block repaired by {spectrum}",
+            on_request=spectrum == "shift",
+        )
+        for spectrum in ("clip", "flip", "shift")
+    ),
+    Method(
+        "psvm",
+        lazy("PotentialSVM"),
+        {"C": _powers(0, 4), "epsilon": _powers(-4, 1)},
+        family="support vectors",
+        paper="chen2010 eq. 2.8",
+        summary="potential SVM: similarities as features, few of them used",
+    ),
+    Method(
+        "lp-machine",
+        lazy("LPMachine"),
+        {"C": C},
+        family="support vectors",
+        paper="chen2010 eq. 2.7",
+        summary="linear programme on rows as feature vectors",
+        on_request=True,
     ),
 ]
 
