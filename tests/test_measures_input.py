@@ -184,7 +184,7 @@ def test_tables_that_are_none():
 
 
 def test_sets_that_are_none():
-    refused(Jaccard().matrix, ["abc", "abd"], match="Object 0 is a str.*split")
+    refused(Jaccard().matrix, ["abc", "abx"], match="Object 0 is a str.*split")
     refused(Jaccard().matrix, [{"a"}, 3], match="Object 1 is a int")
     refused(Jaccard().matrix, [[["a"]]], match="hashable.*object 0")
     refused(Jaccard().matrix, [], match="at least one object")

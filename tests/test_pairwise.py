@@ -85,6 +85,15 @@ def test_rows_are_new_objects_and_columns_training_objects(problem):
     assert get_tags(pairwise).target_tags.required == isinstance(measure, VDM)
 
 
+def test_self_similarity_of_new_objects(problem):
+    measure, X, y = problem
+    train, new = np.arange(8), [8, 9, 10, 11] * 5  # more than one strip
+    pairwise = Pairwise(measure).fit(some(X, train), y[train])
+    np.testing.assert_allclose(
+        pairwise.self_similarity(some(X, new)), np.diagonal(pairwise.measure_.matrix(some(X, new))), rtol=1e-14
+    )
+
+
 def test_both_directions_are_averaged_only_on_request(problem):
     measure, X, y = problem
     train, new = np.arange(8), np.arange(8, 12)

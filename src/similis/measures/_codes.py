@@ -91,7 +91,7 @@ class Codebook:
     def learn(cls, *tables: NDArray[Any]) -> Codebook:
         """The codebook of every value that occurs in the tables."""
         d = tables[0].shape[1]
-        if all(table.dtype.kind in "bui" for table in tables):
+        if all(table.dtype.kind in ("b", "i", "u") for table in tables):
             low = min(int(table.min()) for table in tables)
             high = max(int(table.max()) for table in tables)
             if high - low < 255:
@@ -113,7 +113,7 @@ class Codebook:
 
     def encode(self, table: NDArray[Any]) -> NDArray[Any]:
         """Codes of a table, (n, d)."""
-        if self.columns is None and table.dtype.kind in "bui":
+        if self.columns is None and table.dtype.kind in ("b", "i", "u"):
             high = self.low + int(self.size[0]) - 1
             known = (table >= self.low) & (table <= high)
             # Where `known` fails the difference may wrap around; it is not used.

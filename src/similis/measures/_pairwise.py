@@ -20,6 +20,9 @@ from similis.measures._from_matrix import FromMatrix
 
 __all__ = ["Pairwise"]
 
+# Objects that are measured against themselves, a few at a time, since the others of the strip are measured too.
+STRIP = 16
+
 
 class Pairwise(TransformerMixin, BaseEstimator):
     """Measure objects against the training objects: the first step of a pipeline that starts from objects.
@@ -153,6 +156,25 @@ class Pairwise(TransformerMixin, BaseEstimator):
         objects = self.measure_._door(X)
         return self._measure(self.measure_._encode(objects), self._encoded_objects(), _count(objects))
 
+    def self_similarity(self, X: Any) -> NDArray[Any]:
+        """Measure new objects against themselves: what their rows do not hold.
+
+        Parameters
+        ----------
+        X : collection of m objects
+            New objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            s(x, x) of each, or d(x, x) where the measure is a dissimilarity.
+        """
+        check_is_fitted(self)
+        objects = self.measure_._door(X)
+        strips = (objects[i : i + STRIP] for i in range(0, _count(objects), STRIP))
+        encoded = (self.measure_._encode_all([strip])[0] for strip in strips)
+        return np.concatenate([np.diagonal(self.measure_._matrix(A, A)) for A in encoded])
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns: the ids of the training objects, or their numbers where they have none.
 
@@ -206,11 +228,8 @@ class Pairwise(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         if isinstance(self.measure, Measure):
             inner = get_tags(self.measure)
-            tags.input_tags, tags.target_tags, tags.no_validation = (
-                inner.input_tags,
-                inner.target_tags,
-                inner.no_validation,
-            )
+            tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
+            tags.no_validation = inner.no_validation
             if self.measure._keeps_float32:
                 tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -222,13 +241,9 @@ def _count(objects: Any) -> int:
 
 def _ids(X: Any, objects: Any, measure: Measure) -> list[Any]:
     """What the training objects are called: ids of a stored matrix, the index of a frame, else 0, 1, 2, ..."""
-    names = (
-        objects.ravel()
-        if isinstance(measure, FromMatrix)
-        else getattr(X, "index", None)
-        if hasattr(X, "iloc")
-        else None
-    )
+    names = getattr(X, "index", None) if hasattr(X, "iloc") else None
+    if isinstance(measure, FromMatrix):
+        names = objects.ravel()
     if names is None or len(set(names)) < len(names):
         return list(range(_count(objects)))
     return list(names)
