@@ -181,6 +181,23 @@ def test_search_equals_scikit_learns(rng, estimator, values):
         assert ours.best_params_ == theirs.best_params_
 
 
+def test_units_do_not_matter(rng):
+    """Any affine map of a column leaves the diagonal form alone, a common one the trace form; windows scale along."""
+    S, y, Q = problem(rng)
+    scale, shift = 10.0 ** rng.uniform(-3, 3, size=27), 10 * rng.normal(size=27)
+    for estimator in (NormalLinear(), NormalQuadratic()):
+        same = estimator.fit(S, y).predict_proba(Q)
+        np.testing.assert_allclose(
+            estimator.fit(S * scale + shift, y).predict_proba(Q * scale + shift), same, atol=1e-8
+        )
+    for estimator in (*NORMAL, PseudoFisher(), PseudoNearestMean()):
+        same = estimator.fit(S, y).predict(Q)
+        np.testing.assert_array_equal(estimator.fit(1e6 * S, y).predict(1e6 * Q), same)
+    small, large = (Parzen(dimension=3).fit(unit * S, y).bandwidth_ for unit in (1, 1e6))
+    assert large == pytest.approx(1e6 * small)
+    assert Parzen().fit(1e6 * S, y).dimension_ == pytest.approx(Parzen().fit(S, y).dimension_)
+
+
 def test_fold_without_a_class(rng):
     S, y, _ = problem(rng)
     y[y == 2] = 1
