@@ -178,6 +178,7 @@ def test_objects_and_their_matrix_give_the_same():
     assert contents(a) == contents(run())
     assert a.fit_best(places, Y).predict(places[:3]).shape == (3,)
     assert "--measure frommatrix" in a.recommend().command
+    assert "FromMatrix(S=S)" in a.recommend().python
 
 
 def test_groups_stay_together_all_the_way(monkeypatch):
@@ -221,6 +222,8 @@ def test_costs_move_the_decision():
     assert (said[1] == 1).sum() < (said[0] == 1).sum()
     assert "cost" in str(dear)
     assert dear.table()[0].cost >= 0
+    assert "by cost" in dear.recommend().python
+    assert dear.fit_best(S, Y).predict(S).shape == (36,)
     assert np.isnan(plain.table()[0].cost)
 
 

@@ -6,11 +6,14 @@ import inspect
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import LeaveOneOut
 from sklearn.pipeline import Pipeline, make_pipeline
 
 import similis
 
 __all__ = ["estimator_code", "training_code"]
+
+_LARGEST = 30  # entries of an array that are written out
 
 
 def training_code(model: Any, *, objects: bool = False) -> str:
@@ -21,7 +24,10 @@ def training_code(model: Any, *, objects: bool = False) -> str:
         imports.add(("similis", "PathSearchCV"))
         inner = estimator_code(model.estimator, imports)
         grid = "{" + ", ".join(f"{key!r}: {_values(values)}" for key, values in model.param_grid.items()) + "}"
-        lines = [f"model = {inner}", f"grid = {grid}", f"model = PathSearchCV(model, grid, cv=10).fit({data}, y)"]
+        cv = str(getattr(model.cv, "n_splits", model.cv))
+        if isinstance(model.cv, LeaveOneOut):
+            imports.add(("sklearn.model_selection", "LeaveOneOut"))
+        lines = [f"model = {inner}", f"grid = {grid}", f"model = PathSearchCV(model, grid, cv={cv}).fit({data}, y)"]
     else:
         lines = [f"model = {estimator_code(model, imports)}.fit({data}, y)"]
     return "\n".join([*_import_lines(imports), *lines])
@@ -45,7 +51,10 @@ def estimator_code(estimator: Any, imports: set[tuple[str, str]]) -> str:
     for name, value in estimator.get_params(deep=False).items():
         if name == "random_state" or _same(value, known[name].default):
             continue
-        text = estimator_code(value, imports) if hasattr(value, "get_params") else _value(value)
+        if hasattr(value, "get_params"):
+            text = estimator_code(value, imports)
+        else:
+            text = name if np.size(value) > _LARGEST else _value(value)  # data are the reader's to put in
         positional = known[name].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD and not arguments
         first = positional and next(iter(list(known)[1:])) == name and name == "measure"
         arguments.append(text if first else f"{name}={text}")
@@ -61,6 +70,8 @@ def _value(value: Any) -> str:
         value = value.tolist()
     if isinstance(value, np.generic):
         value = value.item()
+    if callable(value):
+        return getattr(value, "__name__", type(value).__name__)
     if isinstance(value, float) and value != 0 and not 1e-2 <= abs(value) < 1e4:
         short = f"{value:g}"
         return short if float(short) == value else repr(value)

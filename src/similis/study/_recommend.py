@@ -135,6 +135,8 @@ def _python(result: StudyResult, best: str) -> str:
     objects = bool(result.fingerprint.get("measure"))
     if objects and result.measure is None:
         return "model = result.fit_best(objects, y, measure=...)"
+    if result.costs is not None:
+        return f"model = result.fit_best({'objects' if objects else 'S'}, y)  # parameters chosen by cost"
     return training_code(result.model(best), objects=objects)
 
 

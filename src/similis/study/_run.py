@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from numbers import Integral
 from secrets import token_hex
 from typing import Any, Literal
 
@@ -244,7 +245,8 @@ class Study:
             raise ValueError(f"cv must be a number of folds, at least 2, or 'loo'. Got {self.cv!r}.")
         if not _is_int(self.random_state) or self.random_state < 0:
             raise ValueError(f"random_state must be a whole number, not negative. Got {self.random_state!r}.")
-        return Protocol(self.protocol, self.n_splits, float(self.test_size), self.cv, self.random_state)
+        cv = self.cv if self.cv == "loo" else int(self.cv)
+        return Protocol(self.protocol, int(self.n_splits), float(self.test_size), cv, int(self.random_state))
 
     def _splits(
         self, protocol: Protocol, problem: Problem, given: Sequence[tuple[ArrayLike, ArrayLike]] | None
@@ -295,4 +297,4 @@ def _info(task: Task, situation: Situation) -> MethodInfo:
 
 
 def _is_int(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)
