@@ -74,7 +74,7 @@ def measure(
 
         similis measure votes.csv --measure counting -o votes.npz
 
-        similis measure words.csv -m edit --param normalize=true --column word > words-matrix.csv
+        similis measure votes.csv -m vdm --param q=1 --label-column party --column v1 --column v2 > matrix.csv
 
         similis measure --dataset sonar -m minkowski -p p=1 -o sonar.npz
     """

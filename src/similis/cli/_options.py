@@ -75,7 +75,7 @@ MeasureName = Annotated[
         "--measure",
         "-m",
         metavar="NAME",
-        help="How objects are compared: counting, vdm, jaccard, edit, minkowski, rbf, ...",
+        help="How objects are compared: counting, vdm, jaccard, minkowski, rbf, ...",
         autocompletion=complete_measure,
         rich_help_panel=_DATA,
         show_default=False,

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
+import numpy as np
+from sklearn.preprocessing import StandardScaler
+
 from similis.datasets import load_benchmark, load_votes
 from similis.exceptions import DataNotFoundError
-from similis.measures import Counting
+from similis.measures import Counting, Measure, Minkowski
 from similis.proximity import RowRBF
 from similis.reproduce._method import Part
 
@@ -48,6 +51,28 @@ def _votes_by_counting() -> Part:
     return Part(Counting().fit(X).matrix(X), y, "similarity", X)
 
 
+def _distances(name: str, measure: Measure, change: str = "") -> Callable[[], Part]:
+    """Distances of the vectors of a set: as they are, of standardised vectors, or their exponentials."""
+
+    def load() -> Part:
+        data = load_benchmark(name)
+        X = StandardScaler().fit_transform(data.data) if change == "standardise" else data.data
+        D = measure.fit(X).matrix(X)
+        if change == "exponent":
+            D = np.where(D > 0, np.exp(D), 0.0)
+        return Part(D, data.target, "dissimilarity")
+
+    return load
+
+
+def _vectors(name: str) -> Callable[[], Part]:
+    def load() -> Part:
+        data = load_benchmark(name)
+        return Part(np.empty((len(data.target), 0)), data.target, "similarity", data.data)
+
+    return load
+
+
 # By the name in the published files and, where the papers differ, the similarity.
 _SOURCES: dict[tuple[str, str], Callable[[], Part]] = {
     ("Aural Sonar", ""): _matrix("aural_sonar"),
@@ -56,4 +81,14 @@ _SOURCES: dict[tuple[str, str], Callable[[], Part]] = {
     ("Protein RBF", ""): _protein_rbf,
     ("Voting", ""): _matrix("voting_vdm"),
     ("Voting", "counting"): _votes_by_counting,
+    ("Iris", "Euclidean"): _distances("iris", Minkowski()),
+    ("Crabs", "Euclidean"): _distances("crabs", Minkowski()),
+    ("Crabs", "Stand."): _distances("crabs", Minkowski(), "standardise"),
+    ("Sonar", "Euclidean"): _distances("sonar", Minkowski()),
+    ("Sonar", "Exponent"): _distances("sonar", Minkowski(), "exponent"),
+    ("Sonar", "Stand."): _distances("sonar", Minkowski(), "standardise"),
+    ("Sonar", "Lp;p=0.5"): _distances("sonar", Minkowski(p=0.5)),
+    ("Wine", "vectors"): _vectors("wine"),
+    ("Pima", "vectors"): _vectors("pima"),
+    ("Liver", "vectors"): _vectors("bupa"),
 }

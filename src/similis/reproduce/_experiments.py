@@ -14,6 +14,8 @@ from sklearn.naive_bayes import BernoulliNB
 from similis.discriminant import SDA, LocalSDA, MixtureSDA, NearestNeighborSDA
 from similis.exceptions import ProximityError
 from similis.neighbors import CondensedNN, LocalNearestCentroid, NearestCentroid, SimilarityKNN
+from similis.reproduce._dissimilarity import DISSIMILARITY, half_problem
+from similis.reproduce._levels import LEVELS, third_problem
 from similis.reproduce._method import Method
 from similis.reproduce._problems import LeaveOneOutRuns, PerturbedCentroids, ProbabilityRuns, Problem, SplitRuns
 from similis.reproduce._published import PublishedCell, published_cells
@@ -70,7 +72,7 @@ class Experiment:
         }
 
     def _numbers(self) -> list[PublishedCell]:
-        kinds = ("error", "perplexity", "nce", "accuracy")
+        kinds = ("error", "perplexity", "nce", "accuracy", "support-vectors")
         cells = published_cells(self.paper, self.table)
         return [cell for cell in cells if cell.value is not None and cell.method and cell.quantity in kinds]
 
@@ -189,6 +191,24 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         _probabilities,
         PROBABILITIES,
         ("Aural Sonar", "Voting"),
+        runs=10,
+    ),
+    Experiment(
+        "pekalska2000",
+        "2",
+        "errors on dissimilarities, half of the objects against the other half",
+        half_problem,
+        DISSIMILARITY,
+        ("Iris", "Crabs", "Sonar"),
+        runs=10,
+    ),
+    Experiment(
+        "bernal2003",
+        "6",
+        "accuracies of maximum similarity and support vectors: levels",
+        third_problem,
+        LEVELS,
+        ("Wine", "Pima", "Liver"),
         runs=10,
     ),
 )

@@ -114,8 +114,8 @@ NOTES = (
     ),
     Note(
         "ties",
-        "Leave-one-out on the paper's own objects: only ties are left to chance. Our runs shuffle the objects; the "
-        "paper's order and its rules for tied centroids are not known.",
+        "Leave-one-out on the paper's own objects: only ties are left open. Ours is for the order of the file; the "
+        "paper's order and its rules for tied similarities and tied centroids are not known.",
         paper="cazzanti2007",
         tables=("6.9", "6.10"),
         verdicts=("better", "worse"),

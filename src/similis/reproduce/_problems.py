@@ -23,7 +23,16 @@ from similis.measures import VDM, Counting
 from similis.reproduce._data import load_part, obstacle
 from similis.reproduce._method import Method, Part
 
-__all__ = ["LeaveOneOutRuns", "PerturbedCentroids", "Problem", "ProbabilityRuns", "SplitRuns"]
+__all__ = [
+    "DataProblem",
+    "LeaveOneOutRuns",
+    "PerturbedCentroids",
+    "ProbabilityRuns",
+    "Problem",
+    "SplitRuns",
+    "part_of",
+    "percent_wrong",
+]
 
 Outcome = dict[str, Any]  # {"values": {quantity: number}, "chosen": parameters, "seconds": time}
 
@@ -38,6 +47,11 @@ class Problem:
     def paper_runs(self) -> int:
         """How many runs stand behind the paper's figure."""
         return 20
+
+    @property
+    def in_order(self) -> bool:
+        """Whether run 0 is the experiment itself, and the others only show what another order of the objects does."""
+        return False
 
     @property
     def resolution(self) -> float:
@@ -101,15 +115,15 @@ class PerturbedCentroids(Problem):
             model, chosen = method.fit(train, seed)
             predicted = method.predict(model, test)
             return {
-                "error": _percent_wrong(predicted, data.y_test),
-                "error with floor": _percent_wrong(predicted[by_class], halves),
+                "error": percent_wrong(predicted, data.y_test),
+                "error with floor": percent_wrong(predicted[by_class], halves),
             }, chosen
 
         return solve
 
 
 @dataclass(frozen=True)
-class _DataProblem(Problem):
+class DataProblem(Problem):
     """A protocol on one of the papers' data sets."""
 
     dataset: str
@@ -125,7 +139,7 @@ class _DataProblem(Problem):
 
 
 @dataclass(frozen=True)
-class SplitRuns(_DataProblem):
+class SplitRuns(DataProblem):
     """[chen2010] sec. 4.3: a random fifth held out, parameters chosen on the rest, the error on the fifth."""
 
     def prepare(self, run: int) -> Callable[[Method, int], tuple[dict[str, float], Any]]:
@@ -134,27 +148,27 @@ class SplitRuns(_DataProblem):
         order = self.generator(run).permutation(len(whole.labels))
         n_test = round(0.2 * len(order))
         test, train = order[:n_test], order[n_test:]
-        known, new = _rows(whole, train, train), _rows(whole, test, train)
+        known, new = part_of(whole, train, train), part_of(whole, test, train)
 
         def solve(method: Method, seed: int) -> tuple[dict[str, float], Any]:
             model, chosen = method.fit(known, seed)
-            return {"error": _percent_wrong(method.predict(model, new), new.labels)}, chosen
+            return {"error": percent_wrong(method.predict(model, new), new.labels)}, chosen
 
         return solve
 
 
 @dataclass(frozen=True)
-class LeaveOneOutRuns(_DataProblem):
+class LeaveOneOutRuns(DataProblem):
     """[cazzanti2007] sec. 6.2: leave-one-out, the parameters chosen by leave-one-out on the others.
 
-    Nothing is random here but the order of the objects, which decides ties: run 0 takes them as they are, the
-    others shuffled. The paper's figure is one such run.
+    Nothing is random here, but the order of the objects decides ties. Run 0 takes them as the file has them and is
+    the experiment; the others are shuffled and show how much ties can matter.
     """
 
     @property
-    def paper_runs(self) -> int:
-        """One order of the objects."""
-        return 1
+    def in_order(self) -> bool:
+        """Run 0 is the experiment."""
+        return True
 
     @property
     def resolution(self) -> float:
@@ -170,25 +184,25 @@ class LeaveOneOutRuns(_DataProblem):
             predicted, chosen = np.empty_like(whole.labels), []
             for i in range(n):
                 others = np.delete(np.arange(n), i)
-                model, choice = method.fit(_rows(whole, others, others), seed)
-                predicted[i] = method.predict(model, _rows(whole, np.array([i]), others))[0]
+                model, choice = method.fit(part_of(whole, others, others), seed)
+                predicted[i] = method.predict(model, part_of(whole, np.array([i]), others))[0]
                 chosen.append(choice)
-            return {"error": _percent_wrong(predicted, whole.labels)}, _most_frequent(chosen)
+            return {"error": percent_wrong(predicted, whole.labels)}, _most_frequent(chosen)
 
         return solve
 
 
 @dataclass(frozen=True)
-class ProbabilityRuns(_DataProblem):
+class ProbabilityRuns(DataProblem):
     """[chen2010] sec. 4.6: cross entropy of leave-one-out probabilities, the best over the grid.
 
-    As in the paper this is no held-out figure. Again the order of the objects is all that a run can change.
+    As in the paper this is no held-out figure. Again run 0 is the experiment, and the others shuffle the objects.
     """
 
     @property
-    def paper_runs(self) -> int:
-        """One order of the objects."""
-        return 1
+    def in_order(self) -> bool:
+        """Run 0 is the experiment."""
+        return True
 
     def prepare(self, run: int) -> Callable[[Method, int], tuple[dict[str, float], Any]]:
         """Put the objects in the run's order; find the cross entropy of the class frequencies."""
@@ -212,11 +226,13 @@ class ProbabilityRuns(_DataProblem):
         return solve
 
 
-def _percent_wrong(predicted: NDArray[Any], truth: NDArray[Any]) -> float:
+def percent_wrong(predicted: NDArray[Any], truth: NDArray[Any]) -> float:
+    """Share of wrong labels."""
     return float(100 * np.mean(predicted != truth))
 
 
-def _rows(whole: Part, rows: NDArray[Any], columns: NDArray[Any]) -> Part:
+def part_of(whole: Part, rows: NDArray[Any], columns: NDArray[Any]) -> Part:
+    """Some objects, with their proximities to some others."""
     objects = None if whole.objects is None else whole.objects[rows]
     return Part(whole.proximities[np.ix_(rows, columns)], whole.labels[rows], whole.kind, objects)
 
@@ -224,7 +240,7 @@ def _rows(whole: Part, rows: NDArray[Any], columns: NDArray[Any]) -> Part:
 def _shuffled(whole: Part, generator: np.random.Generator, run: int) -> Part:
     n = len(whole.labels)
     order = np.arange(n) if run == 0 else generator.permutation(n)
-    return _rows(whole, order, order)
+    return part_of(whole, order, order)
 
 
 def _most_frequent(choices: list[dict[str, Any]]) -> dict[str, Any]:

@@ -159,6 +159,7 @@ class _Planned:
                     variant,
                     outcomes,
                     paper_runs=problem.paper_runs,
+                    in_order=problem.in_order,
                     resolution=0.0 if reason else problem.resolution,
                     reason=reason,
                 )

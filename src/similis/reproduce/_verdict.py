@@ -3,7 +3,9 @@
 The rule. Two means agree when they differ by at most three combined standard errors, or by no more than one object
 where each object is tested once, plus half a unit of the paper's last digit. Our standard error is that of our
 runs. The paper's is its printed standard deviation over the root of its number of runs; where it prints none, its
-runs are taken to spread like ours. Anything else is a miss, in either direction.
+runs are taken to spread like ours. Leave-one-out has no runs: ours is the figure for the objects in the order of their
+file, and its standard error the deviation that other orders, and so other ties, make. Anything else is a miss, in
+either direction.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ __all__ = ["RULE", "Comparison", "compare", "digits_of"]
 
 RULE = (
     "Agreement: a difference of at most 3 combined standard errors (or one object, where each is tested once) plus "
-    "half a unit of the paper's last digit. Where the paper prints no spread, its runs are taken to spread like ours."
+    "half a unit of the paper's last digit. Where the paper prints no spread, its runs are taken to spread like ours. "
+    "Leave-one-out has no runs: the standard error is the deviation over shuffled orders of the objects, which "
+    "decide ties."
 )
 _HIGHER_IS_BETTER = ("nce", "accuracy")
 
@@ -38,7 +42,7 @@ class Comparison:
     published, spread : float
         The paper's figure and standard deviation (None: not printed).
     ours : float or None
-        Mean over our runs.
+        Mean over our runs; for leave-one-out the figure in the order of the file.
     difference : float or None
         Ours minus the paper's.
     standard_error : float or None
@@ -105,6 +109,7 @@ def compare(
     outcomes: list[dict[str, Any]],
     *,
     paper_runs: int,
+    in_order: bool = False,
     resolution: float = 0.0,
     reason: str = "",
 ) -> Comparison:
@@ -120,6 +125,8 @@ def compare(
         One per run, with ``values``, ``chosen`` and ``seconds``, or with ``failed``.
     paper_runs : int
         Number of runs behind the published figure.
+    in_order : bool
+        Whether the first outcome is the experiment and the others differ from it only by the order of the objects.
     resolution : float
         The smallest difference that can exist between two figures.
     reason : str
@@ -140,11 +147,11 @@ def compare(
     if failed or not outcomes:
         return Comparison(**about, verdict="failed" if failed else "no data", reason=failed[0] if failed else reason)
     values = [outcome["values"][cell.quantity + variant] for outcome in outcomes]
-    ours = float(np.mean(values))
+    ours = float(values[0] if in_order else np.mean(values))
     difference = ours - cell.value
     deviation = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
     theirs = deviation if cell.spread is None else cell.spread
-    error = math.hypot(deviation / math.sqrt(len(values)), theirs / math.sqrt(paper_runs))
+    error = deviation if in_order else math.hypot(deviation / math.sqrt(len(values)), theirs / math.sqrt(paper_runs))
     known = not math.isnan(error)
     tolerance = max(3 * error, resolution) + cell.rounding if known else None
     return Comparison(
