@@ -33,7 +33,8 @@ __all__ = ["Verdict", "judge"]
 Array = NDArray[np.float64]
 
 NEIGHBORS = 7  # 49 values behind an expectation: its median stands until 24 of them are damaged
-ROUNDS = ((4, 4), (2, 3), (1, 4))  # (every so-many-th neighbour, at most so many times), wide before narrow
+STRIDES = (4, 2, 1)  # every so-many-th neighbour votes, wide neighbourhoods before narrow ones
+MAX_ROUNDS = 12  # of each width, should the verdicts not settle before
 REACH = 0.2  # the widest neighbourhood holds at most this share of the objects
 WITNESSES = 256  # objects through whose eyes rows are compared; all of them in smaller matrices
 FLOOR = 0.1  # a local standard deviation counts as at least this share of the spread of the matrix
@@ -74,8 +75,8 @@ def judge(d: Array, n: int, rng: Any) -> Verdict | None:
     t = _dither(d, known, rng)
     witnesses = np.arange(n) if n <= WITNESSES else np.sort(rng.choice(n, WITNESSES, replace=False))
     filled, rejected, found = t, np.zeros(len(t), dtype=bool), None
-    for stride, times in ROUNDS:
-        for _ in range(times):
+    for stride in STRIDES:
+        for _ in range(MAX_ROUNDS):
             last = found
             found = _vote(t, filled, known & ~rejected, n, witnesses, stride)
             settled = np.array_equal(found.rejected, rejected)
@@ -134,16 +135,24 @@ def _contradicted(t: Array, expected: Array, x: Array, some: NDArray[Any]) -> ND
     They do when they are typical of the value expected, or larger than a pair so short ever has (smaller than one so
     long), or nearer, by ratio, to what is usual at the value expected.
     """
-    knots, (low, middle, high) = _running(t[some], x[some], [TYPICAL, 0.5, 1 - TYPICAL], TRIANGLE_SHARE)
-    tiny = np.finfo(float).tiny
-
-    def log_ratio(at: Array) -> Array:
-        return np.abs(np.log(np.maximum(x, tiny) / np.maximum(np.interp(at, knots, middle), tiny)))
-
+    knots, curves = _running(t[some], x[some], [TYPICAL, 0.5, 1 - TYPICAL], TRIANGLE_SHARE)
+    (low_e, usual_e, high_e), (low_t, usual_t, high_t) = _along(knots, curves, expected), _along(knots, curves, t)
     with np.errstate(invalid="ignore"):
-        short = (t < expected) & ((x >= np.interp(expected, knots, low)) | (x > np.interp(t, knots, high)))
-        long = (t > expected) & ((x <= np.interp(expected, knots, high)) | (x < np.interp(t, knots, low)))
-        return short | long | (log_ratio(expected) < log_ratio(t))
+        short = (t < expected) & ((x >= low_e) | (x > high_t))
+        long = (t > expected) & ((x <= high_e) | (x < low_t))
+        return short | long | (_log_ratio(x, usual_e) < _log_ratio(x, usual_t))
+
+
+def _log_ratio(x: Array, y: Array) -> Array:
+    tiny = np.finfo(float).tiny
+    return np.abs(np.log(np.maximum(x, tiny) / np.maximum(y, tiny)))
+
+
+def _along(knots: Array, curves: Array, at: Array) -> list[Array]:
+    """Each curve read at `at`; beyond the knots it goes on with its average slope."""
+    beyond = np.minimum(at - knots[0], 0.0) + np.maximum(at - knots[-1], 0.0)
+    slopes = (curves[:, -1] - curves[:, 0]) / max(knots[-1] - knots[0], np.finfo(float).tiny)
+    return [np.interp(at, knots, y) + slope * beyond for y, slope in zip(curves, slopes)]
 
 
 def _tail(usual: Array, n_pairs: int) -> float:
