@@ -1,8 +1,12 @@
-"""Support vector machines on many small blocks, all C of a grid: decomposition steps with Newton steps in between."""
+"""Support vector machines on many small blocks, all C of a grid: decomposition steps with Newton steps in between.
+
+A machine of n objects minimises c'Kc / 2 - y'c subject to sum c = 0 and c_i between 0 and C y_i: [chen2010] Eq. (2.4)
+with c = y . alpha. What belongs to it stands in the leading n x n parts of K and of the factor L, and in the rows of V.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,40 +16,18 @@ from similis._kernels._jit import kernel
 __all__ = ["local_svm", "svm_path"]
 
 EPS = float(np.finfo(np.float64).eps)
-
-
-class _Work(NamedTuple):
-    """One machine of n objects: minimise c'Kc / 2 - y'c, sum c = 0, c_i between 0 and C y_i. Room for the largest."""
-
-    K: Any
-    y: Any
-    c: Any
-    v: Any  # y - K c
-    free: Any  # indices strictly inside their bounds
-    L: Any
-    inverse: Any
-    d: Any
-    e: Any
-    Kd: Any
-
-
-@kernel
-def _room(n: int) -> Any:
-    free = np.empty(n, np.intp)
-    K, L, y, c, v = np.empty((n, n)), np.empty((n, n)), np.empty(n), np.empty(n), np.empty(n)
-    return _Work(K, y, c, v, free, L, np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+# Rows of V: labels, coefficients, v = y - K c, 1 / diag(L), and three of Newton's.
+Y, COEF, SLACK, INVERSE, STEP, ONES, CHANGE = range(7)
 
 
 @kernel
 def svm_path(K: Any, y: Any, Cs: Any, coef: Any, intercept: Any, violation: Any) -> None:
-    """Solve [chen2010] Eq. (2.4) for every C (ascending): ``coef[r]`` = y . alpha, the intercept, what is violated."""
+    """Solve for every C (ascending): ``coef[r]`` = c, the intercept, and what the optimality conditions lack."""
     n = y.shape[0]
-    work = _room(n)
-    work.K[:, :] = K
-    work.y[:] = y
-    for r in range(Cs.shape[0]):
-        violation[r] = 0.0
-    _path(n, Cs, work, coef, intercept, violation)
+    V = np.empty((7, n))
+    V[Y] = y
+    violation[:] = 0.0
+    _path(n, Cs, K, np.empty((n, n)), V, np.empty(n, np.intp), coef, intercept, violation)
 
 
 @kernel
@@ -58,8 +40,8 @@ def local_svm(blocks: Any, s: Any, codes: Any, Cs: Any, scores: Any, violation: 
     """
     n_queries, k = s.shape
     R, G = scores.shape[1], scores.shape[2]
-    work, query = _room(k), np.empty(k)
-    coef, f, counts = np.empty((R, k)), np.empty(R), np.empty(G, np.intp)
+    K, L, V, free = np.empty((k, k)), np.empty((k, k)), np.empty((7, k)), np.empty(k, np.intp)
+    query, coef, f, counts = np.empty(k), np.empty((R, k)), np.empty(R), np.empty(G, np.intp)
     margins, votes = np.empty((R, G)), np.empty((R, G))
     for i in range(n_queries):
         counts[:] = 0
@@ -71,8 +53,8 @@ def local_svm(blocks: Any, s: Any, codes: Any, Cs: Any, scores: Any, violation: 
         for g in range(G):
             for h in range(g + 1, G):
                 if counts[g] > 0 and counts[h] > 0:
-                    n = _gather(blocks[i], s[i], codes[i], g, h, work, query)
-                    _path(n, Cs, work, coef, f, violation[i])
+                    n = _gather(blocks[i], s[i], codes[i], g, h, K, V[Y], free, query)
+                    _path(n, Cs, K, L, V, free, coef, f, violation[i])
                     for r in range(R):
                         for p in range(n):
                             f[r] += coef[r, p] * query[p]
@@ -91,51 +73,52 @@ def local_svm(blocks: Any, s: Any, codes: Any, Cs: Any, scores: Any, violation: 
 
 
 @kernel
-def _gather(B: Any, s: Any, codes: Any, g: int, h: int, work: Any, query: Any) -> int:
+def _gather(B: Any, s: Any, codes: Any, g: int, h: int, K: Any, y: Any, members: Any, query: Any) -> int:
     """Copy what concerns classes g (y = -1) and h (y = 1); return the number of their members."""
     n = 0
     for p in range(codes.shape[0]):
         if codes[p] == g or codes[p] == h:
-            work.free[n] = p
-            work.y[n] = 1.0 if codes[p] == h else -1.0
+            members[n] = p
+            y[n] = 1.0 if codes[p] == h else -1.0
             query[n] = s[p]
             n += 1
     for a in range(n):
-        row = B[work.free[a]]
         for b in range(n):
-            work.K[a, b] = row[work.free[b]]
+            K[a, b] = B[members[a], members[b]]
     return n
 
 
 @kernel
-def _path(n: int, Cs: Any, work: Any, coef: Any, intercept: Any, violation: Any) -> None:
+def _path(n: int, Cs: Any, K: Any, L: Any, V: Any, free: Any, coef: Any, intercept: Any, violation: Any) -> None:
     """Solve for every C; raise `violation` where the solution is worse."""
+    y, c = V[Y], V[COEF]
     before, inside, b, bad = 0.0, False, 0.0, 0.0
     for r in range(Cs.shape[0]):
         C = Cs[r]
         if not inside:  # a solution off the bound C is that for every larger C
-            bad, b = _solve(n, C, before, work)
+            bad, b = _solve(n, C, before, K, L, V, free)
             inside, before = True, C
             for i in range(n):
-                inside = inside and work.c[i] * work.y[i] < C
+                inside = inside and c[i] * y[i] < C
         intercept[r] = b
         violation[r] = max(violation[r], bad)
         for i in range(n):
-            coef[r, i] = work.c[i]
+            coef[r, i] = c[i]
 
 
 @kernel
-def _solve(n: int, C: float, before: float, work: Any) -> tuple[float, float]:
+def _solve(n: int, C: float, before: float, K: Any, L: Any, V: Any, free: Any) -> tuple[float, float]:
     """Solve for C from the solution for `before` (0: from nothing); return the violation and the intercept."""
-    K, y, c = work.K, work.y, work.c
-    _start(n, C, before, work)
-    top = 0.0
+    y, c, v = V[Y], V[COEF], V[SLACK]
+    _start(n, C, before, K, V)
+    top = 1e-300
     for i in range(n):
         top = max(top, abs(K[i, i]))
-    bad, b = np.inf, 0.0
+    bad, b, ridge = np.inf, 0.0, 1e-14 * top
     for _ in range(1000):
-        if not _decompose(n, C, work):
-            _newton(n, C, top, work)
+        if not _decompose(n, C, K, V):
+            _newton(n, C, ridge, K, L, V, free)
+            ridge = min(10.0 * ridge, 1e-9 * top)  # a singular K needs more of it
         size = 0.0
         for i in range(n):
             # What rounding left beside a bound would pass for a free coefficient and fix the intercept alone.
@@ -144,8 +127,14 @@ def _solve(n: int, C: float, before: float, work: Any) -> tuple[float, float]:
             elif abs(c[i] - C * y[i]) < 1e-13 * C:
                 c[i] = C * y[i]
             size += abs(c[i])
-        _refresh(n, work)
-        up, down = _extremes(n, C, work)
+        _refresh(n, K, V)
+        # The largest v that could grow and the smallest that could fall: optimal where they do not cross.
+        up, down = -np.inf, np.inf
+        for i in range(n):
+            if c[i] < max(C * y[i], 0.0):
+                up = max(up, v[i])
+            if c[i] > min(C * y[i], 0.0):
+                down = min(down, v[i])
         bad, b = up - down, 0.5 * (up + down)
         if bad <= 1e-9 + 16.0 * EPS * top * size:
             break
@@ -153,9 +142,9 @@ def _solve(n: int, C: float, before: float, work: Any) -> tuple[float, float]:
 
 
 @kernel
-def _start(n: int, C: float, before: float, work: Any) -> None:
+def _start(n: int, C: float, before: float, K: Any, V: Any) -> None:
     """Set c and v: the best multiple of the last solution, or of the difference of the class means, inside the box."""
-    y, c, v = work.y, work.c, work.v
+    y, c, v = V[Y], V[COEF], V[SLACK]
     most = 1.0
     if before > 0.0:
         most = C / before
@@ -166,7 +155,7 @@ def _start(n: int, C: float, before: float, work: Any) -> None:
         less = min(plus, n - plus)
         for i in range(n):
             c[i] = C * y[i] * less / (plus if y[i] > 0 else n - plus)
-        _refresh(n, work)
+        _refresh(n, K, V)
     linear = quadratic = 0.0
     for i in range(n):
         linear += y[i] * c[i]
@@ -176,73 +165,64 @@ def _start(n: int, C: float, before: float, work: Any) -> None:
         c[i] *= step
         if abs(c[i] - C * y[i]) < 1e-13 * C:
             c[i] = C * y[i]
-    _refresh(n, work)
+    _refresh(n, K, V)
 
 
 @kernel
-def _refresh(n: int, work: Any) -> None:
+def _refresh(n: int, K: Any, V: Any) -> None:
     """Compute v = y - K c."""
+    y, c, v = V[Y], V[COEF], V[SLACK]
     for i in range(n):
-        row, t = work.K[i], 0.0
+        row, t = K[i], 0.0
         for j in range(n):
-            t += row[j] * work.c[j]
-        work.v[i] = work.y[i] - t
+            t += row[j] * c[j]
+        v[i] = y[i] - t
 
 
 @kernel
-def _extremes(n: int, C: float, work: Any) -> tuple[float, float]:
-    """The largest v that could grow and the smallest that could fall; optimal where they do not cross."""
-    y, c, v = work.y, work.c, work.v
-    up, down = -np.inf, np.inf
-    for i in range(n):
-        if c[i] < max(C * y[i], 0.0):
-            up = max(up, v[i])
-        if c[i] > min(C * y[i], 0.0):
-            down = min(down, v[i])
-    return up, down
-
-
-@kernel
-def _decompose(n: int, C: float, work: Any) -> bool:
-    """Move two coefficients at a time, those that promise the most; return whether nothing is left to move."""
-    K, y, c, v = work.K, work.y, work.c, work.v
+def _decompose(n: int, C: float, K: Any, V: Any) -> bool:
+    """Move two coefficients n times, those that promise the most; return whether nothing is left to move."""
+    y, c, v = V[Y], V[COEF], V[SLACK]
     for _ in range(n):
         i, up = -1, -np.inf
         for p in range(n):
             if c[p] < max(C * y[p], 0.0) and v[p] > up:
                 i, up = p, v[p]
-        j, best, row = -1, 0.0, K[i]
+        j, best, curve, row = -1, 0.0, 1.0, K[i]
         for p in range(n):
             if c[p] > min(C * y[p], 0.0) and v[p] < up:
-                curve = max(row[i] + K[p, p] - 2.0 * row[p], 1e-12 * (row[i] + K[p, p]) + 1e-300)
-                gain = (up - v[p]) * (up - v[p]) / curve
+                bend = max(row[i] + K[p, p] - 2.0 * row[p], 1e-12 * (row[i] + K[p, p]) + 1e-300)
+                gain = (up - v[p]) * (up - v[p]) / bend
                 if gain > best:
-                    j, best = p, gain
+                    j, best, curve = p, gain, bend
         if j < 0 or up - v[j] <= 1e-9:
             return True
-        other = K[j]
-        curve = max(row[i] + other[j] - 2.0 * row[j], 1e-12 * (row[i] + other[j]) + 1e-300)
         room, depth = max(C * y[i], 0.0) - c[i], c[j] - min(C * y[j], 0.0)
         step = min((up - v[j]) / curve, room, depth)
         c[i] = max(C * y[i], 0.0) if step == room else c[i] + step
         c[j] = min(C * y[j], 0.0) if step == depth else c[j] - step
+        other = K[j]
         for p in range(n):
             v[p] -= step * (row[p] - other[p])
     return False
 
 
 @kernel
-def _newton(n: int, C: float, top: float, work: Any) -> None:
-    """Go to the optimum of the free coefficients; one that meets its bound on the way stays there, the rest go on."""
-    c, v, y, free, d, Kd = work.c, work.v, work.y, work.free, work.d, work.Kd
-    size = factored = 0
+def _newton(n: int, C: float, ridge: float, K: Any, L: Any, V: Any, free: Any) -> None:
+    """Go to the optimum of the free coefficients; one that meets its bound on the way stays there, the rest go on.
+
+    The ridge makes directions without curvature long instead of wrong: they end at a bound.
+    """
+    y, c, v, d, change = V[Y], V[COEF], V[SLACK], V[STEP], V[CHANGE]
+    size: Any = np.intp(0)  # typed, so that the callees compile once
+    factored: Any = np.intp(0)
     for i in range(n):
         if min(C * y[i], 0.0) < c[i] < max(C * y[i], 0.0):
             free[size] = i
             size += 1
     while size > 1:
-        grow_cholesky(work.K, 0.0, n * EPS * top + 1e-300, True, free, np.intp(factored), size, work.L, work.inverse)
-        linear, quadratic = _direction(n, size, work)
+        grow_cholesky(K, ridge, EPS * ridge, True, free, factored, size, L, V[INVERSE])
+        linear, quadratic = _direction(n, size, K, L, V, free)
         if not linear > 0.0:
             break
         longest, stop, goal = np.inf, 0, 0.0
@@ -256,7 +236,7 @@ def _newton(n: int, C: float, top: float, work: Any) -> None:
         for p in range(size):
             c[free[p]] += step * d[p]
         for i in range(n):
-            v[i] -= step * Kd[i]
+            v[i] -= step * change[i]
         if not blocked:
             break
         c[free[stop]] = goal
@@ -267,11 +247,9 @@ def _newton(n: int, C: float, top: float, work: Any) -> None:
 
 
 @kernel
-def _direction(n: int, size: int, work: Any) -> tuple[float, float]:
-    """Solve K d + nu 1 = v, 1'd = 0 on the free coefficients; set Kd; return v'd and d'Kd."""
-    K, v, free, L, inverse, d, e, Kd = (
-        work.K, work.v, work.free, work.L, work.inverse, work.d, work.e, work.Kd,
-    )  # fmt: skip
+def _direction(n: int, size: int, K: Any, L: Any, V: Any, free: Any) -> tuple[float, float]:
+    """Solve LL'd + nu 1 = v, 1'd = 0 on the free coefficients; set the change K d; return v'd and d'Kd."""
+    v, inverse, d, e, change = V[SLACK], V[INVERSE], V[STEP], V[ONES], V[CHANGE]
     ab = bb = 0.0
     for p in range(size):
         row, a, b = L[p], v[free[p]], 1.0
@@ -294,7 +272,7 @@ def _direction(n: int, size: int, work: Any) -> tuple[float, float]:
         row, t = K[i], 0.0
         for p in range(size):
             t += row[free[p]] * d[p]
-        Kd[i] = t
+        change[i] = t
     for p in range(size):
-        quadratic += d[p] * Kd[free[p]]
+        quadratic += d[p] * change[free[p]]
     return linear, quadratic

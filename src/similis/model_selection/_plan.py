@@ -12,8 +12,9 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.pipeline import Pipeline
 
 from similis.exceptions import ProximityError
+from similis.model_selection._paths import path_of
 
-__all__ = ["Folds", "Group", "PlainPath", "make_groups"]
+__all__ = ["Folds", "Group", "make_groups"]
 
 
 @dataclass
@@ -38,25 +39,6 @@ class Group:
     positions: list[int] = field(default_factory=list)
 
 
-class PlainPath:
-    """A last step without a hook: a plain fit for each point, on rows that the transformers made once for all."""
-
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("predict", "predict_proba", "decision_function"):  # for scorers that ask what there is
-            return getattr(self.estimator, name)
-        raise AttributeError(name)
-
-    def predict_path(
-        self, S_train: Any, y_train: Any, S_test: Any, grid: list[dict[str, Any]], *, response: str = "predict"
-    ) -> list[np.ndarray]:
-        """Responses of a plain fit for each point."""
-        models = (clone(self.estimator).set_params(**clone(point, safe=False)) for point in grid)
-        return [getattr(model.fit(S_train, y_train), response)(S_test) for model in models]
-
-
 def make_groups(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> list[Group] | None:
     """Group grid points by everything but the last step's parameters; None where there is nothing to share."""
     groups: dict[str, Group] = {}
@@ -68,9 +50,7 @@ def make_groups(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> l
         if name not in groups:
             configured = clone(estimator).set_params(**clone(outer, safe=False))
             groups[name] = _take_apart(configured)
-            if not hasattr(groups[name].last, "predict_path"):
-                groups[name].last = PlainPath(groups[name].last)
-        if isinstance(groups[name].last, PlainPath) and groups[name].transformers is None:
+        if groups[name].transformers is None and not getattr(groups[name].last, "shares", True):
             return None
         groups[name].grid.append(inner)
         groups[name].positions.append(position)
@@ -79,9 +59,9 @@ def make_groups(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> l
 
 def _take_apart(estimator: BaseEstimator) -> Group:
     if not isinstance(estimator, Pipeline):
-        return Group(None, estimator)
+        return Group(None, path_of(estimator))
     front = [step for step in estimator.steps[:-1] if step[1] not in (None, "passthrough")]
-    return Group(Pipeline(front) if front else None, estimator.steps[-1][1])
+    return Group(Pipeline(front) if front else None, path_of(estimator.steps[-1][1]))
 
 
 class Folds:
