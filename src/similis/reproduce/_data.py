@@ -60,7 +60,7 @@ def _distances(name: str, measure: Measure, change: str = "") -> Callable[[], Pa
         D = measure.fit(X).matrix(X)
         if change == "exponent":
             D = np.where(D > 0, np.exp(D), 0.0)
-        return Part(D, data.target, "dissimilarity")
+        return Part(D, data.target, "dissimilarity", X)
 
     return load
 
