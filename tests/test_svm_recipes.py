@@ -1,0 +1,182 @@
+"""Support vectors by composition: right where SVC alone is wrong, and a search that fits as little as it may."""
+
+import warnings
+
+import numpy as np
+import pytest
+from oracles import svm as oracle
+from scipy import linalg
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+from similis import (
+    PathSearchCV,
+    PotentialSVM,
+    RowRBF,
+    SimilarityFeatures,
+    SpectrumClip,
+    SpectrumFlip,
+    SpectrumShift,
+    SpectrumSquare,
+    Symmetrize,
+)
+from similis._utils import linalg as shared
+
+CS = [10.0**p for p in range(-3, 6)]
+
+
+def problem(rng, n=60, n_classes=2, noise=0.15):
+    y = np.arange(n) % n_classes
+    Z = 1.5 * rng.normal(size=(n_classes, 4))[y] + rng.normal(size=(n, 4))
+    S = np.exp(-((Z[:, None] - Z) ** 2).sum(-1) / 8)
+    E = noise * rng.normal(size=(n, n))
+    return S + (E + E.T) / 2, y
+
+
+def svc(**params):
+    return SVC(kernel="precomputed", **params)
+
+
+def dual_of(model, y):
+    """The coefficients of a fitted SVC for two classes, all of them."""
+    c = np.zeros(len(y))
+    c[model.support_] = model.dual_coef_[0]
+    return c
+
+
+def test_square_is_the_linear_machine_on_rows(rng):
+    """[chen2010] sec. 2.1.6: S S' as a kernel is the inner product of rows."""
+    S, y = problem(rng)
+    S = S + 0.1 * rng.normal(size=S.shape)  # asymmetric too
+    T, Q = S[:45, :45], S[45:, :45]
+    square = make_pipeline(SpectrumSquare(), svc(tol=1e-8)).fit(T, y[:45])
+    rows = make_pipeline(SimilarityFeatures(), SVC(kernel="linear", tol=1e-8)).fit(T, y[:45])
+    np.testing.assert_allclose(square.decision_function(Q), rows.decision_function(Q), atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [SpectrumClip()],
+        [SpectrumFlip()],
+        [SpectrumShift()],
+        [SpectrumSquare()],
+        [RowRBF()],
+        [Symmetrize(), SpectrumClip()],
+    ],
+    ids=repr,
+)
+def test_recipes_work_in_cross_validation(rng, steps):
+    y = np.arange(60) % 2
+    Z = 3.0 * y[:, None] + rng.normal(size=(60, 2))
+    noise = 0.05 * rng.normal(size=(60, 60))
+    S = np.exp(-((Z[:, None] - Z) ** 2).sum(-1) / 8) + (noise + noise.T) / 2
+    assert cross_val_score(make_pipeline(*steps, svc()), S, y, cv=4, error_score="raise").mean() > 0.9
+
+
+def test_an_asymmetric_matrix_ends(rng):
+    """SVC goes on until it is stopped; behind a repair the same matrix makes a convex problem."""
+    S, y = problem(rng, n=80)
+    S = S + 0.5 * rng.normal(size=S.shape)
+    with pytest.warns(ConvergenceWarning):
+        svc(max_iter=20_000, C=100.0).fit(S, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = make_pipeline(Symmetrize(), SpectrumClip(), svc(max_iter=1_000_000)).fit(S, y)
+    assert model[-1].fit_status_ == 0
+
+
+def test_an_indefinite_matrix_is_not_silently_wrong(rng):
+    """SVC warns of nothing, but where it ends depends on the order of the objects; behind a repair it does not."""
+    S, y = problem(rng, noise=0.8)
+    order = rng.permutation(len(y))
+    back = np.argsort(order)
+    sign = np.where(y == 1, 1.0, -1.0)
+    K = SpectrumClip().fit_transform(S)
+    apart = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for name, A in (("raw", S), ("clip", K)):
+            one = svc(C=10.0, tol=1e-6, max_iter=1_000_000).fit(A, y)
+            two = svc(C=10.0, tol=1e-6, max_iter=1_000_000).fit(A[np.ix_(order, order)], y[order])
+            apart[name] = np.abs(one.decision_function(A) - two.decision_function(A[np.ix_(order, order)])[back]).max()
+    assert np.linalg.eigvalsh(S)[0] < -1
+    assert apart["raw"] > 0.1
+    assert apart["clip"] < 1e-3
+    assert oracle.svm_violation(K, sign, dual_of(svc(C=10.0, tol=1e-6).fit(K, y), y), 10.0) < 1e-3
+
+
+def test_zero_weight_is_absence(rng):
+    """SVC on a precomputed kernel mixes up its support when weights are zero; dropping rows and columns does not."""
+    S, y = problem(rng, noise=0.0)
+    weight = (rng.random(len(y)) < 0.6).astype(float)
+    keep = weight > 0
+    Q = S[:10]
+    right = svc().fit(S[np.ix_(keep, keep)], y[keep]).decision_function(Q[:, keep])
+    theirs = svc().fit(S, y, sample_weight=weight).decision_function(Q)
+    ours = PotentialSVM().fit(S, y, sample_weight=weight).decision_function(Q)
+    dropped = PotentialSVM().fit(S[np.ix_(keep, keep)], y[keep]).decision_function(Q[:, keep])
+    np.testing.assert_allclose(ours, dropped, atol=1e-8)
+    if np.allclose(theirs, right, atol=1e-2):
+        pytest.skip("this scikit-learn has mended it")
+    assert np.abs(theirs - right).max() > 0.1
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_search_over_costs_has_the_scores_of_plain_fits(rng, n_classes):
+    S, y = problem(rng, n_classes=n_classes)
+    pipeline = make_pipeline(SpectrumClip(), svc(max_iter=100_000))
+    grid = {"spectrumclip": [SpectrumClip(), SpectrumFlip(), SpectrumShift()], "svc__C": CS}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        ours = PathSearchCV(pipeline, grid, cv=5).fit(S, y)
+        theirs = GridSearchCV(pipeline, grid, cv=5, error_score="raise").fit(S, y)
+    np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+    assert ours.best_index_ == theirs.best_index_
+
+
+def test_search_by_decision_values_has_the_scores_of_plain_fits(rng):
+    S, y = problem(rng)
+    pipeline = make_pipeline(SpectrumClip(), svc())
+    ours = PathSearchCV(pipeline, {"svc__C": CS[:6]}, cv=4, scoring="roc_auc").fit(S, y)
+    theirs = GridSearchCV(pipeline, {"svc__C": CS[:6]}, cv=4, scoring="roc_auc").fit(S, y)
+    np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
+
+
+def count(monkeypatch, owner, name):
+    calls = []
+    plain = getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *a, **k: calls.append(1) or plain(*a, **k))
+    return calls
+
+
+def test_one_decomposition_a_fold_serves_every_cost_and_treatment(rng, monkeypatch):
+    S, y = problem(rng)
+    shared._cache.clear()
+    calls = count(monkeypatch, linalg, "eigh")
+    grid = {"spectrumclip": [SpectrumClip(), SpectrumFlip(), SpectrumShift()], "svc__C": CS[:5]}
+    PathSearchCV(make_pipeline(SpectrumClip(), svc()), grid, cv=5, refit=False).fit(S, y)
+    assert len(calls) == 5
+
+
+def test_costs_beyond_the_last_bound_are_not_fitted(rng, monkeypatch):
+    S, y = problem(rng, noise=0.02)
+    K = S + 2 * np.eye(len(y))  # separable with small coefficients
+    calls = count(monkeypatch, SVC, "fit")
+    search = PathSearchCV(svc(), {"C": CS}, cv=5, refit=False).fit(K, y)
+    assert len(calls) < 5 * len(CS)
+    assert len(search.cv_results_["params"]) == len(CS)
+
+
+@pytest.mark.parametrize("params", [{"class_weight": "balanced"}, {"max_iter": 3}])
+def test_doubtful_solutions_are_not_taken_over(rng, monkeypatch, params):
+    """Class weights move the bound, and a solution that was cut short is none."""
+    S, y = problem(rng)
+    K = S + 2 * np.eye(len(y))
+    calls = count(monkeypatch, SVC, "fit")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        PathSearchCV(svc(**params), {"C": CS}, cv=3, refit=False).fit(K, y)
+    assert len(calls) == 3 * len(CS)
