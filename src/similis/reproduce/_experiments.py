@@ -168,7 +168,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     _simulated("6.6", "counting", "1/4", "two centroids"),
     _simulated("6.7", "VDM", "1/30", "two centroids"),
     _simulated("6.8", "VDM", "1/4", "two centroids"),
-    Experiment("cazzanti2007", "6.9", f"{_LOO}, protein", _leave_one_out, BENCHMARK, ("Protein",), runs=10),
+    Experiment("cazzanti2007", "6.9", f"{_LOO}, protein", _leave_one_out, BENCHMARK, ("Protein",), runs=5),
     Experiment(
         "cazzanti2007",
         "6.10",
@@ -176,7 +176,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         _leave_one_out,
         BENCHMARK,
         ("Voting", "Aural Sonar"),
-        runs=10,
+        runs=5,
     ),
     Experiment("chen2010", "4.3", _SPLIT, _splits, CHEN, ("Aural Sonar",)),
     Experiment("chen2010", "4.5", _SPLIT, _splits, CHEN, ("Protein", "Protein RBF", "Voting")),

@@ -49,12 +49,11 @@ def write_pages(results: str | os.PathLike[str], pages: str | os.PathLike[str]) 
 def _index(records: list[dict[str, Any]]) -> str:
     rows = []
     for record in records:
-        counts = _counts(record["cells"])
-        name = f"{record['paper']}-{record['table']}"
-        rows.append(
-            [f"[{record['paper']}, table {record['table']}]({name}.md)", record["about"], *map(str, counts.values())]
-        )
-    head = ["table", "shows", "figures", "agree", "ours better", "ours worse", "none of ours"]
+        link = f"[{record['paper']}, table {record['table']}]({record['paper']}-{record['table']}.md)"
+        for quantity in sorted({cell["quantity"] for cell in record["cells"]}):
+            counts = _counts([cell for cell in record["cells"] if cell["quantity"] == quantity])
+            rows.append([link, record["about"], quantity, *map(str, counts.values())])
+    head = ["table", "shows", "quantity", "figures", "agree", "ours better", "ours worse", "none of ours"]
     return "\n".join(
         [
             "# The papers' tables, re-run",
