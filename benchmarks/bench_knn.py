@@ -1,6 +1,6 @@
 """k-NN on a precomputed matrix: a cross-validated grid of k, and prediction, against scikit-learn.
 
-    python benchmarks/bench_knn.py          # writes benchmarks/results/knn.json
+python benchmarks/bench_knn.py          # writes benchmarks/results/knn.json
 """
 
 import numpy as np

@@ -22,7 +22,9 @@ def perceptron(columns: Any, max_iter: int, alpha: Any, total: Any) -> Any:
     margin = np.zeros(n)
     born = np.zeros(n)  # sum over the updates of alpha_i of the step at which they were made
     step = 0.0
-    for sweep in range(max_iter):
+    sweeps, clean = 0, False
+    while sweeps < max_iter and not clean:
+        sweeps += 1
         clean = True
         for i in range(n):
             step += 1.0
@@ -32,8 +34,6 @@ def perceptron(columns: Any, max_iter: int, alpha: Any, total: Any) -> Any:
                 born[i] += step - 1.0
                 for j in range(n):
                     margin[j] += columns[i, j]
-        if clean:
-            break
     for i in range(n):
         total[i] = alpha[i] - born[i] / step
-    return sweep + 1, clean
+    return sweeps, clean

@@ -3,6 +3,10 @@
 Pairs i < j are stored in one vector, row after row (``condensed``); a NaN is an entry nobody knows.
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 import numpy as np
 
 from similis._kernels._jit import kernel
@@ -11,7 +15,7 @@ __all__ = ["expected_from_neighbors", "row_differences"]
 
 
 @kernel
-def row_differences(T, cap, rows, R):
+def row_differences(T: Any, cap: float, rows: Any, R: Any) -> None:
     """R[i, j] = mean over witnesses k of min(|T[i, k] - T[j, k]|, cap) for j > i, unknown entries left out."""
     n, n_witnesses = T.shape
     for i in rows:
@@ -26,7 +30,9 @@ def row_differences(T, cap, rows, R):
 
 
 @kernel
-def expected_from_neighbors(T, N, additive, rows, level, slope, spread, gap):
+def expected_from_neighbors(
+    T: Any, N: Any, additive: bool, rows: Any, level: Any, slope: Any, spread: Any, gap: Any
+) -> None:
     """What the neighbours N[i] of i and N[j] of j say of the pair (i, j), i in rows, j > i; four numbers a pair.
 
     level: the median of T[p, q] over p in N[i], q in N[j]. With `additive`, slope: the median of
@@ -73,7 +79,7 @@ def expected_from_neighbors(T, N, additive, rows, level, slope, spread, gap):
 
 
 @kernel
-def _deviation(values, m, center):
+def _deviation(values: Any, m: int, center: float) -> float:
     """Median absolute deviation of values[:m] from `center`; overwrites them."""
     for t in range(m):
         values[t] = abs(values[t] - center)
@@ -81,7 +87,7 @@ def _deviation(values, m, center):
 
 
 @kernel
-def _median(values, m):
+def _median(values: Any, m: int) -> float:
     """Upper median of values[:m] by quickselect, in place; NaN of none."""
     if m == 0:
         return np.nan

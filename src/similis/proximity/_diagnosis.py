@@ -122,7 +122,10 @@ def diagnose(
     (True, 1)
     """
     A = check_proximity(S, kind=kind, allow_missing=True, accept_sparse=True)
-    classes, codes = (None, None) if y is None else check_labels(y, len(A), who="diagnose", min_classes=1)
+    classes: Any = None
+    codes: Any = None
+    if y is not None:
+        classes, codes = check_labels(y, len(A), who="diagnose", min_classes=1)
     n = len(A)
     part = np.arange(n)
     if n > SAMPLE:

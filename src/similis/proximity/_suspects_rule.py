@@ -88,6 +88,7 @@ def judge(d: Array, n: int, rng: Any) -> Verdict | None:
             filled = np.where(rejected, expected, t)
             if settled:
                 break
+    assert found is not None
     order = np.argsort(t[known])
     expected = np.interp(found.expected, t[known][order], d[known][order])
     return Verdict(found.suspect, found.deviation, expected, found.cut)
@@ -145,12 +146,12 @@ def _contradicted(t: Array, expected: Array, x: Array, some: NDArray[Any]) -> ND
 
 def _log_ratio(x: Array, y: Array) -> Array:
     tiny = np.finfo(float).tiny
-    return np.abs(np.log(np.maximum(x, tiny) / np.maximum(y, tiny)))
+    return np.abs(np.log(np.maximum(x, tiny)) - np.log(np.maximum(y, tiny)))
 
 
 def _along(knots: Array, curves: Array, at: Array) -> list[Array]:
-    """Each curve read at `at`; beyond the knots it goes on with its average slope."""
-    beyond = np.minimum(at - knots[0], 0.0) + np.maximum(at - knots[-1], 0.0)
+    """Each curve read at `at`; above the knots it goes on with its average slope, below it stays what it was."""
+    beyond = np.maximum(at - knots[-1], 0.0)
     slopes = (curves[:, -1] - curves[:, 0]) / max(knots[-1] - knots[0], np.finfo(float).tiny)
     return [np.interp(at, knots, y) + slope * beyond for y, slope in zip(curves, slopes)]
 
