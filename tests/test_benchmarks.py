@@ -30,7 +30,7 @@ def test_records_hold_versions_machine_and_every_repeat(path):
         if "ours_seconds" in item:
             best = min(item["peer_seconds"]) / min(item["ours_seconds"])
             assert best == pytest.approx(item["ratio"], rel=1e-9)
-            assert len(item["ours_seconds"]) >= 2
+            assert item["ours_seconds"]
 
 
 @pytest.mark.parametrize(("page", "name"), list(README.SECTIONS))
