@@ -28,7 +28,7 @@ HEADLINES = (
     "local SDA, 10 folds x 19 k, n = 800",
     "RNLC, 20 regularisers, n = 300",
     "MaxSim, two-letter words",
-    "clip",
+    "clip of a kernel, n = 1000",
     "P-SVM solve, n = 800",
     "counting, d = 200",
     "VDM, d = 200",
