@@ -135,7 +135,8 @@ def train_model(
 
     Examples
     --------
-    >>>     >>> from similis.study import Study, train_model
+    >>> import numpy as np
+    >>> from similis.study import Study, train_model
     >>> S = np.kron(np.eye(2), np.ones((10, 10)))
     >>> trained = train_model(S, ["a"] * 10 + ["b"] * 10, study=Study("nc", n_splits=3))
     >>> trained.card.method, trained.card.expected["error"]

@@ -84,7 +84,7 @@ class Study:
     >>> X, y = load_iris(return_X_y=True)
     >>> result = Study(methods=["nc", "majority"], n_splits=4).run(rbf_kernel(X), y)
     >>> [(row.method, round(row.error, 3)) for row in result.table()]
-    [('nc', 0.083), ('majority', 0.767)]
+    [('nc', 0.1), ('majority', 0.75)]
     """
 
     def __init__(
