@@ -196,7 +196,7 @@ class Journal:
             if known.get(part) != header.get(part):
                 raise ProximityError(
                     f"{short_path(self.path)} belongs to {word}: {_brief(known.get(part))} there, "
-                    f"{_brief(header.get(part))} here. Use another journal file, or remove this one to start over."
+                    f"{_brief(header.get(part))} here. Use another journal, or remove this one."
                 )
         if known.get("versions") != header.get("versions"):
             warnings.warn(
