@@ -1,6 +1,7 @@
 """Support vectors by composition: right where SVC alone is wrong, and a search that fits as little as it may."""
 
 import warnings
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from similis import (
     Symmetrize,
 )
 from similis._utils import linalg as shared
+from similis.model_selection._paths import _are_clear
 
 CS = [10.0**p for p in range(-3, 6)]
 
@@ -150,6 +152,26 @@ def count(monkeypatch, owner, name):
     plain = getattr(owner, name)
     monkeypatch.setattr(owner, name, lambda *a, **k: calls.append(1) or plain(*a, **k))
     return calls
+
+
+def test_labels_are_clear_where_no_doubtful_machine_could_change_them(rng):
+    """Against trying out every way the doubtful machines could decide."""
+    seen = set()
+    for _ in range(300):
+        f = rng.choice([-1.0, -0.01, 0.0, 0.01, 1.0], p=[0.4, 0.06, 0.08, 0.06, 0.4], size=6)
+        doubtful = np.flatnonzero(np.abs(f) <= 0.05)
+        labels = set()
+        for bits in product((-1.0, 1.0), repeat=len(doubtful)):
+            tried = f.copy()
+            tried[doubtful] = bits
+            votes = np.zeros(4)
+            for value, (g, h) in zip(tried, combinations(range(4), 2)):
+                votes[g if value > 0 else h] += 1
+            labels.add(int(votes.argmax()))
+        clear = _are_clear(f[None], 4, 0.05)
+        assert not (clear and len(labels) > 1)  # never sure and wrong
+        seen.add((clear, len(labels) == 1))
+    assert (True, True) in seen
 
 
 def test_one_decomposition_a_fold_serves_every_cost_and_treatment(rng, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -36,8 +37,8 @@ class PlainPath:
 class SVCPath(PlainPath):
     """scikit-learn's SVC: a solution with every dual variable below the bound C is that for all larger C.
 
-    libsvm finds it up to its ``tol``, from another side for each C. Labels are taken over only where no decision value
-    is nearer to zero than ten times that, and decision values never, so that scores are those of plain fits.
+    libsvm finds it up to its ``tol``, from another side for each C. Labels are taken over only where decision values
+    off by ten times that would not change them, and decision values never, so that scores are those of plain fits.
     """
 
     shares = True
@@ -63,10 +64,29 @@ class SVCPath(PlainPath):
 
 def _is_settled(model: SVC, S_test: Any) -> bool:
     """Whether a larger C leaves the solution as it is, and the test rows are clear of the boundary."""
-    if model.fit_status_ != 0 or model.class_weight is not None or not (np.abs(model.dual_coef_) < model.C).all():
+    if model.fit_status_ != 0 or model.class_weight is not None or model.break_ties:
         return False
-    pairs = copy(model).set_params(decision_function_shape="ovo")
-    return bool((np.abs(pairs.decision_function(S_test)) > 10 * model.tol).all())
+    if not (np.abs(model.dual_coef_) < model.C).all():
+        return False
+    f = copy(model).set_params(decision_function_shape="ovo").decision_function(S_test)
+    return _are_clear(f, len(model.classes_), 10 * model.tol)
+
+
+def _are_clear(f: np.ndarray, n_classes: int, doubt: float) -> bool:
+    """Whether every row's label stands, however the machines whose value is within `doubt` of zero decide."""
+    if n_classes == 2:
+        return bool((np.abs(f) > doubt).all())
+    fewest, most = np.zeros((2, len(f), n_classes), dtype=int)
+    for value, (g, h) in zip(f.T, combinations(range(n_classes), 2)):  # positive for g
+        fewest[:, g] += value > doubt
+        fewest[:, h] += value < -doubt
+        most[:, g] += value >= -doubt
+        most[:, h] += value <= doubt
+    rows, winner = np.arange(len(f)), fewest.argmax(axis=1)
+    # The earlier class wins tied votes, so a later one must be beaten only by not being overtaken.
+    needed = most + (np.arange(n_classes) < winner[:, None])
+    needed[rows, winner] = 0
+    return bool((fewest[rows, winner] >= needed.max(axis=1)).all())
 
 
 def path_of(estimator: Any) -> Any:
