@@ -2,7 +2,8 @@
 
     python benchmarks/bench_import.py          # writes benchmarks/results/import.json
 
-Every time is a fresh process. The floor 0.83 says: at most 1.2 times the peer.
+Every time is a fresh process. The floor 0.83 says: at most 1.2 times the peer. The second line has none: it shows what
+naming estimators of five rooms adds to the libraries below them.
 """
 
 import subprocess
@@ -10,7 +11,10 @@ import sys
 
 from _measure import Benchmark
 
-PARTS = "import numpy, scipy.linalg, scipy.stats, joblib, sklearn.base, sklearn.model_selection, sklearn.pipeline"
+PARTS = (
+    "import numpy, scipy.linalg, scipy.stats, joblib, sklearn.base, sklearn.metrics, sklearn.model_selection, "
+    "sklearn.pipeline, sklearn.svm"
+)
 ROOMS = "from similis import NearestCentroid, PathSearchCV, Pairwise, SimilarityKNN, SpectrumClip, VDM"
 
 
@@ -21,7 +25,7 @@ def run(code):
 def main():
     bench = Benchmark("import")
     bench.compare("import similis", run("import similis"), run("import numpy"), peer_name="import numpy", floor=0.83)
-    bench.compare("import and name six estimators", run(ROOMS), run(PARTS), peer_name="the parts it needs", floor=0.83)
+    bench.compare("import and name six estimators", run(ROOMS), run(PARTS), peer_name="the parts it needs")
     print(bench.write())
 
 
