@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from similis._utils.params import choice, validated_function
@@ -32,6 +32,8 @@ __all__ = ["Diagnosis", "diagnose"]
 
 # Above this many objects the spectrum, the triangles and the rest are read off a random part.
 SAMPLE = 3000
+# Above this many, suspicious pairs are looked for among a random part; suspects(S) looks at all.
+SUSPECT_SAMPLE = 600
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,8 @@ def diagnose(
     Notes
     -----
     Nothing is changed. Similarities are turned into dissimilarities (largest similarity minus s) where a finding speaks
-    of distances. Beyond 3,000 objects a random part is looked at, and ``n_sampled`` says so.
+    of distances. Beyond 3,000 objects a random part is looked at, and ``n_sampled`` says so; suspicious pairs are sought
+    among 600 objects, and :func:`similis.proximity.suspects` looks among all.
 
     Examples
     --------
@@ -141,10 +144,18 @@ def diagnose(
         "triangles": triangle_facts(D, rng),
         "distances": distance_facts(D),
         "classes": None if codes is None else class_facts(A, codes, [show(c).strip("'") for c in classes], kind),
-        "suspects": find_suspects(A, kind, objects=part, ids=ids),
+        "suspects": _some_suspects(A, kind, part, ids, rng),
     }
     told = {name: fact for name, fact in facts.items() if name != "triangles"}
     return Diagnosis(n=n, kind=kind, n_sampled=len(part), advice=advise(kind, **told), **facts)
+
+
+def _some_suspects(A: NDArray[Any], kind: Kind, objects: NDArray[Any], ids: Any, rng: Any) -> Suspects:
+    """Suspicious pairs among all objects, or among a random part of many."""
+    if len(A) > SUSPECT_SAMPLE:
+        some = np.sort(rng.choice(len(A), SUSPECT_SAMPLE, replace=False))
+        A, objects = A[np.ix_(some, some)], objects[some]
+    return find_suspects(A, kind, objects=objects, ids=ids)
 
 
 def _plain(value: Any) -> Any:

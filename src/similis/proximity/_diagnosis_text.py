@@ -53,7 +53,8 @@ def _rows(found: Any) -> Iterator[tuple[str, str]]:
         yield "classes", f"{len(c.counts)}: {sizes}" + (", ..." if len(c.counts) > 8 else "")
         yield "within, between", f"mean {c.within:.4g} within classes, {c.between:.4g} between"
         yield "nearest neighbour", f"of another class for {c.neighbour_error:.1%} of the objects"
-    yield "suspicious pairs", found.suspects.summary()
+    some = f" (among {found.suspects.n_objects} of the objects)" if found.suspects.n_objects < found.n else ""
+    yield "suspicious pairs", f"{found.suspects.summary()}{some}"
 
 
 def _spectrum_rows(found: Any) -> Iterator[tuple[str, str]]:
