@@ -31,25 +31,25 @@ def row_differences(T: Any, cap: float, rows: Any, R: Any) -> None:
 
 @kernel
 def expected_from_neighbors(
-    T: Any, N: Any, additive: bool, rows: Any, level: Any, slope: Any, spread: Any, gap: Any
+    T: Any, N: Any, turns: int, additive: bool, rows: Any, level: Any, slope: Any, spread: Any, gap: Any
 ) -> None:
     """What the neighbours N[i] of i and N[j] of j say of the pair (i, j), i in rows, j > i; four numbers a pair.
 
-    level: the median of T[p, q] over p in N[i], q in N[j]. With `additive`, slope: the median of
-    T[p, j] + T[i, q] - T[p, q], exact where T is a sum of two terms; else the level. spread: median absolute
-    deviation of the values behind the slope. gap: the median of |T[p, i] - T[p, j]| over p in N[i] and N[j], the lower
-    bound of the triangle inequality.
+    The a-th neighbour p of i meets `turns` neighbours q of j, the a-th and those after it, in a circle. level: the
+    median of T[p, q]. With `additive`, slope: the median of T[p, j] + T[i, q] - T[p, q], exact where T is a sum of two
+    terms; else the level. spread: median absolute deviation of the values behind the slope. gap: the median of
+    |T[p, i] - T[p, j]| over p in N[i] and N[j], the lower bound of the triangle inequality.
     """
     n, k = N.shape
-    plain, steep, bound = np.empty(k * k), np.empty(k * k), np.empty(2 * k)
+    plain, steep, bound = np.empty(k * turns), np.empty(k * turns), np.empty(2 * k)
     for i in rows:
         at = i * n - (i * (i + 1)) // 2 - i - 1
         for j in range(i + 1, n):
             n_plain, n_steep, n_bound = 0, 0, 0
             for a in range(k):
                 p = N[i, a]
-                for b in range(k):
-                    q = N[j, b]
+                for turn in range(turns):
+                    q = N[j, (a + turn) % k]
                     x = T[p, q]
                     if x == x and not (p == j and q == i):
                         plain[n_plain] = x

@@ -112,8 +112,8 @@ def diagnose(
     Notes
     -----
     Nothing is changed. Similarities are turned into dissimilarities (largest similarity minus s) where a finding speaks
-    of distances. Beyond 3,000 objects a random part is looked at, and ``n_sampled`` says so; suspicious pairs are sought
-    among 600 objects, and :func:`similis.proximity.suspects` looks among all.
+    of distances. Beyond 3,000 objects a random part is looked at, and ``n_sampled`` says so; suspicious pairs are
+    sought among 600 objects, and :func:`similis.proximity.suspects` looks among all.
 
     Examples
     --------

@@ -32,8 +32,7 @@ __all__ = ["Verdict", "judge"]
 
 Array = NDArray[np.float64]
 
-NEIGHBORS = 7  # 49 values behind an expectation: its median stands until 24 of them are damaged
-STRIDES = (4, 2, 1)  # every so-many-th neighbour votes, wide neighbourhoods before narrow ones
+WIDTHS = (28, 14, 7)  # neighbours of either object that vote: wide first, as narrow ones are outvoted by local damage
 MAX_ROUNDS = 12  # of each width, should the verdicts not settle before
 REACH = 0.2  # the widest neighbourhood holds at most this share of the objects
 WITNESSES = 256  # objects through whose eyes rows are compared; all of them in smaller matrices
@@ -41,6 +40,7 @@ FLOOR = 0.1  # a local standard deviation counts as at least this share of the s
 CUT = 7.0  # least deviation to be suspect, in local standard deviations; with the floor, 0.7 of the spread
 TYPICAL = 0.1  # differences of the outer tenths of the pairs at a distance are not typical of it
 LEVEL_SHARE, TRIANGLE_SHARE, KNOTS = 0.1, 0.05, 64  # windows (share of the pairs) and knots of running quantiles
+WORK = 400_000_000  # values looked at in a round; beyond, not every neighbour meets every other
 CURVE_PAIRS = 200_000  # pairs behind curves and quantiles, evenly spaced among all
 SIGMA = 1.4826  # a median absolute deviation in standard deviations of a normal
 
@@ -75,10 +75,10 @@ def judge(d: Array, n: int, rng: Any) -> Verdict | None:
     t = _dither(d, known, rng)
     witnesses = np.arange(n) if n <= WITNESSES else np.sort(rng.choice(n, WITNESSES, replace=False))
     filled, rejected, found = t, np.zeros(len(t), dtype=bool), None
-    for stride in STRIDES:
+    for width in WIDTHS:
         for _ in range(MAX_ROUNDS):
             last = found
-            found = _vote(t, filled, known & ~rejected, n, witnesses, stride)
+            found = _vote(t, filled, known & ~rejected, n, witnesses, width)
             settled = np.array_equal(found.rejected, rejected)
             rejected = found.rejected
             if last is None:  # from here on distances are counted in local standard deviations
@@ -99,13 +99,13 @@ def spread(values: Array) -> float:
     return SIGMA * float(np.median(np.abs(values - np.median(values)))) if values.size else 0.0
 
 
-def _vote(t: Array, filled: Array, good: NDArray[np.bool_], n: int, witnesses: NDArray[Any], stride: int) -> _Round:
+def _vote(t: Array, filled: Array, good: NDArray[np.bool_], n: int, witnesses: NDArray[Any], width: int) -> _Round:
     """One round: expectations from `filled`, deviations of `t` from them, and who is beyond the cut."""
-    narrow = stride == 1
+    narrow = width == WIDTHS[-1]
     T = _square(filled, n)
     scale = spread(t[good])
     R = _differences(T, witnesses, scale)
-    N = _neighbors(R, T if narrow else None, min(stride, max(1, int(REACH * n / NEIGHBORS))))
+    N = _neighbors(R, T if narrow else None, min(width, max(WIDTHS[-1], int(REACH * n))))
     level, slope, local, gap = _expectations(T, N, narrow)
     # The nearest value that either expectation allows, the flat or the sloping one.
     nearest = np.clip(t, np.minimum(level, slope), np.maximum(level, slope))
@@ -139,9 +139,10 @@ def _contradicted(t: Array, expected: Array, x: Array, some: NDArray[Any]) -> ND
     knots, curves = _running(t[some], x[some], [TYPICAL, 0.5, 1 - TYPICAL], TRIANGLE_SHARE)
     (low_e, usual_e, high_e), (low_t, usual_t, high_t) = _along(knots, curves, expected), _along(knots, curves, t)
     with np.errstate(invalid="ignore"):
-        short = (t < expected) & ((x >= low_e) | (x > high_t))
-        long = (t > expected) & ((x <= high_e) | (x < low_t))
-        return short | long | (_log_ratio(x, usual_e) < _log_ratio(x, usual_t))
+        nearer = _log_ratio(x, usual_e) < _log_ratio(x, usual_t)
+        short = (t < expected) & ((x >= low_e) | (x > high_t) | (nearer & (x > usual_t)))
+        long = (t > expected) & ((x <= high_e) | (x < low_t) | (nearer & (x < usual_t)))
+        return short | long
 
 
 def _log_ratio(x: Array, y: Array) -> Array:
@@ -184,15 +185,15 @@ def _differences(T: Array, witnesses: NDArray[Any], cap: float) -> Array:
     return np.minimum(R, R.T)
 
 
-def _neighbors(R: Array, T: Array | None, stride: int) -> NDArray[np.int64]:
-    """Every `stride`-th of the nearest by R; with T the nearest by the worse of two ranks, R's and the entry's own."""
+def _neighbors(R: Array, T: Array | None, width: int) -> NDArray[np.int64]:
+    """The nearest by R; with T the nearest by the worse of two ranks, that of R and that of the entry itself."""
     score = R
     if T is not None:
         a, b = _ranks(R), _ranks(np.where(np.isnan(T), np.inf, T))
         score = np.maximum(a, b) + np.minimum(a, b) / (2.0 * len(R))
         np.fill_diagonal(score, np.inf)
     order = np.argsort(score, axis=1, kind="stable")
-    return np.ascontiguousarray(order[:, stride - 1 : NEIGHBORS * stride : stride])
+    return np.ascontiguousarray(order[:, :width])
 
 
 def _ranks(A: Array) -> Array:
@@ -203,15 +204,14 @@ def _ranks(A: Array) -> Array:
 
 
 def _expectations(T: Array, N: NDArray[np.int64], additive: bool) -> tuple[Array, Array, Array, Array]:
-    n = len(T)
-    level, slope, local, gap = np.empty((4, n * (n - 1) // 2))
+    n, k = N.shape
+    found = np.empty((4, n * (n - 1) // 2))
+    turns = int(np.clip(WORK // (k * found.shape[1]), 2, k))
     rows = _balanced(n)
     map_row_chunks(
-        lambda part: _kernels.expected_from_neighbors(T, N, additive, rows[part], level, slope, local, gap),
-        n,
-        n_jobs=-1,
+        lambda part: _kernels.expected_from_neighbors(T, N, turns, additive, rows[part], *found), n, n_jobs=-1
     )
-    return level, slope, local, gap
+    return found[0], found[1], found[2], found[3]
 
 
 def _running(x: Array, y: Array, quantiles: list[float], share: float) -> tuple[Array, Array]:

@@ -1,0 +1,348 @@
+"""Simulated dissimilarity matrices of many sorts, and ways to damage them. NumPy only.
+
+``CLEAN[name](rng, n)`` gives a symmetric n x n matrix with a zero diagonal; ``DAMAGE[name](D, rng)`` a damaged copy and
+the mask of the pairs it changed, or None where that damage means nothing for the matrix.
+"""
+
+import numpy as np
+
+
+def _groups(rng, n, dims, n_classes, spread):
+    y = np.sort(rng.integers(n_classes, size=n))
+    return rng.normal(size=(n_classes, dims))[y] * spread + rng.normal(size=(n, dims))
+
+
+def _minkowski(X, p):
+    return sum(np.abs(a[:, None] - a[None]) ** p for a in X.T) ** (1 / p)
+
+
+def _noise(rng, n, draw):
+    E = np.triu(draw(rng, (n, n)), 1)
+    return E + E.T
+
+
+def _zero_diagonal(D):
+    np.fill_diagonal(D, 0.0)
+    return D
+
+
+def vectors(p=2.0, power=1.0, dims=5, n_classes=3, spread=2.0):
+    """Minkowski distances between Gaussian classes, to a power: squares break triangles, roots do not."""
+    return lambda rng, n: _minkowski(_groups(rng, n, dims, n_classes, spread), p) ** power
+
+
+def chebyshev(rng, n):
+    X = _groups(rng, n, 10, 3, 2.0)
+    return np.abs(X[:, None] - X[None]).max(axis=2)
+
+
+def outlying(rng, n):
+    """Three objects far from everybody: whole rows that are unlike their neighbours', and right."""
+    X = _groups(rng, n, 5, 3, 2.0)
+    X[:3] += 15 * rng.normal(size=(3, 5))
+    return _minkowski(X, 2.0)
+
+
+def twins(rng, n):
+    """Near copies of a tenth of the objects, in many dimensions: pairs unlike their neighbours, and right."""
+    X = rng.normal(size=(n, 100))
+    m = n // 10
+    X[:m] = X[m : 2 * m] + 0.05 * rng.normal(size=(m, 100))
+    return _minkowski(X, 2.0)
+
+
+def _votes(rng, n, d=16):
+    party, line = rng.integers(2, size=n), rng.integers(2, size=d)
+    loyal = rng.beta(6, 1, size=n)[:, None]
+    stand = np.where(party[:, None] == 0, line, 1 - line)
+    X = (rng.random((n, d)) < stand * loyal + (1 - loyal) / 2).astype(int)
+    X[rng.random((n, d)) < 0.06] = 2
+    return X, party
+
+
+def votes_counting(rng, n):
+    X, _ = _votes(rng, n)
+    return (X[:, None] != X[None]).sum(axis=2).astype(float)
+
+
+def vdm(q):
+    """Value difference metric of simulated votes; q = 2 is a sum of squares."""
+
+    def make(rng, n):
+        X, y = _votes(rng, n)
+        D = np.zeros((n, n))
+        for a in X.T:
+            P = np.array([y[a == v].mean() if (a == v).any() else 0.0 for v in range(3)])[a]
+            D += np.abs(P[:, None] - P[None]) ** q
+        return D
+
+    return make
+
+
+def counting(d, values, n_classes, flip):
+    def make(rng, n):
+        X = rng.integers(values, size=(n_classes, d))[rng.integers(n_classes, size=n)]
+        X = np.where(rng.random((n, d)) < flip, rng.integers(values, size=(n, d)), X)
+        return (X[:, None] != X[None]).sum(axis=2).astype(float)
+
+    return make
+
+
+def edit(rng, n, length=24):
+    """Edit distances between mutated copies of four strings, all pairs of a row of the table at once."""
+    ancestors = rng.integers(4, size=(4, length))
+    words = []
+    for _ in range(n):
+        word = ancestors[rng.integers(4)][rng.random(length) > 0.1].copy()
+        hit = rng.random(len(word)) < 0.2
+        word[hit] = rng.integers(4, size=hit.sum())
+        at = rng.integers(len(word), size=rng.integers(6))
+        words.append(np.insert(word, at, rng.integers(4, size=len(at))))
+    sizes = np.array([len(w) for w in words])
+    A = np.full((n, sizes.max()), -1)
+    for row, word in zip(A, words):
+        row[: len(word)] = word
+    i, j = np.triu_indices(n, 1)
+    last = np.tile(np.arange(A.shape[1] + 1.0), (len(i), 1))
+    found = np.zeros(len(i))
+    for a in range(1, A.shape[1] + 1):
+        now = np.empty_like(last)
+        now[:, 0] = a
+        unlike = A[i, a - 1][:, None] != A[j]
+        for b in range(1, A.shape[1] + 1):
+            now[:, b] = np.minimum(np.minimum(last[:, b], now[:, b - 1]) + 1, last[:, b - 1] + unlike[:, b - 1])
+        done = sizes[i] == a
+        found[done] = now[done, sizes[j][done]]
+        last = now
+    D = np.zeros((n, n))
+    D[i, j] = found
+    return D + D.T
+
+
+def rbf(gamma):
+    def make(rng, n):
+        D = vectors()(rng, n)
+        return 1 - np.exp(-gamma * (D / np.median(D)) ** 2)
+
+    return make
+
+
+def cosine(rng, n):
+    X = _groups(rng, n, 20, 4, 1.5)
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    return _zero_diagonal(np.maximum(1 - X @ X.T, 0.0))
+
+
+def noisy(level, relative=False):
+    """Euclidean distances with noise on every pair: indefinite, triangles broken everywhere."""
+
+    def make(rng, n):
+        D = vectors()(rng, n)
+        E = _noise(rng, n, lambda r, size: r.normal(size=size))
+        scale = level * D[np.triu_indices(n, 1)].std()
+        return _zero_diagonal(D * np.exp(level * E) if relative else np.abs(D + scale * E))
+
+    return make
+
+
+def judged(levels, noise=0.2):
+    """Human judgements: ranks of distances with noise, on a scale of a few steps."""
+
+    def make(rng, n):
+        D = vectors(dims=3, n_classes=2, spread=1.0)(rng, n)
+        rank = np.argsort(np.argsort(D, axis=None)).reshape(D.shape) / D.size
+        steps = np.clip(np.round((rank + noise * rng.normal(size=D.shape)) * (levels - 1)), 0, levels - 1)
+        return np.triu(steps, 1) + np.triu(steps, 1).T
+
+    return make
+
+
+def families(n_classes, noise):
+    """Tight classes at distances of their own, objects with rates of their own, relative noise."""
+
+    def make(rng, n):
+        y = np.sort(rng.integers(n_classes, size=n))
+        C = np.triu(rng.uniform(3, 10, size=(n_classes, n_classes)), 1)
+        C = C + C.T
+        rate = 0.7 * rng.gamma(8, 1 / 8, size=n)
+        within = _minkowski(0.6 * rng.normal(size=(n, 4)), 2.0) * (1 + 0.5 * (y[:, None] == y[None]))
+        D = C[y[:, None], y[None]] + within + rate[:, None] + rate[None]
+        return _zero_diagonal(D * np.exp(noise * _noise(rng, n, lambda r, size: r.normal(size=size))))
+
+    return make
+
+
+def tree(rng, n, rate=0.3, noise=0.05):
+    """Path lengths in a random tree whose branches run at different rates, with relative noise."""
+    D, speed = np.zeros((n, n)), rng.gamma(1 / rate**2, rate**2, size=n)
+    clades, age = [[i] for i in range(n)], 0.0
+    while len(clades) > 1:
+        age += rng.exponential(1 / len(clades))
+        a, b = sorted(rng.choice(len(clades), 2, replace=False))
+        B, A = clades.pop(b), clades.pop(a)
+        D[np.ix_(A, B)] = age * (speed[A][:, None] + speed[B][None])
+        D[np.ix_(B, A)] = D[np.ix_(A, B)].T
+        clades.append(A + B)
+    return D * np.exp(noise * _noise(rng, n, lambda r, size: r.normal(size=size)))
+
+
+def clades(n_clades, rate, noise):
+    """A few old clades, a young tree within each."""
+
+    def make(rng, n):
+        y = np.sort(rng.integers(n_clades, size=n))
+        top = tree(rng, n_clades, rate, 0.0)
+        top = 6 + 6 * top / top.max()
+        D = top[y[:, None], y[None]]
+        for c in range(n_clades):
+            m = np.flatnonzero(y == c)
+            if len(m):
+                D[np.ix_(m, m)] = tree(rng, len(m), rate, 0.0) / 2
+        speed = rng.gamma(1 / rate**2, rate**2, size=n)
+        D = D * (speed[:, None] + speed[None]) / 2
+        return _zero_diagonal(D * np.exp(noise * _noise(rng, n, lambda r, size: r.normal(size=size))))
+
+    return make
+
+
+def alignment(rng, n):
+    """Scores that grow with the lengths of both objects, largest score minus score."""
+    X, size = _groups(rng, n, 6, 4, 2.0), rng.lognormal(0, 0.4, size=n)
+    S = 100 * np.exp(-_minkowski(X, 2.0) / 4) * np.sqrt(size[:, None] * size[None])
+    S = S + _noise(rng, n, lambda r, shape: np.abs(r.normal(size=shape)))
+    return _zero_diagonal(S.max() - S)
+
+
+def warped(rng, n):
+    """The best of several shifts of a curve: not metric."""
+    X = np.cumsum(rng.normal(size=(n, 12)), axis=1) + _groups(rng, n, 12, 5, 2.0)
+    shifts = [np.sqrt(((X[:, None, s:] - X[None, :, : 12 - s]) ** 2).sum(axis=2)) for s in range(4)]
+    D = np.min(shifts, axis=0)
+    return np.minimum(D, D.T)
+
+
+def sparse_links(rng, n):
+    """Four links an object, everything else at the same distance."""
+    S = np.zeros((n, n))
+    for row in S:
+        row[rng.choice(n, 4, replace=False)] = rng.random(4)
+    return _zero_diagonal(1 - (S + S.T) / 2)
+
+
+CLEAN = {
+    "euclidean, 2 dimensions": vectors(dims=2),
+    "euclidean, 5 dimensions": vectors(),
+    "euclidean, 20 dimensions": vectors(dims=20),
+    "euclidean, 100 dimensions": vectors(dims=100, spread=0.5),
+    "euclidean, one class": vectors(dims=10, n_classes=1),
+    "squared euclidean": vectors(power=2.0),
+    "squared euclidean, tight classes": vectors(power=2.0, dims=8, n_classes=4, spread=5.0),
+    "root of euclidean": vectors(power=0.5),
+    "city block": vectors(p=1.0),
+    "L 0.5, not metric": vectors(p=0.5, dims=10),
+    "largest difference": chebyshev,
+    "three outlying objects": outlying,
+    "twins": twins,
+    "counting, 16 features": counting(16, 2, 2, 0.15),
+    "counting, 100 features": counting(100, 2, 3, 0.2),
+    "votes, counting": votes_counting,
+    "votes, value differences": vdm(1),
+    "votes, squared value differences": vdm(2),
+    "edit distance": edit,
+    "RBF, wide": rbf(0.2),
+    "RBF, narrow": rbf(6.0),
+    "cosine": cosine,
+    "noise 10 %": noisy(0.1),
+    "noise 30 %": noisy(0.3),
+    "relative noise": noisy(0.1, relative=True),
+    "judged, 9 steps": judged(9),
+    "judged, 5 steps": judged(5),
+    "families": families(4, 0.03),
+    "families, noisy": families(5, 0.1),
+    "tree": tree,
+    "clades": clades(4, 0.1, 0.03),
+    "alignment scores": alignment,
+    "warped curves": warped,
+    "sparse links": sparse_links,
+}
+
+
+def _damaged(D, i, j, values):
+    """A copy with new values, and the mask of the pairs that really changed."""
+    changed = D[i, j] != values
+    i, j, values = i[changed], j[changed], values[changed]
+    E, mask = D.copy(), np.zeros(D.shape, dtype=bool)
+    E[i, j] = E[j, i] = values
+    mask[i, j] = mask[j, i] = True
+    return (E, mask) if len(i) else None
+
+
+def _some(D, rng, share):
+    i, j = np.triu_indices(len(D), 1)
+    at = rng.choice(len(i), max(1, round(share * len(i))), replace=False)
+    return i[at], j[at]
+
+
+def lost_digit(share):
+    """The largest pairs lose the least of them: 10.05 becomes 0.05. Concentrated where objects are far apart."""
+
+    def damage(D, rng):
+        i, j = np.triu_indices(len(D), 1)
+        threshold = np.quantile(D[i, j], 1 - share)
+        hit = D[i, j] >= threshold
+        if hit.mean() > 2 * share:  # a coarse scale: the digit would be lost by most pairs
+            return None
+        return _damaged(D, i[hit], j[hit], D[i[hit], j[hit]] - threshold)
+
+    return damage
+
+
+def lost_minus(share):
+    """Centred similarities lose their minus sign: what was far becomes as near as it was far."""
+
+    def damage(D, rng):
+        i, j = _some(D, rng, share)
+        center = np.median(D[np.triu_indices(len(D), 1)])
+        return _damaged(D, i, j, center - np.abs(center - D[i, j]))
+
+    return damage
+
+
+def swapped(share):
+    def damage(D, rng):
+        i, j = _some(D, rng, share)
+        return _damaged(D, i, j, np.roll(D[i, j], 1))
+
+    return damage
+
+
+def factor(by, share):
+    def damage(D, rng):
+        i, j = _some(D, rng, share)
+        return _damaged(D, i, j, by * D[i, j])
+
+    return damage
+
+
+def noise(share, level=2.0):
+    """Some pairs get noise of `level` times the standard deviation of the matrix."""
+
+    def damage(D, rng):
+        i, j = _some(D, rng, share)
+        scale = level * D[np.triu_indices(len(D), 1)].std()
+        return _damaged(D, i, j, np.abs(D[i, j] + scale * rng.normal(size=len(i))))
+
+    return damage
+
+
+DAMAGE = {
+    "lost digit, 1 % of the pairs": lost_digit(0.01),
+    "lost digit, 3 %": lost_digit(0.03),
+    "lost digit, 6 %": lost_digit(0.06),
+    "swapped entries, 1 %": swapped(0.01),
+    "lost minus sign, 1 %": lost_minus(0.01),
+    "factor 10, 1 %": factor(10.0, 0.01),
+    "factor 1/10, 1 %": factor(0.1, 0.01),
+    "entry zero, 1 %": factor(0.0, 0.01),
+    "noise, 1 %": noise(0.01),
+}
