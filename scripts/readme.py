@@ -108,7 +108,20 @@ def results():
     return "\n".join(lines)
 
 
+def damage():
+    """Precision and recall of suspicious entries, by simulated damage."""
+    found = json.loads((RESULTS / "suspects.json").read_text())["items"]
+    clean = next(item for item in found if item["name"] == "clean")
+    lines = ["| damage | damaged pairs | precision | recall |", "|---|---|---|---|"]
+    for item in found:
+        if item is not clean:
+            lines.append(f"| {item['name']} | {item['damaged']} | {item['precision']:.2f} | {item['recall']:.2f} |")
+    lines.append(f"| none: false alarms | {clean['flagged']} of {clean['pairs']} pairs | | |")
+    return "\n".join(lines)
+
+
 SECTIONS = {
+    ("docs/guide/diagnosis.md", "damage"): damage,
     ("README.md", "results"): results,
     ("README.md", "methods"): methods,
     ("README.md", "ratios"): headlines,
