@@ -47,8 +47,8 @@ def _load(name):
 # The loops
 
 
-@pytest.mark.parametrize(("turns", "additive"), [(4, False), (4, True), (2, True)])
-def test_kernels_against_plain_loops(rng, turns, additive):
+@pytest.mark.parametrize(("turns", "bounds", "additive"), [(4, 4, False), (4, 2, True), (2, 4, True)])
+def test_kernels_against_plain_loops(rng, turns, bounds, additive):
     n = 14
     T = _distances(rng, n)
     np.fill_diagonal(T, np.nan)
@@ -58,9 +58,11 @@ def test_kernels_against_plain_loops(rng, turns, additive):
     _kernels.row_differences(np.ascontiguousarray(T[:, witnesses]), 2.0, rows, R)
     np.testing.assert_allclose(R, oracle.row_differences(T, witnesses, 2.0), rtol=1e-12)
     N = np.stack([rng.permutation(np.delete(rows, i))[:4] for i in rows])
-    found = np.empty((4, n * (n - 1) // 2))
-    _kernels.expected_from_neighbors(T, N, turns, additive, rows, *found)
-    np.testing.assert_allclose(found, oracle.expected_from_neighbors(T, N, turns, additive), rtol=1e-12)
+    pairs = np.stack(np.triu_indices(n, 1), axis=1)
+    found = np.empty((4, len(pairs)))
+    _kernels.expected_from_neighbors(T, N, turns, additive, rows, found[0], found[1])
+    _kernels.doubts_of_pairs(T, N, turns, bounds, additive, pairs, found[1], found[2], found[3])
+    np.testing.assert_allclose(found, oracle.expected_from_neighbors(T, N, turns, bounds, additive), rtol=1e-12)
 
 
 # Clean matrices

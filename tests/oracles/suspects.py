@@ -20,19 +20,18 @@ def _upper_median(values):
     return values[len(values) // 2] if values else np.nan
 
 
-def expected_from_neighbors(T, N, turns, additive):
+def expected_from_neighbors(T, N, turns, n_bounds, additive):
     """Four rows, one column per pair i < j: level, slope, spread, gap."""
-    n, found = len(T), []
+    (n, k), found = N.shape, []
+    spaced = [(a + 1) * k // n_bounds - 1 for a in range(n_bounds)]
     for i in range(n):
         for j in range(i + 1, n):
-            k = N.shape[1]
-            met = [(N[i, a], N[j, (a + turn) % k]) for a in range(k) for turn in range(turns)]
+            met = [(N[i, a], N[j, (a + turn * (k // turns)) % k]) for a in range(k) for turn in range(turns)]
             plain = [T[p, q] for p, q in met if (p, q) != (j, i)]
             steep = [T[p, j] + T[i, q] - T[p, q] for p, q in met if p != j and q != i]
-            bound = [abs(T[p, i] - T[p, j]) for p in N[i] if p != j] + [abs(T[q, i] - T[q, j]) for q in N[j] if q != i]
-            level = _upper_median(plain)
-            sloping = additive and not np.isnan(steep).all()
-            used = steep if sloping else plain
+            used = steep if additive and not np.isnan(steep).all() else plain
             slope = _upper_median(used)
-            found.append((level, slope, _upper_median([abs(x - slope) for x in used]), _upper_median(bound)))
+            spread = _upper_median([abs(x - slope) for x in used])
+            bound = [abs(T[p, i] - T[p, j]) for p in [*N[i, spaced], *N[j, spaced]] if p not in (i, j)]
+            found.append((_upper_median(plain), slope, spread, _upper_median(bound)))
     return np.array(found).T

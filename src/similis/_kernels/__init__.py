@@ -19,7 +19,7 @@ Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``
     _local_svm.py  local_svm, svm_path: support vector machines on many small blocks, all C of a grid
     _lime.py       lime_path: maximum entropy interpolation weights for a grid of (k, ridge)
     _perceptron.py perceptron: sweeps of the dual perceptron
-    _triangles.py  row_differences, expected_from_neighbors: what other objects say of a pair
+    _triangles.py  row_differences, expected_from_neighbors, doubts_of_pairs: what other objects say of a pair
     _medoids.py    nearest_two, exchange_gains, eager_exchanges, cluster_totals: k-medoids
 
 Contract. A kernel takes C-contiguous arrays and scalars, writes into arrays its caller made or returns arrays it
@@ -62,6 +62,7 @@ _HOME: dict[str, str] = {
     "exchange_gains": "_medoids",
     "nearest_two": "_medoids",
     "perceptron": "_perceptron",
+    "doubts_of_pairs": "_triangles",
     "expected_from_neighbors": "_triangles",
     "row_differences": "_triangles",
 }

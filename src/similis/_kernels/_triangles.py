@@ -11,7 +11,7 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = ["expected_from_neighbors", "row_differences"]
+__all__ = ["doubts_of_pairs", "expected_from_neighbors", "row_differences"]
 
 
 @kernel
@@ -30,84 +30,101 @@ def row_differences(T: Any, cap: float, rows: Any, R: Any) -> None:
 
 
 @kernel
-def expected_from_neighbors(
-    T: Any, N: Any, turns: int, additive: bool, rows: Any, level: Any, slope: Any, spread: Any, gap: Any
-) -> None:
-    """What the neighbours N[i] of i and N[j] of j say of the pair (i, j), i in rows, j > i; four numbers a pair.
+def expected_from_neighbors(T: Any, N: Any, turns: int, additive: bool, rows: Any, level: Any, slope: Any) -> None:
+    """What the neighbours of i and of j lead one to expect of the pair (i, j), i in rows, j > i; condensed.
 
-    The a-th neighbour p of i meets `turns` neighbours q of j, the a-th and those after it, in a circle. level: the
-    median of T[p, q]. With `additive`, slope: the median of T[p, j] + T[i, q] - T[p, q], exact where T is a sum of two
-    terms; else the level. spread: median absolute deviation of the values behind the slope. gap: the median of
-    |T[p, i] - T[p, j]| over p in N[i] and N[j], the lower bound of the triangle inequality.
+    level: the median of T[p, q] over neighbours p of i and q of j that meet. With `additive`, slope: the median of
+    T[p, j] + T[i, q] - T[p, q], exact where T is a sum of two terms; else the level.
     """
     n, k = N.shape
-    plain, steep, bound = np.empty(k * turns), np.empty(k * turns), np.empty(2 * k)
+    plain, steep = np.empty(k * turns), np.empty(k * turns)
     for i in rows:
         at = i * n - (i * (i + 1)) // 2 - i - 1
         for j in range(i + 1, n):
-            n_plain, n_steep, n_bound = 0, 0, 0
-            for a in range(k):
-                p = N[i, a]
-                for turn in range(turns):
-                    q = N[j, (a + turn) % k]
-                    x = T[p, q]
-                    if x == x and not (p == j and q == i):
-                        plain[n_plain] = x
-                        n_plain += 1
-                    if additive and p != j and q != i:
-                        x = T[p, j] + T[i, q] - x
-                        if x == x:
-                            steep[n_steep] = x
-                            n_steep += 1
-                q = N[j, a]
-                x = abs(T[p, i] - T[p, j])
-                if p != j and x == x:
-                    bound[n_bound] = x
-                    n_bound += 1
-                x = abs(T[q, i] - T[q, j])
-                if q != i and x == x:
-                    bound[n_bound] = x
-                    n_bound += 1
-            level[at + j] = _median(plain, n_plain)
-            if additive and n_steep > 0:
-                slope[at + j] = _median(steep, n_steep)
-                spread[at + j] = _deviation(steep, n_steep, slope[at + j])
-            else:
-                slope[at + j] = level[at + j]
-                spread[at + j] = _deviation(plain, n_plain, level[at + j])
-            gap[at + j] = _median(bound, n_bound)
+            m = _meet(T, N, turns, False, i, j, plain)
+            level[at + j] = slope[at + j] = _median(plain, m)
+            if additive:
+                m = _meet(T, N, turns, True, i, j, steep)
+                if m > 0:
+                    slope[at + j] = _median(steep, m)
 
 
 @kernel
-def _deviation(values: Any, m: int, center: float) -> float:
-    """Median absolute deviation of values[:m] from `center`; overwrites them."""
-    for t in range(m):
-        values[t] = abs(values[t] - center)
-    return _median(values, m)
+def doubts_of_pairs(
+    T: Any, N: Any, turns: int, n_bounds: int, additive: bool, pairs: Any, slope: Any, spread: Any, gap: Any
+) -> None:
+    """How much to trust the expectation `slope` of the listed pairs, and what triangles ask of them.
+
+    spread: median absolute deviation of the values behind the slope. gap: the median of |T[p, i] - T[p, j]| over
+    `n_bounds` evenly spaced neighbours p of i and as many of j.
+    """
+    k = N.shape[1]
+    values, bound = np.empty(k * turns), np.empty(2 * n_bounds)
+    for r in range(len(pairs)):
+        i, j = pairs[r, 0], pairs[r, 1]
+        m = _meet(T, N, turns, additive, i, j, values)
+        if additive and m == 0:
+            m = _meet(T, N, turns, False, i, j, values)
+        for t in range(m):
+            values[t] = abs(values[t] - slope[r])
+        spread[r] = _median(values, m)
+        m = 0
+        for a in range(n_bounds):
+            at = (a + 1) * k // n_bounds - 1
+            for p in (N[i, at], N[j, at]):
+                x = abs(T[p, i] - T[p, j])  # unknown where p is i or j
+                if x == x:
+                    bound[m] = x
+                    m += 1
+        gap[r] = _median(bound, m)
+
+
+@kernel
+def _meet(T: Any, N: Any, turns: int, additive: bool, i: int, j: int, values: Any) -> int:
+    """Values that the neighbours of i and j propose for the pair; how many are known.
+
+    The a-th neighbour p of i meets `turns` neighbours q of j, evenly spaced from the a-th on, in a circle. The diagonal
+    of T is unknown, and the pair does not speak for itself.
+    """
+    k = N.shape[1]
+    step = k // turns
+    m = 0
+    for a in range(k):
+        p = N[i, a]
+        for turn in range(turns):
+            q = N[j, (a + turn * step) % k]
+            x = T[p, j] + T[i, q] - T[p, q] if additive else T[p, q]
+            if x == x and not (p == j and q == i):
+                values[m] = x
+                m += 1
+    return m
 
 
 @kernel
 def _median(values: Any, m: int) -> float:
-    """Upper median of values[:m] by quickselect, in place; NaN of none."""
+    """Upper median of values[:m], by halving their range 16 times and counting: no branches. NaN of none.
+
+    The value returned is one of the values, within 1/65,536 of their range of the median, and nearly always the median.
+    """
     if m == 0:
         return np.nan
-    wanted, low, high = m // 2, 0, m - 1
-    while low < high:
-        pivot = values[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if wanted <= j:
-            high = j
-        elif wanted >= i:
-            low = i
+    low, high = values[0], values[0]
+    for t in range(m):
+        low, high = min(low, values[t]), max(high, values[t])
+    if low == high:
+        return low
+    low -= (high - low) * 1e-9
+    for _ in range(16):
+        middle = (low + high) / 2
+        count = 0
+        for t in range(m):
+            count += values[t] <= middle
+        if count > m // 2:
+            high = middle
         else:
-            break
-    return values[wanted]
+            low = middle
+    found = high
+    for t in range(m):
+        if values[t] > low:
+            found = min(found, values[t])
+    return found

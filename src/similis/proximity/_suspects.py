@@ -145,15 +145,15 @@ def find_suspects(
     verdict = judge(sign * s, n, _generator(random_state))
     if verdict is None:
         return replace(nothing, skipped="more than half of the entries are equal or missing")
-    found = np.flatnonzero(verdict.suspect)
-    found = found[np.argsort(-np.abs(verdict.deviation[found]), kind="stable")]
+    order = np.argsort(-verdict.deviations, kind="stable")
+    found = verdict.suspects[order]
     pairs = np.stack([objects[i[found]], objects[j[found]]], axis=1)
     return replace(
         nothing,
         pairs=pairs,
         values=s[found],
-        expected=sign * verdict.expected[found],
-        scores=np.abs(verdict.deviation[found]),
+        expected=sign * verdict.expected[order],
+        scores=verdict.deviations[order],
         ids=() if ids is None else tuple((ids[a], ids[b]) for a, b in pairs),
     )
 

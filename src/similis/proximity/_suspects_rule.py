@@ -40,30 +40,29 @@ FLOOR = 0.1  # a local standard deviation counts as at least this share of the s
 CUT = 7.0  # least deviation to be suspect, in local standard deviations; with the floor, 0.7 of the spread
 TYPICAL = 0.1  # differences of the outer tenths of the pairs at a distance are not typical of it
 LEVEL_SHARE, TRIANGLE_SHARE, KNOTS = 0.1, 0.05, 64  # windows (share of the pairs) and knots of running quantiles
-WORK = 400_000_000  # values looked at in a round; beyond, not every neighbour meets every other
+MEETINGS = 8  # each neighbour of one object meets so many of the other's: no worse than all of them, and faster
+WORK = 200_000_000  # values looked at in a round; beyond, they meet fewer
 CURVE_PAIRS = 200_000  # pairs behind curves and quantiles, evenly spaced among all
 SIGMA = 1.4826  # a median absolute deviation in standard deviations of a normal
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """For each pair i < j: suspect or not, the deviation in local standard deviations, the value expected."""
+    """Numbers of the suspicious pairs, how many local standard deviations they are off, and the values expected."""
 
-    suspect: NDArray[np.bool_]
-    deviation: Array
+    suspects: NDArray[np.intp]
+    deviations: Array
     expected: Array
-    cut: float
 
 
 @dataclass(frozen=True)
 class _Round:
-    """What one round found, on the scale of its input."""
+    """What one round found: pairs to replace before the next, and those it would name; `expected` of every pair."""
 
-    deviation: Array
     rejected: NDArray[np.bool_]
-    suspect: NDArray[np.bool_]
+    suspects: NDArray[np.intp]
+    deviations: Array
     expected: Array
-    cut: float
     stretch: Callable[[Array], Array]
 
 
@@ -89,9 +88,11 @@ def judge(d: Array, n: int, rng: Any) -> Verdict | None:
             if settled:
                 break
     assert found is not None
-    order = np.argsort(t[known])
-    expected = np.interp(found.expected, t[known][order], d[known][order])
-    return Verdict(found.suspect, found.deviation, expected, found.cut)
+    if not len(found.suspects):
+        return Verdict(found.suspects, found.deviations, np.empty(0))
+    order = np.argsort(t[known])  # back to the scale of d
+    expected = np.interp(found.expected[found.suspects], t[known][order], d[known][order])
+    return Verdict(found.suspects, found.deviations, expected)
 
 
 def spread(values: Array) -> float:
@@ -106,31 +107,31 @@ def _vote(t: Array, filled: Array, good: NDArray[np.bool_], n: int, witnesses: N
     scale = spread(t[good])
     R = _differences(T, witnesses, scale)
     N = _neighbors(R, T if narrow else None, min(width, max(WIDTHS[-1], int(REACH * n))))
-    level, slope, local, gap = _expectations(T, N, narrow)
-    # The nearest value that either expectation allows, the flat or the sloping one.
-    nearest = np.clip(t, np.minimum(level, slope), np.maximum(level, slope))
+    level, slope = _expectations(T, N, narrow)
     some = np.flatnonzero(good)
     some = some[:: max(1, len(some) // CURVE_PAIRS)]
     knots, (sigma,) = _running(slope[some], np.abs(t - slope)[some], [0.5], LEVEL_SHARE)
-    stretch = _stretch(knots, np.maximum(SIGMA * sigma, FLOOR * scale))
+    sigma = np.maximum(SIGMA * sigma, FLOOR * scale)
+    stretch = _stretch(knots, sigma)
+    # The nearest value that either expectation allows, the flat or the sloping one.
+    nearest = np.clip(t, np.minimum(level, slope), np.maximum(level, slope))
+    # Only what is far off, and the sample it is held against, need a second look.
+    ask = np.union1d(some, np.flatnonzero(np.abs(t - nearest) > CUT * sigma.min()))
+    local, gap = _doubts(T, N, narrow, ask, slope)
+    t_a, slope_a, nearest_a, sampled = t[ask], slope[ask], nearest[ask], np.isin(ask, some, assume_unique=True)
     with np.errstate(invalid="ignore", divide="ignore"):
-        deviation = np.minimum(np.abs(stretch(t) - stretch(nearest)), np.abs(t - nearest) / (SIGMA * local))
-        usual = np.minimum(np.abs(stretch(t) - stretch(slope)), np.abs(t - slope) / (SIGMA * local))
-    deviation[~np.isfinite(deviation)] = 0.0
-    usual[~np.isfinite(usual)] = 0.0
-    contradicted = _contradicted(t, nearest, gap, some) & _contradicted(t, nearest, _condensed(R), some)
-    cut = max(CUT, _tail(usual[some[contradicted[some]]], len(t)))
-    return _Round(
-        np.copysign(deviation, t - nearest),
-        contradicted & (deviation > CUT),
-        contradicted & (deviation > cut),
-        slope,
-        cut,
-        stretch,
-    )
+        far = np.fmin(np.abs(stretch(t_a) - stretch(nearest_a)), np.abs(t_a - nearest_a) / (SIGMA * local))
+        usual = np.fmin(np.abs(stretch(t_a) - stretch(slope_a)), np.abs(t_a - slope_a) / (SIGMA * local))
+    contradicted = _contradicted(t_a, nearest_a, gap, sampled)
+    contradicted &= _contradicted(t_a, nearest_a, _condensed(R)[ask], sampled)
+    cut = max(CUT, _tail(usual[sampled & contradicted & np.isfinite(usual)], len(t)))
+    rejected = np.zeros(len(t), dtype=bool)
+    rejected[ask] = contradicted & (far > CUT)
+    suspect = contradicted & (far > cut)
+    return _Round(rejected, ask[suspect], far[suspect], slope, stretch)
 
 
-def _contradicted(t: Array, expected: Array, x: Array, some: NDArray[Any]) -> NDArray[np.bool_]:
+def _contradicted(t: Array, expected: Array, x: Array, some: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Whether the differences x that triangles allow go with the value expected rather than with the pair's own.
 
     They do when they are typical of the value expected, or larger than a pair so short ever has (smaller than one so
@@ -203,15 +204,36 @@ def _ranks(A: Array) -> Array:
     return ranks
 
 
-def _expectations(T: Array, N: NDArray[np.int64], additive: bool) -> tuple[Array, Array, Array, Array]:
-    n, k = N.shape
-    found = np.empty((4, n * (n - 1) // 2))
-    turns = int(np.clip(WORK // (k * found.shape[1]), 2, k))
-    rows = _balanced(n)
+def _expectations(T: Array, N: NDArray[np.int64], additive: bool) -> tuple[Array, Array]:
+    n = len(T)
+    level, slope = np.empty((2, n * (n - 1) // 2))
+    turns, rows = _meetings(N), _balanced(n)
     map_row_chunks(
-        lambda part: _kernels.expected_from_neighbors(T, N, turns, additive, rows[part], *found), n, n_jobs=-1
+        lambda part: _kernels.expected_from_neighbors(T, N, turns, additive, rows[part], level, slope), n, n_jobs=-1
     )
-    return found[0], found[1], found[2], found[3]
+    return level, slope
+
+
+def _doubts(T: Array, N: NDArray[np.int64], additive: bool, ask: NDArray[Any], slope: Array) -> tuple[Array, Array]:
+    """Spread of the expectation and gap of the triangles, for the pairs numbered in `ask`."""
+    n, turns = len(T), _meetings(N)
+    first = np.arange(n) * n - np.arange(n) * (np.arange(n) + 1) // 2  # number of the first pair of each row
+    i = np.searchsorted(first, ask, side="right") - 1
+    i = np.minimum(i, n - 2)
+    pairs = np.stack([i, ask - first[i] + i + 1], axis=1)
+    center = slope[ask]
+    local, gap = np.empty((2, len(ask)))
+
+    def work(part: slice) -> None:
+        _kernels.doubts_of_pairs(T, N, turns, WIDTHS[-1], additive, pairs[part], center[part], local[part], gap[part])
+
+    map_row_chunks(work, len(ask), n_jobs=-1)
+    return local, gap
+
+
+def _meetings(N: NDArray[np.int64]) -> int:
+    n, k = N.shape
+    return int(np.clip(WORK // (k * (n * (n - 1) // 2)), 2, min(k, MEETINGS)))
 
 
 def _running(x: Array, y: Array, quantiles: list[float], share: float) -> tuple[Array, Array]:
