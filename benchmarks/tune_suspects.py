@@ -1,11 +1,12 @@
-"""Choose the constants of the rule for suspicious entries on simulated matrices with simulated damage, and nothing else.
+"""Choose the constants of the rule for suspicious entries on simulated matrices with simulated damage alone.
 
     python benchmarks/tune_suspects.py           # writes benchmarks/results/suspects_tuning.json
 
 The criterion was written down before the first run. Each constant in turn takes the value with the highest recall,
-averaged over the sorts of damage, among the values that keep the pooled precision of every sort at 0.99 or more and flag
-at most one in 10,000 pairs of undamaged matrices. The present value stays unless another is better by 0.01: less is chance.
-Every sort of simulated matrix (tests/oracles/damage.py) is drawn with seeds that no test and no other benchmark uses.
+averaged over the sorts of damage, among the values that keep the pooled precision of every sort at 0.99 or more and
+flag at most one in 10,000 pairs of undamaged matrices. The present value stays unless another is better by 0.01: less
+is chance. Every sort of simulated matrix (tests/oracles/damage.py) is drawn with seeds that no test and no other
+benchmark uses.
 """
 
 import sys
