@@ -1,6 +1,8 @@
 """The study as a whole: honest splits, failures as rows, the same bytes for any number of workers, words and files."""
 
 import json
+import os
+import signal
 from dataclasses import replace
 
 import numpy as np
@@ -282,6 +284,25 @@ def test_failures_are_rows():
     with pytest.raises(ProximityError, match="none can be recommended"):
         only.recommend()
     assert "never" in str(only)
+
+
+class Doomed(Sometimes):
+    """Its process is killed, as for lack of memory."""
+
+    def fit(self, X, y):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_killed_worker_is_a_row(tmp_path):
+    methods = ["nc", Method("doomed", Doomed), "knn", "majority"]
+    found = run(methods, n_splits=2, study={"n_jobs": 2, "journal": tmp_path / "a.journal"})
+    rows = {row.method: row for row in found.table()}
+    assert rows["doomed"].status == "failed"
+    assert "killed, probably for lack of memory" in rows["doomed"].reason
+    assert not found.partial
+    alone = {entry.key: entry.content() for entry in run(["nc", "knn", "majority"], n_splits=2).entries.values()}
+    assert {key: entry.content() for key, entry in found.entries.items() if entry.ok} == alone
+    assert '"doomed"' not in (tmp_path / "a.journal").read_text().partition("\n")[2]  # another try may have more memory
 
 
 def test_warnings_become_notes():

@@ -7,8 +7,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
+from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from similis.study._assemble import Situation
 from similis.study._entry import Entry
@@ -20,6 +23,7 @@ from similis.study._protocol import Protocol
 __all__ = ["Context", "run_tasks"]
 
 _PATIENCE = 2.0  # seconds between looks at entries that another study is computing
+_KILLED = "MemoryError: its worker process was killed, probably for lack of memory; use fewer jobs, or leave it out."
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,14 +69,42 @@ def _stream(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[Done]:
         for task in tasks:
             yield _work(task, context)
         return
+    at_work: dict[tuple[str, int, str], Task] = {}
+
+    def calls() -> Iterator[Any]:
+        for task in tasks:
+            at_work[task.key] = task
+            yield delayed(_work)(task, context)
+
     with parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
         pool = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
-        answers: Iterable[Done] = pool(delayed(_work)(task, context) for task in tasks)
+        answers: Iterable[Done] = pool(calls())
         try:
-            yield from answers
+            for done in answers:
+                del at_work[done[0]]
+                yield done
+        except BrokenProcessPool:  # a worker was killed: one of these tasks was too much, each gets a chance alone
+            _stop_workers()
+            yield from (_work_alone(task, context) for task in at_work.values())
         except BaseException:
             _stop_workers()
             raise
+
+
+def _work_alone(task: Task, context: Context) -> Done:
+    """Evaluate a task in a worker process of its own; an entry with the reason if that is killed, too."""
+    try:
+        done: list[Done] = Parallel(n_jobs=2, batch_size=1)([delayed(_work)(task, context)])
+    except BrokenProcessPool:
+        _stop_workers()
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        name, split, spec = task.key
+        killed = Entry(name, split, spec, status="failed", reason=_KILLED, finished=now, session=context.session)
+        return task.key, killed
+    except KeyboardInterrupt:
+        _stop_workers()
+        raise
+    return done[0]
 
 
 def _work(task: Task, context: Context) -> Done:
