@@ -297,3 +297,41 @@ def test_deterministic_benchmark_figures():
     ours = {c.dataset: c.ours for c in result.comparisons}
     assert ours["Protein"] == pytest.approx(41.78, abs=0.005)
     assert ours["Aural Sonar"] == pytest.approx(26.0)
+
+
+def test_other_methods_of_a_file_are_kept(small, tmp_path):
+    cache, result = small
+    (path,) = write_results(result, tmp_path)
+    whole = json.loads(path.read_text())
+    one = reproduce_tables(["6.1"], methods=["nc"], runs=2, cache=cache)
+    write_results(one, tmp_path)
+    again = json.loads(path.read_text())
+    assert again["cells"] == whole["cells"]
+    write_results(reproduce_tables(["6.1"], methods=["nc"], runs=1, cache=cache), tmp_path)
+    assert {cell["method"] for cell in json.loads(path.read_text())["cells"]} == {"nc"}
+
+
+def test_data_beside_the_papers_are_shown_and_not_judged(tmp_path):
+    try:
+        load_benchmark("protein")
+    except DataNotFoundError as error:
+        pytest.skip(str(error))
+    result = reproduce_tables(["chen2010:4.5", "qiao2013:2"], methods=["knn"], runs=2)
+    clean = [c for c in result.comparisons if c.dataset == "Protein, clean"]
+    assert [c.verdict for c in clean] == ["beside", "beside"]
+    assert not any(c.is_miss for c in clean)
+    damaged = next(c for c in result.comparisons if c.dataset == "Protein")
+    assert max(clean[0].values) < min(damaged.values)  # the same splits
+    write_results(result, tmp_path)
+    text = next(page for page in write_pages(tmp_path, tmp_path) if page.name == "chen2010-4.5.md").read_text()
+    assert "3 comparisons" in text
+    assert f"| Protein, clean | {clean[0].ours:.2f} |" in text
+
+
+def test_problems_beside_share_the_draws_of_the_original():
+    beside = next(e for e in EXPERIMENTS if e.key == "chen2010:4.5")
+    problems = {c.dataset: beside.problem(c) for c in beside.cells()}
+    one, two = problems["Protein"], problems["Protein, clean"]
+    assert one.name != two.name
+    assert (one.generator(3).permutation(9) == two.generator(3).permutation(9)).all()
+    assert (one.generator(3).permutation(99) != problems["Voting"].generator(3).permutation(99)).any()

@@ -33,11 +33,31 @@ def load_part(dataset: str, similarity: str = "") -> Part:
 
 
 def _matrix(name: str) -> Callable[[], Part]:
+    """Similarities of at most one; [qiao2013] sec. 5.2 -> their distances are 1 - S."""
+
     def load() -> Part:
         data = load_benchmark(name)
-        return Part(data.proximity, data.target, data.kind)
+        return Part(data.proximity, data.target, data.kind, distances=1.0 - data.proximity)
 
     return load
+
+
+def _protein_clean() -> Part:
+    """The objects of the papers' protein matrix with the correct distances, scaled and rounded as theirs are."""
+    data = load_benchmark("protein")
+    keep = data.keep213
+    S = np.round(1.0 - data.proximity[np.ix_(keep, keep)] / 13.64, 5)
+    return Part(S, np.unique(data.target[keep], return_inverse=True)[1], "similarity", distances=1.0 - S)
+
+
+def _sonar_by_reciprocals() -> Part:
+    """[qiao2013] sec. 5.2: the reciprocals of distances, and an upper bound of them for an object with itself."""
+    data = load_benchmark("sonar")
+    D = Minkowski().fit(data.data).matrix(data.data)
+    with np.errstate(divide="ignore"):
+        S = 1.0 / D
+    S[D == 0] = S[D > 0].max()
+    return Part(S, data.target, "similarity", data.data, D)
 
 
 def _protein_rbf() -> Part:
@@ -78,12 +98,14 @@ _SOURCES: dict[tuple[str, str], Callable[[], Part]] = {
     ("Aural Sonar", ""): _matrix("aural_sonar"),
     ("Aural Sonar", "human"): _matrix("aural_sonar"),
     ("Protein", ""): _matrix("protein_uw"),
+    ("Protein, clean", ""): _protein_clean,
     ("Protein RBF", ""): _protein_rbf,
     ("Voting", ""): _matrix("voting_vdm"),
     ("Voting", "counting"): _votes_by_counting,
     ("Iris", "Euclidean"): _distances("iris", Minkowski()),
     ("Crabs", "Euclidean"): _distances("crabs", Minkowski()),
     ("Crabs", "Stand."): _distances("crabs", Minkowski(), "standardise"),
+    ("Sonar", ""): _sonar_by_reciprocals,
     ("Sonar", "Euclidean"): _distances("sonar", Minkowski()),
     ("Sonar", "Exponent"): _distances("sonar", Minkowski(), "exponent"),
     ("Sonar", "Stand."): _distances("sonar", Minkowski(), "standardise"),

@@ -7,7 +7,7 @@ joins by an entry in EXPERIMENTS. Published cells whose method has no entry are 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from sklearn.naive_bayes import BernoulliNB
 
@@ -19,6 +19,7 @@ from similis.reproduce._levels import LEVELS, third_problem
 from similis.reproduce._method import Method
 from similis.reproduce._problems import LeaveOneOutRuns, PerturbedCentroids, ProbabilityRuns, Problem, SplitRuns
 from similis.reproduce._published import PublishedCell, published_cells
+from similis.reproduce._support import BENCHMARK_PSVM, MACHINES, SIMULATION_PSVM, VECTOR_MACHINES
 
 __all__ = ["EXPERIMENTS", "Experiment", "find_experiments"]
 
@@ -43,6 +44,8 @@ class Experiment:
         How many runs a full reproduction takes.
     variants : tuple of str
         Endings of the quantity that are compared with the same published figure.
+    beside : mapping of str to str
+        Data sets run beside those of the table, by the one they stand for; their figures are shown, not judged.
     """
 
     paper: str
@@ -53,6 +56,7 @@ class Experiment:
     datasets: tuple[str, ...]
     runs: int = 20
     variants: tuple[str, ...] = ("",)
+    beside: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -60,8 +64,10 @@ class Experiment:
         return f"{self.paper}:{self.table}"
 
     def cells(self) -> list[PublishedCell]:
-        """Published figures that can be compared with ours."""
-        return [cell for cell in self._numbers() if cell.method in self.methods and cell.dataset in self.datasets]
+        """Published figures that can be compared with ours, then those that ours on other data stand beside."""
+        cells = [cell for cell in self._numbers() if cell.method in self.methods and cell.dataset in self.datasets]
+        others = [replace(cell, dataset=self.beside[cell.dataset]) for cell in cells if cell.dataset in self.beside]
+        return cells + others
 
     def without(self) -> dict[str, list[str]]:
         """Methods and data sets of the table that are not available."""
@@ -89,6 +95,7 @@ SIMULATION = {
     "local-nc": Method(LocalNearestCentroid(), {"n_neighbors": _K_SIMULATION}),
     "knn": Method(SimilarityKNN(), {"n_neighbors": _K_SIMULATION}),
     "cnn": Method(CondensedNN(n_init=1), {"n_prototypes": _COMPONENTS}, cv=5),
+    "psvm": SIMULATION_PSVM,
     "naive-bayes": Method(BernoulliNB(alpha=1.0), reads="objects"),
 }
 
@@ -101,6 +108,7 @@ BENCHMARK = {
     "nc": Method(NearestCentroid()),
     "local-nc": Method(LocalNearestCentroid(), {"n_neighbors": _K_BENCHMARK}),
     "knn": Method(SimilarityKNN(), {"n_neighbors": _K_BENCHMARK}),
+    "psvm": BENCHMARK_PSVM,
 }
 
 # [chen2010] table 4.2.
@@ -119,7 +127,11 @@ CHEN = {
         )
         for spectrum in spectra
     },
+    **MACHINES,
 }
+
+# [qiao2013] sec. 5.1 takes the values of [chen2010]; methods that read its distances say so.
+QIAO = {**CHEN}
 
 # [chen2010] sec. 4.6.2; the smoothing is that of footnote 7 for Aural Sonar and Voting.
 _K_PROBABILITIES = {"n_neighbors": (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)}
@@ -139,11 +151,18 @@ def _perturbed(cell: PublishedCell) -> Problem:
 
 def _leave_one_out(cell: PublishedCell) -> Problem:
     similarity = cell.condition.get("similarity", "")
-    return LeaveOneOutRuns(f"leave-one-out {cell.dataset} {similarity}".strip(), cell.dataset, similarity)
+    name = f"leave-one-out {cell.dataset} {similarity}".strip()
+    return LeaveOneOutRuns(name, cell.dataset, similarity, seeds=_seeds(name))
 
 
 def _splits(cell: PublishedCell) -> Problem:
-    return SplitRuns(f"splits {cell.dataset}", cell.dataset)
+    name = f"splits {cell.dataset}"
+    return SplitRuns(name, cell.dataset, seeds=_seeds(name))
+
+
+def _seeds(name: str) -> str:
+    """A data set beside another is split and ordered like that one."""
+    return name.removesuffix(_CLEAN) if name.endswith(_CLEAN) else ""
 
 
 def _probabilities(cell: PublishedCell) -> Problem:
@@ -157,6 +176,9 @@ def _simulated(table: str, similarity: str, p2: str, centroids: str) -> Experime
     return Experiment("cazzanti2007", table, about, _perturbed, SIMULATION, cells, variants=floor)
 
 
+_CLEAN = ", clean"
+_BESIDE = {"Protein": f"Protein{_CLEAN}"}
+_QIAO_SETS = ("Aural Sonar", "Protein", "Sonar", "Voting")
 _LOO = "leave-one-out errors"
 _SPLIT = "errors over 20 random splits"
 EXPERIMENTS: tuple[Experiment, ...] = (
@@ -168,7 +190,9 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     _simulated("6.6", "counting", "1/4", "two centroids"),
     _simulated("6.7", "VDM", "1/30", "two centroids"),
     _simulated("6.8", "VDM", "1/4", "two centroids"),
-    Experiment("cazzanti2007", "6.9", f"{_LOO}, protein", _leave_one_out, BENCHMARK, ("Protein",), runs=5),
+    Experiment(
+        "cazzanti2007", "6.9", f"{_LOO}, protein", _leave_one_out, BENCHMARK, ("Protein",), runs=5, beside=_BESIDE
+    ),
     Experiment(
         "cazzanti2007",
         "6.10",
@@ -179,8 +203,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         runs=5,
     ),
     Experiment("chen2010", "4.3", _SPLIT, _splits, CHEN, ("Aural Sonar",)),
-    Experiment("chen2010", "4.5", _SPLIT, _splits, CHEN, ("Protein", "Protein RBF", "Voting")),
-    Experiment("chen2010", "4.6", f"{_SPLIT}, by spectrum modification", _splits, CHEN, ("Protein",)),
+    Experiment("chen2010", "4.5", _SPLIT, _splits, CHEN, ("Protein", "Protein RBF", "Voting"), beside=_BESIDE),
+    Experiment("chen2010", "4.6", f"{_SPLIT}, by spectrum modification", _splits, CHEN, ("Protein",), beside=_BESIDE),
     Experiment(
         "chen2010", "4.7", "lowest perplexities", _probabilities, PROBABILITIES, ("Aural Sonar", "Voting"), runs=10
     ),
@@ -193,6 +217,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         ("Aural Sonar", "Voting"),
         runs=10,
     ),
+    *(
+        Experiment("qiao2013", table, f"{_SPLIT}, {which}", _splits, QIAO, _QIAO_SETS, beside=_BESIDE)
+        for table, which in (("2", "six methods"), ("3", "nine more"))
+    ),
+    Experiment("qiao2013", "5.3", f"{_SPLIT}, vectors instead of distances", _splits, VECTOR_MACHINES, ("Sonar",)),
     Experiment(
         "pekalska2000",
         "2",

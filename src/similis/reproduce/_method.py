@@ -31,12 +31,15 @@ class Part:
         What the proximities are.
     objects : ndarray of shape (m, d) or None
         The feature rows behind them, where there are any.
+    distances : ndarray of shape (m, n) or None
+        Dissimilarities in place of similarities, for methods that read those.
     """
 
     proximities: NDArray[Any]
     labels: NDArray[Any]
     kind: str
     objects: NDArray[Any] | None = None
+    distances: NDArray[Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -51,14 +54,14 @@ class Method:
         Values to choose from; empty for none. Neighbourhood sizes larger than the training set are left out.
     cv : int or "loo"
         Folds of the choice.
-    reads : {"proximities", "objects"}
+    reads : {"proximities", "distances", "objects"}
         What the estimator is given.
     """
 
     estimator: Any
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     cv: int | Literal["loo"] = "loo"
-    reads: Literal["proximities", "objects"] = "proximities"
+    reads: Literal["proximities", "distances", "objects"] = "proximities"
 
     @property
     def fingerprint(self) -> str:
@@ -87,8 +90,8 @@ class Method:
 
     def fit(self, part: Part, seed: int) -> tuple[Any, dict[str, Any]]:
         """Train on `part`; return the fitted model and what the search chose."""
-        X = part.objects if self.reads == "objects" else part.proximities
-        model = self.configured(part.kind, seed)
+        X = getattr(part, self.reads)
+        model = self.configured("dissimilarity" if self.reads == "distances" else part.kind, seed)
         if not self.grid:
             return model.fit(X, part.labels), {}
         cv = LeaveOneOut() if self.cv == "loo" else self.cv
@@ -97,4 +100,4 @@ class Method:
 
     def predict(self, model: Any, part: Part) -> NDArray[Any]:
         """Labels of new objects."""
-        return np.asarray(model.predict(part.objects if self.reads == "objects" else part.proximities))
+        return np.asarray(model.predict(getattr(part, self.reads)))

@@ -10,7 +10,7 @@ from typing import Any
 from similis._utils.files import atomic_write
 from similis.reproduce._notes import notes_on
 from similis.reproduce._record import read_results
-from similis.reproduce._verdict import digits_of
+from similis.reproduce._verdict import NO_MISS, digits_of
 
 __all__ = ["write_pages"]
 
@@ -71,7 +71,7 @@ def _index(records: list[dict[str, Any]]) -> str:
 def _page(record: dict[str, Any]) -> str:
     cells = record["cells"]
     counts = _counts(cells)
-    missed = [cell for cell in cells if cell["verdict"] not in ("agrees", "one run")]
+    missed = [cell for cell in cells if cell["verdict"] not in NO_MISS]
     lines = [
         f"# {record['paper']}, table {record['table']}: {record['about']}",
         "",
@@ -121,7 +121,8 @@ def _remarks(cells: list[Cell]) -> list[str]:
 
 def _grids(cells: list[Cell]) -> list[str]:
     """All figures, one grid per quantity: circumstances down, methods across."""
-    lines = ["## All figures", "", "Paper / ours (standard error of the difference); misses in bold.", ""]
+    beside = " Ours alone where the data are not the paper's." if any(c["verdict"] == "beside" for c in cells) else ""
+    lines = ["## All figures", "", f"Paper / ours (standard error of the difference); misses in bold.{beside}", ""]
     for quantity in dict.fromkeys(sorted(cell["quantity"] for cell in cells)):
         chosen = sorted((cell for cell in cells if cell["quantity"] == quantity), key=_row_order)
         methods = list(dict.fromkeys(sorted(cell["method"] for cell in chosen)))
@@ -144,6 +145,8 @@ def _entry(cell: Cell | None) -> str:
         return ""
     if cell["ours"] is None:
         return f"{_number(cell['published'], cell)} / none"
+    if cell["verdict"] == "beside":
+        return _number(cell["ours"], cell)
     text = f"{_number(cell['published'], cell)} / {_number(cell['ours'], cell)}"
     if cell["standard_error"] is not None:
         text += f" ({_number(cell['standard_error'], cell)})"
@@ -151,9 +154,9 @@ def _entry(cell: Cell | None) -> str:
 
 
 def _counts(cells: list[Cell]) -> dict[str, int]:
-    verdicts = [cell["verdict"] for cell in cells]
+    verdicts = [cell["verdict"] for cell in cells if cell["verdict"] != "beside"]
     counts = {name: verdicts.count(name) for name in ("agrees", "better", "worse")}
-    return {"figures": len(cells), **counts, "none": sum(v in ("failed", "no data") for v in verdicts)}
+    return {"figures": len(verdicts), **counts, "none": sum(v in ("failed", "no data") for v in verdicts)}
 
 
 def _where(cell: Cell) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from time import perf_counter
 from typing import Any
@@ -124,10 +124,15 @@ class PerturbedCentroids(Problem):
 
 @dataclass(frozen=True)
 class DataProblem(Problem):
-    """A protocol on one of the papers' data sets."""
+    """A protocol on one of the papers' data sets; `seeds` names the problem whose random numbers it shares."""
 
     dataset: str
     similarity: str = ""
+    seeds: str = field(default="", kw_only=True)
+
+    def generator(self, run: int, purpose: int = 0) -> np.random.Generator:
+        """Random numbers of one run, from the name or from `seeds`."""
+        return Problem(self.seeds).generator(run, purpose) if self.seeds else super().generator(run, purpose)
 
     def obstacle(self) -> str:
         """Why the data cannot be had."""
@@ -233,8 +238,10 @@ def percent_wrong(predicted: NDArray[Any], truth: NDArray[Any]) -> float:
 
 def part_of(whole: Part, rows: NDArray[Any], columns: NDArray[Any]) -> Part:
     """Some objects, with their proximities to some others."""
+    block = np.ix_(rows, columns)
     objects = None if whole.objects is None else whole.objects[rows]
-    return Part(whole.proximities[np.ix_(rows, columns)], whole.labels[rows], whole.kind, objects)
+    distances = None if whole.distances is None else whole.distances[block]
+    return Part(whole.proximities[block], whole.labels[rows], whole.kind, objects, distances)
 
 
 def _shuffled(whole: Part, generator: np.random.Generator, run: int) -> Part:

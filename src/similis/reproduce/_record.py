@@ -14,7 +14,7 @@ from similis._utils.files import atomic_write, short_path
 from similis.exceptions import ProximityError
 from similis.reproduce._experiments import EXPERIMENTS
 from similis.reproduce._runner import Reproduction
-from similis.reproduce._verdict import RULE
+from similis.reproduce._verdict import RULE, Comparison
 
 __all__ = ["read_results", "write_results"]
 
@@ -35,6 +35,10 @@ def write_results(result: Reproduction, folder: str | os.PathLike[str]) -> list[
     -------
     list of Path
         The files.
+
+    Notes
+    -----
+    If only some methods were asked for, the cells of the others that a file of as many runs holds are kept.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -42,6 +46,11 @@ def write_results(result: Reproduction, folder: str | os.PathLike[str]) -> list[
     written = []
     for key, runs in result.runs.items():
         paper, table = key.split(":")
+        path = folder / f"{paper}-{table}.json"
+        cells = [_rounded(asdict(comparison)) for comparison in result.table(key)]
+        if result.methods is not None and path.exists():
+            cells += [cell for cell in _known(path, runs) if cell["method"] not in result.methods]
+            cells.sort(key=lambda cell: Comparison(**cell).urgency)
         record = {
             "paper": paper,
             "table": table,
@@ -52,9 +61,8 @@ def write_results(result: Reproduction, folder: str | os.PathLike[str]) -> list[
             "rule": RULE,
             "runs": runs,
             "without": result.without[key],
-            "cells": [_rounded(asdict(comparison)) for comparison in result.table(key)],
+            "cells": cells,
         }
-        path = folder / f"{paper}-{table}.json"
         with atomic_write(path) as file:
             file.write(_dump(record).encode())
         written.append(path)
@@ -79,20 +87,28 @@ def read_results(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
     ProximityError
         If there are none, or one is not a results file.
     """
-    records = []
-    for path in sorted(Path(folder).glob("*.json")):
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-            complete = _FIELDS <= set(record)
-        except (ValueError, TypeError):
-            complete = False
-        if not complete:
-            raise ProximityError(f"{short_path(path)} is not a results file of similis reproduce.")
-        records.append(record)
+    records = [_read(path) for path in sorted(Path(folder).glob("*.json"))]
     if not records:
         raise ProximityError(f"{short_path(folder)} holds no results files; run similis reproduce --results first.")
     order = {experiment.key: place for place, experiment in enumerate(EXPERIMENTS)}
     return sorted(records, key=lambda record: order.get(f"{record['paper']}:{record['table']}", len(order)))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        complete = _FIELDS <= set(record)
+    except (ValueError, TypeError):
+        complete = False
+    if not complete:
+        raise ProximityError(f"{short_path(path)} is not a results file of similis reproduce.")
+    return record
+
+
+def _known(path: Path, runs: int) -> list[dict[str, Any]]:
+    """The cells of a file, if as many runs stand behind them."""
+    record = _read(path)
+    return list(record["cells"]) if record.get("runs") == runs else []
 
 
 def _rounded(cell: dict[str, Any]) -> dict[str, Any]:

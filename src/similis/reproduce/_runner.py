@@ -37,12 +37,15 @@ class Reproduction:
         Methods and data sets of each table that are not available.
     seconds : float
         Time this call took; cached runs take none.
+    methods : tuple of str or None
+        The methods asked for; None for all.
     """
 
     comparisons: list[Comparison]
     runs: dict[str, int]
     without: dict[str, dict[str, list[str]]]
     seconds: float = 0.0
+    methods: tuple[str, ...] | None = None
 
     @property
     def misses(self) -> list[Comparison]:
@@ -128,6 +131,7 @@ def reproduce_tables(
         runs=n_runs,
         without={e.key: e.without() for e in experiments},
         seconds=round(time.perf_counter() - start, 2),
+        methods=None if methods is None else tuple(methods),
     )
 
 
@@ -161,6 +165,7 @@ class _Planned:
                     paper_runs=problem.paper_runs,
                     in_order=problem.in_order,
                     resolution=0.0 if reason else problem.resolution,
+                    beside=cell.dataset in self.experiment.beside.values(),
                     reason=reason,
                 )
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from similis.reproduce._published import PublishedCell
 
-__all__ = ["RULE", "Comparison", "compare", "digits_of"]
+__all__ = ["NO_MISS", "RULE", "Comparison", "compare", "digits_of"]
 
 RULE = (
     "Agreement: a difference of at most 3 combined standard errors (or one object, where each is tested once) plus "
@@ -26,6 +26,7 @@ RULE = (
     "Leave-one-out has no runs: the standard error is the deviation over shuffled orders of the objects, which "
     "decide ties."
 )
+NO_MISS = ("agrees", "one run", "beside")
 _HIGHER_IS_BETTER = ("nce", "accuracy")
 
 
@@ -50,7 +51,8 @@ class Comparison:
     tolerance : float or None
         The largest difference that agrees.
     verdict : str
-        ``agrees``, ``better``, ``worse``, ``one run``, ``no data`` or ``failed``.
+        ``agrees``, ``better``, ``worse``, ``one run``, ``beside`` (other data than the paper's: not judged),
+        ``no data`` or ``failed``.
     values : list of float
         Every run.
     chosen : dict of str to list
@@ -87,7 +89,7 @@ class Comparison:
     @property
     def is_miss(self) -> bool:
         """Whether the figures disagree, or ours is lacking."""
-        return self.verdict not in ("agrees", "one run")
+        return self.verdict not in NO_MISS
 
     @property
     def urgency(self) -> tuple[Any, ...]:
@@ -111,6 +113,7 @@ def compare(
     paper_runs: int,
     in_order: bool = False,
     resolution: float = 0.0,
+    beside: bool = False,
     reason: str = "",
 ) -> Comparison:
     """Compare a published figure with the outcomes of our runs.
@@ -129,6 +132,8 @@ def compare(
         Whether the first outcome is the experiment and the others differ from it only by the order of the objects.
     resolution : float
         The smallest difference that can exist between two figures.
+    beside : bool
+        Whether ours are for other data than the paper's, and so not judged.
     reason : str
         Why there are no outcomes, if there are none.
     """
@@ -160,7 +165,7 @@ def compare(
         difference=difference,
         standard_error=error if known else None,
         tolerance=tolerance,
-        verdict=_verdict(difference, tolerance, cell.quantity),
+        verdict="beside" if beside else _verdict(difference, tolerance, cell.quantity),
         values=values,
         chosen={} if variant else {key: [o["chosen"].get(key) for o in outcomes] for key in outcomes[0]["chosen"]},
         seconds=round(sum(outcome["seconds"] for outcome in outcomes), 3),
