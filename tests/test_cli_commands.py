@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 import similis
-from similis import read_proximity, write_proximity
+from similis import StudyResult, read_proximity, write_proximity
 from similis.cli import app
 from similis.datasets import make_similarity
 
@@ -162,6 +162,38 @@ def test_study_reads_objects_with_a_measure_and_data_sets(votes):
     assert by_file["objects"] == 435
     noted = run("study", "--dataset", "votes", *options)
     assert "vdm" in noted.stderr
+
+
+def test_study_and_fit_respect_groups_and_costs(matrix, tmp_path):
+    groups, costs, model = tmp_path / "groups.csv", tmp_path / "costs.csv", tmp_path / "model.skops"
+    groups.write_text("id,group\n" + "".join(f"object-{i},g{i // 3}\n" for i in reversed(range(30))))
+    costs.write_text("said,south,north\nsouth,0,1\nnorth,40,0\n")  # saying north when it is south is dear
+    given = (matrix[0], "--labels", matrix[1], "--method", "knn", "--splits", 3, "--folds", 3, "-q")
+    found = run("study", *given, "--groups", groups, "--costs", costs, "--save", tmp_path / "r.json").stdout
+    result = StudyResult.load(tmp_path / "r.json")
+    np.testing.assert_array_equal(result.costs, [[0, 40], [1, 0]])  # classes in sorted order
+    for split in result.splits:
+        assert not {i // 3 for i in split.train} & {i // 3 for i in split.test}
+    assert f"--groups {groups} --costs {costs}" in found
+    run("fit", *given, "--groups", groups, "--costs", costs, "--output", model)
+    np.testing.assert_array_equal(similis.load(model).get_params()["costs"], [[0, 40], [1, 0]])
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "said"),
+    [
+        ("--groups", "object-0,a\n", "has no group for 'object-1'"),
+        ("--groups", "a\nb\n", "one group per object. Got 2 groups for 30"),
+        ("--groups", "a\n" * 30, "at least three groups"),
+        ("--costs", "said,north,east\nnorth,0,1\neast,1,0\n", "'east' is in one only"),
+        ("--costs", "0,1,2\n1,0,2\n1,1,0\n", "Got 3 for 2 classes"),
+        ("--costs", "said,north,south\nnorth,0,\nsouth,1,0\n", "costs"),
+    ],
+)
+def test_bad_groups_and_costs_are_named(option, text, said, matrix, tmp_path):
+    (tmp_path / "bad.csv").write_text(text)
+    result = run("study", matrix[0], "-l", matrix[1], "--method", "nc", option, tmp_path / "bad.csv", code=2)
+    assert said in " ".join(result.stderr.split())
 
 
 def test_study_lists_methods():

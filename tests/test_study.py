@@ -225,6 +225,8 @@ def test_costs_move_the_decision():
     assert "cost" in str(dear)
     assert dear.table()[0].cost >= 0
     assert "by cost" in dear.recommend().python
+    assert "lowest mean cost" in dear.recommend().text
+    assert "cost" not in plain.recommend().text
     assert dear.fit_best(S, Y).predict(S).shape == (36,)
     assert np.isnan(plain.table()[0].cost)
 

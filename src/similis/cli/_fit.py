@@ -10,7 +10,9 @@ import typer
 from similis.cli._console import echo, guarded, note, print_json, show_progress
 from similis.cli._options import (
     Columns,
+    Costs,
     DatasetName,
+    Groups,
     IdColumn,
     Jobs,
     Json,
@@ -61,6 +63,8 @@ def fit(
     id_column: IdColumn = None,
     label_column: LabelColumn = None,
     column: Columns = None,
+    groups: Groups = None,
+    costs: Costs = None,
     method: Annotated[
         str,
         typer.Option(
@@ -96,8 +100,9 @@ def fit(
         similis fit votes.csv --measure vdm --label-column party --method "svm-kernel(clip)"
     """
     with guarded():
+        columns = tuple(column or ())
         source = Source(
-            file, dataset, labels, kind, measure, tuple(param or ()), id_column, label_column, tuple(column or ())
+            file, dataset, labels, kind, measure, tuple(param or ()), id_column, label_column, columns, groups, costs
         )
         methods = {"best": "all", "quick": "quick"}.get(method, method)
         setup = StudySetup((methods,), protocol, splits, test_size, folds, seed, jobs, journal)
@@ -116,6 +121,8 @@ def run(options: FitOptions) -> None:
         study=make_study(options.setup),
         kind=data.kind,
         ids=data.ids,
+        groups=data.groups,
+        costs=data.costs,
         measure=data.measure,
         columns=data.columns,
         progress=show_progress(options.quiet),

@@ -11,7 +11,9 @@ from similis.cli._source import complete_dataset
 
 __all__ = [
     "Columns",
+    "Costs",
     "DatasetName",
+    "Groups",
     "IdColumn",
     "Jobs",
     "Json",
@@ -118,6 +120,26 @@ Columns = Annotated[
         "--column",
         metavar="NAME",
         help="A column that describes the objects; may be repeated, all others by default.",
+        rich_help_panel=_DATA,
+        show_default=False,
+    ),
+]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="FILE",
+        help="Objects of one group are never split: lines `id,group`, or one group a line.",
+        rich_help_panel=_DATA,
+        show_default=False,
+    ),
+]
+Costs = Annotated[
+    str | None,
+    typer.Option(
+        "--costs",
+        metavar="FILE",
+        help="What mistakes cost: a csv with the class said in the rows, the true class in the columns.",
         rich_help_panel=_DATA,
         show_default=False,
     ),

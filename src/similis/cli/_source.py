@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from similis.cli._console import note
@@ -25,6 +25,8 @@ _FLAGS = {
     "id_column": "--id-column",
     "label_column": "--label-column",
     "columns": "--column",
+    "groups": "--groups",
+    "costs": "--costs",
 }
 
 
@@ -48,6 +50,8 @@ class Source:
         Parameters of the measure as ``key=value``.
     id_column, label_column, columns
         Columns of a file of objects.
+    groups, costs : str or None
+        Files of groups and of what mistakes cost.
     """
 
     path: str | None = None
@@ -59,6 +63,8 @@ class Source:
     id_column: str | None = None
     label_column: str | None = None
     columns: tuple[str, ...] = ()
+    groups: str | None = None
+    costs: str | None = None
 
     def arguments(self) -> str:
         """The same again, as it would be typed."""
@@ -88,6 +94,10 @@ class Data:
         How the objects are compared.
     columns : tuple of str or None
         Names of the objects' features.
+    groups : ndarray or None
+        One group per object.
+    costs : ndarray of shape (G, G) or None
+        ``costs[f, g]`` is the cost of saying f when g is true, classes in sorted order.
     """
 
     values: NDArray[Any]
@@ -96,6 +106,8 @@ class Data:
     kind: Any = None
     measure: Any = None
     columns: tuple[str, ...] | None = None
+    groups: NDArray[Any] | None = None
+    costs: NDArray[Any] | None = None
 
     def known_labels(self) -> NDArray[Any]:
         """The labels, or a sentence that asks for them."""
@@ -106,6 +118,20 @@ class Data:
 
 def load_data(source: Source) -> Data:
     """Read what the user named."""
+    from pathlib import Path
+
+    from similis.io import read_labels
+
+    data = _load(source)
+    if source.groups is not None:
+        groups = read_labels(Path(source.groups), data.ids, len(data.values), what="group")
+        data = replace(data, groups=groups)
+    if source.costs is not None:
+        data = replace(data, costs=_costs(source.costs, data.known_labels()))
+    return data
+
+
+def _load(source: Source) -> Data:
     from similis.io import read_objects, read_proximity
 
     if (source.path is None) == (source.dataset is None):
@@ -128,6 +154,29 @@ def load_data(source: Source) -> Data:
     if source.kind not in (None, measure.kind):
         raise ProximityError(f"{source.measure} gives a {measure.kind}; leave --kind out, or name another measure.")
     return Data(objects.values, objects.labels, objects.ids, measure.kind, measure, objects.columns)
+
+
+def _costs(path: str, labels: NDArray[Any]) -> NDArray[Any]:
+    """Costs in the order of the classes; the file may name them in any order."""
+    import numpy as np
+
+    from similis.io import read_proximity
+
+    table = read_proximity(path)
+    classes = [str(name) for name in np.unique(labels)]
+    if table.ids is None:
+        if len(table.values) != len(classes):
+            raise ProximityError(
+                f"{path} must have a row and a column per class. Got {len(table.values)} for {len(classes)} classes."
+            )
+        return table.values
+    missing = sorted(set(classes) ^ set(table.ids))
+    if missing:
+        raise ProximityError(
+            f"{path} must name the classes of the labels, and no others. {missing[0]!r} is in one only."
+        )
+    order = [table.ids.index(name) for name in classes]
+    return table.values[np.ix_(order, order)]
 
 
 def complete_dataset(incomplete: str) -> list[str]:

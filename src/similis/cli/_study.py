@@ -11,7 +11,9 @@ import typer
 from similis.cli._console import INTERRUPTED, echo, guarded, note, print_json, print_table, show_progress
 from similis.cli._options import (
     Columns,
+    Costs,
     DatasetName,
+    Groups,
     IdColumn,
     Jobs,
     Json,
@@ -66,6 +68,8 @@ def study(
     id_column: IdColumn = None,
     label_column: LabelColumn = None,
     column: Columns = None,
+    groups: Groups = None,
+    costs: Costs = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -114,8 +118,9 @@ def study(
         similis study distances.npz --kind dissimilarity --method knn --method nc --splits 10 --json
     """
     with guarded():
+        columns = tuple(column or ())
         source = Source(
-            file, dataset, labels, kind, measure, tuple(param or ()), id_column, label_column, tuple(column or ())
+            file, dataset, labels, kind, measure, tuple(param or ()), id_column, label_column, columns, groups, costs
         )
         setup = StudySetup(tuple(method or ("all",)), protocol, splits, test_size, folds, seed, jobs, journal)
         run(StudyOptions(source, setup, report, save, listing, json, quiet))
@@ -133,6 +138,8 @@ def run(options: StudyOptions) -> None:
         data.known_labels(),
         kind=data.kind,
         ids=data.ids,
+        groups=data.groups,
+        costs=data.costs,
         measure=data.measure,
         progress=show_progress(options.quiet),
     )

@@ -19,10 +19,13 @@ __all__ = ["labels_beside", "read_labels", "write_labels"]
 _TEXT_SUFFIXES = (".gz", ".csv", ".tsv", ".txt")
 ID_HEADERS = {"", "id", "ids", "name", "object", "index", "key"}
 LABEL_HEADERS = {"label", "labels", "class", "classes", "y", "target"}
+_HEADERS = LABEL_HEADERS | {"group", "groups"}
 
 
-def read_labels(path: Path, ids: Sequence[str] | None, n: int, *, max_bytes: int) -> NDArray[Any]:
-    """Read the labels of `n` objects, in the order of `ids` where there are any."""
+def read_labels(
+    path: Path, ids: Sequence[str] | None, n: int, *, max_bytes: int = 2**31, what: str = "label"
+) -> NDArray[Any]:
+    """Read the labels, or another word per object, of `n` objects, in the order of `ids` where there are any."""
     where = short_path(path)
     rows = list(read_rows(path, delimiter=None, max_bytes=max_bytes))
     if len(rows) == n + 1 and _is_header(rows[0][1]):
@@ -31,14 +34,14 @@ def read_labels(path: Path, ids: Sequence[str] | None, n: int, *, max_bytes: int
     for line, cells in rows:
         if len(cells) != width or width > 2:
             raise ProximityError(
-                f"{where}, line {line}: every line must be a label, or an id and a label. Got {len(cells)} cells."
+                f"{where}, line {line}: every line must be a {what}, or an id and a {what}. Got {len(cells)} cells."
             )
         if not cells[-1].strip():
-            raise ProximityError(f"{where}, line {line}: there is no label. Give one, or leave the object out.")
+            raise ProximityError(f"{where}, line {line}: there is no {what}. Give one, or leave the object out.")
     if width == 2 and ids is not None:
-        return decode_labels(_by_id(rows, ids, where))
+        return decode_labels(_by_id(rows, ids, where, what))
     if len(rows) != n:
-        raise ProximityError(f"{where} must hold one label per object. Got {len(rows)} labels for {n} objects.")
+        raise ProximityError(f"{where} must hold one {what} per object. Got {len(rows)} {what}s for {n} objects.")
     return decode_labels([cells[-1] for _, cells in rows])
 
 
@@ -71,19 +74,19 @@ def decode_labels(labels: list[str]) -> NDArray[Any]:
 
 def _is_header(cells: list[str]) -> bool:
     names = [cell.strip().lower() for cell in cells]
-    return names[-1] in LABEL_HEADERS and (len(names) == 1 or names[0] in ID_HEADERS)
+    return names[-1] in _HEADERS and (len(names) == 1 or names[0] in ID_HEADERS)
 
 
-def _by_id(rows: list[tuple[int, list[str]]], ids: Sequence[str], where: str) -> list[str]:
-    """Labels in the order of `ids`; every id once, no other."""
+def _by_id(rows: list[tuple[int, list[str]]], ids: Sequence[str], where: str, what: str) -> list[str]:
+    """Words in the order of `ids`; every id once, no other."""
     known, found = set(ids), dict[str, str]()
     for line, (name, label) in rows:
         if name in found:
-            raise ProximityError(f"{where}, line {line}: the id {short(name)} has a label already.")
+            raise ProximityError(f"{where}, line {line}: the id {short(name)} has a {what} already.")
         if name not in known:
             raise ProximityError(f"{where}, line {line}: the id {short(name)} is not in the matrix.")
         found[name] = label
     missing = [name for name in ids if name not in found]
     if missing:
-        raise ProximityError(f"{where} has no label for {short(missing[0])}, one of {len(missing)} without.")
+        raise ProximityError(f"{where} has no {what} for {short(missing[0])}, one of {len(missing)} without.")
     return [found[name] for name in ids]

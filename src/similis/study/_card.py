@@ -96,6 +96,8 @@ def train_model(
     method: str | None = None,
     kind: Kind | None = None,
     ids: Any = None,
+    groups: Any = None,
+    costs: Any = None,
     measure: Any = None,
     columns: Any = None,
     progress: bool = False,
@@ -117,6 +119,10 @@ def train_model(
         What the matrix holds.
     ids : sequence of str, optional
         Names of the objects.
+    groups : array-like of shape (n,), optional
+        Objects of one group are never on both sides of a split or fold.
+    costs : array-like of shape (G, G), optional
+        ``costs[f, g]`` is the cost of saying f when g is true (classes in sorted order).
     measure : measure, optional
         How objects are compared.
     columns : sequence of str, optional
@@ -142,11 +148,12 @@ def train_model(
     >>> trained.card.method, trained.card.expected["error"]
     ('nc', 0.0)
     """
-    result = study.run(S, y, kind=kind, ids=ids, measure=measure, progress=progress)
+    result = study.run(S, y, kind=kind, ids=ids, groups=groups, costs=costs, measure=measure, progress=progress)
     if result.partial:
         raise KeyboardInterrupt
     name = method or result.best()
-    model = result.model(name, measure=measure).fit(S, y)
+    model = result.model(name, measure=measure)
+    model.fit(S, y, **({"groups": groups} if groups is not None and hasattr(model, "param_grid") else {}))
     card = ModelCard(
         method=name,
         params={key: plain(value) for key, value in getattr(model, "best_params_", {}).items()},

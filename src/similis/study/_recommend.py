@@ -25,7 +25,7 @@ class Recommendation:
     Attributes
     ----------
     method : str
-        The one with the lowest mean error, baselines apart.
+        The one with the lowest mean error (mean cost, where mistakes have costs), baselines apart.
     error : float
         Its mean error.
     interval : tuple of float
@@ -60,14 +60,15 @@ class Recommendation:
 
 def recommend(result: StudyResult) -> Recommendation:
     """Choose and explain; see :class:`Recommendation`."""
-    errors = result.scores("error")
+    merit = "error" if result.costs is None else "cost"
+    scores, means = result.scores(merit), result.mean_scores(merit)
     complete = result.complete_methods()
     baselines = {info.name for info in result.methods if info.baseline}
     candidates = [name for name in complete if name not in baselines] or complete
     if not candidates:
         raise ProximityError("No method of this study has finished without failure, so none can be recommended.")
-    verdicts = compare_to_best({name: errors[name] for name in candidates})
-    best = min(candidates, key=lambda name: round(result.mean_scores("error")[name], 12))
+    verdicts = compare_to_best({name: scores[name] for name in candidates})
+    best = min(candidates, key=lambda name: round(means[name], 12))
     alike = tuple(name for name in candidates if name != best and not verdicts[name].worse)
     n_worse = len(candidates) - 1 - len(alike)
     mean = result.mean_scores("error")[best]
@@ -76,6 +77,7 @@ def recommend(result: StudyResult) -> Recommendation:
     sentences = [
         f"Use {best}: expect an error of {percent(mean)} on new objects of this kind "
         f"(95 % interval {percent(interval[0])} to {percent(interval[1])}).",
+        f"It has the lowest mean cost, {means[best]:.3g} an object." if merit == "cost" else "",
         _certainty(result, best, alike, n_worse, interval[1]),
         warning,
         "The study was interrupted; finish it before you rely on this." if result.partial else "",
