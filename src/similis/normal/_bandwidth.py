@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import digamma, polygamma
+
+from similis.solvers import gamma_shape
 
 __all__ = ["distance_dimension", "likely_bandwidth"]
 
@@ -23,8 +24,7 @@ def distance_dimension(D, codes):
     N = sum(u.size for u in squares)
     # [qiao2013] Eq. (3) -> log s - psi(s) = sum_g (N_g / N) log mean u_g - mean log u
     excess = sum(u.size * np.log(u.mean()) - np.log(u).sum() for u in squares) / N
-    most = len(D) - 1.0
-    return most if excess <= 1 / (4 * most) else min(2 * _gamma_shape(excess), most)
+    return min(2 * float(gamma_shape(excess)), len(D) - 1.0)
 
 
 def likely_bandwidth(D, codes, dimension):
@@ -77,12 +77,3 @@ def _overall_bandwidth(D, dimension):
     u = np.square(D[~np.eye(len(D), dtype=bool)], dtype=np.float64)
     mean = u[u > 0].mean() if (u > 0).any() else dimension
     return float(np.sqrt(mean / dimension))
-
-
-def _gamma_shape(excess):
-    """Solve log s - psi(s) = `excess` > 0 by Newton's method on 1/s; starts within 2 % of the solution."""
-    s = (3 - excess + np.sqrt((excess - 3) ** 2 + 24 * excess)) / (12 * excess)
-    for _ in range(10):
-        step = (np.log(s) - digamma(s) - excess) / (1 / s - polygamma(1, s)) / s**2
-        s = 1 / (1 / s + step)
-    return float(s)

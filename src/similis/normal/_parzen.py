@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
+from similis._utils.bayes import BayesClassifier
 from similis._utils.params import choice, positive, validated
 from similis._utils.rows import row_distances
 from similis.normal._bandwidth import distance_dimension, likely_bandwidth
-from similis.normal._base import BayesClassifier
 
 __all__ = ["Parzen"]
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis._utils.threads import row_chunks
-from similis.solvers import k_medoids
+from similis.solvers import farthest_first, k_medoids
 
-__all__ = ["choose_prototypes", "farthest_first", "forward_selection"]
+__all__ = ["choose_prototypes", "forward_selection"]
 
 
 def choose_prototypes(
@@ -29,21 +29,6 @@ def choose_prototypes(
         return k_medoids(D, k, sign=-1, method="eager", init=farthest_first(D, k)).medoids
     assert codes is not None
     return forward_selection(D, k, codes)
-
-
-def farthest_first(D: NDArray[Any], k: int) -> NDArray[np.intp]:
-    """k-centre, greedily: start at the object with the smallest largest dissimilarity, then always take the object
-    farthest from those taken.
-
-    For a metric the largest distance to the nearest prototype is at most twice the best possible.
-    """
-    chosen = [int(D.max(axis=0).argmin())]
-    nearest = D[:, chosen[0]].copy()
-    while len(chosen) < k:
-        nearest[chosen] = -np.inf
-        chosen.append(int(nearest.argmax()))
-        np.minimum(nearest, D[:, chosen[-1]], out=nearest)
-    return np.array(chosen)
 
 
 def forward_selection(D: NDArray[Any], k: int, codes: NDArray[np.intp]) -> NDArray[np.intp]:

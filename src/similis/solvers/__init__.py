@@ -2,6 +2,7 @@
 
 from similis.solvers._box_lasso import BoxLasso, BoxLassoFit, box_lasso
 from similis.solvers._centroids import centroids_by_fold, class_centroids
+from similis.solvers._gamma import gamma_shape
 from similis.solvers._local_solves import BlockWeights, kri_weights, krr_weights, lime_weights
 from similis.solvers._local_spectrum import local_psd, psd_prefix, spectral_filter
 from similis.solvers._local_svm import SVMPath, local_svm_scores, svm_path
@@ -9,7 +10,7 @@ from similis.solvers._local_weights import local_scores, local_weights
 from similis.solvers._lp_margin import LPMargin, best_intercept, lp_margin
 from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
 from similis.solvers._maxent import Exponentials, Omega, maxent_exponents
-from similis.solvers._medoids import Medoids, k_medoids, total_proximity
+from similis.solvers._medoids import Medoids, farthest_first, k_medoids, total_proximity
 from similis.solvers._neighbors import class_sums, top_k, vote_winners
 
 __all__ = [
@@ -32,6 +33,9 @@ __all__ = [
     "k_medoids",
     "Medoids",
     "total_proximity",
+    "farthest_first",
+    # the shape of a gamma distribution
+    "gamma_shape",
     # maximum-entropy exponents
     "maxent_exponents",
     "Omega",

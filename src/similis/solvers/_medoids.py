@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from similis import _kernels
 from similis._utils.threads import map_row_chunks
 
-__all__ = ["Medoids", "k_medoids", "total_proximity"]
+__all__ = ["Medoids", "farthest_first", "k_medoids", "total_proximity"]
 
 Method = Literal["alternating", "vsh", "eager"]
 Init = Literal["random", "k-means++", "k-center"]
@@ -149,6 +149,30 @@ def total_proximity(
     labels = served.argmax(axis=1)
     best = served[np.arange(len(D)), labels]
     return labels, float(sign * (best.sum() if weights is None else best @ np.asarray(weights, dtype=np.float64)))
+
+
+def farthest_first(D: NDArray[Any], k: int) -> NDArray[np.intp]:
+    """k-centre, greedily: start at the object with the smallest largest dissimilarity, then always take the object
+    farthest from those taken.
+
+    For a metric the largest distance to the nearest prototype is at most twice the best possible. The first of more
+    objects are those of fewer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import farthest_first
+    >>> x = np.array([0.0, 1.0, 2.0, 10.0, 12.0])
+    >>> farthest_first(np.abs(x[:, None] - x), 3)
+    array([2, 4, 0])
+    """
+    chosen = [int(D.max(axis=0).argmin())]
+    nearest = D[:, chosen[0]].copy()
+    while len(chosen) < k:
+        nearest[chosen] = -np.inf
+        chosen.append(int(nearest.argmax()))
+        np.minimum(nearest, D[:, chosen[-1]], out=nearest)
+    return np.array(chosen)
 
 
 class _State:

@@ -1,0 +1,75 @@
+"""Maximum likelihood of a gamma distribution: its shape from one number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import digamma, polygamma
+
+__all__ = ["gamma_shape"]
+
+# log s - psi(s) = t/2 + t^2/12 - t^4/120 + ... in t = 1/s, and its derivative 1/s - psi'(s): what the plain
+# differences lose by cancellation where s is large.
+_LARGE = 20.0
+_SERIES = np.array([0, 1 / 2, 1 / 12, 0, -1 / 120, 0, 1 / 252, 0, -1 / 240, 0, 1 / 132])
+_SLOPES = _SERIES * np.arange(len(_SERIES))
+
+
+def gamma_shape(excess: ArrayLike) -> NDArray[np.float64]:
+    """Solve log s - psi(s) = r for the shape s of a gamma distribution.
+
+    Parameters
+    ----------
+    excess : array-like
+        r, the logarithm of the arithmetic over the geometric mean of the sample; for clusters with scales of their
+        own, the mean of it over all objects.
+
+    Returns
+    -------
+    ndarray of the same shape
+        s: infinite where r is zero (all values equal) or less by round-off, zero where r is infinite (a value is
+        zero). The scale of a sample or cluster with mean m is m / s.
+
+    Notes
+    -----
+    [qiao2013] Eq. (3). The left side falls from infinity to zero, about 1/s for small and 1/(2s) for large s, so it
+    is nearly linear in 1/s: Newton's method there, from a start within two percent, ends in six steps at most. The
+    equation is met to a relative 1e-13 or better for every r between 1e-300 and 1e300.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import gamma_shape
+    >>> gamma_shape([np.euler_gamma, 0.0, np.inf])  # psi(1) = -0.5772...
+    array([ 1., inf,  0.])
+    """
+    r = np.asarray(excess, dtype=np.float64)
+    s = np.where(r == np.inf, 0.0, np.where(np.isnan(r), np.nan, np.inf))
+    inside = (r > 0) & (r < np.inf)
+    s[inside] = 1 / _inverse_shape(r[inside])
+    return s
+
+
+def _inverse_shape(r: NDArray[Any]) -> NDArray[Any]:
+    """1/s for r > 0."""
+    # 1/s = [(r - 3) + sqrt((r - 3)^2 + 24 r)] / 2, the start; in a form without cancellation for r < 3
+    root = np.hypot(r - 3, np.sqrt(24 * r))
+    t = np.where(r < 3, 12 * r / (np.abs(r - 3) + root), (r - 3 + root) / 2)
+    for _ in range(6):
+        value, slope = _left_side(t)
+        t = t - (value - r) / slope
+    return t
+
+
+def _left_side(t: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The left side log s - psi(s) at s = 1/t, and its derivative by t."""
+    value, slope = np.empty_like(t), np.empty_like(t)
+    large = t * _LARGE <= 1
+    value[large] = np.polynomial.polynomial.polyval(t[large], _SERIES)
+    slope[large] = np.polynomial.polynomial.polyval(t[large], _SLOPES[1:])
+    s = 1 / t[~large]
+    value[~large] = np.log(s) - digamma(s)
+    slope[~large] = s * (s * polygamma(1, s) - 1)
+    return value, slope
