@@ -196,6 +196,20 @@ def test_bad_groups_and_costs_are_named(option, text, said, matrix, tmp_path):
     assert said in " ".join(result.stderr.split())
 
 
+def test_one_column_of_text_is_a_feature_unless_the_measure_reads_texts(tmp_path):
+    words, more = tmp_path / "words.csv", tmp_path / "more.csv"
+    words.write_text(
+        "id,class,colour\n" + "".join(f"o{i},{'xy'[i % 2]},{'red' if i % 2 else 'blue'}\n" for i in range(12))
+    )
+    more.write_text("id,weight,colour\nn,3,red\n")
+    model = tmp_path / "model.skops"
+    run("fit", words, "--measure", "counting", "--method", "nc", "--splits", 2, "-q", "--output", model)
+    for file in (words, more):
+        (first, *_) = json.loads(run("predict", model, file, "--json").stdout)
+        assert first["label"] == {"o0": "x", "n": "y"}[first["id"]]
+    assert "Got text, 'blue'" in run("measure", words, "-m", "jaccard", code=2).stderr
+
+
 def test_study_lists_methods():
     assert "knn" in run("study", "--list").stdout
     assert {"name", "paper", "summary"} <= set(json.loads(run("study", "--list", "--json").stdout)[0])

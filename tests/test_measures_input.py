@@ -195,6 +195,7 @@ def test_sets_that_are_none():
     refused(Dice().matrix, [{"a"}], np.eye(3), match="both be sets")
     refused(Pairwise(Dice()).fit([{"a"}]).transform, np.eye(3), match="fitted on sets of tokens")
     refused(Pairwise(Dice()).fit(np.eye(3)).transform, [{"a"}], match="fitted on binary rows")
+    refused(Jaccard().matrix, np.array([["tree"], ["three"]]), match=r"Got text, 'tree'; pass sets")
     refused(Pairwise(Dice()).fit(np.eye(3)).transform, np.eye(4), match="4 features.*expecting 3")
     refused(Jaccard(packed=True).matrix, np.eye(2), match="uint8 or uint64.*float64")
     refused(TverskyRatio(salience={"a": 1}).matrix, [{"a", "b"}], match="'b' has none.*defaultdict")

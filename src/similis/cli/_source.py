@@ -153,7 +153,10 @@ def _load(source: Source) -> Data:
         )
     if source.kind not in (None, measure.kind):
         raise ProximityError(f"{source.measure} gives a {measure.kind}; leave --kind out, or name another measure.")
-    return Data(objects.values, objects.labels, objects.ids, measure.kind, measure, objects.columns)
+    values = objects.values
+    if values.ndim == 1 and not reads_text(measure):
+        values = values[:, None]  # a feature of one column, not texts
+    return Data(values, objects.labels, objects.ids, measure.kind, measure, objects.columns)
 
 
 def _costs(path: str, labels: NDArray[Any]) -> NDArray[Any]:

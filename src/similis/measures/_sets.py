@@ -203,6 +203,12 @@ def read_sets(X: Any, measure: Measure) -> Any:
         if not len(X):
             raise ProximityError(f"{who} needs at least one object. Found array with 0 sample(s).")
         return [_as_set(x, i, who) for i, x in enumerate(X)]
+    if isinstance(X, np.ndarray) and X.dtype.kind in "US":
+        text = str(X.flat[0])[:40] if X.size else ""
+        raise ProximityError(
+            f"{who} reads sets of tokens, or binary rows of 0 and 1. Got text, {text!r}; pass sets, as in "
+            "[set(x.split()) for x in X]."
+        )
     A = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False, estimator=measure)
     if sparse.issparse(A):
         A = sparse.csr_array(A, dtype=np.float64, copy=True)

@@ -68,7 +68,7 @@ def predict_rows(trained: TrainedModel, rows: Proximity | Objects) -> Prediction
     if isinstance(rows, Proximity) != (card.reads == "proximities"):
         wanted = "rows of proximities" if card.reads == "proximities" else "objects, which it measures itself"
         raise ProximityError(f"This model reads {wanted}; the file holds the other.")
-    X = _proximity_rows(rows, card) if isinstance(rows, Proximity) else _object_rows(rows, card)
+    X = _proximity_rows(rows, card) if isinstance(rows, Proximity) else _object_rows(rows, trained)
     return Predictions(
         ids=rows.ids,
         labels=np.asarray(model.predict(X)),
@@ -99,14 +99,18 @@ def _proximity_rows(rows: Proximity, card: ModelCard) -> NDArray[Any]:
     return rows.values
 
 
-def _object_rows(rows: Objects, card: ModelCard) -> NDArray[Any]:
-    """The features that the model knows, in its order."""
-    if card.columns is None or rows.values.ndim == 1:
+def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
+    """The features that the model knows, in its order; texts, one per object, where it compares texts."""
+    card, known = trained.card, np.ndim(trained.model.steps[0][1].objects_)
+    if rows.values.ndim == 1:
+        return rows.values if known == 1 else rows.values[:, None]
+    if card.columns is None:
         return rows.values
     missing = [name for name in card.columns if name not in rows.columns]
     if missing:
         raise ProximityError(f"The objects must have the model's columns. {missing[0][:40]!r} is missing.")
-    return rows.values[:, [rows.columns.index(name) for name in card.columns]]
+    places = [rows.columns.index(name) for name in card.columns]
+    return rows.values[:, places[0] if known == 1 else places]
 
 
 def _scores(model: Any, card: ModelCard, X: NDArray[Any]) -> NDArray[np.float64]:
