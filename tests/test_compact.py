@@ -12,10 +12,18 @@ from similis import (
     MaxSim,
     NearestCentroid,
     Pairwise,
+    RowRBF,
+    SimilarityFeatures,
     SimilarityKNN,
     SpectrumClip,
+    SpectrumFlip,
+    SpectrumShift,
+    SpectrumSquare,
+    Symmetrize,
     ToDissimilarity,
     compact,
+    load,
+    save,
 )
 from similis.datasets import load_votes
 
@@ -75,3 +83,62 @@ def test_strangers_are_refused(votes):
         compact(SVC(kernel="precomputed").fit(S, y))
     with pytest.raises(ValueError, match="not fitted"):
         compact(NearestCentroid())
+
+
+def indefinite(rng, n_classes, n=90):
+    y = np.array(["a", "b", "c", "d"])[np.arange(n) % n_classes]
+    Z = rng.normal(size=(n_classes, 4))[np.arange(n) % n_classes] + rng.normal(size=(n, 4))
+    E = 0.3 * rng.normal(size=(n, n))
+    S = np.exp(-((Z[:, None] - Z) ** 2).sum(-1) / 8) + (E + E.T) / 2
+    return S[:60, :60], y[:60], S[60:, :60]
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [SpectrumClip()],
+        [SpectrumClip(n_components=5)],
+        [SpectrumFlip()],
+        [SpectrumShift()],
+        [SpectrumSquare()],
+        [Symmetrize(), SpectrumFlip()],
+        [SimilarityFeatures()],
+    ],
+    ids=repr,
+)
+def test_repairs_are_folded_into_the_machines(rng, steps, n_classes):
+    """(s P) c = s (P c): the treatment of a new row costs nothing of its own."""
+    S, y, Q = indefinite(rng, n_classes)
+    kernel = "linear" if isinstance(steps[0], SimilarityFeatures) else "precomputed"
+    for params in ({}, {"decision_function_shape": "ovo"}, {"break_ties": n_classes > 2}):
+        model = make_pipeline(*steps, SVC(kernel=kernel, **params)).fit(S, y)
+        small = compact(model)
+        assert len(small) == len(steps)  # the machine took the place of the repair
+        columns = small[-1].columns_
+        np.testing.assert_allclose(small.decision_function(Q[:, columns]), model.decision_function(Q), atol=1e-9)
+        np.testing.assert_array_equal(small.predict(Q[:, columns]), model.predict(Q))
+        if isinstance(steps[0], SpectrumShift):
+            np.testing.assert_array_equal(columns, np.sort(model[-1].support_))
+
+
+def test_only_support_vectors_are_measured(votes, tmp_path):
+    X, y, new = votes
+    model = make_pipeline(Pairwise(Counting()), SpectrumShift(), SVC(kernel="precomputed")).fit(X, y)
+    small = compact(model)
+    assert len(small[0].objects_) == len(model[-1].support_) < len(X)
+    np.testing.assert_array_equal(small.predict(new), model.predict(new))
+    save(small, tmp_path / "small.skops")
+    np.testing.assert_array_equal(load(tmp_path / "small.skops").predict(new), model.predict(new))
+
+
+def test_what_cannot_be_folded_is_left_as_it_is(rng):
+    S, y, Q = indefinite(rng, 2)
+    rows = make_pipeline(RowRBF(), SVC(kernel="precomputed")).fit(S, y)
+    gaussian = make_pipeline(SimilarityFeatures(), SVC()).fit(S, y)
+    for model in (rows, gaussian):
+        small = compact(model)
+        assert isinstance(small[-1], SVC)
+        np.testing.assert_array_equal(small.predict(Q), model.predict(Q))
+    with pytest.raises(ValueError, match="fit the pipeline that it was made from"):
+        compact(make_pipeline(SpectrumClip(), SVC(kernel="precomputed")).fit(S, y))[-1].fit(S, y)

@@ -34,6 +34,7 @@ _OTHERS = frozenset(
     {
         "builtins.frozenset",
         "scipy.sparse._csr.csr_array",
+        "similis._utils.folded.FoldedSVC",
         "sklearn.calibration._CalibratedClassifier",
         "sklearn.calibration._SigmoidCalibration",
         "sklearn.calibration._TemperatureScaling",

@@ -77,6 +77,10 @@ class SpectrumSquare(ToRows):
         """
         return self._check_query(X) @ self.similarities_.T  # [chen2010] sec. 2.1.6 -> S S'
 
+    def _fold(self, coef: NDArray[Any]) -> NDArray[Any]:
+        """(s S') c = s (S' c), for the rows of `coef`."""
+        return coef @ self.similarities_
+
 
 class RowRBF(ToRows):
     """Compare rows: exp(-gamma ||s(x) - s(z)||), the norm not squared.

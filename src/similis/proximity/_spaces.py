@@ -83,6 +83,10 @@ class SimilarityFeatures(ToRows):
         """
         return self._check_query(X).copy()
 
+    def _fold(self, coef: NDArray[Any]) -> NDArray[Any]:
+        """New rows pass as they are, and so do coefficients."""
+        return coef
+
 
 class DissimilaritySpace(ToRows):
     """Describe an object by its dissimilarities to a few prototypes.

@@ -148,6 +148,8 @@ class _Projection(_Spectrum):
         U, d = U[:, _span(kept)], self._signs[kept]
         return (X @ U * d) @ U.T
 
+    _fold = _project  # (s P) c = s (P c)
+
     def _repair(self, A: NDArray[Any]) -> NDArray[Any]:
         """A P, written as A + B B' or as B B' so that it is symmetric to the last bit."""
         changed, kept = self._signs != 1, self._signs != 0
@@ -312,9 +314,8 @@ class SpectrumShift(_Spectrum):
 
     Notes
     -----
-    Multiplying rows by U (L + |l_min|) L^-1 U', where S = U L U' is not singular, would give the training rows their
-    shifted form. It divides by the smallest eigenvalues and is not done here; the figures that [chen2010] prints for
-    shift on its protein and sonar data are nevertheless those of this multiplication, not of its text.
+    Multiplying rows by U (L + |l_min|) L^-1 U', with S = U L U', would shift the training rows. It divides by small
+    eigenvalues and is not done; the figures of [chen2010] for shift fit this multiplication, not its text.
 
     References
     ----------
@@ -381,6 +382,9 @@ class SpectrumShift(_Spectrum):
         ndarray of shape (m, n)
         """
         return self._check_query(X).copy()
+
+    def _fold(self, coef: NDArray[Any]) -> NDArray[Any]:
+        return coef  # new rows pass as they are
 
     def _fit(self, X: ArrayLike) -> NDArray[Any]:
         A, sound = self._open(X)
