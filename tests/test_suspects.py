@@ -103,7 +103,7 @@ def test_one_wrong_entry_is_found_and_what_it_should_be(rng):
     np.testing.assert_array_equal(found.pairs, [[8, 30]])
     assert found.values[0] == D[8, 30]
     assert found.expected[0] == pytest.approx(D[8, 30] - 15, abs=1.0)
-    assert found.scores[0] > 7
+    assert found.scores[0] > 5
 
 
 # Laws
