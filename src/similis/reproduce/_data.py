@@ -93,6 +93,19 @@ def _vectors(name: str) -> Callable[[], Part]:
     return load
 
 
+def _positions(name: str, n: int | None = None) -> Callable[[], Part]:
+    """Sequences as one indicator per position and letter; the first `n` in an order fixed once and for all."""
+
+    def load() -> Part:
+        data = load_benchmark(name)
+        some = np.random.default_rng(0).permutation(len(data.target))[:n]
+        letters = np.array([list(sequence) for sequence in np.asarray(data.sequences)[some]])
+        X = np.concatenate([letters == letter for letter in np.unique(letters)], axis=1).astype(float)
+        return Part(np.empty((len(X), 0)), data.target[some], "similarity", X)
+
+    return load
+
+
 # By the name in the published files and, where the papers differ, the similarity.
 _SOURCES: dict[tuple[str, str], Callable[[], Part]] = {
     ("Aural Sonar", ""): _matrix("aural_sonar"),
@@ -113,4 +126,8 @@ _SOURCES: dict[tuple[str, str], Callable[[], Part]] = {
     ("Wine", "vectors"): _vectors("wine"),
     ("Pima", "vectors"): _vectors("pima"),
     ("Liver", "vectors"): _vectors("bupa"),
+    ("Letter", "vectors"): _vectors("letter"),
+    ("Splice junctions", "vectors"): _positions("splice", 900),
+    ("Promoters", "vectors"): _positions("promoters"),
+    ("Digits, 8 x 8", "Contour"): _distances("digits", Minkowski()),
 }

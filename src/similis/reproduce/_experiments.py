@@ -15,7 +15,7 @@ from similis.discriminant import SDA, LocalSDA, MixtureSDA, NearestNeighborSDA
 from similis.exceptions import ProximityError
 from similis.neighbors import CondensedNN, LocalNearestCentroid, NearestCentroid, SimilarityKNN
 from similis.reproduce._dissimilarity import DISSIMILARITY, half_problem
-from similis.reproduce._levels import LEVELS, third_problem
+from similis.reproduce._levels import LEVELS, SEQUENCES, third_problem
 from similis.reproduce._method import Method
 from similis.reproduce._problems import LeaveOneOutRuns, PerturbedCentroids, ProbabilityRuns, Problem, SplitRuns
 from similis.reproduce._published import PublishedCell, published_cells
@@ -65,9 +65,9 @@ class Experiment:
 
     def cells(self) -> list[PublishedCell]:
         """Published figures that can be compared with ours, then those that ours on other data stand beside."""
-        cells = [cell for cell in self._numbers() if cell.method in self.methods and cell.dataset in self.datasets]
-        others = [replace(cell, dataset=self.beside[cell.dataset]) for cell in cells if cell.dataset in self.beside]
-        return cells + others
+        known = [cell for cell in self._numbers() if cell.method in self.methods]
+        others = [replace(cell, dataset=self.beside[cell.dataset]) for cell in known if cell.dataset in self.beside]
+        return [cell for cell in known if cell.dataset in self.datasets] + others
 
     def without(self) -> dict[str, list[str]]:
         """Methods and data sets of the table that are not available."""
@@ -79,7 +79,7 @@ class Experiment:
 
     def _numbers(self) -> list[PublishedCell]:
         kinds = ("error", "perplexity", "nce", "accuracy", "support-vectors")
-        cells = published_cells(self.paper, self.table)
+        cells = [one for cell in published_cells(self.paper, self.table) for one in cell.each()]
         return [cell for cell in cells if cell.value is not None and cell.method and cell.quantity in kinds]
 
 
@@ -230,6 +230,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         DISSIMILARITY,
         ("Iris", "Crabs", "Sonar"),
         runs=10,
+        beside={"Digit": "Digits, 8 x 8"},
     ),
     Experiment(
         "bernal2003",
@@ -237,8 +238,9 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         "accuracies of maximum similarity and support vectors: levels",
         third_problem,
         LEVELS,
-        ("Wine", "Pima", "Liver"),
+        ("Wine", "Pima", "Liver", "Letter"),
         runs=10,
+        beside=dict(zip(("Splice sites", "E. coli start sites"), SEQUENCES)),
     ),
 )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
+from itertools import product
 from types import MappingProxyType
 
 from similis.exceptions import ProximityError
@@ -56,6 +57,16 @@ class PublishedCell:
         """Half a unit of the last printed digit."""
         decimals = len(self.printed.partition(".")[2])
         return 0.5 * 10.0**-decimals
+
+    def each(self) -> list[PublishedCell]:
+        """A figure for each method and data set, where one is printed for several; of a range the lower end."""
+        if ";" not in self.method:
+            return [self]
+        if self.quantity.endswith("-max"):
+            return []
+        quantity = self.quantity.removesuffix("-min")
+        names = product(self.dataset.split(";"), self.method.split(";"))
+        return [replace(self, dataset=dataset, method=method, quantity=quantity) for dataset, method in names]
 
 
 def published_cells(
