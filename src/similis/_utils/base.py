@@ -136,8 +136,10 @@ class FewColumnsMixin:
         self._kept_places = self._kept_objects
 
     def _kept(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """The named objects' columns of a block, in the order in which they were named."""
-        return Q[:, self._kept_places]
+        """The named objects' columns of a block, in the order in which they were named; no copy where it is these."""
+        places = self._kept_places
+        whole = len(places) == Q.shape[1] and bool((places == np.arange(len(places))).all())
+        return Q if whole else Q[:, places]
 
     @property
     def columns_(self) -> NDArray[np.intp]:
