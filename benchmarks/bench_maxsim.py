@@ -42,7 +42,7 @@ def words(per_class, n_test, seed=0):
     n_classes = len(signs) ** 2
     y, truth = np.repeat(np.arange(n_classes), per_class), rng.integers(n_classes, size=n_test)
     A, B = draw(True, y), draw(False, truth)
-    gamma = 1 / (2 * 1.5**2)
+    gamma = 1 / (2 * 2.5**2)  # chosen with another seed
     return f"{name}, {n_classes} classes", rbf_kernel(A, gamma=gamma), y, rbf_kernel(B, A, gamma=gamma), truth
 
 
@@ -85,7 +85,7 @@ def main():
                 fit_and_predict(label, model),
                 fit_and_predict("SVC", svc),
                 peer_name="SVC, one-vs-one",
-                floor=20 if label == "MaxSim" else None,
+                floor=100 if label == "MaxSim" else None,
                 repeats=repeats,
                 accuracy=right,
             )
