@@ -27,6 +27,8 @@ def expected_failures(estimator):
         failures["check_classifiers_train"] = (
             "the check's 300 rows have rank two: 298 directions without variance decide by the determinants"
         )
+    if getattr(estimator, "scheme", None) == "resample":
+        failures["check_fit_score_takes_y"] = "the check feeds the same square X again, without columns for the past"
     return failures
 
 

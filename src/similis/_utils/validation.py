@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d,
 from similis._utils.warn import warn_user
 from similis.exceptions import KindWarning, ProximityError
 
-__all__ = ["Kind", "check_labels", "check_proximity", "check_query", "check_stack_width", "show"]
+__all__ = ["Kind", "check_block", "check_labels", "check_proximity", "check_query", "check_stack_width", "show"]
 
 Kind = Literal["similarity", "dissimilarity"]
 _DTYPES = (np.float64, np.float32)
@@ -110,6 +110,13 @@ def check_query(
         )
     A = _to_array(X, estimator=estimator, reset=False, allow_stack=allow_stack, accept_sparse=accept_sparse, kind=kind)
     _check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator))
+    return A
+
+
+def check_block(X: ArrayLike, *, kind: Kind | None = None, who: str = "A proximity matrix") -> NDArray[Any]:
+    """Check a block of any width: proximities of some objects, a row each, to others; `who` is named in messages."""
+    A = _to_array(X, estimator=None, reset=True, allow_stack=False, accept_sparse=False, kind=kind)
+    _check_values(A, kind=kind, allow_missing=False, who=who)
     return A
 
 

@@ -1,0 +1,114 @@
+"""The mixture that all classifiers of this family end in, and what follows from it. [qiao2013] sec. 2.1, 3."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import logsumexp
+
+from similis._utils.base import FewColumnsMixin
+from similis._utils.bayes import BayesClassifier
+from similis._utils.decision import class_priors
+from similis._utils.storable import storable
+from similis.exceptions import ProximityError
+
+__all__ = ["HLMClassifier", "Mixture", "check_symmetric"]
+
+
+@storable
+class Mixture:
+    """Components at some objects, class by class, each with its scale, each class with its shape."""
+
+    def __init__(self, centroids, codes, members, shapes, scales, priors):
+        self.centroids, self.codes, self.scales, self.shapes = centroids, codes, scales, shapes
+        self.first = np.searchsorted(codes, np.arange(len(shapes)))
+        self.sizes = np.add.reduceat(members, self.first)  # objects of each class
+        self.weights = members / self.sizes[codes]
+        self.priors = class_priors(priors, self.sizes)
+        with np.errstate(divide="ignore"):
+            self.log_priors = np.log(self.priors)
+
+    def log_density(self, D):
+        """Two parts of log phi(z | M_k) from distances to the centroids: one common to all classes, (m,), and the
+        rest, (m, G). Apart they stay finite however far an object is.
+        """
+        x = np.asarray(D, dtype=np.float64) / np.sqrt(self.scales)  # (m, components)
+        nearest = x.min(axis=1, keepdims=True)
+        # [qiao2013] Eq. (5) -> phi(z | M_k) = sum_j w_j (pi b_j)^-s exp(-D^2(z, eta_j) / b_j)
+        height = np.log(self.weights) - self.shapes[self.codes] * np.log(np.pi * self.scales)
+        with np.errstate(over="ignore", divide="ignore"):
+            E = height - (x - nearest) * (x + nearest)
+            peak = np.maximum.reduceat(E, self.first, axis=1)
+            peak = np.where(np.isfinite(peak), peak, 0.0)
+            E -= peak[:, self.codes]
+            rest = np.log(np.add.reduceat(np.exp(E, out=E), self.first, axis=1)) + peak
+            return -np.square(nearest[:, 0]), rest
+
+    def discriminants(self, D):
+        """[qiao2013] Eq. (6) -> log pi_k phi(z | M_k), up to a number common to all classes."""
+        return self.log_priors + self.log_density(D)[1]
+
+
+class HLMClassifier(FewColumnsMixin, BayesClassifier):
+    """Classifies by mixtures on distances to centroids; ``fit`` ends in :meth:`_set_mixture`."""
+
+    _reads = "dissimilarity"
+
+    def _set_mixture(self, mixture, shape_estimates, shared):
+        """Keep the model and publish its parts."""
+        self._mixture = mixture
+        self.centroids_, self.component_classes_ = mixture.centroids, mixture.codes
+        self.component_priors_, self.scales_, self.priors_ = mixture.weights, mixture.scales, mixture.priors
+        self.shape_ = float(mixture.shapes[0]) if shared else mixture.shapes
+        self.shape_estimate_ = float(shape_estimates[0]) if shared else shape_estimates
+        self._keep_columns(mixture.centroids)
+
+    def log_density(self, X):
+        """Log pseudo-density of new objects in each class, log phi(z | M_k).
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Distances of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            Columns in the order of ``classes_``.
+        """
+        common, rest = self._mixture_of(X)
+        return common[:, None] + rest
+
+    def score_samples(self, X):
+        """Log pseudo-density of new objects under all classes together, log sum_k pi_k phi(z | M_k): low is abnormal.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Distances of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        common, rest = self._mixture_of(X)
+        return common + logsumexp(self._mixture.log_priors + rest, axis=1)
+
+    def _mixture_of(self, X):
+        Q = self._kept(self._check_query(X))
+        return self._mixture.log_density(Q)
+
+    def _discriminants(self, Q):
+        return self._mixture.discriminants(self._kept(Q))
+
+
+def check_symmetric(D, who):
+    """Refuse distances that depend on their direction by more than round-off."""
+    if np.array_equal(D, D.T):
+        return
+    gap = np.abs(D - D.T)
+    if gap.max() > (1e-4 if D.dtype == np.float32 else 1e-6) * D.max():
+        i, j = np.unravel_index(int(gap.argmax()), gap.shape)
+        raise ProximityError(
+            f"{who} needs symmetric distances. Got {D[i, j]:.6g} at row {i}, column {j} and {D[j, i]:.6g} the other "
+            "way round. Average both directions with symmetrize(D), or put Symmetrize() in front."
+        )

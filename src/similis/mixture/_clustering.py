@@ -1,0 +1,82 @@
+"""Clusterings of one class by distances alone, for any number of clusters. [qiao2013] sec. 2.2, 4.2."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
+
+from similis.solvers import farthest_first, k_medoids
+
+__all__ = ["Clustering"]
+
+
+class Clustering:
+    """Centroids and clusters of some objects; what several numbers of clusters share is computed once.
+
+    Parameters
+    ----------
+    D : ndarray of shape (n, n)
+        Distances.
+    method : {"vsh", "kmedoids", "ward"}
+        Vertex substitution; assignment and update from a k-centre start; Ward's tree with the medoid of each cluster.
+    n_init : int
+        Starts of vertex substitution.
+    seed : int
+        For them; the starts of fewer clusters are the beginnings of those of more.
+    weights : ndarray of shape (n,) or None
+        How much each object counts: row i of R = H D is w_i times row i of D.
+    """
+
+    def __init__(self, D, method, n_init, seed, weights=None):
+        self.D = np.ascontiguousarray(D)
+        self.method, self.n_init, self.seed, self.weights = method, n_init, seed, weights
+        self._found = {}
+        self._tree = self._order = None
+
+    def __call__(self, k):
+        """Centroids, ascending, and the number of each object's cluster; as many clusters as objects at most."""
+        k = min(k, len(self.D))
+        if k not in self._found:
+            self._found[k] = self._cluster(k)
+        return self._found[k]
+
+    def _cluster(self, k):
+        everyone = np.arange(len(self.D))
+        if k == len(self.D):
+            return everyone, everyone
+        if self.method == "ward":
+            labels = self._cut(k)
+            return self._sorted([self._medoid(np.flatnonzero(labels == j)) for j in range(k)], labels)
+        options = {"sign": -1, "weights": self.weights}
+        if self.method == "vsh":
+            found = k_medoids(self.D, k, n_init=self.n_init, random_state=self.seed, **options)
+        else:
+            if self._order is None or len(self._order) < k:
+                self._order = farthest_first(self.D, k)
+            found = k_medoids(self.D, k, method="alternating", init=self._order[:k], **options)
+        # Among copies a centroid may serve nobody.
+        used, labels = np.unique(found.labels, return_inverse=True)
+        return found.medoids[used], labels
+
+    def _medoid(self, members):
+        """The object with the least total distance of the others to it, the first among equals."""
+        block = self.D[np.ix_(members, members)].astype(np.float64)
+        w = np.ones(len(members)) if self.weights is None else self.weights[members]
+        return members[int((w @ block).argmin())]
+
+    def _sorted(self, medoids, labels):
+        order = np.argsort(medoids)
+        return np.asarray(medoids)[order], np.argsort(order)[labels]
+
+    def _cut(self, k):
+        """Clusters left when the last k - 1 of the n - 1 merges of Ward's tree are undone."""
+        n = len(self.D)
+        if self._tree is None:
+            R = self.D if self.weights is None else self.weights[:, None] * self.D
+            # R is not symmetric: both directions count alike. Lance-Williams reads squares of what it is given.
+            self._tree = linkage(squareform((R + R.T) / 2, checks=False), "ward")[:, :2].astype(np.intp)
+        cluster = np.arange(2 * n - 1)
+        for node in range(2 * n - 1 - k, n - 1, -1):  # top down: both children belong where their parent does
+            cluster[self._tree[node - n]] = cluster[node]
+        return np.unique(cluster[:n], return_inverse=True)[1]

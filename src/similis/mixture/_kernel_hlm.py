@@ -1,0 +1,182 @@
+"""Kernel HLM: every training object a component. [qiao2013] sec. 3.2."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from similis._utils.params import at_least, choice, positive, validated
+from similis.mixture._base import HLMClassifier, Mixture, check_symmetric
+from similis.mixture._statistics import Clusters, estimate, neighbor_statistics, round_shape
+
+__all__ = ["KernelHLM"]
+
+
+class KernelHLM(HLMClassifier):
+    """Classify by a kernel density that needs distances only.
+
+    Each class is thought to be mapped, distances preserved, into a Euclidean space, where its density is a sum of
+    round Gaussians at its objects:
+
+        phi(z | k) = (1/n_k) sum over i in k of (pi b)^-s exp(-D(z, i)^2 / b).
+
+    The dimension 2s and the variance b/2 come from a gamma distribution of shape s and scale b, fitted to the squared
+    distances of the objects to their nearest neighbours in the class. Nothing is left to tune.
+
+    Parameters
+    ----------
+    shape : float or None, default=None
+        s; None estimates it.
+    scale : float or None, default=None
+        b, in units of squared distance; None estimates it for the s in use.
+    shared : bool, default=True
+        Whether all classes share s and b, as in the paper; else each class has its own.
+    max_samples : int or None, default=None
+        Keep so many objects of each class at random and forget the others (sec. 5.4 proposes it for large classes).
+    priors : array-like of shape (G,), "laplace" or None
+        Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
+    costs : array-like of shape (G, G) or None
+        ``costs[f, g]`` is the cost of saying f when g is true.
+    random_state : int, RandomState instance or None
+        For `max_samples`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    shape_ : float, or ndarray of shape (G,) without sharing
+        s in use: the estimate rounded to half a whole dimension, or `shape` as given.
+    shape_estimate_ : float or ndarray of shape (G,)
+        s before rounding.
+    scale_ : float or ndarray of shape (G,)
+        b in use.
+    scales_ : ndarray of shape (M,)
+        b of each component, that is, of each object kept.
+    centroids_ : ndarray of shape (M,)
+        Training indices of the components, class by class.
+    component_classes_ : ndarray of shape (M,)
+        Class code of each.
+    component_priors_ : ndarray of shape (M,)
+        Weight of each within its class, 1/n_k.
+    priors_ : ndarray of shape (G,)
+        Class probabilities.
+    columns_ : ndarray
+        Training objects whose columns ``predict`` reads: the components.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    MixtureHLM : A few components a class.
+    similis.Parzen : Windows whose width is chosen by leave-one-out likelihood.
+
+    Notes
+    -----
+    b is the mean over the estimate of s that is not rounded. Objects whose nearest neighbour is a copy stay out of the
+    estimation, for which a distance of zero has no likelihood. Where nothing is left, copies alone are left out; with
+    no two different objects in any class, s is 1/2 and b comes from distances between classes. All distances equal
+    make s infinite; it stops at 1e10, where only the nearest objects count.
+
+    A change of the unit of distance changes no answer with shared parameters. With ``shared=False`` densities of spaces
+    of different dimension are compared, as the paper proposes, and those do depend on the unit.
+
+    References
+    ----------
+    [qiao2013] sec. 3.2, Eq. (6).
+
+    Examples
+    --------
+    >>> from similis import KernelHLM, Minkowski, load_sonar
+    >>> X, y = load_sonar(return_X_y=True)
+    >>> D = Minkowski().fit(X).matrix(X)
+    >>> model = KernelHLM().fit(D[::2, ::2], y[::2])
+    >>> model.shape_, round(model.shape_estimate_, 2)
+    (1.5, 1.58)
+    >>> round(model.score(D[1::2, ::2], y[1::2]), 2)
+    0.82
+    """
+
+    _parameter_constraints = {
+        "shape": [positive(), None],
+        "scale": [positive(), None],
+        "shared": ["boolean"],
+        "max_samples": [at_least(1), None],
+        "priors": ["array-like", choice("laplace"), None],
+        "costs": ["array-like", None],
+        "random_state": ["random_state"],
+    }
+    _path_params = ("shape", "scale", "shared")
+
+    def __init__(
+        self,
+        *,
+        shape=None,
+        scale=None,
+        shared=True,
+        max_samples=None,
+        priors=None,
+        costs=None,
+        random_state=None,
+    ):
+        self.shape = shape
+        self.scale = scale
+        self.shared = shared
+        self.max_samples = max_samples
+        self.priors = priors
+        self.costs = costs
+        self.random_state = random_state
+
+    @validated
+    def fit(self, X, y):
+        """Estimate shape and scale.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training distances.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        D, codes = self._check_fit_labels(X, y)
+        check_symmetric(D, type(self).__name__)
+        kept, neighbors = self._look(D, codes)
+        mixture, estimates = self._mix(codes, kept, neighbors, vars(self))
+        self._set_mixture(mixture, estimates, self.shared)
+        scale = mixture.scales[mixture.first]
+        self.scale_ = float(scale[0]) if self.shared else scale
+        return self
+
+    def _look(self, D, codes):
+        """Objects kept, class by class, and the distances to their nearest neighbours."""
+        kept = np.argsort(codes, kind="stable")
+        if self.max_samples is not None:
+            rng = check_random_state(self.random_state)
+            classes = np.split(kept, np.cumsum(np.bincount(codes))[:-1])
+            kept = np.concatenate([np.sort(rng.permutation(g)[: self.max_samples]) for g in classes])
+        part = D if len(kept) == len(D) else D[np.ix_(kept, kept)]
+        found = neighbor_statistics(part, codes if len(kept) == len(D) else codes[kept], len(self.classes_))
+        return kept, found
+
+    def _mix(self, codes, kept, neighbors, params):
+        """The mixture for `shape`, `scale` and `shared` of `params`."""
+        own, size = codes[kept], np.bincount(codes)
+        members = (size / np.bincount(own))[own]  # objects that each kept one stands for
+        alone = Clusters.empty(members)
+        # [qiao2013] sec. 3.2 -> log s - psi(s) = log(mean u / geometric mean u), b = mean u / s
+        estimates, scales = estimate(alone, own, len(self.classes_), params["shared"], lambda: neighbors)
+        shapes = round_shape(estimates)
+        if params["shape"] is not None:
+            scales = scales * estimates[own] / params["shape"]
+            shapes = estimates = np.full_like(estimates, params["shape"])
+        if params["scale"] is not None:
+            scales = np.full_like(scales, params["scale"])
+        return Mixture(kept, own, members, shapes, scales, self.priors), estimates
+
+    def _grid(self, S, codes, Q, points):
+        check_symmetric(S, type(self).__name__)
+        kept, neighbors = self._look(S, codes)
+        return [self._mix(codes, kept, neighbors, point)[0].discriminants(Q[:, kept]) for point in points]

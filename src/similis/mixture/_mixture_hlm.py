@@ -1,0 +1,225 @@
+"""Mixture HLM: clusters in each class, a component at each centroid. [qiao2013] sec. 3.1."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from similis._utils.params import at_least, choice, validated
+from similis.mixture._base import HLMClassifier, Mixture, check_symmetric
+from similis.mixture._clustering import Clustering
+from similis.mixture._statistics import Clusters, estimate, neighbor_statistics, round_shape, squares_to
+
+__all__ = ["MixtureHLM"]
+
+# [qiao2013] sec. 5.1; the number of objects, for Kernel HLM, joins them.
+CANDIDATES = (*range(1, 11), 12, 14, 16)
+N_FOLDS = 10
+
+
+class MixtureHLM(HLMClassifier):
+    """Classify by a mixture model that needs distances only.
+
+    The objects of each class are clustered. Each cluster is thought to be mapped, distances preserved, into a Euclidean
+    space of dimension 2s, where it is a round Gaussian of variance b_j/2 around its centroid:
+
+        phi(z | k) = sum over clusters j of class k of w_j (pi b_j)^-s exp(-D(z, centroid j)^2 / b_j).
+
+    No mapping is made: squared distances to the centroid have a gamma distribution of shape s and scale b_j, and its
+    likelihood gives both.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=4
+        Clusters in each class, at most as many as objects; as many as objects is Kernel HLM. "auto" chooses among 1 to
+        10, 12, 14, 16 and Kernel HLM by 10-fold cross-validation: the paper's HLM (kernel-vsh).
+    clustering : {"vsh", "kmedoids", "ward"}, default="vsh"
+        Vertex substitution; k-medoids by turns of assignment and update from a k-centre start; Ward's agglomerative
+        clustering with the medoid of each cluster for its centroid.
+    shared_shape : bool, default=True
+        Whether s is common to all classes, or each class has its own.
+    n_init : int, default=20
+        Random starts of vertex substitution; the one with the least total distance is kept.
+    priors : array-like of shape (G,), "laplace" or None
+        Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
+    costs : array-like of shape (G, G) or None
+        ``costs[f, g]`` is the cost of saying f when g is true.
+    random_state : int, RandomState instance or None
+        For the starts, and the folds of "auto".
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    n_components_ : int
+        Clusters asked for in each class; the number of training objects where Kernel HLM was chosen.
+    cv_scores_ : ndarray of shape (14,)
+        Cross-validated accuracy of each candidate, for "auto" only.
+    shape_ : float, or ndarray of shape (G,) without sharing
+        s in use, rounded to half a whole dimension.
+    shape_estimate_ : float or ndarray of shape (G,)
+        s before rounding.
+    scales_ : ndarray of shape (M,)
+        b_j of each component.
+    centroids_ : ndarray of shape (M,)
+        Training indices of the centroids, class by class.
+    component_classes_ : ndarray of shape (M,)
+        Class code of each component.
+    component_priors_ : ndarray of shape (M,)
+        w_j, its share of the objects of its class.
+    priors_ : ndarray of shape (G,)
+        Class probabilities.
+    columns_ : ndarray
+        Training objects whose columns ``predict`` reads: the centroids.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    KernelHLM : Every object a component.
+    IncrementalHLM : The same from batches that arrive one after the other.
+    similis.PathSearchCV : Chooses the number of components; what all numbers share is computed once.
+
+    Notes
+    -----
+    The scale of a small cluster is drawn towards the common one, b_j = [c u_j + (1 - c) u] / s with c = n_j / (n_j +
+    1), u_j the mean squared distance of the n_j objects other than the centroid and u that over all clusters (of
+    the class, without a shared shape); s is the estimate that is not rounded. Centroids, distances of zero and clusters
+    of fewer than three objects stay out of the estimation of s and u. Where that leaves nothing, clusters of two are
+    taken, then the distances to nearest neighbours as in :class:`KernelHLM`, whose limits apply.
+
+    A change of the unit of distance changes no answer with a shared shape; see :class:`KernelHLM` for the other.
+
+    References
+    ----------
+    [qiao2013] sec. 2-3, Eq. (3), (5), (6).
+
+    Examples
+    --------
+    >>> from similis import Minkowski, MixtureHLM, load_sonar
+    >>> X, y = load_sonar(return_X_y=True)
+    >>> D = Minkowski().fit(X).matrix(X)
+    >>> model = MixtureHLM(n_components=16, random_state=0).fit(D[::2, ::2], y[::2])
+    >>> len(model.columns_), model.shape_
+    (32, 3.5)
+    >>> round(model.score(D[1::2, ::2], y[1::2]), 2)
+    0.85
+    """
+
+    _parameter_constraints = {
+        "n_components": [at_least(1), choice("auto")],
+        "clustering": [choice("vsh", "kmedoids", "ward")],
+        "shared_shape": ["boolean"],
+        "n_init": [at_least(1)],
+        "priors": ["array-like", choice("laplace"), None],
+        "costs": ["array-like", None],
+        "random_state": ["random_state"],
+    }
+    _path_params = ("n_components", "clustering", "shared_shape")
+
+    def __init__(
+        self,
+        *,
+        n_components=4,
+        clustering="vsh",
+        shared_shape=True,
+        n_init=20,
+        priors=None,
+        costs=None,
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.clustering = clustering
+        self.shared_shape = shared_shape
+        self.n_init = n_init
+        self.priors = priors
+        self.costs = costs
+        self.random_state = random_state
+
+    @validated
+    def fit(self, X, y):
+        """Cluster each class and estimate shape and scales.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training distances.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        D, codes = self._check_fit_labels(X, y)
+        check_symmetric(D, type(self).__name__)
+        data = _Classes(self, D, codes)
+        point = {name: getattr(self, name) for name in self._path_params}
+        self.n_components_, scores = data.number(point)
+        if scores is None:
+            self.__dict__.pop("cv_scores_", None)
+        else:
+            self.cv_scores_ = scores
+        mixture, estimates = data.mix(point | {"n_components": self.n_components_})
+        self._set_mixture(mixture, estimates, self.shared_shape)
+        return self
+
+    def _grid(self, S, codes, Q, points):
+        check_symmetric(S, type(self).__name__)
+        data, answers = _Classes(self, S, codes), []
+        for point in points:
+            mixture, _ = data.mix(point | {"n_components": data.number(point)[0]})
+            answers.append(mixture.discriminants(Q[:, mixture.centroids]))
+        return answers
+
+
+class _Classes:
+    """The training objects by class, with every clustering made so far."""
+
+    def __init__(self, model, D, codes):
+        self.model, self.D, self.codes = model, D, codes
+        self.members = [np.flatnonzero(codes == g) for g in range(len(model.classes_))]
+        rng = check_random_state(model.random_state)
+        self.seeds = rng.randint(2**31 - 1, size=len(self.members))
+        self.folds_seed = int(rng.randint(2**31 - 1))
+        self._clusterings, self._neighbors = {}, None
+
+    def mix(self, point):
+        """The mixture for one point of a grid, and the shapes before rounding."""
+        k, method = point["n_components"], point["clustering"]
+        parts = [self._cluster(g, k, method) for g in range(len(self.members))]
+        centroids = np.concatenate([centroids for centroids, _ in parts])
+        codes = np.repeat(np.arange(len(parts)), [len(centroids) for centroids, _ in parts])
+        clusters = Clusters.join([found for _, found in parts])
+        shapes, scales = estimate(clusters, codes, len(parts), point["shared_shape"], self._nearest)
+        mixture = Mixture(centroids, codes, clusters.members, round_shape(shapes), scales, self.model.priors)
+        return mixture, shapes
+
+    def number(self, point):
+        """The number of components that a point asks for; for "auto" also the scores of the candidates."""
+        if point["n_components"] != "auto":
+            return point["n_components"], None
+        n = len(self.codes)
+        points = [point | {"n_components": k} for k in (*CANDIDATES, n)]
+        rng = np.random.RandomState(self.folds_seed)
+        order = np.concatenate([rng.permutation(g) for g in self.members])
+        test_fold = np.empty(n, dtype=np.intp)
+        test_fold[order] = np.arange(n) % N_FOLDS  # dealt class by class, so that folds hold the same mixture
+        found = self.model._path_codes(self.D, self.codes, None, test_fold, points)
+        scores = np.array([np.mean(predicted == self.codes) for predicted in found])
+        return points[int(scores.argmax())]["n_components"], scores
+
+    def _cluster(self, g, k, method):
+        """Centroids of class g among the training objects, and the statistics of their clusters."""
+        members = self.members[g]
+        if (g, method) not in self._clusterings:
+            block = self.D[np.ix_(members, members)]
+            self._clusterings[g, method] = Clustering(block, method, self.model.n_init, self.seeds[g])
+        clustering = self._clusterings[g, method]
+        medoids, labels = clustering(k)
+        return members[medoids], Clusters.of(squares_to(clustering.D, medoids, labels), labels, len(medoids))
+
+    def _nearest(self):
+        if self._neighbors is None:
+            self._neighbors = neighbor_statistics(self.D, self.codes, len(self.members))
+        return self._neighbors

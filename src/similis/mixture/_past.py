@@ -1,0 +1,128 @@
+"""What an incremental model remembers of one class. [qiao2013] sec. 4."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from similis._utils.storable import storable
+from similis.mixture._clustering import Clustering
+from similis.mixture._statistics import Clusters, nearest_squares, squares_to
+
+__all__ = ["Past"]
+
+
+@storable
+class Past:
+    """Components of one class, and for scheme II objects with their distances, clusters, samples and weights.
+
+    Attributes
+    ----------
+    centroids : ndarray
+        Numbers of the centroids in order of arrival.
+    clusters : Clusters
+        Statistics of their clusters.
+    near : Clusters
+        Squared distances of objects to their nearest neighbours, as one cluster: for degenerate data.
+    rounds : int
+        Batches with objects of the class so far.
+    objects : ndarray
+        Numbers of the objects that are remembered.
+    D : ndarray
+        Distances between them.
+    mass : ndarray
+        How many objects each stands for.
+    sample, weights : ndarray
+        Places of those that take part in the next clustering, ascending, and what they weigh there.
+    """
+
+    def __init__(self):
+        self.centroids, self.rounds = np.empty(0, dtype=np.intp), 0
+        self.clusters, self.near = Clusters.empty([]), Clusters.empty([0])
+        self.objects, self.D, self.mass = np.empty(0, dtype=np.intp), np.empty((0, 0)), np.empty(0)
+        self.sample, self.weights = np.empty(0, dtype=np.intp), np.empty(0)
+
+    def learn(self, model, past, known, new, arrived, seed, draw):
+        """Take in new objects.
+
+        Parameters
+        ----------
+        model : IncrementalHLM
+            For its parameters.
+        past : ndarray of shape (m, len(known)) or (m, 0)
+            Distances of the new objects of this class to earlier ones.
+        known : ndarray
+            Numbers of those.
+        new : ndarray of shape (m, m)
+            Distances among the new ones.
+        arrived : ndarray of shape (m,)
+            Their numbers.
+        seed : int
+            For the clustering.
+        draw : numpy.random.Generator
+            For the samples.
+        """
+        if model.scheme == "append":
+            self._append(model, new, arrived, seed)
+        else:
+            self._resample(model, past[:, np.searchsorted(known, self.objects)], new, arrived, seed, draw)
+        self.rounds += 1
+
+    def _append(self, model, new, arrived, seed):
+        """Scheme I, sec. 4.1: the clusters of the batch join the earlier ones."""
+        medoids, labels = self._cluster(model, new, None, model.n_components, seed)
+        u = squares_to(new, medoids, labels)
+        latest = slice(None if model.max_components is None else -model.max_components, None)
+        self.clusters = Clusters.join([self.clusters, Clusters.of(u, labels, len(medoids))]).take(latest)
+        self.centroids = np.concatenate([self.centroids, arrived[medoids]])[latest]
+        self._remember_near(new)
+
+    def _resample(self, model, past, new, arrived, seed, draw):
+        """Scheme II, sec. 4.2: cluster the batch with weighted samples of the past, assign the others."""
+        n, m = len(self.objects), len(arrived)
+        self._remember_near(np.hstack([new, past]))
+        self.D = np.block([[self.D.astype(new.dtype), past.T], [past, new]])
+        self.objects = np.concatenate([self.objects, arrived])
+        self.mass = np.concatenate([self.mass, np.ones(m)])
+        taking_part = np.concatenate([self.sample, n + np.arange(m)])
+        w = np.concatenate([self.weights, np.ones(m)])
+        k = model.n_components + model.growth * self.rounds
+        k = k if model.max_components is None else min(k, model.max_components)
+        # [qiao2013] sec. 4.2 -> R = H D
+        block = self.D[np.ix_(taking_part, taking_part)]
+        medoids, own = self._cluster(model, block, w if (w != 1).any() else None, k, seed)
+        medoids = taking_part[medoids]
+        labels = self.D[:, medoids].argmin(axis=1)
+        labels[taking_part] = own
+        u = squares_to(self.D, medoids, labels)
+        # Eq. (3) for all objects; bounded, where all that are left take part, Eq. (4)
+        weights = w if model.bounded else None
+        self.clusters = Clusters.of(u, labels, len(medoids), weights=weights, mass=self.mass)
+        self.centroids = self.objects[medoids]
+        self._draw(model, medoids, labels, draw)
+
+    def _cluster(self, model, D, weights, k, seed):
+        return Clustering(D, model.clustering, model.n_init, seed, weights)(k)
+
+    def _draw(self, model, medoids, labels, draw):
+        """Choose who takes part next time; a bounded model forgets the others."""
+        places, mass = [], self.mass.copy()
+        for j, medoid in enumerate(medoids):
+            members = np.flatnonzero(labels == j)
+            others = members[members != medoid]
+            drawn = members
+            if len(others) > model.sample_size:
+                drawn = np.append(draw.permutation(others)[: model.sample_size], medoid)
+                mass[drawn] = mass[members].sum() / len(drawn)
+            places.append(drawn)
+        self.sample = np.sort(np.concatenate(places))
+        # [qiao2013] sec. 4.2 -> w_i = sqrt((|I_j| + 1) / (v + 1)), 1 where all are kept
+        self.weights = np.sqrt(mass[self.sample])
+        if model.bounded:
+            self.objects, self.D = self.objects[self.sample], self.D[np.ix_(self.sample, self.sample)]
+            self.mass, self.sample = mass[self.sample], np.arange(len(self.sample))
+
+    def _remember_near(self, around):
+        u = nearest_squares(around)
+        u = u if u.any() else nearest_squares(around, positive=True)
+        found = Clusters.of(u, np.zeros(len(u), dtype=np.intp), 1)
+        self.near = Clusters.join([self.near, found]).pooled()
