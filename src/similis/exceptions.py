@@ -1,6 +1,13 @@
 """Errors and warnings that similis raises on purpose."""
 
-__all__ = ["AsymmetryWarning", "DataNotFoundError", "DiagonalWarning", "KindWarning", "ProximityError"]
+__all__ = [
+    "AsymmetryWarning",
+    "DataNotFoundError",
+    "DiagonalWarning",
+    "KindWarning",
+    "MissingExtraError",
+    "ProximityError",
+]
 
 
 class ProximityError(ValueError):
@@ -9,6 +16,10 @@ class ProximityError(ValueError):
 
 class DataNotFoundError(FileNotFoundError):
     """A benchmark data set that cannot ship with the package is not where ``SIMILIS_DATA`` points."""
+
+
+class MissingExtraError(ImportError, ProximityError):
+    """A library that only some measures need is not installed; the message names the command that installs it."""
 
 
 class KindWarning(UserWarning):

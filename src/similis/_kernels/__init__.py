@@ -7,6 +7,10 @@ Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``
     _categorical.py count_equal, value_difference: categorical rows
     _sets.py       common_bits, ratio_model, contrast_model, overlap_model: sets as packed bits
     _vectors.py    minkowski: sums of powers of differences
+    _edit.py       edit_distances: sequences, symbols with costs of their own
+    _entropy.py    residual_entropies: what is left unknown given common features
+    _points.py     greedy_matches, shared_counts: weighted point sets
+    _warping.py    warping_distances: time series
     _local_centroid.py  local_centroids: class centroids among ranked neighbours for a grid of k
     _local_sda.py  local_sda: class models among ranked neighbours for a grid of neighbourhoods; lost_values
     _maxent.py     maxent_rates, maxent_table, maxent_nodes: maximum-entropy exponents on a set of values
@@ -18,6 +22,7 @@ Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``
     _simplex_qp.py simplex_path: kernel ridge interpolation weights for a grid of (k, ridge)
     _local_svm.py  local_svm, svm_path: support vector machines on many small blocks, all C of a grid
     _lime.py       lime_path: maximum entropy interpolation weights for a grid of (k, ridge)
+    _rank_one.py   rank_one_positive, ascend: positive part of a matrix updated by a vector; the Indefinite SVM's ascent
     _perceptron.py perceptron: sweeps of the dual perceptron
     _triangles.py  row_differences, expected_from_neighbors, doubts_of_pairs: what other objects say of a pair
     _medoids.py    nearest_two, exchange_gains, eager_exchanges, cluster_totals: k-medoids
@@ -39,6 +44,11 @@ _HOME: dict[str, str] = {
     "overlap_model": "_sets",
     "ratio_model": "_sets",
     "minkowski": "_vectors",
+    "edit_distances": "_edit",
+    "residual_entropies": "_entropy",
+    "greedy_matches": "_points",
+    "shared_counts": "_points",
+    "warping_distances": "_warping",
     "local_centroids": "_local_centroid",
     "local_sda": "_local_sda",
     "lost_values": "_local_sda",
@@ -61,6 +71,8 @@ _HOME: dict[str, str] = {
     "eager_exchanges": "_medoids",
     "exchange_gains": "_medoids",
     "nearest_two": "_medoids",
+    "ascend": "_rank_one",
+    "rank_one_positive": "_rank_one",
     "perceptron": "_perceptron",
     "doubts_of_pairs": "_triangles",
     "expected_from_neighbors": "_triangles",

@@ -1,0 +1,278 @@
+"""Alignment scores of sequences: Smith-Waterman and Needleman-Wunsch with affine gaps; parasail does the work."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from similis._utils.extras import need
+from similis._utils.params import at_least, choice
+from similis.exceptions import ProximityError
+from similis.measures._base import Tick, mirror_upper, over_rows
+from similis.measures._scores import Scores, read_scores
+from similis.measures._sequences import SequenceMeasure
+
+__all__ = ["Alignment"]
+
+# Scores whose size provably stays below this are computed with 16 bits, all others with 32.
+SHORT = 16_000
+# Random pairs from which the distribution of chance scores is estimated, and how long they are at most.
+N_RANDOM, LONGEST = 1000, 300
+
+
+class Alignment(SequenceMeasure):
+    """The score of the best alignment: letters that face each other score by a matrix, gaps cost.
+
+    Parameters
+    ----------
+    matrix : str or dict, default="blosum62"
+        What two letters score: a matrix that parasail knows ("blosum62", "pam250", "dnafull", ...), or
+        ``matrix[a][b]`` for all letters a (of x) and b (of z), whole numbers.
+    mode : {"local", "global"}, default="local"
+        Whether the best stretch of each is aligned (Smith-Waterman) or both from end to end (Needleman-Wunsch).
+    gap_open : int, default=11
+        What the first letter of a gap costs, not below `gap_extend`.
+    gap_extend : int, default=1
+        What each further letter costs.
+    score : {"raw", "normalized", "evalue"}, default="raw"
+        "normalized" divides by the geometric mean of the two self-scores. "evalue" is -log10 E, where
+        E = K |x| |z| exp(-lambda score) is how many such scores two sequences of these lengths would have by chance.
+
+    Attributes
+    ----------
+    symmetric : bool
+        Whether the matrix is.
+    domain_ : tuple or None
+        ``(0, inf)`` for raw local scores; ``(0, 1)`` for normalised ones if no letter scores more with another than
+        with itself; None where the values have no bounds.
+    lambda_, K_ : float
+        The two constants of the distribution of chance scores, with ``score="evalue"`` only.
+
+    See Also
+    --------
+    Edit : the least cost instead of the best score.
+
+    Notes
+    -----
+    Needs parasail: ``pip install 'similis[strings]'``. A gap of k letters costs gap_open + (k - 1) gap_extend, as in
+    parasail; BLAST's "existence 11, extension 1" is gap_open=12. Letters are read in either case unless the matrix
+    tells cases apart. An empty sequence scores 0 locally and its gap globally; with "evalue" it is refused. Two
+    sequences whose self-scores are zero have the normalised score 1.
+
+    [chen2010] sec. 5.3.2 compares yeast proteins by Smith-Waterman E-values. An E-value is small where sequences are
+    alike, so its negative logarithm is the similarity here. lambda and K are estimated at fit from the scores of
+    random sequences with the letters of the training sequences, by the moments of the Gumbel distribution that such
+    scores follow; the draws are always the same.
+
+    Examples
+    --------
+    >>> from similis import Alignment
+    >>> Alignment(matrix="dnafull", gap_open=10).matrix(["acgtacgt", "cgtac", "ggg"])
+    array([[40., 25.,  5.],
+           [25., 25.,  5.],
+           [ 5.,  5., 15.]])
+    """
+
+    _parameter_constraints = {
+        "matrix": [str, dict],
+        "mode": [choice("local", "global")],
+        "gap_open": [at_least(0)],
+        "gap_extend": [at_least(0)],
+        "score": [choice("raw", "normalized", "evalue")],
+    }
+
+    def __init__(
+        self,
+        *,
+        matrix: str | dict[Any, dict[Any, int]] = "blosum62",
+        mode: str = "local",
+        gap_open: int = 11,
+        gap_extend: int = 1,
+        score: str = "raw",
+    ) -> None:
+        # `matrix` is also the method that fills one, so the parameter lives under another name: see get_params.
+        self.substitution = matrix
+        self.mode = mode
+        self.gap_open = gap_open
+        self.gap_extend = gap_extend
+        self.score = score
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Get the parameters by the names they have in the constructor.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Makes no difference here.
+
+        Returns
+        -------
+        dict
+            Parameters and their values.
+        """
+        names = [name for name in self._get_param_names() if name != "matrix"]
+        return {"matrix": self.substitution, **{name: getattr(self, name) for name in names}}
+
+    def set_params(self, **params: Any) -> Alignment:
+        """Set parameters.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters and their new values.
+
+        Returns
+        -------
+        Alignment
+            Itself.
+        """
+        if "matrix" in params:
+            self.substitution = params.pop("matrix")
+        return super().set_params(**params)
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        """Whether a and b score what b and a do."""
+        return read_scores(self.substitution, "Alignment").symmetric
+
+    @property
+    def domain_(self) -> tuple[float, float] | None:  # type: ignore[override]
+        """What is known of the values."""
+        if self.mode == "global" or self.score == "evalue":
+            return None
+        if self.score == "raw":
+            return 0.0, np.inf
+        return (0.0, 1.0) if read_scores(self.substitution, "Alignment").prefers_itself else (0.0, np.inf)
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.gap_open < self.gap_extend:
+            raise ProximityError(
+                f"The first letter of a gap must not cost less than a further one. Got gap_open={self.gap_open} and "
+                f"gap_extend={self.gap_extend}."
+            )
+        if self.score == "evalue" and self.mode == "global":
+            raise ProximityError("Only local scores have an E-value. Use mode='local', or another score.")
+
+    def _learn(self, objects: list[Any], y: Any) -> None:
+        if self.score == "evalue":
+            self.lambda_, self.K_ = self._chance_scores(objects)
+
+    def _encode(self, objects: list[Any]) -> _Letters:
+        return self._letters(objects)
+
+    def _encode_all(self, collections: Any) -> list[_Letters]:
+        return [self._letters(objects) for objects in collections]
+
+    def _letters(self, objects: list[Any]) -> _Letters:
+        """Sequences in parasail's letters and, where the score needs it, what each scores with itself."""
+        scores = read_scores(self.substitution, "Alignment")
+        texts = [scores.spell(sequence, i, "Alignment") for i, sequence in enumerate(objects)]
+        own = np.zeros(len(texts))
+        if self.score == "normalized":
+            aligner = _Aligner(self, scores, texts, texts)
+            own[:] = [aligner.row(text, [text])[0] for text in texts]
+            if (own < 0).any():
+                i = int(np.argmax(own < 0))
+                raise ProximityError(f"A normalised score needs self-scores above zero. Object {i} scores {own[i]:g}.")
+        elif self.score == "evalue":
+            check_is_fitted(self, "lambda_")
+            if "" in texts:
+                raise ProximityError(f"An empty sequence has no E-value. Object {texts.index('')} is empty; drop it.")
+        return _Letters(texts, scores, own)
+
+    def _matrix(self, A: _Letters, B: _Letters, n_jobs: int | None = None, tick: Tick | None = None) -> NDArray[Any]:
+        mirror = B is A and A.scores.symmetric
+        out = np.empty((len(A.texts), len(B.texts)))
+        aligner = _Aligner(self, A.scores, A.texts, B.texts)
+        log_n = np.log([max(len(text), 1) for text in B.texts])
+
+        def work(rows: slice) -> None:
+            for i in range(rows.start, rows.stop):
+                first = i if mirror else 0
+                row = aligner.row(A.texts[i], B.texts[first:])
+                if self.score == "normalized":
+                    row = _over_own(row, A.own[i], B.own[first:])
+                elif self.score == "evalue":
+                    # E = K |x| |z| exp(-lambda score), and -log10 E grows with likeness
+                    row = self.lambda_ * row - math.log(self.K_ * len(A.texts[i])) - log_n[first:]
+                    row /= math.log(10)
+                out[i, first:] = row
+
+        over_rows(work, len(out), n_jobs, tick, step=16)
+        if mirror:
+            mirror_upper(out)
+        return out
+
+    def _chance_scores(self, objects: list[Any]) -> tuple[float, float]:
+        """Estimate lambda and K of the Gumbel distribution of chance scores, by its mean and variance."""
+        scores = read_scores(self.substitution, "Alignment")
+        letters = "".join(scores.spell(sequence, i, "Alignment") for i, sequence in enumerate(objects))
+        if not letters:
+            raise ProximityError("An E-value needs letters to draw random sequences from. All sequences are empty.")
+        alphabet, counts = np.unique(list(letters), return_counts=True)
+        p = counts / counts.sum()
+        places = scores.places(alphabet)
+        table = scores.table[np.ix_(places, places)]
+        if p @ table @ p >= 0 or table.max() <= 0:
+            raise ProximityError(
+                "E-values need a matrix in which two letters score below zero on average and some pair scores above "
+                f"zero. On these letters the mean is {p @ table @ p:.3g}."
+            )
+        length = int(np.clip(len(letters) / len(objects), 30, LONGEST))
+        draws = np.random.RandomState(0).choice(alphabet, p=p, size=(N_RANDOM, 2, length))
+        pairs = [("".join(x), "".join(z)) for x, z in draws]
+        aligner = _Aligner(self, scores, [x for x, _ in pairs], [z for _, z in pairs])
+        best = np.array([aligner.row(x, [z])[0] for x, z in pairs])
+        # A Gumbel variable has the mean u + gamma / lambda and the variance pi^2 / (6 lambda^2); u = ln(K m n) / lambda
+        scale = math.pi / (max(best.std(), 1e-9) * math.sqrt(6))
+        return scale, math.exp(scale * best.mean() - np.euler_gamma) / length**2
+
+
+class _Aligner:
+    """parasail's function for one matrix and one pair of gap costs, wide enough for every score it will meet."""
+
+    def __init__(self, measure: Alignment, scores: Scores, left: list[str], right: list[str]) -> None:
+        parasail = need("parasail", extra="strings", who="Alignment")
+        m, n = (max((len(text) for text in texts), default=0) for texts in (left, right))
+        largest = int(np.abs(scores.table).max()) * min(m, n) + 2 * measure.gap_open + measure.gap_extend * (m + n)
+        width = 16 if largest < SHORT else 32
+        self.gaps = (measure.gap_open, measure.gap_extend)
+        self.is_global = measure.mode == "global"
+        self.matrix = scores.for_parasail(parasail)
+        self.make_profile = getattr(parasail, f"profile_create_{width}")
+        # The striped loop is the faster one, and wrong where a gap's first letter costs what the next one does.
+        loop = "striped" if measure.gap_open > measure.gap_extend else "scan"
+        self.align = getattr(parasail, f"{'nw' if self.is_global else 'sw'}_{loop}_profile_{width}")
+
+    def row(self, x: str, others: list[str]) -> NDArray[np.float64]:
+        """Scores of one sequence with others, from one profile."""
+        if not x:
+            return np.array([self._gap(len(z)) for z in others], dtype=float)
+        profile, align, gaps = self.make_profile(x, self.matrix), self.align, self.gaps
+        return np.array([align(profile, z, *gaps).score if z else self._gap(len(x)) for z in others], dtype=float)
+
+    def _gap(self, length: int) -> int:
+        """The score of a sequence beside nothing."""
+        return -self.gaps[0] - (length - 1) * self.gaps[1] if self.is_global and length else 0
+
+
+@dataclass
+class _Letters:
+    """Sequences in parasail's letters, the scores they are spelled for, and their self-scores."""
+
+    texts: list[str]
+    scores: Scores
+    own: NDArray[np.float64]
+
+
+def _over_own(row: NDArray[Any], own: float, others: NDArray[Any]) -> NDArray[Any]:
+    """Scores over the geometric mean of self-scores; 0/0 is 1 if both are zero, else 0."""
+    mean = np.sqrt(own * others)
+    alike = np.where(own + others == 0, 1.0, 0.0)
+    return np.divide(row, mean, out=alike, where=mean > 0)
