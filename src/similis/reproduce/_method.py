@@ -56,12 +56,15 @@ class Method:
         Folds of the choice.
     reads : {"proximities", "distances", "objects"}
         What the estimator is given.
+    runs : int or None
+        At most so many runs, for a method too slow for more.
     """
 
     estimator: Any
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     cv: int | Literal["loo"] = "loo"
     reads: Literal["proximities", "distances", "objects"] = "proximities"
+    runs: int | None = None
 
     @property
     def fingerprint(self) -> str:
