@@ -2,7 +2,9 @@
 
 from similis.solvers._box_lasso import BoxLasso, BoxLassoFit, box_lasso
 from similis.solvers._centroids import centroids_by_fold, class_centroids
+from similis.solvers._full_kernel import FullKernelFit, IndefiniteMachine
 from similis.solvers._gamma import gamma_shape
+from similis.solvers._kernel_search import FullKernelMachine, NormKernelFit
 from similis.solvers._local_solves import BlockWeights, kri_weights, krr_weights, lime_weights
 from similis.solvers._local_spectrum import local_psd, psd_prefix, spectral_filter
 from similis.solvers._local_svm import SVMPath, local_svm_scores, svm_path
@@ -12,6 +14,7 @@ from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
 from similis.solvers._maxent import Exponentials, Omega, maxent_exponents
 from similis.solvers._medoids import Medoids, farthest_first, k_medoids, total_proximity
 from similis.solvers._neighbors import class_sums, top_k, vote_winners
+from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit, SpectralMachine
 
 __all__ = [
     # ranked neighbours
@@ -50,6 +53,14 @@ __all__ = [
     "lp_margin",
     "LPMargin",
     "best_intercept",
+    # kernels learnt with the machine
+    "SpectralMachine",
+    "SpectralFit",
+    "LearntSpectrum",
+    "IndefiniteMachine",
+    "FullKernelFit",
+    "FullKernelMachine",
+    "NormKernelFit",
     # the smallest weights with a margin
     "nonnegative_margin",
     "MarginWeights",
