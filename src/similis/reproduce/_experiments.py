@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sklearn.naive_bayes import BernoulliNB
 
 from similis.discriminant import SDA, LocalSDA, MixtureSDA, NearestNeighborSDA
 from similis.exceptions import ProximityError
+from similis.mixture import KernelHLM, MixtureHLM
 from similis.neighbors import CondensedNN, LocalNearestCentroid, NearestCentroid, SimilarityKNN
 from similis.reproduce._dissimilarity import DISSIMILARITY, half_problem
 from similis.reproduce._levels import LEVELS, SEQUENCES, third_problem
@@ -131,7 +133,15 @@ CHEN = {
 }
 
 # [qiao2013] sec. 5.1 takes the values of [chen2010]; methods that read its distances say so.
-QIAO = {**CHEN}
+_HLM: Any = {"grid": {"n_components": (*range(1, 11), 12, 14, 16)}, "cv": 10, "reads": "distances"}
+QIAO = {
+    **CHEN,
+    "kernel-hlm": Method(KernelHLM(), reads="distances"),
+    "hlm-vsh": Method(MixtureHLM(), **_HLM),
+    "hlm-gknn": Method(MixtureHLM(clustering="kmedoids"), **_HLM),
+    "hlm-agg": Method(MixtureHLM(clustering="ward"), **_HLM),
+    "hlm-kernel-vsh": Method(MixtureHLM(n_components="auto"), reads="distances"),
+}
 
 # [chen2010] sec. 4.6.2; the smoothing is that of footnote 7 for Aural Sonar and Voting.
 _K_PROBABILITIES = {"n_neighbors": (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)}

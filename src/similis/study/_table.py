@@ -24,6 +24,8 @@ GAMMA_RBF = _powers(-5, 1)
 # [cazzanti2007] sec. 6.1, for CNN and mixture SDA
 COMPONENTS = AtMost((2, 3, 4, 5, 7, 10))
 C_SBC = _powers(-1, 2)
+# [qiao2013] sec. 5.1
+COMPONENTS_HLM = AtMost((*range(1, 11), 12, 14, 16))
 # [pekalska2000] tried "a few" regularisers; the quadratic rule wants smaller ones.
 R_LINEAR = [1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
 R_QUADRATIC = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1]
@@ -167,6 +169,44 @@ DISCRIMINANT = [
         family="discriminant analysis",
         paper="cazzanti2007 sec. 5.2",
         summary="similarity discriminant analysis with several centroids a class",
+    ),
+]
+
+MIXTURES = [
+    Method(
+        "kernel-hlm",
+        lazy("KernelHLM"),
+        reads="dissimilarity",
+        symmetric=True,
+        family="mixtures",
+        paper="qiao2013 sec. 3.2",
+        summary="a kernel density from distances alone, nothing to tune",
+    ),
+    *(
+        Method(
+            f"hlm-{name}",
+            lazy("MixtureHLM", clustering=clustering),
+            {"n_components": COMPONENTS_HLM},
+            reads="dissimilarity",
+            symmetric=True,
+            family="mixtures",
+            paper="qiao2013 sec. 3.1",
+            summary=f"a mixture model from distances alone, clusters by {words}",
+        )
+        for name, clustering, words in (
+            ("vsh", "vsh", "vertex substitution"),
+            ("gknn", "kmedoids", "k-medoids"),
+            ("agg", "ward", "Ward's method"),
+        )
+    ),
+    Method(
+        "hlm-kernel-vsh",
+        lazy("MixtureHLM", n_components="auto"),
+        reads="dissimilarity",
+        symmetric=True,
+        family="mixtures",
+        paper="qiao2013 sec. 5.3",
+        summary="the better of the kernel density and the mixture model, by cross-validation",
     ),
 ]
 
@@ -357,6 +397,7 @@ METHODS: tuple[Method, ...] = (
     *NEIGHBORS,
     *CENTROIDS,
     *DISCRIMINANT,
+    *MIXTURES,
     *SIMILARITY_BASED,
     *NORMAL,
     *SUPPORT_VECTORS,
