@@ -2,11 +2,20 @@
 
     python benchmarks/tune_suspects.py           # writes benchmarks/results/suspects_tuning.json
 
-The criterion was written down before the first run. Each constant in turn takes the value with the highest recall,
-averaged over the sorts of damage, among the values that keep the pooled precision of every sort at 0.99 or more and
-flag at most one in 10,000 pairs of undamaged matrices. The present value stays unless another is better by 0.01: less
-is chance. Every sort of simulated matrix (tests/oracles/damage.py) is drawn with seeds that no test and no other
-benchmark uses.
+The criterion was written down before the run. An alarm on good data costs more trust than a missed error, so:
+
+1. A setting is admissible if it flags nothing at all in undamaged matrices: every sort in tests/oracles/damage.py,
+   those made irregular on purpose included (real matrices are more irregular than simulated ones), of 70, 130 and 220
+   objects, with seeds that no test and no other benchmark uses. It is given up at the third matrix with an alarm.
+2. Of the admissible settings, those that repair the most lost digits: matrices in which 3 or 6 % of the pairs lost a
+   leading digit and the rule has precision and recall of 0.9 or more. One matrix less is chance.
+3. Of these, those with the highest recall, averaged over the sorts of damage, while the pooled precision of every sort
+   of damage is 0.9 or more. Less than 0.02 is chance.
+4. Of these, the safest: the largest deviation asked for, CUT x FLOOR, then the largest CUT.
+
+CUT and FLOOR are chosen together: for each FLOOR, CUT rises until two values in succession are admissible; larger ones
+only lose recall. TYPICAL changes afterwards if the change is admissible, repairs no fewer lost digits and adds 0.01 of
+recall. Should no setting be admissible, those with the fewest alarming matrices take their place. WIDTHS stays.
 """
 
 import sys
@@ -21,70 +30,110 @@ from similis.proximity import suspects
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from oracles.damage import CLEAN, DAMAGE
 
-N, SEED = 100, 7_031
-PRECISION, ALARMS, GAIN = 0.99, 1e-4, 0.01
-KINDS = ("lost digit, 3 %", "swapped entries, 1 %", "lost minus sign, 1 %", "factor 10, 1 %", "noise, 1 %")
-CHOICES = {
-    "CUT": (5.0, 6.0, 7.0, 8.5, 10.0),
-    "FLOOR": (0.05, 0.1, 0.2),
-    "TYPICAL": (0.05, 0.1, 0.2),
-    "WIDTHS": ((20, 10, 5), (28, 14, 7), (40, 20, 10)),
-}
+SEED = 15_485_863
+SEEDS = {70: 3, 130: 2, 220: 1}  # clean matrices of each sort, by number of objects
+PATIENCE = 3  # clean matrices with an alarm before a setting is given up
+N = 100  # objects of damaged matrices
+FAIR, CHANCE, GAIN = 0.9, 0.02, 0.01
+KINDS = ("lost digit, 6 %", "swapped entries, 1 %", "lost minus sign, 1 %", "factor 10, 1 %", "noise, 1 %")
+LOST = "lost digit, 3 %"  # of every sort; the other kinds take turns
+CUTS, FLOORS, TYPICALS = (5.0, 6.0, 7.0, 8.5, 10.0, 12.0, 14.0), (0.1, 0.15, 0.2), (0.1, 0.05)
 
 
-def simulate():
-    """(damage, matrix, mask) of every sort of matrix, clean and damaged."""
+def clean():
+    """(sort, matrix) of every sort and size, small ones first."""
+    for n, seeds in SEEDS.items():
+        for seed in range(seeds):
+            for number, (sort, make) in enumerate(CLEAN.items()):
+                yield f"{sort}, {n}", make(np.random.default_rng([SEED, n, seed, number]), n)
+
+
+def damaged():
+    """(damage, matrix, mask): a lost digit and one other kind of damage for every sort."""
     for number, make in enumerate(CLEAN.values()):
-        rng = np.random.default_rng([SEED, number])
+        rng = np.random.default_rng([SEED, N, number])
         D = make(rng, N)
-        yield "clean", D, np.zeros(D.shape, bool)
-        for name in KINDS:
-            done = DAMAGE[name](D, rng)
+        for kind in (LOST, KINDS[number % len(KINDS)]):
+            done = DAMAGE[kind](D, rng)
             if done is not None:
-                yield name, *done
+                yield kind, *done
 
 
-def score(problems):
-    """Least precision and mean recall over the sorts of damage, share of clean pairs flagged."""
+def alarms(problems):
+    """Matrices looked at, and those with an alarm: how many pairs each."""
+    found, looked = {}, 0
+    for sort, D in problems:
+        flagged, looked = len(suspects(-D)), looked + 1
+        if flagged:
+            found.setdefault(sort, []).append(flagged)
+        if sum(map(len, found.values())) == PATIENCE:
+            break
+    return {"looked": looked, "alarming": sum(map(len, found.values())), "alarms": found}
+
+
+def finds(problems):
+    """Lost digits repaired, mean recall and least pooled precision over the kinds of damage."""
     upper = np.triu(np.ones((N, N), bool), 1)
-    counts = {name: np.zeros(3) for name in ("clean", *KINDS)}  # rightly flagged, flagged, damaged
-    for name, D, mask in problems:
-        found = suspects(-D).mask(N) & upper
-        counts[name] += (found & mask).sum(), found.sum(), (mask & upper).sum()
-    alarms = counts.pop("clean")[1] / (len(CLEAN) * upper.sum())
-    right, flagged, damaged = np.array(list(counts.values())).T
-    precision = np.where(flagged > 0, right / np.maximum(flagged, 1), 1.0)
-    return float(precision.min()), float((right / damaged).mean()), float(alarms)
+    counts = {kind: np.zeros(3) for kind in (LOST, *KINDS)}  # rightly flagged, flagged, damaged
+    repaired = cases = 0
+    for kind, D, mask in problems:
+        found = suspects(-D).mask(N) & upper  # as similarities: a lost sign is welcome
+        right, flagged, wrong = (found & mask).sum(), found.sum(), (mask & upper).sum()
+        counts[kind] += right, flagged, wrong
+        if kind.startswith("lost digit"):
+            cases += 1
+            repaired += right >= FAIR * wrong and right >= FAIR * flagged
+    right, flagged, wrong = np.array(list(counts.values())).T
+    precision, recall = np.where(flagged > 0, right / np.maximum(flagged, 1), 1.0), right / wrong
+    return {
+        "repaired": int(repaired),
+        "lost_digits": cases,
+        "recall": float(recall.mean()),
+        "precision": float(precision.min()),
+        "recall_by_kind": dict(zip(counts, recall.tolist())),
+        "precision_by_kind": dict(zip(counts, precision.tolist())),
+    }
 
 
 def main():
     bench = Benchmark("suspects_tuning")
-    problems = list(simulate())
-    known = {}
+    good, bad = list(clean()), list(damaged())
 
-    def judged(constants):
-        key = tuple(constants.items())
-        if key not in known:
-            for name, value in constants.items():
-                setattr(rule, name, value)
-            known[key] = score(problems)
-            precision, recall, alarms = known[key]
-            item = {"name": ", ".join(f"{name} = {value}" for name, value in key), "constants": constants}
-            bench.items.append(item | {"precision": precision, "recall": recall, "alarms": alarms})
-            print(f"{item['name']:70s} precision {precision:.4f} recall {recall:.4f} alarms {alarms:.1e}", flush=True)
-        return known[key]
+    def tried(**constants):
+        for name, value in constants.items():
+            setattr(rule, name, value)
+        item = {"name": ", ".join(f"{name} = {value}" for name, value in constants.items()), "constants": constants}
+        item |= alarms(good)
+        bench.items.append(item)
+        text = f"{item['name']:40s} {item['alarming']} alarming of {item['looked']} {item['alarms']}"
+        if item["alarming"] < PATIENCE:
+            item |= finds(bad)
+            text += f" repaired {item['repaired']}/{item['lost_digits']}"
+            text += f" recall {item['recall']:.3f} precision {item['precision']:.3f}"
+        print(text, flush=True)
+        return item
 
-    chosen = {name: getattr(rule, name) for name in CHOICES}
-    for name, values in CHOICES.items():
-        best = judged(chosen)
-        admissible = best[0] >= PRECISION and best[2] <= ALARMS
-        for value in values:
-            precision, recall, alarms = judged(chosen | {name: value})
-            gain = recall - best[1] if admissible else np.inf
-            if precision >= PRECISION and alarms <= ALARMS and gain > GAIN:
-                chosen, best, admissible = chosen | {name: value}, (precision, recall, alarms), True
-    bench.items.append({"name": "chosen", "constants": chosen})
-    print("chosen:", chosen)
+    settings = []
+    for floor in FLOORS:
+        silent = 0
+        for cut in CUTS:
+            settings.append(tried(CUT=cut, FLOOR=floor, TYPICAL=TYPICALS[0]))
+            silent = silent + 1 if not settings[-1]["alarming"] else 0
+            if silent == 2:
+                break
+    fewest = min(s["alarming"] for s in settings)
+    left = [s for s in settings if s["alarming"] == fewest and "recall" in s]
+    left = [s for s in left if s["repaired"] >= max(s["repaired"] for s in left) - 1]
+    left = [s for s in left if s["precision"] >= FAIR] or left
+    left = [s for s in left if s["recall"] > max(s["recall"] for s in left) - CHANCE]
+    best = max(left, key=lambda s: (s["constants"]["CUT"] * s["constants"]["FLOOR"], s["constants"]["CUT"]))
+    for typical in TYPICALS[1:]:
+        other = tried(**best["constants"] | {"TYPICAL": typical})
+        if other["alarming"] <= best["alarming"] and other.get("precision", 0.0) >= FAIR:
+            if other["repaired"] >= best["repaired"] and other["recall"] > best["recall"] + GAIN:
+                best = other
+    bench.items.append({"name": "chosen", "constants": best["constants"]})
+    print("chosen:", best["constants"])
     print(bench.write())
 
 

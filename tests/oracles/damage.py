@@ -229,6 +229,113 @@ def sparse_links(rng, n):
     return _zero_diagonal(1 - (S + S.T) / 2)
 
 
+def _uneven(rng, n, n_classes):
+    """Classes of very unequal sizes."""
+    return np.sort(rng.choice(n_classes, size=n, p=rng.dirichlet(np.full(n_classes, 0.8))))
+
+
+def _student(df):
+    return lambda r, size: r.standard_t(df, size=size)
+
+
+def heavy_noise(level, df=8, relative=False):
+    """Noise on every pair whose tails are heavier than a normal's."""
+
+    def make(rng, n):
+        D, E = vectors()(rng, n), level * _noise(rng, n, _student(df))
+        return _zero_diagonal(D * np.exp(E) if relative else np.abs(D + D.std() * E))
+
+    return make
+
+
+def heavy_vectors(rng, n):
+    """Objects from a heavy-tailed distribution: a centre and stragglers in every direction."""
+    return _minkowski(rng.standard_t(3, size=(n, 6)), 2.0)
+
+
+def uneven_classes(power):
+    """Classes of unequal sizes, each as wide as it likes."""
+
+    def make(rng, n):
+        y = _uneven(rng, n, 6)
+        X = 3 * rng.normal(size=(6, 5))[y] + rng.lognormal(0, 0.7, size=6)[y][:, None] * rng.normal(size=(n, 5))
+        return _minkowski(X, 2.0) ** power
+
+    return make
+
+
+def uneven_families(singles, noise=0.05):
+    """Families of unequal sizes, widths and rates, and objects that belong to none, at distances of their own."""
+
+    def make(rng, n):
+        y = _uneven(rng, n, 7)
+        y[rng.choice(n, singles, replace=False)] = 7 + np.arange(singles)
+        k = 7 + singles
+        P = _minkowski(rng.normal(size=(k, 6)), 2.0) + 0.3 * np.abs(_noise(rng, k, _student(5)))
+        rate, width = rng.lognormal(0, 0.3, size=n), rng.lognormal(-0.5, 0.5, size=k)
+        within = _minkowski(width[y][:, None] * rng.normal(size=(n, 4)), 2.0)
+        D = 2 * P[y[:, None], y[None]] + within * (1 + (y[:, None] == y[None])) + rate[:, None] + rate[None]
+        loud = noise * rng.lognormal(0, 0.4, size=n)
+        E = np.sqrt(loud[:, None] * loud[None]) * _noise(rng, n, _student(8))
+        return _zero_diagonal(D * np.exp(E))
+
+    return make
+
+
+def uneven_clades(rng, n):
+    """Clades of unequal sizes, from very young to nearly as old as the tree, each at a rate of its own."""
+    y = _uneven(rng, n, 6)
+    top = tree(rng, 6, 0.3, 0.0)
+    D = (3 + 6 * top / top.max())[y[:, None], y[None]]
+    for c in np.unique(y):
+        m = np.flatnonzero(y == c)
+        young = tree(rng, len(m), 0.3, 0.0)
+        D[np.ix_(m, m)] = 4 * rng.beta(0.7, 1) * young / max(young.max(), 1e-9)
+    speed = rng.lognormal(0, 0.3, size=6)[y] * rng.lognormal(0, 0.1, size=n)
+    D = D * (speed[:, None] + speed[None]) / 2
+    return _zero_diagonal(D * np.exp(0.05 * _noise(rng, n, _student(8))))
+
+
+def identities(rng, n):
+    """Per cent of unlike places along a tree: distances saturate, and are whole numbers."""
+    D = tree(rng, n, 0.5, 0.03)
+    return np.round(100 * 0.95 * (1 - np.exp(-2 * D / np.median(D))))
+
+
+def duplicates(power, noise=0.01):
+    """Blocks of near copies, two to nine of each, amid objects that have none."""
+
+    def make(rng, n):
+        X, at = _groups(rng, n, 6, 4, 2.0), 0
+        while at < n // 3:
+            m = int(rng.integers(2, 10))
+            X[at : at + m] = X[at] + 0.03 * rng.normal(size=X[at : at + m].shape)
+            at += m
+        E = noise * _noise(rng, n, lambda r, size: r.normal(size=size))
+        return _minkowski(X, 2.0) ** power * np.exp(E)
+
+    return make
+
+
+def clipped(low, high, noise):
+    """A scale that ends: what is nearer or farther than its ends is put there, almost exactly."""
+
+    def make(rng, n):
+        D = uneven_classes(1.0)(rng, n)
+        i, j = np.triu_indices(n, 1)
+        D = np.clip(D, *np.quantile(D[i, j], [low, high]))
+        return _zero_diagonal(np.abs(D + noise * D[i, j].std() * _noise(rng, n, lambda r, size: r.normal(size=size))))
+
+    return make
+
+
+def sized(rng, n):
+    """Costs that grow with both objects, sizes very unequal; the best of several shifts: not metric."""
+    size = rng.lognormal(0, 0.5, size=n)
+    D = warped(rng, n) * np.sqrt(size[:, None] * size[None]) + np.abs(size[:, None] - size[None])
+    return _zero_diagonal(D * np.exp(0.03 * _noise(rng, n, _student(8))))
+
+
 CLEAN = {
     "euclidean, 2 dimensions": vectors(dims=2),
     "euclidean, 5 dimensions": vectors(),
@@ -264,6 +371,22 @@ CLEAN = {
     "alignment scores": alignment,
     "warped curves": warped,
     "sparse links": sparse_links,
+    # More irregular than the others
+    "heavy-tailed noise": heavy_noise(0.1),
+    "heavy-tailed relative noise": heavy_noise(0.08, relative=True),
+    "heavy-tailed objects": heavy_vectors,
+    "uneven classes": uneven_classes(1.0),
+    "uneven classes, squared": uneven_classes(2.0),
+    "uneven families": uneven_families(0),
+    "uneven families, singletons": uneven_families(6),
+    "uneven clades": uneven_clades,
+    "identities along a tree": identities,
+    "near duplicates": duplicates(1.0),
+    "near duplicates, squared": duplicates(2.0),
+    "clipped above": clipped(0.0, 0.7, 0.0),
+    "clipped at both ends, noisy": clipped(0.15, 0.8, 0.1),
+    "sizes of their own": sized,
+    "judged, 9 steps, carelessly": judged(9, 0.35),
 }
 
 
