@@ -52,6 +52,38 @@ def test_section_5_3_5():
         assert found == {tuple(p) for p in PROTOTYPES[2 * g : 2 * g + 2]}
 
 
+def test_figures_5_2_and_5_3_iteration_by_iteration():
+    """From plain means of different columns, which breaks the symmetry, straight to where they stay."""
+    X, y = example(1)
+    S = counting(X, X)
+    fits = [MixtureSDA(random_state=0, tol=0.0, max_iter=steps).fit(S, y) for steps in (1, 2, 5, 10, 20, 30)]
+    exponents = np.array([fit.exponents_[0] for fit in fits])  # (iteration, h, l)
+    weights = np.array([fit.weights_[0] for fit in fits])
+    np.testing.assert_allclose(np.sort(exponents[0, 0]), [0.167, 0.204], atol=1e-3)
+    np.testing.assert_allclose(np.sort(exponents[0, 1]), [-0.204, -0.167], atol=1e-3)
+    np.testing.assert_allclose(weights[0], 0.5, atol=1e-12)
+    assert (np.diff(exponents[:, 0], axis=0) > -5e-3).all()
+    assert (np.diff(exponents[:, 1], axis=0) < 5e-3).all()
+    assert np.abs(weights - 0.5).max() < 0.1
+    for curve in (exponents, weights):
+        moved = np.abs(np.diff(curve, axis=0)).max(axis=(1, 2))
+        assert moved[-1] < 0.01
+        assert moved[-1] < moved[1]
+
+
+@pytest.mark.slow
+def test_section_5_3_5_for_twenty_seeds():
+    for seed in range(20):
+        X, y = example(seed)
+        model = MixtureSDA(random_state=seed).fit(counting(X, X), y)
+        for g in range(2):
+            found = {tuple(x) for x in X[model.centroids_[g]]}
+            assert found == {tuple(p) for p in PROTOTYPES[2 * g : 2 * g + 2]}  # with restarts, always
+        own, other = model.exponents_[[0, 1], [0, 1]], model.exponents_[[0, 1], [1, 0]]
+        assert 0.4 < min(own.min(), -other.max()) <= max(own.max(), -other.min()) < 0.65
+        assert np.abs(model.weights_ - 0.5).max() < 0.1
+
+
 def test_starts_agree_on_the_example():
     """Both initialisations end at the same parameters, of the same signs as the paper's."""
     X, y = example(3, n=400)

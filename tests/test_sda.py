@@ -11,6 +11,7 @@ from sklearn.svm import SVC
 
 from similis import SDA, NearestNeighborSDA, PathSearchCV, compact, load, save
 from similis.discriminant import SDADisplay
+from similis.solvers import box_lasso
 
 FACES = np.array(  # the first of each class is its centroid
     [
@@ -126,7 +127,7 @@ def test_binary_features_as_statistics_are_naive_bayes(rng):
 
 @pytest.mark.parametrize("statistic", ["centroid", "quadratic"])
 def test_figure_3_3(rng, statistic):
-    """Perturbed 000 and 111: SDA, SVM on the similarities and naive Bayes agree on all words."""
+    """Perturbed 000 and 111: SDA, naive Bayes, SVM and P-SVM on the similarities agree on all words."""
     y = rng.integers(1, 3, 1000)
     X = (y == 2)[:, None] ^ (rng.random((1000, 3)) < np.where(y == 1, 1 / 3, 1 / 4)[:, None])
     X = X.astype(int)
@@ -138,12 +139,24 @@ def test_figure_3_3(rng, statistic):
     features = counting(X, X[model.centroids_])
     svm = SVC(kernel="poly", degree=2, coef0=1.0, gamma=1.0).fit(features, y)
     np.testing.assert_array_equal(said, svm.predict(counting(WORDS, X[model.centroids_])))
-    # The boundary on the line s1 + s2 = 3, where all words lie, is between one and two equal bits.
+    # [cazzanti2007] sec. 3.3.6: the N x 2 matrix of similarities to the centroids as the kernel of the P-SVM
+    signs = np.where(y == 1, 1.0, -1.0)
+    centre, norm = features.mean(axis=0), np.linalg.norm(features - features.mean(axis=0), axis=0)
+    alpha = box_lasso((features - centre) / norm, signs - signs.mean(), epsilon=0.1, C=951.0).coef
+
+    def psvm(u):
+        return np.where((u - centre) / norm @ alpha + signs.mean() > 0, 1, 2)
+
+    np.testing.assert_array_equal(said, psvm(counting(WORDS, X[model.centroids_])))
+    # The boundaries on the line s1 + s2 = 3, where all words lie, are between one and two equal bits.
     s1 = np.linspace(0, 3, 301)
+    u = np.column_stack([s1, 3 - s1])
     rows = np.zeros((301, 1000))
-    rows[:, model.centroids_[0]], rows[:, model.centroids_[1]] = s1, 3 - s1
-    crossing = s1[np.argmax(model.predict(rows) == 1)]
-    assert 1 < crossing < 2
+    rows[:, model.centroids_] = u
+    for labels in (model.predict(rows), svm.predict(u), psvm(u)):
+        changes = np.flatnonzero(np.diff(labels))
+        assert len(changes) == 1
+        assert 1 < s1[changes[0]] < 2
 
 
 # Its definition.
