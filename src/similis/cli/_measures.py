@@ -12,15 +12,15 @@ from similis.exceptions import ProximityError
 
 __all__ = ["DEFAULTS", "complete_measure", "make_measure", "measure_names", "reads_text"]
 
-# What a table of text or numbers cannot hold: functions, matrices, graphs, weighted point sets.
-_ELSEWHERE = {"Measure", "FromFunction", "FromMatrix", "WeisfeilerLehman", "Wasserstein", "IRM", "PyramidMatch", "DTW"}
+# What no file of objects holds: functions and matrices. A row of numbers is also a series, or points on a line.
+_ELSEWHERE = {"Measure", "FromFunction", "FromMatrix"}
 _TEXT = {"Edit", "Alignment", "Compression", "TfidfCosine"}
 # What compares objects of a kind unless the user says otherwise.
-DEFAULTS = {"categorical": "vdm", "features": "minkowski", "sequences": "vdm"}
+DEFAULTS = {"categorical": "vdm", "features": "minkowski", "sequences": "vdm", "graphs": "weisfeiler-lehman"}
 
 
 def measure_names() -> dict[str, type]:
-    """Measures that can read a table, by their name on the command line."""
+    """Measures that can read a table or a data set, by their name on the command line."""
     from similis import measures
 
     found = {}

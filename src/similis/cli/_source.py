@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from similis.cli._console import note
@@ -65,6 +66,12 @@ class Source:
     columns: tuple[str, ...] = ()
     groups: str | None = None
     costs: str | None = None
+
+    def name(self) -> str:
+        """A word for the data."""
+        if self.dataset is not None:
+            return self.dataset
+        return "" if self.path in (None, "-") else PurePath(str(self.path)).stem
 
     def arguments(self) -> str:
         """The same again, as it would be typed."""
@@ -154,6 +161,8 @@ def _load(source: Source) -> Data:
     if source.kind not in (None, measure.kind):
         raise ProximityError(f"{source.measure} gives a {measure.kind}; leave --kind out, or name another measure.")
     values = objects.values
+    if reads_text(measure) and values.dtype.kind == "f" and values.shape[1] == 1:
+        raise ProximityError(f"{source.measure} compares texts; the column {objects.columns[0]!r} holds numbers only.")
     if values.ndim == 1 and not reads_text(measure):
         values = values[:, None]  # a feature of one column, not texts
     return Data(values, objects.labels, objects.ids, measure.kind, measure, objects.columns)
@@ -212,4 +221,6 @@ def _dataset(source: Source, name: str) -> Data:
         if "sequences" not in bunch:
             raise ProximityError(f"{chosen} compares texts, and {name} holds {bunch.kind}; name another measure.")
         return Data(np.asarray(bunch.sequences), labels, None, measure.kind, measure, ("sequence",))
+    if "graphs" in bunch:
+        return Data(np.array(bunch.graphs, dtype=object), labels, None, measure.kind, measure, ("graph",))
     return Data(np.asarray(bunch.data), labels, None, measure.kind, measure, tuple(map(str, bunch.feature_names)))

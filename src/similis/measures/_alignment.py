@@ -136,6 +136,10 @@ class Alignment(SequenceMeasure):
         return super().set_params(**params)
 
     @property
+    def _only_remembers(self) -> bool:  # type: ignore[override]
+        return self.score != "evalue"
+
+    @property
     def symmetric(self) -> bool:  # type: ignore[override]
         """Whether a and b score what b and a do."""
         return read_scores(self.substitution, "Alignment").symmetric

@@ -67,6 +67,7 @@ class Measure(BaseEstimator):
     _doc_link_module = "similis"
     _parameter_constraints: dict[str, list[Any]] = {}
     _keeps_float32 = False
+    _only_remembers = False  # whether fit keeps an order of symbols and the like, on which no value depends
 
     @validated
     def fit(self, X: Any, y: Any = None) -> Measure:

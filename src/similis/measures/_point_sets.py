@@ -23,6 +23,7 @@ class PointSetMeasure(Measure):
     """A measure on sets of points, perhaps weighted, all of the same dimension."""
 
     _keeps_float32 = True
+    _only_remembers = True
     _needs_mass = False
 
     def _objects(self, X: Any) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:

@@ -66,6 +66,7 @@ class PyramidMatch(PointSetMeasure):
            [0.18, 0.18, 1.  ]])
     """
 
+    _only_remembers = False
     # Beyond 53 halvings coordinates have no more digits.
     _parameter_constraints = {"n_levels": [Interval(Integral, 1, 53, closed="both")], "normalize": ["boolean"]}
 

@@ -27,6 +27,8 @@ UNKNOWN = "\U0010ffff"
 class SequenceMeasure(Measure):
     """A measure on sequences of symbols; new sequences may have symbols that training has not seen."""
 
+    _only_remembers = True
+
     def _objects(self, X: Any) -> list[Any]:
         return read_sequences(X, type(self).__name__)
 

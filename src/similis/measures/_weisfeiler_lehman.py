@@ -66,6 +66,7 @@ class WeisfeilerLehman(Measure):
            [4., 4.]])
     """
 
+    _only_remembers = True
     _parameter_constraints = {"n_iter": [at_least(0)], "edge_labels": ["boolean"], "normalize": ["boolean"]}
 
     def __init__(self, *, n_iter: int = 5, edge_labels: bool = False, normalize: bool = False) -> None:
