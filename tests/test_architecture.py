@@ -39,7 +39,7 @@ MAY_IMPORT = {
 THIRD_PARTY = {
     "_kernels": {"numpy", "numba"},
     "exceptions": set(),
-    "_utils": {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "rich"},
+    "_utils": {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "rich", "matplotlib"},
     "solvers": {"numpy", "scipy", "sklearn", "clarabel"},
     "io": {"numpy", "scipy", "sklearn", "skops", "pandas", "pyarrow", "zarr"},
 }

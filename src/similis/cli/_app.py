@@ -13,6 +13,7 @@ from similis.cli._fit import fit
 from similis.cli._inspect import inspect
 from similis.cli._measure import measure
 from similis.cli._predict import predict
+from similis.cli._report import report
 from similis.cli._reproduce import reproduce
 from similis.cli._study import study
 
@@ -56,7 +57,7 @@ def _similis(
     """
 
 
-for command in (measure, inspect, study, fit, predict, datasets, reproduce):
+for command in (measure, inspect, study, report, fit, predict, datasets, reproduce):
     app.command()(command)
 
 

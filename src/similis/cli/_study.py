@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -52,6 +52,7 @@ class StudyOptions:
     source: Source
     setup: StudySetup
     report: str | None = None
+    watch: bool = False
     save: str | None = None
     listing: bool = False
     json: bool = False
@@ -92,6 +93,10 @@ def study(
         str | None,
         typer.Option("--report", metavar="FILE", help="Write a report to this html file.", show_default=False),
     ] = None,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Keep the report fresh while the study runs; report.html unless --report says."),
+    ] = False,
     save: Annotated[
         str | None,
         typer.Option("--save", metavar="FILE", help="Write all results to this JSON file.", show_default=False),
@@ -113,7 +118,7 @@ def study(
 
         similis study votes.csv --measure vdm --label-column party --jobs 2 --journal votes.journal
 
-        similis study --dataset votes --method quick --report votes.html
+        similis study --dataset votes --method quick --report votes.html --watch
 
         similis study distances.npz --kind dissimilarity --method knn --method nc --splits 10 --json
     """
@@ -123,7 +128,7 @@ def study(
             file, dataset, labels, kind, measure, tuple(param or ()), id_column, label_column, columns, groups, costs
         )
         setup = StudySetup(tuple(method or ("all",)), protocol, splits, test_size, folds, seed, jobs, journal)
-        run(StudyOptions(source, setup, report, save, listing, json, quiet))
+        run(StudyOptions(source, setup, report, watch, save, listing, json, quiet))
 
 
 def run(options: StudyOptions) -> None:
@@ -131,6 +136,8 @@ def run(options: StudyOptions) -> None:
     if options.listing:
         _list(options)
         return
+    if options.watch and options.report is None:
+        options = replace(options, report="report.html")
     check_output(options.report, options.save, options.setup.journal)
     data = load_data(options.source)
     result = make_study(options.setup).run(
@@ -142,7 +149,9 @@ def run(options: StudyOptions) -> None:
         costs=data.costs,
         measure=data.measure,
         progress=show_progress(options.quiet),
+        watch=_watcher(options) if options.watch else None,
     )
+    _name(result, options.source)
     if options.save is not None:
         result.save(options.save)
     if options.report is not None:
@@ -153,11 +162,29 @@ def run(options: StudyOptions) -> None:
         raise typer.Exit(INTERRUPTED)
 
 
+def _name(result: StudyResult, source: Source) -> None:
+    """Let results and report speak of the data as the user did."""
+    result.name = source.name()
+    result.arguments = source.arguments()
+
+
+def _watcher(options: StudyOptions) -> Callable[[StudyResult], None]:
+    """What writes the report while the study runs."""
+    told = False
+
+    def write(result: StudyResult) -> None:
+        nonlocal told
+        _name(result, options.source)
+        result.to_html(str(options.report), refresh=10)
+        if not told and not options.quiet:
+            note(f"{options.report} shows the results so far and renews itself; open it in a browser.")
+        told = True
+
+    return write
+
+
 def _show(result: StudyResult, options: StudyOptions) -> None:
     advice = result.recommend() if result.complete_methods() else None
-    if advice is not None:
-        command = f"similis fit {options.source.arguments()} --method {shlex.quote(advice.method)} --output model.skops"
-        advice = replace(advice, command=command)
     if options.json:
         print_json(
             {

@@ -25,7 +25,7 @@ from similis.proximity._diagnosis_facts import (
     to_dissimilarities,
     triangle_facts,
 )
-from similis.proximity._diagnosis_text import as_html, as_text
+from similis.proximity._diagnosis_text import as_html, as_text, fact_rows
 from similis.proximity._suspects import Suspects, find_suspects
 
 __all__ = ["Diagnosis", "diagnose"]
@@ -78,6 +78,10 @@ class Diagnosis:
     def to_dict(self) -> dict[str, Any]:
         """Everything as numbers, strings, lists and dictionaries, ready for JSON."""
         return _plain(asdict(self))
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What was looked at and what was found, in words, line by line."""
+        return list(fact_rows(self))
 
     def __str__(self) -> str:
         return as_text(self)

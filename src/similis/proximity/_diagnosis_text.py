@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-__all__ = ["as_html", "as_text"]
+__all__ = ["as_html", "as_text", "fact_rows"]
 
 
 def as_text(found: Any) -> str:
     """Lines of "what  finding", then the advice."""
-    rows = list(_rows(found))
+    rows = list(fact_rows(found))
     width = max(len(name) for name, _ in rows)
     lines = [f"{name:<{width}}  {text}" for name, text in rows]
     if found.advice:
@@ -24,13 +24,14 @@ def as_html(found: Any) -> str:
     """The same as a table and a list; everything a user named is escaped."""
     cells = "".join(
         f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(text)}</td></tr>"
-        for name, text in _rows(found)
+        for name, text in fact_rows(found)
     )
     advice = "".join(f"<li>{escape(str(advice))}</li>" for advice in found.advice)
     return f"<table>{cells}</table>" + (f"<p>What to try</p><ol>{advice}</ol>" if advice else "")
 
 
-def _rows(found: Any) -> Iterator[tuple[str, str]]:
+def fact_rows(found: Any) -> Iterator[tuple[str, str]]:
+    """What was looked at and what was found, line by line."""
     e, t, d = found.entries, found.triangles, found.distances
     looked = "" if found.n_sampled == found.n else f"; a random {found.n_sampled} of them looked at"
     yield "objects", f"{found.n}{looked}"

@@ -5,15 +5,18 @@ In the manner of scikit-learn's displays: the numbers first, the drawing after.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from similis._utils.display import COLORS, INK, Display
 from similis._utils.linalg import eigen_symmetric, symmetric_part
+from similis._utils.markup import Markup
 from similis._utils.validation import Kind, check_labels, check_proximity, show
 from similis.proximity._diagnosis_facts import to_dissimilarities
-from similis.proximity._display_base import COLORS, INK, Display
+from similis.proximity._draw import color_levels, color_limits, draw_matrix, draw_spectrum
 
 __all__ = ["MatrixDisplay", "SpectrumDisplay", "seriation"]
 
@@ -45,7 +48,7 @@ def seriation(D: NDArray[Any]) -> NDArray[np.intp]:
 
 
 class MatrixDisplay(Display):
-    """The matrix as a heat map, objects ordered by class and, within a class, by seriation.
+    """The matrix as a heat map, objects ordered by class and, within a class, by seriation; or by seriation alone.
 
     Parameters
     ----------
@@ -56,9 +59,13 @@ class MatrixDisplay(Display):
     bounds : ndarray of shape (G + 1,)
         Where each class begins, and n.
     class_names : list of str
-        Names of the classes in the order shown; empty without labels.
+        Names of the classes; empty without labels.
     kind : {"similarity", "dissimilarity"}
         What the numbers are.
+    codes : ndarray of shape (n,), optional
+        Class of each object shown, where `bounds` does not tell.
+    limits : tuple of float, optional
+        Values at which the colours of :meth:`svg` begin and end; by default those of the outermost hundredths.
 
     Examples
     --------
@@ -79,12 +86,16 @@ class MatrixDisplay(Display):
         bounds: NDArray[np.intp],
         class_names: list[str],
         kind: Kind,
+        codes: NDArray[np.intp] | None = None,
+        limits: tuple[float, float] | None = None,
     ) -> None:
         self.values = values
         self.order = order
         self.bounds = bounds
         self.class_names = class_names
         self.kind = kind
+        self.codes = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)) if codes is None else codes
+        self.limits = color_limits(values) if limits is None else limits
 
     @classmethod
     def from_proximity(
@@ -93,6 +104,7 @@ class MatrixDisplay(Display):
         y: Any = None,
         *,
         kind: Kind = "similarity",
+        order: Literal["class", "seriation"] = "class",
         plot: bool = True,
         ax: Any = None,
         **options: Any,
@@ -107,6 +119,9 @@ class MatrixDisplay(Display):
             Class labels.
         kind : {"similarity", "dissimilarity"}, default="similarity"
             What the numbers are.
+        order : {"class", "seriation"}, default="class"
+            By class and, within a class, by nearness; or by nearness alone, which shows whether classes are found
+            without being told.
         plot : bool, default=True
             Whether to draw at once.
         ax, **options
@@ -121,16 +136,40 @@ class MatrixDisplay(Display):
         classes, codes = (
             (np.array([""]), np.zeros(len(A), np.intp)) if y is None else check_labels(y, len(A), min_classes=1)
         )
-        groups = [np.flatnonzero(codes == g) for g in range(len(classes))]
-        order = np.concatenate([group[seriation(D[np.ix_(group, group)])] for group in groups])
+        groups = [np.flatnonzero(codes == g) for g in range(len(classes))] if order == "class" else [np.arange(len(A))]
+        found = np.concatenate([group[seriation(D[np.ix_(group, group)])] for group in groups])
         display = cls(
-            values=A[np.ix_(order, order)],
-            order=order,
+            values=A[np.ix_(found, found)],
+            order=found,
             bounds=np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.intp),
             class_names=[] if y is None else [show(c).strip("'") for c in classes],
             kind=kind,
+            codes=codes[found],
         )
         return display.plot(ax=ax, **options) if plot else display
+
+    def levels(self) -> NDArray[np.uint8]:
+        """The values in 255 steps between the limits; 0 is a missing one.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+        """
+        return color_levels(self.values, *self.limits)
+
+    def svg(self, names: Sequence[str] | None = None) -> Markup:
+        """The heat map as HTML, with a strip of class colours along two sides.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Of the objects, in the order shown.
+
+        Returns
+        -------
+        str
+        """
+        return draw_matrix(self, names)
 
     def plot(self, ax: Any = None, **options: Any) -> MatrixDisplay:
         """Draw the heat map; dark means alike.
@@ -153,7 +192,7 @@ class MatrixDisplay(Display):
         for edge in self.bounds[1:-1]:
             ax.axhline(edge - 0.5, color=COLORS[1], linewidth=0.8)
             ax.axvline(edge - 0.5, color=COLORS[1], linewidth=0.8)
-        if self.class_names and len(self.class_names) <= 30:
+        if len(self.class_names) == len(self.bounds) - 1 <= 30:
             middle = (self.bounds[1:] + self.bounds[:-1] - 1) / 2
             ax.set_xticks(middle, self.class_names, rotation=45 if len(self.class_names) > 4 else 0)
             ax.set_yticks(middle, self.class_names)
@@ -208,6 +247,15 @@ class SpectrumDisplay(Display):
         repaired = {"clip": np.maximum(l, 0), "flip": np.abs(l), "shift": l - min(l.min(initial=0.0), 0)}
         display = cls(eigenvalues=l, repaired=repaired)
         return display.plot(ax=ax, **options) if plot else display
+
+    def svg(self) -> Markup:
+        """Eigenvalues and repairs as HTML with inline SVG.
+
+        Returns
+        -------
+        str
+        """
+        return draw_spectrum(self)
 
     def plot(
         self, ax: Any = None, *, repairs: tuple[str, ...] = ("clip", "flip", "shift"), **options: Any

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from similis._utils.display import COLORS, Display
+from similis._utils.markup import Markup
 from similis._utils.validation import Kind, check_labels, check_proximity, show
 from similis.proximity._diagnosis_facts import to_dissimilarities
-from similis.proximity._display_base import COLORS, Display
+from similis.proximity._draw import draw_embedding, draw_histogram
 from similis.proximity._embedding import PseudoEuclidean
 
 __all__ = ["EmbeddingDisplay", "HistogramDisplay"]
@@ -103,6 +106,22 @@ class EmbeddingDisplay(Display):
         )
         return display.plot(ax=ax, **options) if plot else display
 
+    def svg(self, tips: Sequence[str] | None = None, ringed: Sequence[int] | None = None) -> Markup:
+        """The points as HTML with inline SVG.
+
+        Parameters
+        ----------
+        tips : sequence of str, optional
+            What to say of each object.
+        ringed : sequence of int, optional
+            Objects to draw a ring around.
+
+        Returns
+        -------
+        str
+        """
+        return draw_embedding(self, tips, ringed)
+
     def plot(self, ax: Any = None, **options: Any) -> EmbeddingDisplay:
         """Draw the points, one colour and mark a class.
 
@@ -187,6 +206,15 @@ class HistogramDisplay(Display):
         off = ~np.eye(len(A), dtype=bool) & ~np.isnan(A)
         display = cls(within=A[same & off], between=A[~same & off], kind=kind)
         return display.plot(ax=ax, **options) if plot else display
+
+    def svg(self) -> Markup:
+        """Both distributions as HTML with inline SVG.
+
+        Returns
+        -------
+        str
+        """
+        return draw_histogram(self)
 
     def plot(self, ax: Any = None, **options: Any) -> HistogramDisplay:
         """Draw both distributions, each of area one.

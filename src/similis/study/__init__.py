@@ -2,6 +2,10 @@
 
 from similis.study._assemble import make_model
 from similis.study._card import ModelCard, TrainedModel, read_model, train_model, write_model
+from similis.study._display_answers import AgreementDisplay, ConfusionDisplay, ObjectsDisplay
+from similis.study._display_errors import SplitsDisplay, TimeErrorDisplay
+from similis.study._display_ranks import RanksDisplay
+from similis.study._display_reliability import Reliability, ReliabilityDisplay
 from similis.study._entry import Entry
 from similis.study._journal import JournalWarning
 from similis.study._methods import AtMost, Method, list_methods
@@ -9,6 +13,7 @@ from similis.study._metrics import METRICS
 from similis.study._predict import Predictions, predict_rows
 from similis.study._progress import Progress
 from similis.study._recommend import Recommendation
+from similis.study._report import Comparison, compare
 from similis.study._result import StudyResult
 from similis.study._rows import Row
 from similis.study._run import Study
@@ -39,4 +44,15 @@ __all__ = [
     "holm",
     "average_ranks",
     "JournalWarning",
+    # pictures and pages
+    "SplitsDisplay",
+    "TimeErrorDisplay",
+    "ReliabilityDisplay",
+    "Reliability",
+    "AgreementDisplay",
+    "ConfusionDisplay",
+    "ObjectsDisplay",
+    "RanksDisplay",
+    "compare",
+    "Comparison",
 ]

@@ -44,6 +44,8 @@ class Problem:
         ``costs[f, g]`` is the cost of saying f when g is true.
     ids : tuple of str or None
         Names of the objects.
+    picture : Picture or None
+        What a report shows of the matrix, once it was asked for.
     """
 
     matrix: NDArray[Any] | None
@@ -57,6 +59,7 @@ class Problem:
     ids: tuple[str, ...] | None = None
     measure: Any = None
     data_fingerprint: str = ""
+    picture: Any = None
 
     @property
     def n(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
@@ -9,7 +10,7 @@ from typing import Any
 
 from similis.study._entry import Entry
 
-__all__ = ["Progress", "Reporter"]
+__all__ = ["Progress", "Reporter", "Watcher"]
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,32 @@ class Reporter:
 
     def _count(self, entry: Entry) -> None:
         self._times.setdefault(entry.method, []).append(entry.fit_seconds + entry.predict_seconds)
+
+
+class Watcher:
+    """Hands on the entries so far: at once, then not before so many seconds, nor for more than a tenth of the time.
+
+    Parameters
+    ----------
+    tell : callable
+        Called with a list of entries.
+    pause : float, default=5.0
+        Least number of seconds between two calls.
+    """
+
+    def __init__(self, tell: Callable[[list[Entry]], None], pause: float = 5.0) -> None:
+        self._tell = tell
+        self._pause = pause
+        self._next = 0.0
+
+    def __call__(self, entries: list[Entry]) -> None:
+        """Take note that something was finished."""
+        begin = time.monotonic()
+        if begin < self._next:
+            return
+        self._tell(entries)
+        end = time.monotonic()
+        self._next = end + max(self._pause, 9 * (end - begin))
 
 
 def clock(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from similis.study._significance import compare_to_best, signed_rank
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
 
-__all__ = ["Recommendation", "percent", "recommend"]
+__all__ = ["Recommendation", "percent", "recommend", "training_lines"]
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,14 @@ class Recommendation:
         Methods that the splits do not tell apart from it (Holm's correction, 5 %).
     n_worse : int
         Methods that are significantly worse.
+    certainty : str
+        The sentence that says how sure the choice is; empty without other methods.
     warning : str
         Set where no method clearly beats saying the largest class, or a baseline does as well.
     text : str
-        Two to four sentences.
+        Two to five sentences.
+    sentences : tuple of str
+        The same one by one: which method and what error to expect, how sure that is, what else to know.
     python : str
         Lines that train it on all data.
     command : str
@@ -49,8 +54,10 @@ class Recommendation:
     interval: tuple[float, float]
     alike: tuple[str, ...]
     n_worse: int
+    certainty: str
     warning: str
     text: str
+    sentences: tuple[str, ...]
     python: str
     command: str
 
@@ -78,7 +85,8 @@ def recommend(result: StudyResult) -> Recommendation:
         f"Use {best}: expect an error of {percent(mean)} on new objects of this kind "
         f"(95 % interval {percent(interval[0])} to {percent(interval[1])}).",
         f"It has the lowest mean cost, {means[best]:.3g} an object." if merit == "cost" else "",
-        _certainty(result, best, alike, n_worse, interval[1]),
+        _certainty(alike, n_worse),
+        _quicker(result, best, alike, interval[1]),
         warning,
         "The study was interrupted; finish it before you rely on this." if result.partial else "",
     ]
@@ -88,9 +96,11 @@ def recommend(result: StudyResult) -> Recommendation:
         interval=interval,
         alike=alike,
         n_worse=n_worse,
+        certainty=_certainty(alike, n_worse),
         warning=warning,
-        text=" ".join(sentence for sentence in sentences if sentence),
-        python=_python(result, best),
+        text=" ".join(filter(None, sentences)),
+        sentences=tuple(filter(None, sentences)),
+        python=training_lines(result, best),
         command=_command(result, best),
     )
 
@@ -100,18 +110,21 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _certainty(result: StudyResult, best: str, alike: tuple[str, ...], n_worse: int, high: float) -> str:
+def _certainty(alike: tuple[str, ...], n_worse: int) -> str:
     if not alike:
         return "" if not n_worse else f"It is significantly better than each of the {n_worse} other methods."
     named = ", ".join(alike[:3]) + (f" and {len(alike) - 3} more" if len(alike) > 3 else "")
     worse = f" but is significantly better than {n_worse} other method{'s'[: n_worse - 1]}" if n_worse else ""
-    text = f"It cannot be told apart from {named}{worse}."
+    return f"It cannot be told apart from {named}{worse}."
+
+
+def _quicker(result: StudyResult, best: str, alike: tuple[str, ...], high: float) -> str:
     seconds = result.mean_scores("fit_seconds")
     errors = result.mean_scores("error")
     quick = min((name for name in alike if errors[name] <= high), key=lambda name: seconds[name], default=best)
-    if seconds[quick] * 10 < seconds[best]:
-        text += f" Of these {quick} is much quicker to train ({seconds[quick]:.2g} s instead of {seconds[best]:.2g} s)."
-    return text
+    if seconds[quick] * 10 >= seconds[best]:
+        return ""
+    return f"Of these {quick} is much quicker to train ({seconds[quick]:.2g} s instead of {seconds[best]:.2g} s)."
 
 
 def _warning(result: StudyResult, best: str, baselines: set[str]) -> str:
@@ -133,20 +146,28 @@ def _clearly_lower(errors: NDArray[np.float64], others: NDArray[np.float64]) -> 
     return signed_rank(d) < 0.05 if len(d) >= 5 else bool(d.mean() > 0)
 
 
-def _python(result: StudyResult, best: str) -> str:
+def training_lines(result: StudyResult, method: str) -> str:
+    """Python that trains a method on all data, as the study evaluated it."""
+    if method in result.training:
+        return result.training[method]
     objects = bool(result.fingerprint.get("measure"))
+    data = "objects" if objects else "S"
     if objects and result.measure is None:
         return "model = result.fit_best(objects, y, measure=...)"
     if result.costs is not None:
-        return f"model = result.fit_best({'objects' if objects else 'S'}, y)  # parameters chosen by cost"
-    return training_code(result.model(best), objects=objects)
+        return f"model = result.fit_best({data}, y)  # parameters chosen by cost"
+    try:
+        return training_code(result.model(method), objects=objects)
+    except Exception:  # a method of the user's own, or one this version does not have any more
+        return f"model = result.fit_best({data}, y, method={method!r})"
 
 
 def _command(result: StudyResult, best: str) -> str:
     data = "matrix.csv --labels labels.csv"
     if result.kind == "dissimilarity":
         data += " --kind dissimilarity"
-    if result.fingerprint.get("measure"):
-        name = "..." if result.measure is None else type(result.measure).__name__.lower()
+    measure = result.fingerprint.get("measure")
+    if measure:
+        name = str(measure).split("(")[0].rpartition(".")[2].lower()
         data = f"objects.csv --measure {name} --label-column label"
-    return f'similis fit {data} --method "{best}" --output model.skops'
+    return f"similis fit {result.arguments or data} --method {shlex.quote(best)} --output model.skops"

@@ -14,41 +14,17 @@ from similis.exceptions import ProximityError
 from similis.study import _store
 from similis.study._assemble import Situation, make_model
 from similis.study._entry import Entry
+from similis.study._info import MethodInfo
 from similis.study._methods import Method
 from similis.study._metrics import METRICS, mean_cost, normalized_cross_entropy
+from similis.study._picture import Picture, make_picture
+from similis.study._problem import Problem
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import Recommendation, recommend
 from similis.study._rows import Row, make_rows
 from similis.study._significance import Verdict, compare_to_best, error_interval
 
-__all__ = ["MethodInfo", "StudyResult"]
-
-
-@dataclass(frozen=True)
-class MethodInfo:
-    """What a result remembers of a method.
-
-    Attributes
-    ----------
-    name, family, paper, summary, needs, baseline
-        As in :class:`Method`.
-    conversion : str
-        What the study put in front of it, in words.
-    grid : dict
-        The grid it chose from.
-    spec : str
-        Fingerprint of pipeline and grid.
-    """
-
-    name: str
-    family: str = ""
-    paper: str = ""
-    summary: str = ""
-    needs: str = ""
-    baseline: bool = False
-    conversion: str = ""
-    grid: dict[str, Any] = field(default_factory=dict)
-    spec: str = ""
+__all__ = ["StudyResult"]
 
 
 @dataclass(eq=False, repr=False)
@@ -73,6 +49,12 @@ class StudyResult:
         Kind and symmetry of the matrix, rules of conversion.
     partial : bool
         Whether the study was interrupted: some entries are missing.
+    name : str
+        Of the data, for titles.
+    arguments : str
+        How the command line named the data.
+    training : dict of str to str
+        Python that trains each method, as a results file holds it.
     """
 
     classes: NDArray[Any]
@@ -90,12 +72,26 @@ class StudyResult:
     fingerprint: dict[str, Any] = field(default_factory=dict)
     custom: dict[str, Method] = field(default_factory=dict)
     measure: Any = None
+    name: str = ""
+    arguments: str = ""
+    training: dict[str, str] = field(default_factory=dict)
+    source: Problem | None = None
+    _picture: Picture | None = None
     _known: dict[str, dict[str, NDArray[np.float64]]] = field(default_factory=dict)
 
     @property
     def kind(self) -> Kind:
         """What the matrix holds."""
         return self.situation.kind
+
+    @property
+    def picture(self) -> Picture | None:
+        """What a report shows of the matrix; None in results files that do not hold it."""
+        if self._picture is None and self.source is not None:
+            if self.source.picture is None:
+                self.source.picture = make_picture(self.source, self.situation)
+            self._picture = self.source.picture
+        return self._picture
 
     @property
     def is_loo(self) -> bool:
@@ -301,17 +297,19 @@ class StudyResult:
         model = self.model(method, measure=measure).fit(S, y)
         return getattr(model, "best_estimator_", model)
 
-    def to_html(self, path: str | os.PathLike[str]) -> None:
-        """Write a self-contained page: verdict, table, splits, provenance.
+    def to_html(self, path: str | os.PathLike[str], *, refresh: float | None = None) -> None:
+        """Write the report: one file that stands by itself, from the verdict to how to cite.
 
         Parameters
         ----------
         path : str or path-like
             Where to write.
+        refresh : float, optional
+            Seconds after which the page looks for a newer self, while a study runs.
         """
-        from similis.study._html import write_html
+        from similis.study._report import report_page, write_page
 
-        write_html(self, path)
+        write_page(report_page(self, refresh=refresh), path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a results file (JSON).
@@ -346,6 +344,11 @@ class StudyResult:
         from similis.study._text import table_text
 
         return table_text(self)
+
+    def _repr_html_(self) -> str:
+        from similis.study._report import notebook_page
+
+        return notebook_page(self)
 
     def _mean(self, metric: str, name: str) -> float:
         if METRICS[metric].pooled or (self.is_loo and not metric.endswith("seconds")):

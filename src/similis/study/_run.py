@@ -18,11 +18,12 @@ from similis._utils.validation import Kind
 from similis.study._assemble import Situation, assemble
 from similis.study._entry import Entry
 from similis.study._evaluate import Task
+from similis.study._info import MethodInfo
 from similis.study._methods import Method, find_methods
 from similis.study._problem import Problem, make_problem
-from similis.study._progress import Progress, Reporter
+from similis.study._progress import Progress, Reporter, Watcher
 from similis.study._protocol import SCHEMES, Protocol, Scheme, Split, given_splits
-from similis.study._result import MethodInfo, StudyResult
+from similis.study._result import StudyResult
 from similis.study._scheduler import Context, forget_journal, journal_here, run_tasks
 
 __all__ = ["Study"]
@@ -126,6 +127,7 @@ class Study:
         measure: Any = None,
         splits: Sequence[tuple[ArrayLike, ArrayLike]] | None = None,
         progress: bool | Callable[[Progress], None] = False,
+        watch: Callable[[StudyResult], None] | None = None,
     ) -> StudyResult:
         """Run the study, or what is left of it.
 
@@ -150,6 +152,8 @@ class Study:
             Your own splits, indices or masks, in place of the protocol's.
         progress : bool or callable, default=False
             Show a progress bar with the estimated time on standard error, or be told after each entry.
+        watch : callable, optional
+            Called with the results so far now and then while the study runs, say to write a report.
 
         Returns
         -------
@@ -170,24 +174,30 @@ class Study:
             "machine": machine(),
         }
         header = _header(problem, protocol, situation, given=parts if splits is not None else None)
-        entries, sessions, complete = self._work(tasks, problem, protocol, situation, header, session, progress)
-        return StudyResult(
-            classes=problem.classes,
-            codes=problem.codes,
-            splits=parts,
-            methods=[_info(task, situation) for task in tasks[: len(methods)]],
-            entries={entry.key: entry for entry in entries},
-            protocol=protocol,
-            situation=situation,
-            partial=not complete,
-            ids=problem.ids,
-            groups=problem.groups,
-            costs=problem.costs,
-            sessions=sessions,
-            fingerprint=header,
-            custom={method.name: method for method in methods},
-            measure=problem.measure,
-        )
+        infos = [_info(task, situation) for task in tasks[: len(methods)]]
+
+        def so_far(entries: list[Entry], sessions: list[dict[str, Any]], complete: bool) -> StudyResult:
+            return StudyResult(
+                classes=problem.classes,
+                codes=problem.codes,
+                splits=parts,
+                methods=infos,
+                entries={entry.key: entry for entry in entries},
+                protocol=protocol,
+                situation=situation,
+                partial=not complete,
+                ids=problem.ids,
+                groups=problem.groups,
+                costs=problem.costs,
+                sessions=sessions,
+                fingerprint=header,
+                custom={method.name: method for method in methods},
+                measure=problem.measure,
+                source=problem,
+            )
+
+        watched = None if watch is None else Watcher(lambda entries: watch(so_far(entries, [session], False)))
+        return so_far(*self._work(tasks, problem, protocol, situation, header, session, progress, watched))
 
     def _work(
         self,
@@ -198,6 +208,7 @@ class Study:
         header: dict[str, Any],
         session: dict[str, Any],
         progress: bool | Callable[[Progress], None],
+        watched: Watcher | None,
     ) -> tuple[list[Entry], list[dict[str, Any]], bool]:
         """Entries of all tasks, from the journal or computed; the sessions that made them; whether all are there."""
         path = None if self.journal is None else os.path.realpath(self.journal)
@@ -222,6 +233,8 @@ class Study:
                 def on_done(entry: Entry) -> None:
                     new.append(entry)
                     report(entry)
+                    if watched is not None:
+                        watched([*known, *new])
 
                 complete = run_tasks(todo, context, n_jobs=self.n_jobs, on_done=on_done)
             if path is not None and not complete:  # what was written down but not handed over in time

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,9 @@ from similis._utils.files import atomic_write, short_path
 from similis.exceptions import ProximityError
 from similis.study._assemble import Situation
 from similis.study._entry import Entry, plain
+from similis.study._picture import Picture
 from similis.study._protocol import Protocol, Split
+from similis.study._recommend import training_lines
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["load_result", "result_record", "save_result"]
 
 _MAGIC = "similis-study"
+_DAMAGE = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError, zlib.error)
 
 
 def result_record(result: StudyResult) -> dict[str, Any]:
@@ -48,6 +52,10 @@ def result_record(result: StudyResult) -> dict[str, Any]:
         "partial": result.partial,
         "fingerprint": result.fingerprint,
         "sessions": result.sessions,
+        "name": result.name,
+        "arguments": result.arguments,
+        "training": {name: training_lines(result, name) for name in result.complete_methods()},
+        "picture": None if result.picture is None else result.picture.to_record(),
         "entries": [entry.to_record() for entry in entries],
     }
 
@@ -74,7 +82,16 @@ def load_result(cls: Any, info: Any, path: str | os.PathLike[str]) -> Any:
         if not isinstance(record, dict) or record.get(_MAGIC) != 1:
             raise ValueError("it does not say that it is one")
         return _build(cls, info, record)
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        AttributeError,
+        RecursionError,
+        OverflowError,
+        zlib.error,
+    ) as error:
         reason = " ".join(str(error).split())[:100].rstrip(".") or type(error).__name__
         raise ProximityError(f"{where} is not a results file of a study: {reason}.") from None
 
@@ -109,6 +126,10 @@ def _build(cls: Any, info: Any, record: dict[str, Any]) -> Any:
         ids=None if record["ids"] is None else tuple(map(str, record["ids"])),
         sessions=list(record["sessions"]),
         fingerprint=dict(record["fingerprint"]),
+        name=str(record.get("name", "")),
+        arguments=str(record.get("arguments", "")),
+        training={str(method): str(code) for method, code in dict(record.get("training", {})).items()},
+        _picture=None if record.get("picture") is None else Picture.from_record(record["picture"], n),
         **arrays,
     )
 

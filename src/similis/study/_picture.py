@@ -1,0 +1,232 @@
+"""What a results file remembers of the matrix, so that a report needs nothing else: bounded, rounded, for looking at.
+
+Of many objects a part is shown, each class with its share. Nothing here enters the comparison of methods.
+"""
+
+from __future__ import annotations
+
+import zlib
+from base64 import b64decode, b64encode
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay, ToSimilarity, diagnose
+
+if TYPE_CHECKING:
+    from similis.study._assemble import Situation
+    from similis.study._problem import Problem
+
+__all__ = ["Picture", "make_picture"]
+
+HEAT = 450  # objects of the heat map
+POINTS = 1000  # objects of embedding, spectrum and diagnosis
+SUSPECTS = 12  # pairs listed
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """The matrix of a study, as a report shows it.
+
+    Attributes
+    ----------
+    objects : ndarray of shape (m,)
+        Objects of the heat map, by class, near ones side by side.
+    levels : ndarray of uint8 of shape (m, m)
+        Their proximities in 255 steps from `low` to `high`; 0 is a missing one.
+    low, high : float
+        Values at the two ends of the colours.
+    nearness : ndarray of shape (m,)
+        Positions in `objects`, ordered by nearness alone.
+    looked_at : ndarray of shape (p,)
+        Objects behind spectrum, embedding and facts.
+    eigenvalues : ndarray of shape (p,) or None
+        Of their similarities, descending; None where entries are missing.
+    points : ndarray of shape (p, 2) or None
+        Their embedding.
+    shares, signature : ndarray of shape (2,)
+        Of its axes.
+    facts : tuple of (str, str)
+        The diagnosis, line by line.
+    advice : tuple of str
+        What the papers would do with such a matrix.
+    suspects : tuple of (int, int, float, float, float)
+        Suspicious pairs, the worst first: objects, value, value expected, deviation.
+    n_suspects : int
+        How many there are.
+    note : str
+        What else a reader should know.
+    """
+
+    objects: NDArray[np.intp]
+    levels: NDArray[np.uint8]
+    low: float
+    high: float
+    nearness: NDArray[np.intp]
+    looked_at: NDArray[np.intp]
+    eigenvalues: NDArray[np.float64] | None
+    points: NDArray[np.float64] | None
+    shares: tuple[float, ...]
+    signature: tuple[int, ...]
+    facts: tuple[tuple[str, str], ...]
+    advice: tuple[str, ...]
+    suspects: tuple[tuple[int, int, float, float, float], ...]
+    n_suspects: int
+    note: str = ""
+
+    def to_record(self) -> dict[str, Any]:
+        """As plain data for JSON."""
+        return {
+            "objects": self.objects.tolist(),
+            "levels": b64encode(zlib.compress(self.levels.tobytes(), 9)).decode(),
+            "limits": [self.low, self.high],
+            "nearness": self.nearness.tolist(),
+            "looked_at": self.looked_at.tolist(),
+            "eigenvalues": None if self.eigenvalues is None else self.eigenvalues.tolist(),
+            "points": None if self.points is None else self.points.tolist(),
+            "axes": [list(self.shares), list(self.signature)],
+            "facts": [list(fact) for fact in self.facts],
+            "advice": list(self.advice),
+            "suspects": [list(pair) for pair in self.suspects],
+            "n_suspects": self.n_suspects,
+            "note": self.note,
+        }
+
+    @classmethod
+    def from_record(cls, record: dict[str, Any], n: int) -> Picture:
+        """Back from plain data about `n` objects; refuses what does not fit."""
+        objects = _indices(record["objects"], n)
+        m = len(objects)
+        packed = zlib.decompressobj()
+        data = packed.decompress(b64decode(record["levels"], validate=True), m * m + 1)
+        low, high = map(float, record["limits"])
+        looked_at = _indices(record["looked_at"], n)
+        optional = {
+            key: None if record[key] is None else np.array(record[key], dtype=np.float64)
+            for key in ("eigenvalues", "points")
+        }
+        shapes = {"eigenvalues": (len(looked_at),), "points": (len(looked_at), 2)}
+        fits = all(v is None or (v.shape == shapes[k] and np.isfinite(v).all()) for k, v in optional.items())
+        nearness = _indices(record["nearness"], m)
+        shares, signature = record["axes"]
+        if len(data) != m * m or not low < high or len(nearness) != m or len(shares) != 2 or len(signature) != 2:
+            fits = False
+        if not fits:
+            raise ValueError("the picture of the matrix does not fit")
+        suspects = [(int(i), int(j), float(v), float(e), float(s)) for i, j, v, e, s in record["suspects"]]
+        _indices([k for pair in suspects for k in pair[:2]], n)
+        return cls(
+            objects=objects,
+            levels=np.frombuffer(data, dtype=np.uint8).reshape(m, m),
+            low=low,
+            high=high,
+            nearness=nearness,
+            looked_at=looked_at,
+            shares=tuple(map(float, shares)),
+            signature=tuple(map(int, signature)),
+            facts=tuple((str(name), str(text)) for name, text in record["facts"]),
+            advice=tuple(map(str, record["advice"])),
+            suspects=tuple(suspects),
+            n_suspects=int(record["n_suspects"]),
+            note=str(record["note"]),
+            **optional,
+        )
+
+
+def make_picture(problem: Problem, situation: Situation) -> Picture:
+    """Look at the matrix of a study, or at a part of a large one."""
+    part = _part(problem.codes, POINTS)
+    A, note = _matrix(problem, part)
+    codes, kind = problem.codes[part], problem.kind
+    names = [problem.ids[i] if problem.ids else f"object {i + 1}" for i in part]
+    some = _part(codes, HEAT)
+    heat = MatrixDisplay.from_proximity(A[np.ix_(some, some)], codes[some], kind=kind, plot=False)
+    near = MatrixDisplay.from_proximity(A[np.ix_(some, some)], kind=kind, order="seriation", plot=False)
+    place = np.empty(len(some), dtype=np.intp)
+    place[heat.order] = np.arange(len(some))
+    found = diagnose(A, problem.classes[codes], kind, ids=names)
+    whole = not np.isnan(A).any()
+    embedded = EmbeddingDisplay.from_proximity(A, codes, kind=kind, plot=False) if whole else None
+    shown = found.suspects
+    return Picture(
+        objects=part[some[heat.order]],
+        levels=heat.levels(),
+        low=heat.limits[0],
+        high=heat.limits[1],
+        nearness=place[near.order],
+        looked_at=part,
+        eigenvalues=_spectrum(A, situation) if whole else None,
+        points=None if embedded is None else _upright(embedded.points),
+        shares=(0.0, 0.0) if embedded is None else tuple(_rounded(embedded.shares)),
+        signature=(1, 1) if embedded is None else tuple(int(s) for s in embedded.signature),
+        facts=tuple((name, text) for name, text in found.rows() if name != "objects"),
+        advice=tuple(map(str, found.advice)),
+        suspects=tuple(
+            (int(part[i]), int(part[j]), _brief(v), _brief(e), _brief(s))
+            for (i, j), v, e, s in list(zip(shown.pairs, shown.values, shown.expected, shown.scores))[:SUSPECTS]
+        ),
+        n_suspects=len(shown),
+        note=note,
+    )
+
+
+def _matrix(problem: Problem, part: NDArray[np.intp]) -> tuple[NDArray[Any], str]:
+    """Proximities of a part of the objects, and how they were come by."""
+    if problem.matrix is None:
+        assert problem.objects is not None
+        square = problem.objects.pairwise(part, problem.codes[part], symmetrize=False)[1]
+        return square, "The measure learns; for the pictures it was fitted on all objects shown."
+    if problem.matrix.ndim == 3:
+        q = problem.matrix.shape[2]
+        return problem.matrix[..., 0][np.ix_(part, part)], f"Of the {q} matrices the first is shown."
+    return problem.matrix[np.ix_(part, part)], ""
+
+
+def _part(codes: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """At most so many objects, each class with its share and at least one where that is possible."""
+    n = len(codes)
+    if n <= most:
+        return np.arange(n)
+    rng = np.random.default_rng(0)
+    depth = np.empty(n)
+    for g in np.unique(codes):
+        mine = rng.permutation(np.flatnonzero(codes == g))
+        depth[mine] = np.arange(len(mine)) / len(mine)  # the first of each class at 0, the others evenly after
+    return np.sort(np.argsort(depth, kind="stable")[:most])
+
+
+def _spectrum(A: NDArray[Any], situation: Situation) -> NDArray[np.float64]:
+    """Eigenvalues of the similarities that the methods of this study see."""
+    if situation.kind == "dissimilarity":
+        try:
+            A = ToSimilarity(method=situation.to_similarity).fit_transform(A)
+        except ValueError:  # a rule these dissimilarities do not allow; the linear one always works
+            A = ToSimilarity().fit_transform(A)
+    return np.array(_rounded(SpectrumDisplay.from_proximity(A, plot=False).eigenvalues))
+
+
+def _upright(points: NDArray[Any]) -> NDArray[np.float64]:
+    """Axes turned so that the coordinate farthest from zero is positive: signs of eigenvectors are arbitrary."""
+    X = np.asarray(points, dtype=np.float64)
+    far = X[np.abs(np.round(X, 9)).argmax(axis=0), [0, 1]]
+    return np.array(_rounded((X * np.where(far < 0, -1.0, 1.0)).ravel())).reshape(X.shape)
+
+
+def _rounded(values: Any) -> list[float]:
+    """Numbers to five digits, against the largest of them."""
+    V = np.asarray(values, dtype=np.float64)
+    floor = 1e-9 * float(np.abs(V).max(initial=0.0))
+    return [0.0 if abs(v) <= floor else _brief(v) for v in V.tolist()]
+
+
+def _brief(value: float) -> float:
+    return float(f"{value:.5g}")
+
+
+def _indices(values: Any, n: int) -> NDArray[np.intp]:
+    found = np.array(values, dtype=np.intp)
+    if found.ndim != 1 or (found.size and (found.min() < 0 or found.max() >= n)):
+        raise ValueError(f"the picture of the matrix names objects beyond 0 to {n - 1}")
+    return found
