@@ -34,14 +34,17 @@ class Mixture:
         x = np.asarray(D, dtype=np.float64) / np.sqrt(self.scales)  # (m, components)
         nearest = x.min(axis=1, keepdims=True)
         # [qiao2013] Eq. (5) -> phi(z | M_k) = sum_j w_j (pi b_j)^-s exp(-D^2(z, eta_j) / b_j)
-        height = np.log(self.weights) - self.shapes[self.codes] * np.log(np.pi * self.scales)
+        # relative to (pi b_1)^-s_1, which may be so large that the rest would drown in its round-off
+        s, unit = self.shapes[self.codes], self.scales[0]
+        common = -s[0] * np.log(np.pi * unit)
+        height = np.log(self.weights) - s * np.log(self.scales / unit) - (s - s[0]) * np.log(np.pi * unit)
         with np.errstate(over="ignore", divide="ignore"):
             E = height - (x - nearest) * (x + nearest)
             peak = np.maximum.reduceat(E, self.first, axis=1)
             peak = np.where(np.isfinite(peak), peak, 0.0)
             E -= peak[:, self.codes]
             rest = np.log(np.add.reduceat(np.exp(E, out=E), self.first, axis=1)) + peak
-            return -np.square(nearest[:, 0]), rest
+            return common - np.square(nearest[:, 0]), rest
 
     def discriminants(self, D):
         """[qiao2013] Eq. (6) -> log pi_k phi(z | M_k), up to a number common to all classes."""

@@ -11,6 +11,7 @@ __all__ = ["Clusters", "estimate", "nearest_squares", "neighbor_statistics", "ro
 
 # All distances equal make the shape infinite; beyond this one, round-off in the distances would decide.
 LARGEST_SHAPE = 1e10
+_NAMES = ("members", "numbers", "counts", "means", "excess")
 
 
 @storable
@@ -21,16 +22,19 @@ class Clusters:
     ----------
     members : ndarray
         Number of objects, centroid included.
+    numbers : ndarray
+        n_j, how many squared distances u_i count: not the centroid's, none that is zero.
     counts : ndarray
-        n_j, the sum of the weights of the squared distances u_i that count: not the centroid's, none that is zero.
+        The sum of their weights; n_j where all weigh 1.
     means : ndarray
         Weighted mean of those u_i; 0 where there are none.
     excess : ndarray
-        Weighted sum of log(mean / u_i): n_j times the log of the arithmetic over the geometric mean.
+        Weighted sum of log(mean / u_i): their log of the arithmetic over the geometric mean, times the count.
     """
 
-    def __init__(self, members, counts, means, excess):
-        self.members, self.counts, self.means, self.excess = members, counts, means, excess
+    def __init__(self, members, numbers, counts, means, excess):
+        self.members, self.numbers = members, numbers
+        self.counts, self.means, self.excess = counts, means, excess
 
     @classmethod
     def of(cls, u, labels, k, *, weights=None, mass=None):
@@ -41,26 +45,26 @@ class Clusters:
         there = w > 0
         logs = _log_ratio(means[labels[there]], u[there])
         excess = np.bincount(labels[there], w[there] * logs, k)
-        return cls(np.bincount(labels, mass, k).astype(np.float64), counts, means, np.maximum(excess, 0.0))
+        members, numbers = np.bincount(labels, mass, k), np.bincount(labels, there, k)
+        return cls(members.astype(np.float64), numbers, counts, means, np.maximum(excess, 0.0))
 
     @classmethod
     def empty(cls, members):
         """Clusters of so many objects without any distance."""
         zeros = np.zeros(len(members))
-        return cls(np.asarray(members, dtype=np.float64), zeros, zeros, zeros)
+        return cls(np.asarray(members, dtype=np.float64), zeros, zeros, zeros, zeros)
 
     def __len__(self):
         return len(self.counts)
 
     def take(self, index):
         """Some of the clusters."""
-        return Clusters(self.members[index], self.counts[index], self.means[index], self.excess[index])
+        return Clusters(*(getattr(self, name)[index] for name in _NAMES))
 
     @staticmethod
     def join(parts):
         """Several sets of clusters, one after the other."""
-        names = ("members", "counts", "means", "excess")
-        return Clusters(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+        return Clusters(*(np.concatenate([getattr(part, name) for part in parts]) for name in _NAMES))
 
     def pooled(self):
         """All clusters as one, with one mean."""
@@ -68,7 +72,8 @@ class Clusters:
         n = some.counts.sum(keepdims=True)
         mean = some.counts @ some.means / n if n else np.zeros(1)
         excess = some.excess.sum(keepdims=True) + some.counts @ np.log(mean / some.means) if n else np.zeros(1)
-        return Clusters(self.members.sum(keepdims=True), n, mean, np.maximum(excess, 0.0))
+        totals = (values.sum(keepdims=True) for values in (self.members, self.numbers))
+        return Clusters(*totals, n, mean, np.maximum(excess, 0.0))
 
 
 def estimate(clusters, codes, n_classes, shared, neighbors):
@@ -102,7 +107,7 @@ def estimate(clusters, codes, n_classes, shared, neighbors):
             own = _common(clusters.take(codes == g), [g], neighbors)
             shapes[g], means[g] = own or (shape, mean)
     # [qiao2013] sec. 2.1 -> b_j = [c u_j + (1 - c) u] / s, c = n_j / (n_j + 1)
-    c = clusters.counts / (clusters.counts + 1)
+    c = clusters.numbers / (clusters.numbers + 1)
     return shapes, (c * clusters.means + (1 - c) * means[codes]) / shapes[codes]
 
 
