@@ -14,7 +14,9 @@ from similis import (
     SVMKNN,
     CondensedNN,
     Counting,
+    FullKernelSVM,
     IncrementalHLM,
+    IndefiniteSVM,
     KernelHLM,
     LocalNearestCentroid,
     LocalSDA,
@@ -34,6 +36,8 @@ from similis import (
     PseudoNearestMean,
     SimilarityKNN,
     SimilarityPerceptron,
+    SimMKL,
+    SimSVM,
 )
 
 
@@ -78,6 +82,11 @@ CLASSIFIERS = [
     LPMachine(),
     SVMKNN(),
     SVMKNN(n_neighbors=5, C=100.0, spectrum="flip"),
+    IndefiniteSVM(),
+    SimSVM(),
+    SimSVM(anchor="flip", norm=1),
+    SimMKL(),
+    FullKernelSVM(),
     CondensedNN(n_prototypes=3, random_state=0),
     CondensedNN(n_prototypes=2, clustering="vsh", kind="dissimilarity", random_state=0),
     SimilarityKNN(),

@@ -80,13 +80,14 @@ _ROOMS: dict[str, tuple[str, ...]] = {
     "maxsim": ("MaxSim", "SBC", "SimilarityPerceptron"),
     "mixture": ("KernelHLM", "MixtureHLM", "IncrementalHLM", "stream_fit"),
     "normal": ("NormalLinear", "NormalQuadratic", "PseudoFisher", "Parzen", "PseudoNearestMean"),
-    "svm": ("PotentialSVM", "LPMachine", "SVMKNN"),
+    "svm": ("PotentialSVM", "LPMachine", "SVMKNN", "IndefiniteSVM", "SimSVM", "SimMKL", "FullKernelSVM"),
     "model_selection": ("PathSearchCV",),
     "study": ("Study", "StudyResult"),
 }
 _MODULES = (
     "datasets",
     "discriminant",
+    "distributed",
     "exceptions",
     "io",
     "measures",

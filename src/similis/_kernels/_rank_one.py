@@ -19,16 +19,17 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 @kernel
-def rank_one_positive(poles: Any, weight: Any, sigma: float, factor: Any, work: Any) -> float:
+def rank_one_positive(poles: Any, weight: Any, sigma: float, project: bool, factor: Any, work: Any) -> float:
     """Set `factor` so that M_+ z = factor . z for M = diag(poles) + sigma z z'; return ||M_+||^2 - ||diag(poles)_+||^2.
 
-    Poles ascend, no two alike; ``weight`` is z^2. A pole that z hardly touches is deflated. `work` is (3, r).
+    Poles ascend, no two alike; ``weight`` is z^2. A pole that z hardly touches is deflated. With `project`, the factors
+    are those of the projection on the eigenvectors whose eigenvalue is positive, instead of M_+. `work` is (3, r).
     """
     P, W, D = work[0], work[1], work[2]
     total = 0.0
     for i in range(poles.shape[0]):
         total += weight[i]
-        factor[i] = max(poles[i], 0.0)
+        factor[i] = max(poles[i], 0.0) if not project else (1.0 if poles[i] > 0.0 else 0.0)
     if not total > 1e-300:
         return 0.0
     r, below, linear = 0, 0, 0.0
@@ -44,7 +45,7 @@ def rank_one_positive(poles: Any, weight: Any, sigma: float, factor: Any, work: 
     value = whole if by_negative else 0.0
     for i in range(poles.shape[0]):
         if weight[i] > EPS * EPS * total:
-            factor[i] = poles[i] + sigma * total if by_negative else 0.0
+            factor[i] = 0.0 if not by_negative else (1.0 if project else poles[i] + sigma * total)
     for j in range(first, last):
         near, offset, slope = _root(P, W, D, r, j, 1.0 / sigma, sigma * total)
         mu = P[near] + offset
@@ -56,6 +57,8 @@ def rank_one_positive(poles: Any, weight: Any, sigma: float, factor: Any, work: 
             grown = (P[near] - P[j]) + offset if P[j] >= 0.0 else max(mu, 0.0)
             value += grown * (max(mu, 0.0) + max(P[j], 0.0))
             used = -max(mu, 0.0)
+        if used != 0.0 and project:
+            used = 1.0 if by_negative else -1.0
         if used != 0.0:
             share = used / (sigma * slope)
             for i in range(r):
@@ -205,7 +208,7 @@ def _oracle(poles: Any, group: Any, sigma: float, z: Any, work: Any) -> float:
     work[1, :] = 0.0
     for k in range(z.shape[0]):
         work[1, group[k]] += z[k] * z[k]
-    return rank_one_positive(poles, work[1], sigma, work[0], work[2:5])
+    return rank_one_positive(poles, work[1], sigma, False, work[0], work[2:5])
 
 
 @kernel

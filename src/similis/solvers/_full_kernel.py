@@ -35,6 +35,8 @@ class FullKernelFit:
         The value of [chen2010] Eq. (5.8) at alpha.
     gap : float
         How far that is at most below its maximum.
+    worth : float
+        The objective less the distance that no kernel avoids: what the gap is compared with.
     distance : float
         ||K - S||_F of the learnt kernel K = (S + v v' / (4 rho))_+.
     n_iter : int
@@ -45,6 +47,7 @@ class FullKernelFit:
     intercept: float
     objective: float
     gap: float
+    worth: float
     distance: float
     n_iter: int
 
@@ -121,23 +124,29 @@ class IndefiniteMachine:
         best = self.certified(v, C, rho)
         work = _Ascent(self, C, rho, v)
         n, taken = len(self.y), 0
-        while best.gap > _TARGET * self.worth(best, rho) and taken < max(100, n):
+        while best.gap > _TARGET * best.worth and taken < max(100, n):
             taken += work.run(10)
             best = min(best, self.certified(work.v, C, rho, taken), key=lambda fit: fit.gap)
-        if best.gap > _TARGET * self.worth(best, rho):
+        if best.gap > _TARGET * best.worth:
             best = min(best, self._newton(C, rho, taken), key=lambda fit: fit.gap)
         return best
 
-    def worth(self, fit: FullKernelFit, rho: float) -> float:
-        """The objective without the distance that no kernel avoids: what the gap is compared with."""
-        return max(fit.objective - rho * self.below, 1e-12)
-
     def update(self, v: Array, rho: float) -> tuple[Array, float]:
         """K v and ||K||^2 - ||S_+||^2 for K = (S + v v' / (4 rho))_+."""
+        return self._update(v, rho, False)
+
+    def project(self, v: Array, rho: float) -> Array:
+        """V projected on the range of K; rho may be infinite."""
+        if rho == np.inf:
+            U = self.vectors[:, self.values > 0]
+            return np.asarray(U @ (U.T @ v))
+        return self._update(v, rho, True)[0]
+
+    def _update(self, v: Array, rho: float, project: bool) -> tuple[Array, float]:
         z = self.vectors.T @ v
         weight = np.bincount(self.group, weights=z**2, minlength=len(self.poles))
-        factor = np.empty_like(self.poles)
-        value = _kernels.rank_one_positive(self.poles, weight, 0.25 / rho, factor, np.empty((3, len(self.poles))))
+        factor, work = np.empty_like(self.poles), np.empty((3, len(self.poles)))
+        value = _kernels.rank_one_positive(self.poles, weight, 0.25 / rho, project, factor, work)
         return np.asarray(self.vectors @ (factor[self.group] * z)), float(value)
 
     def certified(self, v: Array, C: float, rho: float, n_iter: int = 0) -> FullKernelFit:
@@ -150,7 +159,8 @@ class IndefiniteMachine:
         objective = total - rho * value + rho * self.below
         gap = square + C * float(np.maximum(1 - y * (f + b), 0.0).sum()) - total
         distance = np.sqrt(max(self.below - value + square / (2 * rho), 0.0))
-        return FullKernelFit(v, b, objective, max(gap, 0.0), float(distance), n_iter)
+        worth = max(total - rho * value, 1e-12)
+        return FullKernelFit(v, b, objective, max(gap, 0.0), worth, float(distance), n_iter)
 
     def kernel(self, v: Array, rho: float) -> tuple[Array, Array]:
         """Eigenvalues above zero and eigenvectors of K = (S + v v' / (4 rho))_+; rho may be infinite."""
@@ -181,7 +191,7 @@ class IndefiniteMachine:
             fit = self.certified(v, C, rho, taken + step)
             if best is None or fit.gap < best.gap:
                 best, last = fit, step
-            if not moved or best.gap <= 0.1 * _TARGET * self.worth(best, rho) or step - last > 15:
+            if not moved or best.gap <= 0.1 * _TARGET * best.worth or step - last > 15:
                 break
         assert best is not None
         return best

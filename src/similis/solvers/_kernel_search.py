@@ -33,6 +33,8 @@ class NormKernelFit:
         The value of [chen2010] Eq. (5.2).
     gap : float
         How far that is at most above its minimum.
+    worth : float
+        The objective less gamma times the distance that no kernel avoids: what the gap is compared with.
     distance : float
         ||K - S||_F.
     n_iter : int
@@ -44,6 +46,7 @@ class NormKernelFit:
     rho: float
     objective: float
     gap: float
+    worth: float
     distance: float
     n_iter: int
 
@@ -89,7 +92,7 @@ class FullKernelMachine:
         low, high, seen = self.least, np.inf, []
         t = self._best_t(v, eta, gamma)
         for step in range(1, 41):
-            if best is not None and best.gap <= 1e-8 * max(best.objective - gamma * self.least, 1e-12):
+            if best is not None and best.gap <= 1e-8 * best.worth:
                 break
             rho = gamma / (4 * eta * t)
             fit = self.inner.solve(C, rho, start=v)
@@ -163,7 +166,8 @@ class FullKernelMachine:
         loss = float(np.maximum(1 - y * (f + b), 0.0).mean())
         primal = loss + eta * float(v @ Kv) + gamma * distance
         gap = primal - self._dual(v, eta, gamma)
-        return NormKernelFit(v, b, rho, primal, max(gap, 0.0), distance, n_iter)
+        worth = max(primal - gamma * self.least, 1e-12)
+        return NormKernelFit(v, b, rho, primal, max(gap, 0.0), worth, distance, n_iter)
 
     def _dual(self, v: Array, eta: float, gamma: float) -> float:
         """The smallest value over K, and so over t, for fixed v: a lower bound of the minimum."""

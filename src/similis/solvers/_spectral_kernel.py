@@ -71,6 +71,8 @@ class SpectralFit:
         False where every anchor is optimal as it is.
     n_iter : int
         Interior-point steps.
+    worth : float
+        The objective less the penalty that no multipliers can avoid: what the gap is compared with.
     """
 
     x: Array
@@ -82,6 +84,7 @@ class SpectralFit:
     gap: float
     active: bool
     n_iter: int
+    worth: float
 
 
 class SpectralMachine:
@@ -155,7 +158,7 @@ class SpectralMachine:
             if all(block.excess(block.B.T @ x) <= 1 + 1e-12 for block in state.blocks):
                 return state.certified(x, state.anchors, np.zeros(0), 0, active=False)
         fit = state.run()
-        if fit.gap > 1e-7 * state.worth(fit):
+        if fit.gap > 1e-7 * fit.worth:
             again = _State(self, eta, gamma, cautious=True).run()
             fit = min(fit, again, key=lambda fit: fit.gap)
         return fit
@@ -198,10 +201,6 @@ class _State:
         traces = self.kernel_block.traces
         return np.asarray(self.machine.trace / (len(traces) * traces))
 
-    def worth(self, fit: SpectralFit) -> float:
-        """The objective without the penalty that nothing can avoid: what the gap is compared with."""
-        return fit.objective - sum(block.least for block in self.blocks)
-
     def run(self) -> SpectralFit:
         """Step until the gap is closed, or what is left of it is round-off."""
         best, last = self.certified(self.point.x, self.anchors, self.even_weights, 0), 0
@@ -212,7 +211,7 @@ class _State:
             fit = self.certified(self.point.x, [block.multipliers() for block in self.blocks], weights, step)
             if fit.gap < best.gap:
                 best, last = fit, step
-            worth = self.worth(best)
+            worth = best.worth
             if best.gap <= _TARGET * worth or step - last > 25 or self.point.total < 1e-5 * _TARGET * self.n * worth:
                 break
         return best
@@ -244,7 +243,8 @@ class _State:
         full = np.zeros(machine._given)
         full[machine._used] = weights
         gap = max(primal - dual, 0.0)
-        return SpectralFit(x, everywhere, full, c, b, primal, gap, active, n_iter)
+        worth = max(primal - sum(block.least for block in self.blocks), 1e-12)
+        return SpectralFit(x, everywhere, full, c, b, primal, gap, active, n_iter, worth)
 
 
 def _block(similarity: LearntSpectrum, B: Array, gamma: float, k: float) -> Norm2Block | IdentityBlock:

@@ -102,8 +102,8 @@ class RowMachine(FewColumnsMixin, PathMixin, ProximityClassifier):
 
     def _class_scores(self, X):
         Q = self._kept(self._check_query(X))
-        coef = np.atleast_2d(self.coef_)[:, self._kept_objects]
-        return self._combine(Q @ coef.T + np.atleast_1d(self.intercept_), len(self.classes_))
+        coef = (self.coef_[None] if len(self.classes_) == 2 else self.coef_)[:, self._kept_objects]
+        return self._combine(_times(Q, coef) + np.atleast_1d(self.intercept_), len(self.classes_))
 
     def _combine(self, f, n_classes):
         """Class scores from the machines' values (m, number of machines)."""
@@ -123,7 +123,7 @@ class RowMachine(FewColumnsMixin, PathMixin, ProximityClassifier):
 
     def _keep(self, tasks, machines, n):
         """Set the fitted attributes."""
-        coef = np.zeros((len(tasks), n))
+        coef = np.zeros((len(tasks), n, *machines[0].coef.shape[1:]))
         for row, (members, _), machine in zip(coef, tasks, machines):
             row[members] = machine.coef
         G = len(self.classes_)
@@ -135,7 +135,7 @@ class RowMachine(FewColumnsMixin, PathMixin, ProximityClassifier):
             self.objective_, self.gap_ = machines[0].objective, machines[0].gap
         else:
             self._keep_parts(tasks, machines)
-        support = np.flatnonzero(coef.any(axis=0))
+        support = np.flatnonzero(coef.any(axis=(0, *range(2, coef.ndim))))
         self._keep_columns(support if support.size else np.zeros(1, np.intp))
 
     def _keep_parts(self, tasks, machines):
@@ -174,13 +174,18 @@ class RowMachine(FewColumnsMixin, PathMixin, ProximityClassifier):
         for members, sign in self._tasks(codes, np.ones(len(codes))):
             rows = Q if len(members) == len(codes) else Q[:, members]
             for column, machine in zip(values, self._solve(_block(S, members), sign, np.ones(len(sign)), points)):
-                column.append(rows @ machine.coef + machine.intercept)
+                column.append(_times(rows, machine.coef[None])[:, 0] + machine.intercept)
         return [self._combine(np.column_stack(f), int(codes.max()) + 1) for f in values]
 
     def _scores_to_response(self, scores, response):
         if response == "decision_function":
             return scores[:, 1] if scores.shape[1] == 2 else scores
         return super()._scores_to_response(scores, response)
+
+
+def _times(rows, coef):
+    """Values (m, number of machines) of rows, (m, n) or of a stack (m, n, q), for coefficients with one axis more."""
+    return rows.reshape(len(rows), -1) @ coef.reshape(len(coef), -1).T
 
 
 def _block(S, members):

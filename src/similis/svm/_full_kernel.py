@@ -1,0 +1,173 @@
+"""A support vector machine that learns the whole kernel, for the training objects or for all. [chen2010] sec. 5.1."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from similis._utils.params import positive, validated
+from similis._utils.path import PathMixin
+from similis._utils.validation import check_labels
+from similis.exceptions import ProximityError
+from similis.solvers import FullKernelMachine
+from similis.svm._kernel_rows import KernelSVM
+from similis.svm._learnt import LearntMachine, eigen_system
+from similis.svm._machines import _block
+from similis.svm._votes import class_pairs
+
+__all__ = ["FullKernelSVM"]
+
+
+def _inductive(self):
+    return not self.transductive
+
+
+class FullKernelSVM(KernelSVM):
+    """Full kernel SVM: learns every entry of the kernel together with the machine.
+
+    Minimises mean hinge loss + eta c'Kc + gamma ||K - S||_F over c, b and positive semi-definite K. In the transductive
+    setting the new objects are among the training objects, without labels, and their part of K is learnt as well.
+
+    Parameters
+    ----------
+    eta : float, default=0.01
+        Weight of c'Kc; the usual C is 1 / (2 n eta).
+    gamma : float, default=0.1
+        Weight of the distance between K and S.
+    transductive : bool, default=False
+        Whether a label of -1 means an unlabelled object, to be answered in ``transduction_``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels; ``classes_[1]`` is the positive side.
+    kernel_ : ndarray of shape (n, n)
+        K; two classes only, as the next three. Transductive: of all objects.
+    dual_coef_ : ndarray of shape (n,)
+        c, the one of least norm; transductive: of the labelled objects.
+    objective_, gap_ : float
+        The objective, and an upper bound on how far it is above its minimum: primal minus dual value.
+    n_iter_ : int
+        Indefinite SVMs solved in the search.
+    intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
+        b.
+    transduction_ : ndarray of shape (n,)
+        Transductive only: a label for every object, the given one where there was one.
+    coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n)
+        f(s) = s'coef + b on a new row s without a self-similarity.
+    pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of FullKernelSVM
+        Three classes or more: the two classes of each machine, the second positive; the machines.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||).
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    IndefiniteSVM : the squared distance as penalty.
+    SimSVM : learns the spectrum only; the better choice against overfitting, by the paper.
+
+    Notes
+    -----
+    No conic solver is needed: gamma ||X|| = min_t gamma (||X||^2 / t + t) / 2, so that the problem is a search over the
+    number t around the Indefinite SVM. The gap is that of the original problem.
+
+    As gamma grows K tends to S clipped; for a positive semi-definite S a finite gamma suffices and K = S.
+
+    New rows: with their self-similarity, (5.14) in closed form, its constraint read as r'K^+ r <= t; without, the
+    projection on the range of K.
+
+    References
+    ----------
+    [chen2010] Eq. (5.2), (5.6), (5.14)-(5.16).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import FullKernelSVM
+    >>> S = np.array([[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 0, 0.8], [0.2, 0, 0.8, 0]])
+    >>> FullKernelSVM(transductive=True).fit(S, [0, -1, 1, -1]).transduction_
+    array([0, 0, 1, 1])
+    """
+
+    _parameter_constraints = {"eta": [positive()], "gamma": [positive()], "transductive": ["boolean"]}
+    _path_params = ("eta", "gamma")
+    _names = ("kernel_", "dual_coef_", "n_iter_", "_kernel_coef")
+
+    def __init__(self, *, eta=0.01, gamma=0.1, transductive=False):
+        self.eta = eta
+        self.gamma = gamma
+        self.transductive = transductive
+
+    # Folds of a transductive problem would need the test objects in the training matrix: searches fit plainly there.
+    predict_path = available_if(_inductive)(PathMixin.predict_path)
+    predict_path_cv = available_if(_inductive)(PathMixin.predict_path_cv)
+
+    @validated
+    def fit(self, X, y):
+        """Learn the kernel and the machine, or a pair of them for each pair of classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities; the symmetric part of an asymmetric matrix is used, with a warning.
+        y : array-like of shape (n,)
+            Class labels; with `transductive`, -1 for objects without one.
+
+        Returns
+        -------
+        self
+        """
+        vars(self).pop("transduction_", None)
+        if not self.transductive:
+            return super().fit(X, y)
+        S = self._check_fit(X)
+        labels = np.asarray(y)
+        if labels.shape != (len(S),):
+            raise ProximityError(f"y must hold one label per object. Got shape {labels.shape} for {len(S)} objects.")
+        known = np.array([bool(label != -1) for label in labels])
+        if not known.any():
+            raise ProximityError("FullKernelSVM needs labels of two classes; with transductive=True, -1 is no label.")
+        self.classes_, codes = check_labels(labels[known], int(known.sum()), who="FullKernelSVM")
+        whole = np.full(len(S), -1, dtype=np.intp)
+        whole[known] = codes
+        f = self._fit_machines(self._open(S), whole)
+        scores = self._combine(f, len(self.classes_))
+        self.transduction_ = self.classes_[np.where(known, whole, scores.argmax(axis=1))]
+        return self
+
+    def _fit_machines(self, S, codes):
+        """As for every learnt kernel; transductive, the unlabelled join each pair of classes. Returns f of all."""
+        if not self.transductive:
+            return super()._fit_machines(S, codes)
+        tasks, machines, f = [], [], []
+        for g, h in class_pairs(len(self.classes_)):
+            members = np.flatnonzero((codes == g) | (codes == h) | (codes < 0))
+            sign = np.select([codes[members] == h, codes[members] == g], [1.0, -1.0], 0.0)
+            machine = self._solve(_block(S, members), sign, None, [{"eta": self.eta, "gamma": self.gamma}])[0]
+            values = np.zeros(len(codes))
+            values[members] = machine.learnt["kernel_"] @ machine.learnt["_kernel_coef"] + machine.intercept
+            tasks.append((members, sign))
+            machines.append(machine)
+            f.append(values)
+        self._keep(tasks, machines, len(codes))
+        self._warn_of_gaps(machines)
+        return np.column_stack(f)
+
+    def _solve(self, S, y, weight, points):
+        system = eigen_system(S)
+        values = np.where(np.abs(system.values) > system.tolerance, system.values, 0.0)
+        machine = FullKernelMachine(values, system.vectors, y)
+        machines = []
+        for point in points:
+            fit = machine.solve(float(point["eta"]), float(point["gamma"]))
+            coef = machine.inner.project(fit.coef, fit.rho)
+            learnt = {"n_iter_": fit.n_iter}
+            if len(points) == 1:
+                k, W = machine.inner.kernel(fit.coef, fit.rho)
+                # [chen2010] below Eq. (5.7) -> c* = K^+ z*, of least norm: the part of c in the range of K, unless
+                # unlabelled objects would get coefficients by it
+                c = coef if y.all() else fit.coef
+                learnt |= {"kernel_": (W * k) @ W.T, "dual_coef_": c[y != 0], "_kernel_coef": c}
+            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+        return machines

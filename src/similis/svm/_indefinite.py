@@ -1,0 +1,100 @@
+"""A support vector machine that learns the whole kernel near an indefinite similarity. [chen2010] sec. 5.1.1."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from similis._utils.params import positive
+from similis.solvers import IndefiniteMachine
+from similis.svm._kernel_rows import KernelSVM
+from similis.svm._learnt import LearntMachine, eigen_system
+
+__all__ = ["IndefiniteSVM"]
+
+
+class IndefiniteSVM(KernelSVM):
+    """Indefinite SVM: takes the similarity for a kernel seen through noise and learns that kernel with the machine.
+
+    Maximises over 0 <= alpha <= C, y'alpha = 0, the minimum over positive semi-definite K of
+    1'alpha - v'Kv / 2 + rho ||K - S||_F^2 with v = y . alpha. The kernel learnt is K = (S + v v' / (4 rho))_+.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a violated margin.
+    rho : float, default=1.0
+        Weight of the distance between K and S; as it grows the machine becomes that on S clipped.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels; ``classes_[1]`` is the positive side.
+    alpha_ : ndarray of shape (n,)
+        The dual variables; two classes only, as all below.
+    kernel_ : ndarray of shape (n, n)
+        K.
+    intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
+        b.
+    objective_, gap_ : float
+        The maximum as reached, and an upper bound on how far it is below the true one.
+    n_iter_ : int
+        Steps of ascent, and Newton steps where it stalled.
+    coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n)
+        v projected on the range of K: f(s) = s'coef + b on a new row s without a self-similarity.
+    pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of IndefiniteSVM
+        Three classes or more: the two classes of each machine, the second positive; the machines.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||).
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    FullKernelSVM : the distance itself as penalty, not its square.
+    SimSVM : learns the spectrum only, and is less apt to overfit.
+
+    Notes
+    -----
+    The same as the primal problem (5.12), mean hinge loss + eta c'Kc + rho' ||K - S||_F^2, with C = 1 / (2 n eta) and
+    rho' = 2 eta rho; the paper drops that factor.
+
+    A new row is projected on the range of K, the limit of (5.14) without a self-similarity; give `self_similarity` for
+    (5.14) itself. No rule reproduces K on training rows from S alone: K holds v v' too.
+
+    References
+    ----------
+    [chen2010] Eq. (5.8)-(5.9), (5.14).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import IndefiniteSVM
+    >>> S = np.array([[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 0, 0.8], [0.2, 0, 0.8, 0]])
+    >>> model = IndefiniteSVM(C=10, rho=0.1).fit(S, ["a", "a", "b", "b"])
+    >>> model.predict([[0.5, 0.6, 0.1, 0.2], [0.2, 0.1, 0.7, 0.6]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    _parameter_constraints = {"C": [positive()], "rho": [positive()]}
+    _path_params = ("C", "rho")
+    _names = ("alpha_", "kernel_", "n_iter_", "_kernel_coef")
+
+    def __init__(self, *, C=1.0, rho=1.0):
+        self.C = C
+        self.rho = rho
+
+    def _solve(self, S, y, weight, points):
+        system = eigen_system(S)
+        values = np.where(np.abs(system.values) > system.tolerance, system.values, 0.0)
+        machine = IndefiniteMachine(values, system.vectors, y)
+        machines = []
+        for point in points:
+            C, rho = float(point["C"]), float(point["rho"])
+            fit = machine.solve(C, rho)
+            learnt = {"alpha_": y * fit.v, "n_iter_": fit.n_iter, "_kernel_coef": fit.v}
+            if len(points) == 1:
+                k, W = machine.kernel(fit.v, rho)
+                learnt["kernel_"] = (W * k) @ W.T
+            coef = machine.project(fit.v, rho)
+            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+        return machines

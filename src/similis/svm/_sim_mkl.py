@@ -1,0 +1,231 @@
+"""Several similarities and kernels in one machine. [chen2010] sec. 5.4."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from similis._utils.linalg import is_psd, roundoff, symmetric_part
+from similis._utils.params import choice, positive, validated
+from similis._utils.validation import check_stack_width
+from similis.exceptions import ProximityError
+from similis.proximity._base import symmetric_part_of
+from similis.solvers import LearntSpectrum, SpectralMachine
+from similis.svm._learnt import LearntMachine, LearntSVM, eigen_system
+from similis.svm._sim_svm import anchored_spectrum
+
+__all__ = ["SimMKL"]
+
+
+class SimMKL(LearntSVM):
+    """SimMKL: weighs several kernels, and learns the spectra of several indefinite similarities, in one machine.
+
+    Reads a stack n x n x q (see :func:`similis.make_stack`). The kernel is the sum of the similarities, each with its
+    spectrum modified as in SimSVM, and of the kernels with weights w >= 0. Minimises mean hinge loss + eta c'Kc +
+    gamma sum_k ||alpha_k - anchor||_2 subject to sum_j w_j tr(K_j) <= trace. Kernels alone: multiple kernel learning.
+
+    Parameters
+    ----------
+    eta : float, default=0.01
+        Weight of c'Kc; the usual C is 1 / (2 n eta).
+    gamma : float, default=0.1
+        Weight of the distances of the multipliers from their anchors.
+    trace : float, default=None
+        What the weights share. None: the trace of the first anchored similarity, n without one.
+    roles : sequence of {"similarity", "kernel"}, default=None
+        What each slice is. None: positive semi-definite slices are kernels, the others similarities.
+    anchor : {"clip", "flip", "identity"}, default="clip"
+        Where the multipliers are drawn to, as in SimSVM.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels; ``classes_[1]`` is the positive side.
+    roles_, names_ : tuple of str
+        Role and name of each slice; names are those of the stack, else ``"0"``, ``"1"``, ...
+    weights_ : ndarray of shape (m,)
+        w, in the order of the kernels among the slices; two classes only, as all below.
+    named_weights_ : dict of str to float
+        The same by name.
+    eigenvalues_, eigenvectors_, alpha_ : ndarray, or lists of ndarray with several similarities
+        Eigen-system and multipliers of each similarity; empty lists without one.
+    active_ : bool
+        False where every anchor is optimal as it is; told where there is no kernel.
+    dual_coef_ : ndarray of shape (n,)
+        c.
+    objective_, gap_ : float
+        The objective, and an upper bound on how far it is above its minimum: primal minus dual value.
+    trace_ : float
+        The trace shared.
+    n_iter_ : int
+        Interior-point steps.
+    intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
+        b.
+    coef_ : ndarray of shape (n, q), or (G (G - 1) / 2, n, q)
+        f = sum of products of a new block with coef, + b.
+    pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of SimMKL
+        Three classes or more: the two classes of each machine, the second positive; the machines.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    SimSVM : one similarity; the same as a stack of one.
+    similis.make_stack : several matrices over the same objects.
+
+    Notes
+    -----
+    No semi-definite programme is solved: the dual is that of a support vector machine with one convex constraint a
+    similarity and one quadratic constraint a kernel, see docs/guide/duals.md.
+
+    The weights use the whole trace, which never makes the objective worse. A slice of zeros has weight zero.
+
+    References
+    ----------
+    [chen2010] Eq. (5.33), (5.35)-(5.36).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import SimMKL, make_stack
+    >>> S = np.array([[1.0, 0.9, 0.1, 0.2], [0.9, 1, 0.1, 0], [0.1, 0.1, 0, 0.8], [0.2, 0, 0.8, 0]])
+    >>> stack = make_stack([S, np.eye(4), S @ S], names=["judged", "same", "rows"])
+    >>> model = SimMKL().fit(stack, ["a", "a", "b", "b"])
+    >>> model.roles_, {name: round(w, 2) for name, w in model.named_weights_.items()}
+    (('similarity', 'kernel', 'kernel'), {'same': 0.06, 'rows': 0.51})
+    """
+
+    _parameter_constraints = {
+        "eta": [positive()],
+        "gamma": [positive()],
+        "trace": [positive(), None],
+        "roles": ["array-like", None],
+        "anchor": [choice("clip", "flip", "identity")],
+    }
+    _path_params = ("eta", "gamma")
+    _names = (
+        "eigenvalues_",
+        "eigenvectors_",
+        "alpha_",
+        "active_",
+        "dual_coef_",
+        "n_iter_",
+        "weights_",
+        "named_weights_",
+        "trace_",
+    )
+    _allow_stack = True
+
+    def __init__(self, *, eta=0.01, gamma=0.1, trace=None, roles=None, anchor="clip"):
+        self.eta = eta
+        self.gamma = gamma
+        self.trace = trace
+        self.roles = roles
+        self.anchor = anchor
+
+    @validated
+    def fit(self, X, y):
+        """Learn spectra, weights and the machine, or those for each pair of classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n, q) or (n, n)
+            Training matrices; a single one is a stack of one. The symmetric part of an asymmetric one is used, with a
+            warning.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        names = getattr(X, "names", None)
+        S, codes = self._check_fit_labels(X, y)
+        q = S.shape[2] if S.ndim == 3 else 1
+        self.names_ = tuple(names) if names is not None else tuple(map(str, range(q)))
+        self._fit_machines(self._open(S), codes)
+        return self
+
+    def _check_query(self, X):
+        Q = super()._check_query(X)
+        if hasattr(self, "roles_"):
+            check_stack_width(Q, len(self.roles_), self)
+        return Q if Q.ndim == 3 else Q[:, :, None]
+
+    def _open(self, S):
+        """A stack of symmetric slices whose roles are known."""
+        slices = np.moveaxis(S if S.ndim == 3 else S[:, :, None], 2, 0)
+        if not hasattr(self, "names_") or len(self.names_) != len(slices):
+            self.names_ = tuple(map(str, range(len(slices))))
+        slices = [symmetric_part_of(A, type(self).__name__) for A in slices]
+        self.roles_ = self._check_roles(slices)
+        return np.stack(slices, axis=2)
+
+    def _check_roles(self, slices):
+        known = ("similarity", "kernel")
+        if self.roles is None:
+            return tuple("kernel" if _is_kernel(A) else "similarity" for A in slices)
+        roles = tuple(map(str, np.atleast_1d(np.asarray(self.roles))))
+        if len(roles) != len(slices) or not set(roles) <= set(known):
+            raise ProximityError(
+                f"roles must name each of the {len(slices)} slices 'similarity' or 'kernel'. Got {len(roles)}: "
+                f"{', '.join(roles)[:100]}."
+            )
+        for A, role, name in zip(slices, roles, self.names_):
+            if role == "kernel" and not _is_kernel(A):
+                least = float(eigen_system(A).values[0])
+                raise ProximityError(
+                    f"Slice {name!r} is declared a kernel but has a negative eigenvalue, {least:.3g}. Declare it a "
+                    "similarity, or make it a kernel with SpectrumClip."
+                )
+        return roles
+
+    def _train_and_score(self, S, codes, Q, points):
+        return super()._train_and_score(self._open(S), codes, Q if Q.ndim == 3 else Q[:, :, None], points)
+
+    def _solve(self, S, y, weight, points):
+        similar = [k for k, role in enumerate(self.roles_) if role == "similarity"]
+        others = [k for k, role in enumerate(self.roles_) if role == "kernel"]
+        systems = [eigen_system(np.ascontiguousarray(S[:, :, k])) for k in similar]
+        anchors = [anchored_spectrum(system, self.anchor) for system in systems]
+        norm = "identity" if self.anchor == "identity" else 2
+        spectra = [
+            LearntSpectrum(system.values[keep], system.vectors[:, keep], anchor[keep], norm)
+            for system, (anchor, keep) in zip(systems, anchors)
+        ]
+        kernels = [np.asarray(symmetric_part(S[:, :, k]), dtype=np.float64) for k in others]
+        trace = self.trace
+        if trace is None:
+            first = float(spectra[0].values @ spectra[0].anchor) if spectra else 0.0
+            trace = first if first > 0 else float(len(y))
+        machine = SpectralMachine(y, spectra, kernels, trace)
+        machines = []
+        for point in points:
+            fit = machine.solve(point["eta"], point["gamma"])
+            coef, alphas = np.zeros((len(y), S.shape[2])), []
+            for k, system, (anchor, keep), learnt in zip(similar, systems, anchors, fit.alphas):
+                alpha = anchor.copy()
+                alpha[keep] = learnt
+                alphas.append(alpha)
+                coef[:, k] = system.vectors @ (alpha * (system.vectors.T @ fit.coef))
+            coef[:, others] = fit.coef[:, None] * fit.weights
+            one = len(similar) == 1
+            names = [self.names_[k] for k in others]
+            learnt = {
+                "eigenvalues_": systems[0].values if one else [system.values for system in systems],
+                "eigenvectors_": systems[0].vectors if one else [system.vectors for system in systems],
+                "alpha_": alphas[0] if one else alphas,
+                "active_": fit.active,
+                "dual_coef_": fit.coef,
+                "n_iter_": fit.n_iter,
+                "weights_": fit.weights,
+                "named_weights_": dict(zip(names, fit.weights.tolist())),
+                "trace_": float(trace),
+            }
+            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+        return machines
+
+
+def _is_kernel(A):
+    """Whether no eigenvalue of a symmetric matrix is negative beyond round-off."""
+    norm = min(float(np.linalg.norm(A, 1)), float(np.linalg.norm(A)))
+    return norm == 0 or is_psd(A, above=-roundoff(len(A), norm, A.dtype))
