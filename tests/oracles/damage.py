@@ -282,24 +282,38 @@ def uneven_families(singles, noise=0.05):
     return make
 
 
+def _paths(rng, n, rate):
+    """Path lengths in a random tree, every branch at a rate of its own, and how deep its leaves lie."""
+    D, depth, age = np.zeros((n, n)), np.zeros(n), 0.0
+    clades = [([i], 0.0) for i in range(n)]
+    while len(clades) > 1:
+        age += rng.exponential(2 / (len(clades) * (len(clades) - 1)))
+        a, b = sorted(rng.choice(len(clades), 2, replace=False))
+        (B, since_b), (A, since_a) = clades.pop(b), clades.pop(a)
+        depth[A] += (age - since_a) * rng.gamma(1 / rate**2, rate**2)
+        depth[B] += (age - since_b) * rng.gamma(1 / rate**2, rate**2)
+        D[np.ix_(A, B)] = depth[A][:, None] + depth[B][None]
+        D[np.ix_(B, A)] = D[np.ix_(A, B)].T
+        clades.append((A + B, age))
+    return D, depth
+
+
 def uneven_clades(rng, n):
-    """Clades of unequal sizes, from very young to nearly as old as the tree, each at a rate of its own."""
+    """Clades of unequal sizes, from very young to as old as the tree, every branch at a rate of its own."""
     y = _uneven(rng, n, 6)
-    top = tree(rng, 6, 0.3, 0.0)
-    D = (3 + 6 * top / top.max())[y[:, None], y[None]]
+    D = 4 * (0.5 + _paths(rng, 6, 0.5)[0])[y[:, None], y[None]]
+    within, h = np.zeros((n, n)), np.zeros(n)
     for c in np.unique(y):
-        m = np.flatnonzero(y == c)
-        young = tree(rng, len(m), 0.3, 0.0)
-        D[np.ix_(m, m)] = 4 * rng.beta(0.7, 1) * young / max(young.max(), 1e-9)
-    speed = rng.lognormal(0, 0.3, size=6)[y] * rng.lognormal(0, 0.1, size=n)
-    D = D * (speed[:, None] + speed[None]) / 2
+        m, scale = np.flatnonzero(y == c), 4 * rng.beta(0.7, 1)
+        within[np.ix_(m, m)], h[m] = (scale * x for x in _paths(rng, len(m), 0.5))
+    D = np.where(y[:, None] == y[None], within, D + h[:, None] + h[None])
     return _zero_diagonal(D * np.exp(0.05 * _noise(rng, n, _student(8))))
 
 
 def identities(rng, n):
     """Per cent of unlike places along a tree: distances saturate, and are whole numbers."""
-    D = tree(rng, n, 0.5, 0.03)
-    return np.round(100 * 0.95 * (1 - np.exp(-2 * D / np.median(D))))
+    D = _paths(rng, n, 0.7)[0] * np.exp(0.05 * _noise(rng, n, _student(8)))
+    return np.round(95 * (1 - np.exp(-2 * D / np.median(D))))
 
 
 def duplicates(power, noise=0.01):
