@@ -50,25 +50,33 @@ class Answers:
 
 
 def collect_answers(result: StudyResult) -> Answers:
-    """Turn the entries of a study round."""
+    """Turn the entries of a study round; what was found is kept with the result."""
+    size, found = result._answers
+    if found is None or size != len(result.entries):
+        found = _collect(result)
+        result._answers = len(result.entries), found
+    return found
+
+
+def _collect(result: StudyResult) -> Answers:
     rows = [row for row in result.table() if row.error == row.error]
     rows = [row for row in rows if not row.baseline] or rows
     methods = tuple(row.method for row in rows)
     n, G, M = len(result.codes), len(result.classes), len(methods)
     counts = np.zeros((M, n, G), dtype=np.int32)
-    both, same = np.zeros((M, M)), np.zeros((M, M))
-    for split in result.splits:
-        said = np.full((M, len(split.test)), -1)
+    begin = np.cumsum([0, *(len(split.test) for split in result.splits)])
+    said = np.full((M, begin[-1]), -1)  # answers to all tests, one after the other
+    for split, start in zip(result.splits, begin):
         for k, method in enumerate(methods):
             entry = result.entries.get((method, split.number))
             if entry is not None and entry.predictions is not None:
-                said[k] = entry.predictions
+                said[k, start : start + len(split.test)] = entry.predictions
                 np.add.at(counts[k], (split.test, entry.predictions), 1)
-        for g in range(G):
-            hit = (said == g).astype(np.float64)
-            same += hit @ hit.T
-        there = (said >= 0).astype(np.float64)
-        both += there @ there.T
+    there = (said >= 0).astype(np.float64)
+    both, same = there @ there.T, np.zeros((M, M))
+    for g in range(G):
+        hit = (said == g).astype(np.float64)
+        same += hit @ hit.T
     tested = counts.sum(axis=2)
     right = counts[:, np.arange(n), result.codes]
     with np.errstate(invalid="ignore", divide="ignore"):

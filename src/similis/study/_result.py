@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from similis._utils.validation import Kind
 from similis.exceptions import ProximityError
 from similis.study import _store
+from similis.study._answers import Answers
 from similis.study._assemble import Situation, make_model
 from similis.study._entry import Entry
 from similis.study._info import MethodInfo
@@ -77,6 +78,7 @@ class StudyResult:
     training: dict[str, str] = field(default_factory=dict)
     source: Problem | None = None
     _picture: Picture | None = None
+    _answers: tuple[int, Answers | None] = (0, None)
     _known: dict[str, dict[str, NDArray[np.float64]]] = field(default_factory=dict)
 
     @property

@@ -1,0 +1,511 @@
+"""The report as text: what it says, a function of the results alone, names that stay names, a small file."""
+
+import base64
+import json
+import re
+import zlib
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from reports import make_result, noisy_picture, similarities
+
+from similis import ProximityError, Study, StudyResult
+from similis._utils.markup import Markup, join, png, tag
+from similis._utils.svg import Scale, plot_style, short
+from similis.proximity import EmbeddingDisplay, HistogramDisplay, MatrixDisplay, SpectrumDisplay
+from similis.study import (
+    METRICS,
+    AgreementDisplay,
+    ConfusionDisplay,
+    ObjectsDisplay,
+    RanksDisplay,
+    ReliabilityDisplay,
+    SplitsDisplay,
+    TimeErrorDisplay,
+    average_ranks,
+    compare,
+)
+from similis.study._answers import collect_answers
+from similis.study._picture import HEAT, POINTS, Picture, make_picture
+from similis.study._report import report_page
+from similis.study._report._compare import comparison_page
+from similis.study._report._papers import PAPERS
+
+EVIL = "<img src=x onerror=\"document.title='bad'\">&amp;'\"</script>"
+
+
+class Outline(HTMLParser):
+    """Counts elements and marks by plot, and refuses what is not closed in order."""
+
+    VOID = frozenset({"meta", "img", "input", "br", "wbr", "circle", "line", "path", "rect", "use"})
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.marks, self.ids, self.tags = [], {}, [], {}
+        self.feed(page)
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.tags[tag] = self.tags.get(tag, 0) + 1
+        if "id" in given:
+            self.ids.append(given["id"])
+        css = given.get("class", "").split()
+        if "m" in css:
+            kind = next(c for _, c in reversed(self.open) if c)
+            self.marks[kind] = self.marks.get(kind, 0) + 1
+        if tag not in self.VOID:
+            self.open.append((tag, css[-1] if "plot" in css else ""))
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop()[0] == tag
+
+
+@pytest.fixture(scope="module")
+def result():
+    return make_result()
+
+
+@pytest.fixture(scope="module")
+def page(result):
+    return report_page(result)
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    pyplot.close("all")
+
+
+# What it says
+
+
+def test_every_section_is_there(page):
+    sections = re.findall(r'<section id="(\w+)"', page)
+    assert sections == "methods splits time matrix answers hard reliability suspects train cite made".split()
+    outline = Outline(page)
+    assert len(outline.ids) == len(set(outline.ids))
+    for anchor in re.findall(r'href="#(\w+)"', page):
+        assert anchor in outline.ids
+
+
+def test_number_of_marks(page, result):
+    marks = Outline(page).marks
+    hard = min(30, len(collect_answers(result).hardest()))
+    beyond = page.count("\N{RIGHTWARDS ARROW}</text>")  # methods far off the scale have one mark: an arrow
+    assert marks["splits"] == (4 - beyond) * (6 + 1) + beyond
+    assert marks["time"] == 4
+    assert marks["embedding"] == 60
+    assert marks["spectrum"] == 60
+    assert marks["agreement"] == 3 * 2
+    assert marks["confusion"] == 9
+    assert marks["objects"] == 3 * hard
+
+
+def test_verdict_is_two_sentences(page):
+    verdict = re.search(r'<p class="verdict">(.*?)</p>', page)[1]
+    assert verdict.startswith("Use <strong>svm-kernel(clip)</strong>: expect an error of")
+    assert len(re.findall(r"[^\d]\.(?: |$)", verdict)) == 2
+
+
+def test_how_to_train_and_cite(page, result):
+    advice = result.recommend()
+    assert advice.python in unescape(page)
+    assert advice.command in unescape(page)
+    assert PAPERS["chen2010"] in page
+
+
+def test_papers_are_those_of_the_bibliography():
+    text = (Path(__file__).parents[1] / "PAPERS.bib").read_text()
+    assert set(re.findall(r"@\w+\{(\w+),", text)) == set(PAPERS)
+    for entry in text.split("@")[1:]:
+        key = re.match(r"\w+\{(\w+),", entry)[1]
+        assert re.search(r"title\s*=\s*\{(.*?)\},", entry)[1] in PAPERS[key]
+        assert re.search(r"year\s*=\s*\{(\d+)\}", entry)[1] in PAPERS[key]
+
+
+# A pure function of the results
+
+
+def test_results_file_gives_the_same_page(tmp_path, result, page):
+    result.save(tmp_path / "result.json")
+    again = StudyResult.load(tmp_path / "result.json")
+    again.to_html(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text() == page
+
+
+def test_objects_and_a_measure_give_the_same_page(tmp_path):
+    from similis import VDM, load_votes
+
+    votes = load_votes()
+    some = np.r_[:25, 200:225]
+    found = Study(["nc", "knn"], n_splits=2, cv=2).run(votes.data[some], votes.target[some], measure=VDM())
+    found.save(tmp_path / "result.json")
+    again = report_page(StudyResult.load(tmp_path / "result.json"))
+    assert again == report_page(found)
+    assert "fitted on all objects shown" in again
+    assert "Pairwise(VDM())" in unescape(again)
+
+
+def test_old_results_files_still_give_a_report(tmp_path, result):
+    result.save(tmp_path / "result.json")
+    record = json.loads((tmp_path / "result.json").read_text())
+    for key in ("name", "arguments", "training", "picture"):
+        del record[key]
+    (tmp_path / "old.json").write_text(json.dumps(record))
+    page = report_page(StudyResult.load(tmp_path / "old.json"))
+    assert "without a picture" in page
+    assert Outline(page).marks["splits"] > 4
+
+
+def test_interrupted_study():
+    found = make_result()
+    for key in list(found.entries)[3:]:
+        del found.entries[key]
+    found.partial = True
+    page = report_page(found)
+    assert "3 of 24 entries" in page
+    Outline(page)
+    found.entries.clear()
+    assert "none can be recommended" in report_page(found)
+
+
+@pytest.mark.parametrize("change", ["one method", "two objects a class", "leave one out", "one class right"])
+def test_small_and_strange_studies(change):
+    if change == "one method":
+        found = make_result(methods={"nc": 0.1})
+        assert "No other method was compared." in report_page(found)
+    elif change == "two objects a class":
+        found = make_result(n=6, n_splits=2)
+    elif change == "leave one out":
+        x = np.linspace(0, 1, 12)
+        found = Study(["nc", "knn"], protocol="loo", cv=2).run(1 - abs(x[:, None] - x), x > 0.5)
+    else:
+        found = make_result(methods={"nc": 0.0, "knn": 0.0})
+    Outline(report_page(found))
+    Outline(found._repr_html_())
+
+
+def test_many_classes():
+    found = make_result(n=120, n_classes=40, n_splits=3)
+    page = report_page(found)
+    assert "confusion" not in Outline(page).marks
+    assert "and 16 more" in page
+
+
+# Names stay names
+
+
+def test_names_are_shown_as_text():
+    ids = [f"{EVIL}{i}" for i in range(60)]
+    found = make_result(methods={EVIL: 0.1, "nc": 0.2}, ids=ids, labels=[f"{EVIL}{g}" for g in "abc"])
+    found.name = EVIL
+    page = report_page(found)
+    outline = Outline(page)
+    assert outline.tags["script"] == 1
+    assert "onerror" not in {name for name in re.findall(r"<img[^>]*?(\w+)=", page)}
+    assert page.count("<img src=x") == 0
+    assert EVIL in unescape(page)
+    Outline(found._repr_html_())
+
+
+def test_markup_escapes_what_is_not_markup():
+    assert tag("p", "<b>", class_='"x"') == '<p class="&quot;x&quot;">&lt;b&gt;</p>'
+    assert tag("p", tag("b", "&"), None_=None) == "<p><b>&amp;</b></p>"
+    assert join(["<", Markup("<br>")]) == "&lt;<br>"
+
+
+def test_nothing_is_loaded(page):
+    assert not re.search(r'(src|href)="(?!#|data:)', page)
+    assert "url(" not in page
+    assert "@import" not in page
+    assert "default-src 'none'" in unescape(page)
+
+
+# Small
+
+
+def test_three_thousand_objects_stay_below_three_megabytes():
+    methods = {f"method number {k}": 0.05 + 0.01 * k for k in range(45)}
+    found = make_result(
+        3000, 5, methods, 20, ids=[f"specimen {i} of the collection" for i in range(3000)], matrix=False
+    )
+    found._picture = noisy_picture(3000)
+    page = report_page(found)
+    assert len(page.encode()) < 3_000_000
+    assert "450 of the 3,000 objects" in page
+    assert "1,000 of the 3,000 objects" in page
+    assert "21 are left out" in page
+
+
+# What is remembered of the matrix
+
+
+def test_picture_of_many_objects(rng, monkeypatch):
+    from similis.study import _picture
+
+    monkeypatch.setattr(_picture, "HEAT", 20)
+    monkeypatch.setattr(_picture, "POINTS", 40)
+    found = make_result(n=90, n_classes=3)
+    picture = make_picture(found.source, found.situation)
+    assert len(picture.objects) == 20
+    assert len(picture.looked_at) == len(picture.points) == len(picture.eigenvalues) == 40
+    assert set(found.codes[picture.objects]) == {0, 1, 2}
+    assert list(found.codes[picture.objects]) == sorted(found.codes[picture.objects])
+    assert sorted(picture.nearness) == list(range(20))
+    again = make_picture(found.source, found.situation)
+    assert json.dumps(again.to_record()) == json.dumps(picture.to_record())
+
+
+def test_picture_shows_the_matrix():
+    found = make_result()
+    picture, S = found.picture, found.source.matrix
+    shown = picture.low + (picture.levels.astype(float) - 1) / 254 * (picture.high - picture.low)
+    inside = (picture.levels > 1) & (picture.levels < 255)
+    exact = S[np.ix_(picture.objects, picture.objects)]
+    np.testing.assert_allclose(shown[inside], exact[inside], atol=0.6 * (picture.high - picture.low) / 254)
+    np.testing.assert_allclose(picture.eigenvalues, np.linalg.eigvalsh(S)[::-1], rtol=1e-4, atol=1e-7)
+    assert picture.points.shape == (60, 2)
+    assert HEAT <= POINTS
+
+
+def test_picture_of_a_matrix_with_holes(rng):
+    S, codes = similarities(40, 2, rng)
+    S[3, 5] = np.nan
+    found = Study("knn", n_splits=1, cv=2).run(S, codes)
+    assert found.picture.eigenvalues is None
+    assert (found.picture.levels == 0).sum() == 1
+    page = report_page(found)
+    assert "left blank" in page
+    assert "spectrum" not in Outline(page).marks
+
+
+def test_damaged_pictures_are_refused():
+    good = noisy_picture(30).to_record()
+    again = Picture.from_record(json.loads(json.dumps(good)), 30)
+    assert json.dumps(again.to_record()) == json.dumps(good)
+    bomb = base64.b64encode(zlib.compress(bytes(10_000_000))).decode()
+    for change in (
+        {"objects": [99]},
+        {"levels": "AAAA"},
+        {"levels": bomb},
+        {"limits": [1, 1]},
+        {"points": [[0, 0]]},
+        {"eigenvalues": [[1]]},
+        {"axes": [[1], [1]]},
+        {"suspects": [[0, 99, 1, 1, 1]]},
+        {"suspects": [[0]]},
+    ):
+        with pytest.raises((ValueError, zlib.error)):
+            Picture.from_record({**good, **change}, 30)
+
+
+# Numbers behind the pictures
+
+
+def test_answers_against_plain_loops(result):
+    answers = collect_answers(result)
+    assert answers.methods == ("svm-kernel(clip)", "knn", "nc")
+    for k, method in enumerate(answers.methods):
+        wrong, tested = np.zeros(60, int), np.zeros(60, int)
+        for split in result.splits:
+            for place, i in enumerate(split.test):
+                tested[i] += 1
+                wrong[i] += result.entries[method, split.number].predictions[place] != result.codes[i]
+        np.testing.assert_array_equal(answers.wrong[k], wrong)
+        np.testing.assert_array_equal(answers.tested[k], tested)
+    a, b = (
+        np.concatenate([result.entries[m, s.number].predictions for s in result.splits]) for m in answers.methods[:2]
+    )
+    assert answers.differ[0, 1] == pytest.approx(np.mean(a != b))
+    hard = answers.hardest()
+    assert (np.diff(answers.share_wrong()[hard]) <= 1e-12).all()
+
+
+def test_reliability_agrees_with_the_calibration_error(result):
+    shown = ReliabilityDisplay.from_result(result, plot=False)
+    assert [curve.method for curve in shown.curves] == ["knn", "nc"]
+    for curve in shown.curves:
+        assert curve.error == pytest.approx(result.mean_scores("calibration_error")[curve.method])
+    assert METRICS["calibration_error"].pooled
+
+
+def test_confusion_counts_every_answer(result):
+    shown = ConfusionDisplay.from_result(result, "knn", plot=False)
+    assert shown.counts.sum() == sum(len(s.test) for s in result.splits)
+    tests = sum(len(s.test) for s in result.splits)
+    assert 1 - np.trace(shown.counts) / tests == pytest.approx(result.mean_scores("error")["knn"])
+
+
+def test_front_of_time_and_error():
+    shown = TimeErrorDisplay(
+        methods="abcd", seconds=[1, 2, 3, 0.1], errors=[0.3, 0.4, 0.1, 0.0], bold=[0] * 4, baseline=[0, 0, 0, 1]
+    )
+    assert shown.front() == [0, 2]
+
+
+def test_displays_draw_twice(result, rng):
+    """In SVG for a page or a notebook, with matplotlib for a paper; what was drawn is not shown again."""
+    S, y = similarities(30, 2, rng)
+    scores = {d: {m: rng.random() for m in "abcdef"} for d in "uvw"}
+    displays = [c.from_result(result, plot=False) for c in (SplitsDisplay, TimeErrorDisplay, ReliabilityDisplay)]
+    displays += [c.from_result(result, plot=False) for c in (AgreementDisplay, ConfusionDisplay, ObjectsDisplay)]
+    displays += [RanksDisplay.from_results(scores, plot=False)]
+    displays += [c.from_proximity(S, y, plot=False) for c in (MatrixDisplay, EmbeddingDisplay, HistogramDisplay)]
+    displays += [SpectrumDisplay.from_proximity(S, plot=False)]
+    for display in displays:
+        html = display._repr_html_()
+        assert Outline(html).tags["svg"] >= 1
+        assert display.plot().ax_ is not None
+        assert display._repr_html_() is None
+
+
+def test_heat_map_by_nearness(rng):
+    S, y = similarities(30, 3, rng, spread=0.3)
+    shown = MatrixDisplay.from_proximity(S, y, order="seriation", plot=False)
+    assert (np.diff(shown.codes) != 0).sum() == 2  # the clouds are found without being told
+    np.testing.assert_array_equal(shown.codes, y[shown.order])
+
+
+def test_png_holds_the_levels(rng):
+    levels = rng.integers(0, 256, size=(7, 5), dtype=np.uint8)
+    data = base64.b64decode(png(levels, np.zeros((256, 3), np.uint8)).partition(",")[2])
+    assert data.startswith(b"\x89PNG")
+    at = data.index(b"IDAT")
+    size = int.from_bytes(data[at - 4 : at], "big")
+    rows = np.frombuffer(zlib.decompress(data[at + 4 : at + 4 + size]), np.uint8).reshape(7, 6)
+    np.testing.assert_array_equal(rows[:, 1:], levels)
+
+
+def test_scales_and_ticks():
+    assert Scale(0, 10).ticks() == [0, 2, 4, 6, 8, 10]
+    assert Scale(0.003, 40, "log").ticks() == pytest.approx([0.01, 0.1, 1, 10])
+    assert Scale(-5, 100, "symlog", linear=0.1).ticks(6)[0] == -1
+    assert Scale(0, 4, down=True)(1) == 75
+    assert [short(v) for v in (0, 0.25, -3, 1e-9, 2e7)] == ["0", "0.25", "\N{MINUS SIGN}3", "10⁻⁹", "2·10⁷"]
+
+
+@pytest.mark.parametrize("part", [0, 1, 2], ids=["light", "dark", "print"])
+def test_colours_have_contrast(part):
+    """Text at least 4.5 to 1 on its ground, marks at least 3 to 1 (WCAG 2)."""
+    blocks = re.findall(r"\{([^{}]*--ink[^{}]*)\}", plot_style())
+    colors = dict(re.findall(r"--(\w+): (#\w+)", blocks[part]))
+
+    def luminance(name):
+        text = colors[name][1:] if len(colors[name]) == 7 else "".join(2 * c for c in colors[name][1:])
+        channels = np.array([int(text[i : i + 2], 16) / 255 for i in (0, 2, 4)])
+        linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+        return linear @ [0.2126, 0.7152, 0.0722]
+
+    for name in colors:
+        if name not in ("card", "faint"):
+            a, b = sorted((luminance(name), luminance("card")))
+            assert (b + 0.05) / (a + 0.05) >= (4.5 if name in ("ink", "muted", "accent", "bad") else 3.0), name
+
+
+# Several studies
+
+
+def test_comparison_page(tmp_path):
+    results = {name: make_result(seed=k, matrix=False) for k, name in enumerate(("one", "two", f"three {EVIL}"))}
+    found = compare(results)
+    page = comparison_page(found)
+    outline = Outline(page)
+    assert outline.marks["ranks"] == 4
+    assert outline.tags["script"] == 1
+    assert found.ranks.methods == average_ranks(results).methods
+    assert f"critical difference {found.ranks.critical_difference:.2f}" in page
+    assert page.count('class="clique"') == len(found.ranks.groups)
+    Outline(found._repr_html_())
+    assert "average ranks" in str(found)
+    found.to_html(tmp_path / "comparison.html")
+    assert (tmp_path / "comparison.html").read_text() == page
+
+
+def test_report_command(tmp_path):
+    from typer.testing import CliRunner
+
+    from similis.cli import app
+
+    for k, name in enumerate(("a", "b")):
+        found = make_result(seed=k, matrix=False)
+        found.name = ""
+        found.save(tmp_path / f"{name}.json")
+    run = CliRunner().invoke
+    one = run(app, ["report", str(tmp_path / "a.json"), "-o", str(tmp_path / "a.html")])
+    assert one.exit_code == 0, one.output
+    assert "Which method for a?" in (tmp_path / "a.html").read_text()
+    files = [str(tmp_path / "a.json"), str(tmp_path / "b.json")]
+    both = run(app, ["report", *files, "-o", str(tmp_path / "both.html"), "--name", "x", "--name", "y"])
+    assert both.exit_code == 0, both.output
+    assert "Which method for x, y?" in (tmp_path / "both.html").read_text()
+    assert run(app, ["report", *files, "--name", "x"]).exit_code == 2
+    assert run(app, ["report", str(tmp_path / "none.json")]).exit_code == 2
+
+
+# While it runs
+
+
+def test_watch_sees_results_grow(rng):
+    S, y = similarities(30, 2, rng)
+    seen = []
+
+    def look(found):
+        seen.append((len(found.entries), found.partial))
+        assert 'data-fresh="10"' in report_page(found, refresh=10)
+
+    found = Study(["nc", "knn"], n_splits=2, cv=2).run(S, y, watch=look)
+    assert seen[0] == (1, True)
+    assert not found.partial
+    assert "data-fresh" not in report_page(found)
+
+
+def test_watcher_keeps_its_pace(monkeypatch):
+    from similis.study import _progress
+
+    now, told = [0.0], []
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
+    watch = _progress.Watcher(lambda entries: (told.append(now[0]), now.__setitem__(0, now[0] + 2)), pause=5)
+    for _ in range(100):
+        watch([])
+        now[0] += 1
+    assert told[0] == 0
+    assert min(np.diff(told)) >= 20  # a tenth of the time at most
+
+
+def test_watch_on_the_command_line(tmp_path, monkeypatch, rng):
+    from typer.testing import CliRunner
+
+    from similis import write_proximity
+    from similis.cli import app
+
+    monkeypatch.chdir(tmp_path)
+    S, y = similarities(20, 2, rng)
+    write_proximity("toys.npz", S, labels=y.astype(str), kind="similarity")
+    arguments = ["study", "toys.npz", "--method", "nc", "--method", "knn", "--splits", "2", "--folds", "2", "--watch"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "report.html").read_text()
+    assert "Which method for toys?" in page
+    assert "data-fresh" not in page
+    assert "similis fit toys.npz --method" in page
+
+
+def test_command_refuses_a_missing_folder(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        make_result(matrix=False).to_html(tmp_path / "nowhere" / "report.html")
+    with pytest.raises(ProximityError):
+        StudyResult.load(__file__)
