@@ -172,7 +172,7 @@ def clarabel(S, y, epsilon, C):
 @pytest.mark.parametrize("epsilon", [1e-4, 1e-2, 1.0])
 def test_conic_solver_agrees(epsilon, rng):
     matrices, y = nasty(rng)
-    for name in ("kernel", "duplicates", "asymmetric"):
+    for name in ("kernel", "duplicates", "asymmetric", "rank one", "zero"):
         for C in (1.0, 1e4):
             theirs = clarabel(matrices[name], y, epsilon, C)
             assert box_lasso(matrices[name], y, epsilon, C).objective == pytest.approx(theirs, rel=1e-6, abs=1e-9)

@@ -324,6 +324,14 @@ SUPPORT_VECTORS = [
         summary="SVM, rows as feature vectors, Gaussian kernel",
     ),
     Method(
+        "svm-kernel(rbf-sim)",
+        _svm("RowRBF"),
+        {"svc__C": C},
+        family="support vectors",
+        paper="chen2010 sec. 4.2",
+        summary="SVM, objects alike whose rows are alike: exp(-||s - s'||) as kernel",
+    ),
+    Method(
         "svc-d2",
         Chain((lazy("Whiten"), _SVC_LINEAR)),
         {"svc__C": C_RBF},
