@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,9 +20,12 @@ from similis.cli._options import (
     Params,
     Quiet,
 )
-from similis.cli._source import Source, load_data
+from similis.cli._source import Data, Source, load_data
 from similis.cli._streams import check_output, writable
 from similis.exceptions import ProximityError
+
+if TYPE_CHECKING:
+    from similis.io import Proximity
 
 __all__ = ["MeasureOptions", "measure"]
 
@@ -34,6 +37,10 @@ class MeasureOptions:
     source: Source
     output: str = "-"
     symmetrize: bool = False
+    dtype: str | None = None
+    block_size: int | None = None
+    refused: str = "raise"
+    overwrite: bool = False
     jobs: int = 1
     json: bool = False
     quiet: bool = False
@@ -53,10 +60,31 @@ def measure(
     column: Columns = None,
     output: Annotated[
         str,
-        typer.Option("--output", "-o", metavar="FILE", help="Where the matrix goes: npz, npy, csv, parquet; - is csv."),
+        typer.Option(
+            "--output",
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Where the matrix goes: npy, zarr, npz, csv or parquet; - is csv.",
+        ),
     ] = "-",
     symmetrize: Annotated[
         bool, typer.Option("--symmetrize", help="Average both directions of an asymmetric measure.")
+    ] = False,
+    dtype: Annotated[
+        str | None,
+        typer.Option(metavar="float32|float64", help="Type of the values in an npy or zarr file.", show_default=False),
+    ] = None,
+    block_size: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Objects to a side of a block of an npy or zarr file.", show_default=False),
+    ] = None,
+    refused: Annotated[
+        str,
+        typer.Option(metavar="raise|missing", help="What to do with a pair that the measure refuses; missing is NaN."),
+    ] = "raise",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an npy or zarr file of other objects or another measure.")
     ] = False,
     jobs: Jobs = 1,
     json: Json = False,
@@ -70,6 +98,9 @@ def measure(
     A measure that learns from labels (vdm) sees all labels here. To judge methods fairly, let `similis study` measure
     inside its splits: give it the objects and `--measure vdm`.
 
+    An npy or zarr file is measured block by block and may be larger than memory. Interrupted, the same command takes it
+    up after the last finished block.
+
     **Examples**
 
         similis measure votes.csv --measure counting -o votes.npz
@@ -77,6 +108,8 @@ def measure(
         similis measure votes.csv -m vdm --param q=1 --label-column party --column v1 --column v2 > matrix.csv
 
         similis measure --dataset sonar -m minkowski -p p=1 -o sonar.npz
+
+        similis measure words.csv --measure edit --dtype float32 --out words.zarr
     """
     with guarded():
         source = Source(
@@ -89,7 +122,7 @@ def measure(
             label_column=label_column,
             columns=tuple(column or ()),
         )
-        run(MeasureOptions(source, output, symmetrize, jobs, json, quiet))
+        run(MeasureOptions(source, output, symmetrize, dtype, block_size, refused, overwrite, jobs, json, quiet))
 
 
 def run(options: MeasureOptions) -> None:
@@ -103,6 +136,9 @@ def run(options: MeasureOptions) -> None:
     data = load_data(options.source)
     if data.measure is None:
         raise ProximityError(f"{options.source.dataset} is a matrix already; `similis datasets` exports it.")
+    if options.output.lower().endswith((".npy", ".zarr")):
+        _say(options, _measure_blocks(options, data), data)
+        return
     step = Pairwise(
         data.measure, symmetrize=options.symmetrize, n_jobs=options.jobs, progress=show_progress(options.quiet)
     )
@@ -112,6 +148,30 @@ def run(options: MeasureOptions) -> None:
         return
     with writable(options.output) as path:
         write_proximity(path, matrix)
+    _say(options, matrix, data)
+
+
+def _measure_blocks(options: MeasureOptions, data: Data) -> Proximity:
+    """A matrix that may be larger than memory."""
+    from similis.distributed import measure_to_disk
+
+    return measure_to_disk(
+        options.output,
+        data.values,
+        data.labels,
+        measure=data.measure,
+        symmetrize=options.symmetrize,
+        ids=data.ids,
+        dtype=options.dtype,
+        block_size=options.block_size,
+        refused=options.refused,
+        overwrite=options.overwrite,
+        n_jobs=options.jobs,
+        progress=show_progress(options.quiet),
+    )
+
+
+def _say(options: MeasureOptions, matrix: Proximity, data: Data) -> None:
     if options.json:
         print_json({"output": options.output, "n": matrix.n, "kind": matrix.kind, "measure": repr(data.measure)})
     elif options.output != "-":

@@ -25,7 +25,7 @@ def check_output(*paths: str | None, matrix: bool = False) -> None:
             raise ProximityError(
                 f"There is no folder {os.fspath(target.parent)!r} to write {target.name} to; make it first."
             )
-        if target.is_dir():
+        if target.is_dir() and not (matrix and target.suffix.lower() == ".zarr"):
             raise ProximityError(f"{os.fspath(target)!r} is a folder; name a file to write to.")
         if matrix:
             from similis.io import file_format

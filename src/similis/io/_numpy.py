@@ -23,7 +23,7 @@ from similis.exceptions import ProximityError
 from similis.io._proximity import Proximity, short
 from similis.io._raw import Raw
 
-__all__ = ["card", "from_card", "read_npy", "read_npz", "sidecar", "write_npy", "write_npz"]
+__all__ = ["card", "from_card", "make_card", "read_npy", "read_npz", "sidecar", "write_npy", "write_npz"]
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _BY_NAME = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
@@ -96,14 +96,19 @@ def sidecar(path: Path) -> Path:
 
 def card(P: Proximity) -> dict[str, Any]:
     """Everything but the values, for JSON."""
+    return make_card(P.shape, P.kind, P.ids, P.column_ids, P.labels)
+
+
+def make_card(shape: tuple[int, ...], kind: Any, ids: Any = None, column_ids: Any = None, labels: Any = None) -> Any:
+    """The card of a matrix of this shape."""
     return {
         "format": "similis proximity",
         "version": 1,
-        "shape": list(P.shape),
-        "kind": P.kind,
-        "ids": P.ids,
-        "column_ids": P.column_ids,
-        "labels": None if P.labels is None else P.labels.tolist(),
+        "shape": list(shape),
+        "kind": kind,
+        "ids": ids,
+        "column_ids": column_ids,
+        "labels": None if labels is None else labels.tolist(),
     }
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from similis._utils.validation import Kind
 from similis.exceptions import ProximityError
 
-__all__ = ["Proximity"]
+__all__ = ["Proximity", "is_stored"]
 
 KINDS = ("similarity", "dissimilarity")
 
@@ -25,7 +25,7 @@ class Proximity:
     ----------
     values : array-like of shape (n, n), (m, n) or (n, n, q)
         Proximities: row = the new or left object, column = the training object. NaN is a missing entry. Real
-        numbers; float32, float64 and memory maps are kept as they are, everything else becomes float64.
+        numbers; float32, float64, memory maps and zarr arrays are kept as they are, everything else becomes float64.
     ids : sequence of str, optional
         One name per row, no two alike. Other objects are written as text.
     kind : {"similarity", "dissimilarity"}, optional
@@ -144,6 +144,8 @@ def frame_ids(data: Any) -> tuple[list[Any] | None, list[Any] | None]:
 
 def as_values(values: Any) -> NDArray[Any]:
     """A matrix or stack of real numbers that are finite or NaN; nothing is copied without need."""
+    if is_stored(values):
+        return values  # type: ignore[no-any-return]
     if not isinstance(values, np.ndarray):
         if hasattr(values, "tocsr"):
             raise ProximityError("values must be a dense matrix. Got a sparse one; convert it with toarray() first.")
@@ -167,6 +169,11 @@ def as_values(values: Any) -> NDArray[Any]:
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
     refuse_infinite(values)
     return values
+
+
+def is_stored(values: Any) -> bool:
+    """Whether this is a chunked array on disk, read where it is indexed, such as zarr's."""
+    return hasattr(values, "oindex") and hasattr(values, "chunks")
 
 
 def refuse_infinite(values: NDArray[Any], where: str = "values") -> None:

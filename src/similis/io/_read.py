@@ -18,6 +18,7 @@ from similis.io._numpy import read_npy, read_npz
 from similis.io._parquet import read_parquet
 from similis.io._proximity import KINDS, Proximity, short
 from similis.io._raw import Raw
+from similis.io._zarr import read_zarr
 
 __all__ = ["file_format", "read_proximity"]
 
@@ -31,6 +32,7 @@ _SUFFIXES = {
     ".txt": "csv",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".zarr": "zarr",
 }
 
 
@@ -52,7 +54,8 @@ def read_proximity(
     ----------
     path : str or path-like
         The format follows from the ending. ``.npz``: our own, or any archive with one matrix in it. ``.npy``: a
-        matrix, with ids, kind and labels in a ``.npy.json`` file beside it, if there is one. ``.csv``, ``.tsv``,
+        matrix, with ids, kind and labels in a ``.npy.json`` file beside it, if there is one. ``.zarr``: a store of one
+        array. ``.csv``, ``.tsv``,
         ``.txt``, also gzipped: ids in the first row and the first column, or a bare table of numbers whose first
         cell is not empty. ``.parquet``: one column per object, row ids in a column of text.
     labels : str, path-like or array-like of shape (m,), optional
@@ -65,7 +68,8 @@ def read_proximity(
         Whether rows and columns must be the same objects in the same order, as in a training matrix. False reads
         blocks of new rows x training columns too.
     mmap : bool, default=False
-        Leave the values of an npy file on disk and read what is used. They are not looked through for infinities.
+        Leave the values of an npy file or a zarr store on disk and read what is used. They are not looked through for
+        infinities.
     dtype : dtype, optional
         float32 or float64. By default that of the file; float64 for text. A memory map keeps the file's.
     key : str, optional
@@ -89,7 +93,7 @@ def read_proximity(
     FileNotFoundError
         If there is no such file.
     ImportError
-        If parquet is asked for and pyarrow is not installed.
+        If parquet or zarr is asked for and pyarrow or zarr is not installed.
 
     Notes
     -----
@@ -108,14 +112,16 @@ def read_proximity(
     path = Path(path)
     form = file_format(path)
     _check_options(kind, dtype if not mmap else None, delimiter)
-    if mmap and form != "npy":
+    if mmap and form not in ("npy", "zarr"):
         raise ProximityError(
-            f"{short_path(path)}: only npy files can stay on disk. Write it as npy, or use mmap=False."
+            f"{short_path(path)}: only npy files and zarr stores can stay on disk. Write it as one, or use mmap=False."
         )
     if form == "npz":
         raw = read_npz(path, square=square, key=key, max_bytes=max_bytes)
     elif form == "npy":
         raw = read_npy(path, mmap=mmap)
+    elif form == "zarr":
+        raw = read_zarr(path, mmap=mmap, max_bytes=max_bytes)
     elif form == "parquet":
         raw = read_parquet(path, square=square, max_bytes=max_bytes)
     else:
@@ -134,13 +140,10 @@ def file_format(path: Path) -> str:
     """The format that a file's ending names."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     last = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else "".join(suffixes[-1:])
-    if last == ".zarr":
-        raise ProximityError(
-            f"{short_path(path)}: zarr stores are not read or written yet; use npy, which can stay on disk."
-        )
     if last not in _SUFFIXES or (suffixes[-1] == ".gz" and _SUFFIXES[last] != "csv"):
         raise ProximityError(
-            f"{short_path(path)} must end in .npz, .npy, .csv, .tsv, .txt, .csv.gz or .parquet, which names its format."
+            f"{short_path(path)} must end in .npz, .npy, .zarr, .csv, .tsv, .txt, .csv.gz or .parquet, which names its "
+            "format."
         )
     return _SUFFIXES[last]
 
@@ -188,7 +191,7 @@ def _labels(labels: Any, raw: Raw, max_bytes: int) -> Any:
     if labels is None:
         return raw.labels
     if isinstance(labels, str | os.PathLike):
-        return read_labels(Path(labels), raw.ids, len(raw.values), max_bytes=max_bytes)
+        return read_labels(Path(labels), raw.ids, raw.values.shape[0], max_bytes=max_bytes)
     return labels
 
 

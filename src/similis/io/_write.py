@@ -6,6 +6,7 @@ import gzip
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from similis.io._csv import write_csv
 from similis.io._labels import labels_beside, write_labels
 from similis.io._numpy import sidecar, write_npy, write_npz
 from similis.io._parquet import write_parquet
-from similis.io._proximity import Proximity, as_proximity, refuse_infinite
+from similis.io._proximity import Proximity, as_proximity, is_stored, refuse_infinite
 from similis.io._read import file_format
+from similis.io._zarr import write_zarr
 
 __all__ = ["write_proximity"]
 
@@ -38,7 +40,8 @@ def write_proximity(
     ----------
     path : str or path-like
         Its ending names the format: ``.npz``; ``.npy``, with ids, kind and labels in a ``.npy.json`` file beside it;
-        ``.csv``, ``.tsv``, also with ``.gz``, with labels in ``<name>.labels.csv`` beside it; ``.parquet``.
+        ``.zarr``, a folder of uncompressed chunks; ``.csv``, ``.tsv``, also with ``.gz``, with labels in
+        ``<name>.labels.csv`` beside it; ``.parquet``.
     proximity : Proximity, frame or array-like of shape (m, n)
         What to write. A pandas or polars frame brings its ids.
     ids : sequence, optional
@@ -70,6 +73,11 @@ def write_proximity(
     path = Path(path)
     form = file_format(path)
     P = as_proximity(proximity, ids=ids, kind=kind, labels=labels)
+    if form == "zarr":
+        write_zarr(path, P)
+        return
+    if is_stored(P.values):
+        P = replace(P, values=P.values[...])
     refuse_infinite(P.values)
     with ExitStack() as files:
         if form == "npy":

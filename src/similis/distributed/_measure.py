@@ -1,0 +1,302 @@
+"""A matrix larger than memory, measured tile by tile into a file that can be continued after a kill."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from similis._utils.files import short_path
+from similis._utils.params import Integral, at_least, choice, validated_function
+from similis._utils.progress import track
+from similis.distributed._plan import Plan, Tile, tile_size
+from similis.distributed._record import Record
+from similis.distributed._store import Store, full_disk
+from similis.distributed._tiles import Refusal, TileJob, count
+from similis.exceptions import ProximityError
+from similis.io import Proximity, file_format, read_proximity
+from similis.io._numpy import make_card
+from similis.io._proximity import as_ids, as_labels, short
+from similis.measures import Measure
+
+__all__ = ["measure_to_disk"]
+
+
+@validated_function(
+    {
+        "measure": [Measure],
+        "symmetrize": ["boolean"],
+        "block_size": [at_least(1), None],
+        "refused": [choice("raise", "missing")],
+        "overwrite": ["boolean"],
+        "n_jobs": [Integral, None],
+        "progress": ["boolean"],
+    }
+)
+def measure_to_disk(
+    path: str | os.PathLike[str],
+    X: Any,
+    y: Any = None,
+    *,
+    measure: Measure,
+    symmetrize: bool = False,
+    ids: Sequence[Any] | None = None,
+    labels: ArrayLike | None = None,
+    dtype: DTypeLike | None = None,
+    block_size: int | None = None,
+    refused: str = "raise",
+    overwrite: bool = False,
+    n_jobs: int | None = None,
+    client: Any = None,
+    progress: bool = False,
+) -> Proximity:
+    """Measure all objects against one another, block by block, into a file; continue one that was interrupted.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Where the matrix goes: ``.npy``, or ``.zarr``. Until it is whole it is called ``<path>.part``.
+    X : collection of n objects
+        Whatever the measure reads.
+    y : array-like of shape (n,), optional
+        Labels, for measures that learn from them.
+    measure : Measure
+        How to compare two objects. It is fitted on all of them.
+    symmetrize : bool, default=False
+        Whether to average both directions of an asymmetric measure.
+    ids, labels : sequences of n, optional
+        Names and class labels that are stored with the matrix; `labels` are `y` by default.
+    dtype : dtype, optional
+        float32 or float64; by default what the measure gives: float32 from float32.
+    block_size : int, optional
+        Objects to a side of a block. By default as many as take about a second, at most 4096: then a block holds
+        at most 128 MB. A matrix that is continued keeps its own.
+    refused : {"raise", "missing"}, default="raise"
+        What becomes of a pair for which the measure raises an error or is infinite. "raise" measures all other blocks,
+        then says which object it was; "missing" writes NaN.
+    overwrite : bool, default=False
+        Whether a matrix of other objects or of another measure may be replaced.
+    n_jobs : int, optional
+        How many threads (processes, for a measure written in Python) share the rows of a block.
+    client : distributed.Client, optional
+        A cluster that measures the blocks, from :func:`connect`; every worker must see `path`.
+    progress : bool, default=False
+        Whether to show a progress bar on the standard error stream.
+
+    Returns
+    -------
+    Proximity
+        The matrix, left on disk.
+
+    Raises
+    ------
+    ProximityError
+        If the file holds something else, there is no room for it, or the measure refuses an object; finished blocks
+        are kept.
+
+    Notes
+    -----
+    A symmetric measure costs n (n + 1) / 2 comparisons, each written twice; of an asymmetric one nothing is mirrored.
+    Memory: the objects, and one block of `block_size` ^ 2 float64 values with its mirror image, whatever n is.
+
+    Finished blocks are noted in a journal beside the file, with the time, and are not touched again; the times end up
+    in the matrix's card. After an object was refused, the others' blocks are kept if that object alone is mended and
+    the measure learns nothing from the objects.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from similis import FromFunction
+    >>> from similis.distributed import measure_to_disk
+    >>> path = os.path.join(tempfile.mkdtemp(), "D.npy")
+    >>> longer = FromFunction(lambda x, z: abs(len(x) - len(z)), kind="dissimilarity", symmetric=True)
+    >>> measure_to_disk(path, ["a", "bcd", "ef"], measure=longer, dtype="float32", ids=["u", "v", "w"])
+    Proximity(3 x 3 dissimilarity, float32, ids 'u' ... 'w')
+    """
+    path = _check_path(path)
+    fitted = clone(measure).fit(X, y)
+    objects = fitted._objects(X)
+    n = count(objects)
+    names = None if ids is None else as_ids(ids, n, "row")
+    labels = y if labels is None else labels
+    classes = None if labels is None else as_labels(labels, n)
+    asked = np.dtype(_type_of(fitted, objects) if dtype is None else dtype)
+    if asked not in (np.float32, np.float64):
+        raise ProximityError(f"dtype must be float32 or float64. Got {asked}.")
+
+    store = Store(path, n, asked.str, block_size or 0)
+    record = Record.beside(store)
+    identity = _identity(measure, fitted, objects, y, symmetrize, asked)
+    fingerprint = str(joblib.hash([identity, _parts_hashes(objects, n, n)]))
+    if _is_finished(store, fingerprint, overwrite):
+        return read_proximity(path, mmap=True)
+    job = TileJob(fitted, store, symmetrize, refused == "missing", n_jobs)
+    size = int(record.head.get("tile") or block_size or _probe(job, objects, n))
+    job = TileJob(fitted, Store(path, n, asked.str, size), symmetrize, refused == "missing", n_jobs)
+    plan = Plan(n, size, job.half)
+    head = {
+        "format": "similis blocks",
+        "version": 1,
+        "fingerprint": fingerprint,
+        "identity": identity,
+        "objects": _parts_hashes(objects, n, size),
+        "measure": repr(measure),
+        "tile": size,
+    }
+    _continue_or_start(record, head, plan, job, overwrite)
+    _measure_missing(plan, job, record, objects, names, client, progress)
+    card = make_card((n, n), fitted.kind, names, None, classes)
+    times = [record.done[tile.number] for tile in plan.tiles]
+    card |= {"measure": repr(measure), "fingerprint": fingerprint, "block_size": size, "times": times}
+    job.store.finish(card)
+    with suppress(OSError):
+        record.path.unlink()
+    return read_proximity(path, mmap=True)
+
+
+def _check_path(path: str | os.PathLike[str]) -> Path:
+    path = Path(path)
+    if file_format(path) not in ("npy", "zarr"):
+        raise ProximityError(f"{short_path(path)} must end in .npy or .zarr: only these are written block by block.")
+    if not path.absolute().parent.is_dir():
+        raise ProximityError(f"There is no folder {short_path(path.parent)!r} to write {path.name} to; make it first.")
+    return path
+
+
+def _type_of(measure: Measure, objects: Any) -> np.dtype[Any]:
+    """The type of what the measure gives."""
+    try:
+        first = measure._encode(objects[:1])
+        return measure._matrix(first, first).dtype
+    except Exception:  # refused: its tile will say so
+        return np.dtype(np.float64)
+
+
+def _probe(job: TileJob, objects: Any, n: int) -> int:
+    try:
+        return tile_size(lambda k: job.values(objects[:k]), n)
+    except (MemoryError, OSError):
+        raise
+    except Exception:  # refused: its tile will say so
+        return min(n, 256)
+
+
+def _is_finished(store: Store, fingerprint: str, overwrite: bool) -> bool:
+    card = store.card()
+    if card is None:
+        return False
+    if card.get("fingerprint") == fingerprint:
+        return True
+    if not overwrite:
+        raise ProximityError(
+            f"{short_path(store.path)} exists and holds other objects, another measure or another type. Name another "
+            "file, or say overwrite."
+        )
+    return False
+
+
+def _continue_or_start(record: Record, head: dict[str, Any], plan: Plan, job: TileJob, overwrite: bool) -> None:
+    """Take up a journal that is of the same matrix; begin where there is none, or where it may be replaced."""
+    if record.head.get("fingerprint") == head["fingerprint"]:
+        record.forget(set(), head)
+        return
+    if record.head and not overwrite:
+        changed = {i for i, (a, b) in enumerate(zip(record.head["objects"], head["objects"])) if a != b}
+        mended = {part for parts in record.refused.values() for part in parts}  # only these may have changed
+        same = record.head["identity"] == head["identity"] and len(record.head["objects"]) == len(head["objects"])
+        if not (same and changed <= mended):
+            raise ProximityError(
+                f"{short_path(job.store.part)} was begun for other objects, another measure or another type. Remove "
+                "it, name another file, or say overwrite."
+            )
+        again = {tile.number for tile in plan.tiles if changed & set(plan.parts_of(tile))}
+        record.forget(again, head)
+        return
+    job.store.create()
+    record.start(head)
+
+
+def _measure_missing(
+    plan: Plan, job: TileJob, record: Record, objects: Any, names: Any, client: Any, progress: bool
+) -> None:
+    """Measure the tiles that are not done; at the end name the first object that was refused."""
+    tiles = plan.tiles
+    todo = [tile for tile in tiles if tile.number not in record.done]
+    first: tuple[Tile, Refusal] | None = None
+    with record.writing(job.store) as journal:
+        try:
+            results = _here(job, todo, objects) if client is None else _there(job, todo, plan, objects, client)
+            for tile, refusal in track(results, total=len(todo), description="measuring blocks", enabled=progress):
+                journal.add(tile.number, None if refusal is None else _parts_at_fault(plan, tile, refusal))
+                if refusal is not None and (first is None or tile.number < first[0].number):
+                    first = tile, refusal
+        except OSError as error:
+            kept = f"{len(record.done)} of {len(tiles)} blocks are kept"
+            raise full_disk(error, job.store.path, kept) from None
+    if first is not None:
+        raise ProximityError(_say_refused(*first, job.measure, names, len(record.done), len(tiles)))
+
+
+def _here(job: TileJob, todo: list[Tile], objects: Any) -> Iterator[tuple[Tile, Refusal | None]]:
+    for tile in todo:
+        right = None if tile.diagonal else objects[tile.columns]
+        yield tile, job.run(tile, objects[tile.rows], right)
+
+
+def _there(
+    job: TileJob, todo: list[Tile], plan: Plan, objects: Any, client: Any
+) -> Iterator[tuple[Tile, Refusal | None]]:
+    from similis.distributed._cluster import run_tiles
+
+    return run_tiles(job, todo, plan, objects, client)
+
+
+def _parts_at_fault(plan: Plan, tile: Tile, refusal: Refusal) -> tuple[int, ...]:
+    """The parts in which an object must be mended before the tile can be measured."""
+    row, column = plan.parts_of(tile)
+    return {"row": (row,), "column": (column,), "pair": (row, column)}[refusal.alone]
+
+
+def _say_refused(tile: Tile, refusal: Refusal, measure: Measure, names: Any, kept: int, total: int) -> str:
+    def name(i: int) -> str:
+        return f"{i}" if names is None else f"{i}, {short(names[i], 30)}"
+
+    row, column = name(tile.rows.start + refusal.row), name(tile.columns.start + refusal.column)
+    what = {"row": f"object {row}", "column": f"object {column}", "pair": f"the pair ({row}; {column})"}
+    return (
+        f"Block {tile.number} of {total}: {type(measure).__name__} refuses {what[refusal.alone]}: {refusal.reason}. "
+        f"{kept} blocks are kept; mend it and run again, or say refused='missing'."
+    )
+
+
+def _identity(measure: Measure, fitted: Measure, objects: Any, y: Any, symmetrize: bool, dtype: np.dtype[Any]) -> str:
+    """What matrices over the same objects must share to be equal; the objects too where they are learned from."""
+    learned = None
+    if type(fitted)._learn is not Measure._learn:
+        learned = joblib.hash([objects, np.asarray(y) if get_tags(fitted).target_tags.required else None])
+    return str(joblib.hash([_plain(measure), symmetrize, dtype.str, count(objects), learned]))
+
+
+def _plain(value: Any) -> Any:
+    """A measure, or a function in it, as values that hash alike in every process."""
+    if isinstance(value, Measure):
+        params = {name: _plain(given) for name, given in value.get_params(deep=False).items()}
+        return [type(value).__module__, type(value).__qualname__, params]
+    code = getattr(value, "__code__", None)
+    if code is not None:
+        constants = [repr(c) for c in code.co_consts if not hasattr(c, "co_code")]
+        bound = [_plain(cell.cell_contents) for cell in value.__closure__ or ()]
+        return [value.__qualname__, code.co_code, code.co_names, constants, repr(value.__defaults__), bound]
+    return repr(value) if callable(value) else value
+
+
+def _parts_hashes(objects: Any, n: int, size: int) -> list[str]:
+    return [str(joblib.hash(objects[first : first + size])) for first in range(0, n, size)]

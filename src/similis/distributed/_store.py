@@ -1,0 +1,156 @@
+"""Where the tiles of a matrix are written: an npy file or a zarr store, under a name of its own until it is whole."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from similis._utils.files import atomic_write, short_path
+from similis.exceptions import ProximityError
+from similis.io._zarr import create_zarr, open_zarr, replace_folder
+
+__all__ = ["Store", "full_disk"]
+
+_NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+
+
+@dataclass(frozen=True)
+class Store:
+    """A square matrix on disk that is written tile by tile, perhaps by several processes.
+
+    Until :meth:`finish` it is called ``<name>.part``. The bytes of an npy file are set aside at the start, so that a
+    disk that is too small says so before anything is measured.
+    """
+
+    path: Path
+    n: int
+    dtype: str
+    tile: int
+
+    @property
+    def part(self) -> Path:
+        """The name of the unfinished matrix."""
+        return self.path.with_name(self.path.name + ".part")
+
+    @property
+    def zarr(self) -> bool:
+        """Whether it is a zarr store rather than an npy file."""
+        return self.path.suffix.lower() == ".zarr"
+
+    @property
+    def n_bytes(self) -> int:
+        """How large it will be."""
+        return self.n * self.n * np.dtype(self.dtype).itemsize
+
+    def create(self) -> None:
+        """Make the empty matrix, instead of any unfinished one."""
+        self.remove()
+        if self.zarr:
+            create_zarr(self.part, (self.n, self.n), self.dtype, self.tile)
+            return
+        header = self._header()
+        with open(self.part, "wb") as file:
+            try:
+                file.write(header)
+                file.flush()
+                _set_aside(file.fileno(), len(header) + self.n_bytes)
+            except OSError as error:
+                with suppress(OSError):
+                    self.part.unlink()
+                raise full_disk(error, self.path, f"{self.n_bytes} bytes are needed") from None
+
+    def write(self, rows: slice, columns: slice, block: NDArray[Any]) -> None:
+        """Write one tile."""
+        block = np.ascontiguousarray(block, dtype=self.dtype)
+        if self.zarr:
+            open_zarr(self.part, "r+")[rows, columns] = block
+            return
+        start, width = len(self._header()), np.dtype(self.dtype).itemsize
+        descriptor = os.open(self.part, os.O_WRONLY | getattr(os, "O_BINARY", 0))
+        try:
+            for i, row in zip(range(rows.start, rows.stop), block):
+                _write_at(descriptor, row.tobytes(), start + width * (i * self.n + columns.start))
+        finally:
+            os.close(descriptor)
+
+    def sync(self) -> None:
+        """Have what was written survive a power cut; a zarr store leaves that to the file system."""
+        if not self.zarr:
+            with open(self.part, "rb") as file:
+                os.fsync(file.fileno())
+
+    def finish(self, card: dict[str, Any]) -> None:
+        """Write the card and give the matrix its name."""
+        if self.zarr:
+            open_zarr(self.part, "r+").attrs["similis"] = card
+            replace_folder(self.part, self.path)
+            return
+        self.sync()
+        with atomic_write(self.path.with_name(self.path.name + ".json")) as beside:
+            beside.write(json.dumps(card, ensure_ascii=False, indent=1).encode())
+        os.replace(self.part, self.path)
+
+    def remove(self) -> None:
+        """Remove the unfinished matrix, if there is one."""
+        if self.zarr:
+            shutil.rmtree(self.part, ignore_errors=True)
+        else:
+            self.part.unlink(missing_ok=True)
+
+    def card(self) -> dict[str, Any] | None:
+        """The card of the finished matrix; None where there is no matrix, empty where it has none."""
+        if not self.path.exists():
+            return None
+        if self.zarr:
+            found = open_zarr(self.path).attrs.get("similis")
+        else:
+            beside = self.path.with_name(self.path.name + ".json")
+            with suppress(OSError, ValueError):
+                found = json.loads(beside.read_bytes())
+                return found if isinstance(found, dict) else {}
+            return {}
+        return dict(found) if isinstance(found, dict) else {}
+
+    def _header(self) -> bytes:
+        out = io.BytesIO()
+        description = {"descr": np.dtype(self.dtype).str, "fortran_order": False, "shape": (self.n, self.n)}
+        npy.write_array_header_1_0(out, description)
+        return out.getvalue()
+
+
+def full_disk(error: OSError, path: Path, what: str) -> OSError | ProximityError:
+    """One sentence where a write failed for lack of room; any other error as it is."""
+    if error.errno not in _NO_ROOM:
+        return error
+    return ProximityError(
+        f"There is no room for {short_path(path)}: {what}. Free some, name another disk, or halve it with dtype "
+        "float32; then run again."
+    )
+
+
+def _set_aside(descriptor: int, n_bytes: int) -> None:
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, 0, n_bytes)
+    else:  # pragma: no cover
+        os.truncate(descriptor, n_bytes)
+
+
+def _write_at(descriptor: int, data: bytes, place: int) -> None:
+    if hasattr(os, "pwrite"):
+        done = 0
+        while done < len(data):
+            done += os.pwrite(descriptor, data[done:], place + done)
+    else:  # pragma: no cover
+        os.lseek(descriptor, place, os.SEEK_SET)
+        os.write(descriptor, data)
