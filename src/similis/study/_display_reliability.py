@@ -172,5 +172,5 @@ def _panel(curve: Reliability) -> Markup:
         sure, right, count = float(curve.confidence[b]), float(curve.right[b]), int(curve.counts[b])
         tip = f"{curve.method}\n{count} answers, {100 * sure:.0f} % sure on average\n{100 * right:.0f} % of them right"
         plot.add(plot.dot(x(sure), y(right), tip, r=3 + 7 * float(np.sqrt(count / total)), css="k c0"))
-    head = tag("h4", curve.method, " ", tag("small", f"off by {100 * curve.error:.1f} %"))
+    head = tag("h3", curve.method, " ", tag("small", f"off by {100 * curve.error:.1f} %"))
     return tag("div", head, plot.html(), class_="panel")

@@ -56,7 +56,7 @@ def objects_section(result: StudyResult) -> Markup:
         f" Below, the {len(shown.objects)} hardest: the fuller a cell, the oftener that method was wrong; pale green "
         "is never. A row that is full all along may be a wrong label."
     )
-    region = _scrolled(shown.svg(), "The hardest objects")
+    region = _scrolled(shown.svg(), "Who is wrong about the hardest objects")
     return join([tag("p", words + more, class_="fine"), tag("div", region, class_="card")])
 
 

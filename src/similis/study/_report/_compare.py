@@ -102,7 +102,7 @@ def comparison_page(found: Comparison) -> str:
         class_="card wide",
         tabindex=0,
         role="region",
-        aria_label="Average ranks",
+        aria_label="Picture of the average ranks",
     )
     read = (
         "The best methods stand on the left. A thick bar joins methods whose average ranks lie within one critical "
@@ -146,7 +146,7 @@ def _errors(found: Comparison) -> Markup:
         "Error on the objects held out, % (mean and standard deviation over the splits). Bold: the lowest of its "
         "column, or not significantly worse at 5 %."
     )
-    region = tag("div", inner, class_="wide", tabindex=0, role="region", aria_label="Errors of all methods")
+    region = tag("div", inner, class_="wide", tabindex=0, role="region", aria_label="Table of the errors")
     return join([region, tag("p", words, class_="fine")])
 
 
@@ -180,4 +180,4 @@ def _studies(found: Comparison) -> Markup:
     heads = ("study", "objects", "classes", "kind", "splits", "use", "error", "95 % interval")
     top = [tag("th", head, scope="col", class_="text" if not k else None) for k, head in enumerate(heads)]
     inner = tag("table", tag("thead", tag("tr", *top)), tag("tbody", *body))
-    return tag("div", inner, class_="wide", tabindex=0, role="region", aria_label="The studies")
+    return tag("div", inner, class_="wide", tabindex=0, role="region", aria_label="Table of the studies")

@@ -171,5 +171,5 @@ def suspects_section(result: StudyResult) -> Markup:
     words = f"{many} whose value disagrees with everything else in the matrix: look at them before you trust the rest."
     if picture.n_suspects > len(rows):
         words += f" The worst {len(rows)}:"
-    region = tag("div", inner, class_="wide", tabindex=0, role="region", aria_label="Suspicious pairs")
+    region = tag("div", inner, class_="wide", tabindex=0, role="region", aria_label="Table of suspicious pairs")
     return join([tag("p", words, class_="fine"), region])

@@ -49,7 +49,7 @@
     };
     svg.addEventListener("pointermove", point);
     svg.addEventListener("pointerdown", point);
-    svg.addEventListener("pointerleave", hide);
+    svg.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") hide(); });
     svg.addEventListener("blur", hide);
     svg.addEventListener("keydown", (event) => {
       if (!marks.length) return;
@@ -66,6 +66,9 @@
       choose(marks[at]);
     });
   });
+
+  // A finger leaves the mark when it is lifted: what was shown stays until the next touch elsewhere.
+  document.addEventListener("pointerdown", (event) => { if (!event.target.closest(".plot > svg")) hide(); });
 
   // The heat map: values are read back from the colours of the picture itself.
   function heat(svg) {
@@ -128,7 +131,7 @@
     };
     svg.addEventListener("pointermove", point);
     svg.addEventListener("pointerdown", point);
-    svg.addEventListener("pointerleave", gone);
+    svg.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") gone(); });
     svg.addEventListener("blur", gone);
     svg.addEventListener("keydown", (event) => {
       if (event.key === "Escape") return gone();
@@ -178,8 +181,9 @@
   // A page of a running study looks for a newer self, unless told to wait.
   const fresh = parseFloat(document.body.dataset.fresh);
   if (fresh > 0) {
-    const box = document.createElement("div"), button = document.createElement("button");
+    const box = document.createElement("aside"), button = document.createElement("button");
     box.className = "live";
+    box.setAttribute("aria-label", "Running study");
     box.append("running; this page renews itself", button);
     button.type = "button";
     let timer = 0;
