@@ -138,7 +138,7 @@ def test_equal_weights_are_no_weights_and_weights_are_those_of_the_formula(seed,
     w = rng.random(n) + 0.1
     found = estimate(Clusters.of(u, labels, k, weights=w), np.zeros(k, int), 1, True, None)
     clusters = [(int(np.sum(labels == j)), list(u[labels == j])) for j in range(k)]
-    if any(members >= 3 and any(us) for members, us in clusters):
+    if any(members >= 3 and np.count_nonzero(us) > 1 for members, us in clusters):
         s, scales = oracle.estimate(clusters, [list(w[labels == j]) for j in range(k)])
         np.testing.assert_allclose(found[0][0], s, rtol=1e-7)
         np.testing.assert_allclose(found[1], scales, rtol=1e-7)
@@ -291,6 +291,15 @@ def test_limits_are_those_of_the_equations():
     once, doubled = KernelHLM().fit(D, y), KernelHLM().fit(D[np.ix_(twice, twice)], np.repeat(y, 2))
     assert doubled.shape_estimate_ == pytest.approx(once.shape_estimate_)
     assert doubled.scale_ == pytest.approx(once.scale_)
+
+
+def test_pairs_alone_are_taken_for_one_cluster():
+    """A cluster with one distance fits any shape; all of them together do not."""
+    x = np.array([0.0, 1, 10, 13, 30, 32, 50, 51.5])
+    model = MixtureHLM(n_components=2, random_state=0).fit(np.abs(x[:, None] - x), [0, 0, 0, 0, 1, 1, 1, 1])
+    u = np.array([1.0, 9, 4, 2.25])
+    assert model.shape_estimate_ == pytest.approx(oracle.solve_shape(np.log(u.mean()) - np.log(u).mean()))
+    np.testing.assert_allclose(model.scales_, (u + u.mean()) / 2 / model.shape_estimate_)
 
 
 def test_far_objects_keep_their_probabilities(rng):

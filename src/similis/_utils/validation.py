@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
+from similis._utils.stored import is_stored, mapped
 from similis._utils.warn import warn_user
 from similis.exceptions import KindWarning, ProximityError
 
@@ -127,6 +128,9 @@ def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2) -> t
     y = column_or_1d(y, warn=True)
     if y.shape[0] != n:
         raise ProximityError(f"y must hold one label per object. Got {y.shape[0]} labels for {n} objects.")
+    if y.dtype == object and any(label is None or label != label for label in y):
+        i = next(i for i, label in enumerate(y) if label is None or label != label)
+        raise ProximityError(f"y must hold a label for every object. Object {i} has none; leave it out.")
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < min_classes:
@@ -193,7 +197,9 @@ def _is_float32_frame(X: Any) -> bool:
 
 
 def _array_of_list(X: Any) -> Any:
-    """An array of nested lists, so that it has a shape; what makes none is left for the message."""
+    """An array of nested lists, so that it has a shape, and a map of what is on disk; others are left for the message."""
+    if is_stored(X):
+        return mapped(X)
     if isinstance(X, list | tuple):
         try:
             return np.asarray(X)

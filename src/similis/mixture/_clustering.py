@@ -57,7 +57,15 @@ class Clustering:
             found = k_medoids(self.D, k, method="alternating", init=self._order[:k], **options)
         # Among copies a centroid may serve nobody.
         used, labels = np.unique(found.labels, return_inverse=True)
-        return found.medoids[used], labels
+        return self._sorted(self._first_of_pairs(found.medoids[used], labels), labels)
+
+    def _first_of_pairs(self, medoids, labels):
+        """Either of two objects may stand for both: the first one, where round-off would choose."""
+        for j in np.flatnonzero(np.bincount(labels) == 2):
+            pair = np.flatnonzero(labels == j)
+            if self.weights is None or self.weights[pair[0]] == self.weights[pair[1]]:
+                medoids[j] = pair[0]
+        return medoids
 
     def _medoid(self, members):
         """The object with the least total distance of the others to it, the first among equals."""

@@ -86,7 +86,7 @@ class MixtureHLM(HLMClassifier):
     1), u_j the mean squared distance of the n_j objects other than the centroid and u that over all clusters (of
     the class, without a shared shape); s is the estimate that is not rounded. Centroids, distances of zero and clusters
     of fewer than three objects stay out of the estimation of s and u. Where that leaves nothing, clusters of two are
-    taken, then the distances to nearest neighbours as in :class:`KernelHLM`, whose limits apply.
+    taken, all as one, then the distances to nearest neighbours as in :class:`KernelHLM`, whose limits apply.
 
     A change of the unit of distance changes no answer with a shared shape; see :class:`KernelHLM` for the other.
 

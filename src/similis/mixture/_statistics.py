@@ -114,13 +114,15 @@ def estimate(clusters, codes, n_classes, shared, neighbors):
 def _common(clusters, classes, neighbors):
     """Shape and mean square of clusters: those of three objects or more, else of two, else nearest neighbours.
 
-    None where no distance is above zero.
+    Clusters with a single distance each say nothing about a shape, and are taken for one. None where no distance is
+    above zero.
     """
     there = clusters.counts > 0
     # [qiao2013] sec. 5.1: "we exclude clusters containing fewer than three data points"
     used = there & (clusters.members >= 3)
     if there.any():
         some = clusters.take(used if used.any() else there)
+        some = some if (some.numbers > 1).any() else some.pooled()
         n = some.counts.sum()
         return _shape(some.excess.sum() / n), some.counts @ some.means / n
     near = neighbors()[0].take(classes).pooled()  # every object a centroid: Kernel HLM, sec. 3.2
