@@ -190,8 +190,8 @@ class _State:
 
     @property
     def anchors(self) -> list[Array]:
-        """The multipliers nobody has learnt yet."""
-        return [block.anchor for block in self.blocks]
+        """The multipliers before any is learnt: the anchors, where they make a kernel."""
+        return [np.where(block.values * block.anchor >= 0, block.anchor, 0.0) for block in self.blocks]
 
     @property
     def even_weights(self) -> Array:
