@@ -13,6 +13,8 @@ __all__ = ["BoxLasso", "BoxLassoFit", "box_lasso"]
 
 Array = NDArray[np.float64]
 _SIGNS = np.array([[1.0], [-1.0]])
+# Called some thousand times a second for small problems, where SciPy's checks around them would take half the time.
+_potrf, _potrs = linalg.get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -146,15 +148,12 @@ class BoxLasso:
         if free.any() and self._gram is not None:
             G = self._gram[np.ix_(free, free)]
             G.flat[:: len(G) + 1] += 1e-15 * G.trace()
-            try:
-                factor = linalg.cho_factor(G.T, lower=True, check_finite=False, overwrite_a=True)
-            except linalg.LinAlgError:
-                factor = None
+            factor, failed = _potrf(G.T, lower=True, clean=False, overwrite_a=True)
             signs = np.sign(a[free])
-            for _ in range(0 if factor is None else 3):  # refinement, the residual being that of S
+            for _ in range(0 if failed else 3):  # refinement, the residual being that of S
                 residual = self._S[:, free].T @ (self._y - self._S @ a) - eps * signs
                 a = a.copy()
-                a[free] += linalg.cho_solve(factor, residual, check_finite=False)
+                a[free] += _potrs(factor, residual, lower=True)[0]
                 if (np.sign(a[free]) != signs).any() or (np.abs(a[free]) > box[free]).any():
                     break
                 candidates.append(self._certified(a, eps, box, fit.n_iter))
@@ -220,7 +219,7 @@ class _InteriorPoint:
             """Newton's step towards complementarity products P Z + rz and T U + ru."""
             R = -residual + rz / P - ru / T
             rhs = D * (R[0] / weight[0] - R[1] / weight[1])
-            da = linalg.cho_solve(factor, rhs, check_finite=False)
+            da = _potrs(factor, rhs, lower=True)[0]
             dP = (R - _SIGNS * (rhs - D * da)) / weight  # G da = rhs - D da
             # Where the weight is small that cancels; dp - dm = da gives the same.
             dP = np.where(weight >= weight[::-1], dP, dP[::-1] + _SIGNS * da)
@@ -238,19 +237,19 @@ class _InteriorPoint:
         self.P, self.T, self.Z, self.U = P + t * dP, T - t * dP, Z + t * dZ, U + t * dU
 
 
-def _factor(G: Array, D: Array) -> tuple[Array, bool]:
+def _factor(G: Array, D: Array) -> Array:
     """Cholesky factor of G + diag(D), the diagonal raised a little where rounding makes it indefinite."""
     raised = 0.0
     while True:
         M = G.copy()
         M.flat[:: len(M) + 1] += D + raised
-        try:
-            return linalg.cho_factor(M.T, lower=True, check_finite=False, overwrite_a=True)
-        except linalg.LinAlgError:
-            raised = max(100 * raised, 1e-15 * float(G.trace()))
+        factor, failed = _potrf(M.T, lower=True, clean=False, overwrite_a=True)
+        if not failed:
+            return np.asarray(factor)
+        raised = max(100 * raised, 1e-15 * float(G.trace()))
 
 
 def _reach(x: Array, dx: Array) -> float:
     """How far x can go along dx and stay positive."""
-    falling = dx < 0
-    return float((-x[falling] / dx[falling]).min(initial=np.inf))
+    steepest = float((dx / x).min())
+    return -1.0 / steepest if steepest < 0 else np.inf
