@@ -1,0 +1,442 @@
+"""Machines that learn their kernel: definitions, equivalences, new rows, several classes, grids, bad input."""
+
+import warnings
+
+import conic
+import numpy as np
+import pytest
+from oracles import learnt_kernels as oracle
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+from similis import (
+    FullKernelSVM,
+    IndefiniteSVM,
+    PathSearchCV,
+    SimMKL,
+    SimSVM,
+    SpectrumClip,
+    SpectrumFlip,
+    compact,
+    load,
+    make_stack,
+    save,
+)
+from similis.exceptions import AsymmetryWarning, ProximityError
+from similis.svm._kernel_rows import nearest_kernel_rows
+
+MACHINES = [
+    SimSVM(),
+    SimSVM(anchor="flip", norm=1),
+    SimSVM(anchor="identity"),
+    IndefiniteSVM(),
+    FullKernelSVM(),
+    SimMKL(),
+]
+
+
+def problem(rng, n=40, n_classes=2, noise=0.3, m=15):
+    y = np.arange(n) % n_classes
+    centers = 1.2 * rng.normal(size=(n_classes, 4))
+    Z = np.vstack([centers[y] + rng.normal(size=(n, 4)), 1.5 * rng.normal(size=(m, 4))])
+    D = np.sqrt(((Z[:, None] - Z) ** 2).sum(-1))
+    E = noise * rng.normal(size=D.shape)
+    S = np.exp(-D / np.median(D)) + (E + E.T) / 2
+    return S[:n, :n], np.array(["a", "b", "c", "d"])[y], S[n:, :n], np.diag(S)[n:]
+
+
+def signs(y):
+    return np.where(y == "b", 1.0, -1.0)
+
+
+class TestSimSVM:
+    @pytest.mark.parametrize(("anchor", "norm"), [("clip", 2), ("flip", 2), ("clip", 1), ("flip", 1), ("identity", 2)])
+    def test_attributes_are_those_of_its_equation(self, rng, anchor, norm):
+        """[chen2010] Eq. (5.20), and (5.19) for new rows."""
+        S, y, Q, _ = problem(rng)
+        model = SimSVM(eta=0.02, gamma=0.01, anchor=anchor, norm=norm).fit(S, y)
+        args = signs(y), model.alpha_, model.dual_coef_, model.intercept_, 0.02, 0.01, anchor, norm
+        assert model.objective_ == pytest.approx(oracle.simsvm(S, *args), rel=1e-10)
+        assert model.gap_ < 1e-8 * model.objective_
+        assert model.active_
+        assert (model.eigenvalues_ * model.alpha_ >= -1e-12).all()
+        U, f = model.eigenvectors_, model.decision_function(Q)
+        np.testing.assert_allclose(f, Q @ (U * model.alpha_) @ U.T @ model.dual_coef_ + model.intercept_, rtol=1e-9)
+        K = (U * (model.alpha_ * model.eigenvalues_)) @ U.T
+        np.testing.assert_allclose(model.decision_function(S), K @ model.dual_coef_ + model.intercept_, atol=1e-9)
+        np.testing.assert_array_equal(model.predict(Q), np.where(f > 0, "b", "a"))
+
+    def test_norm_one_leaves_most_multipliers_at_the_anchor(self, rng):
+        S, y, _, _ = problem(rng)
+        one, two = (SimSVM(eta=0.02, gamma=0.01, norm=norm).fit(S, y) for norm in (1, 2))
+        moved = [(np.abs(m.alpha_ - (m.eigenvalues_ >= 0)) > 1e-6).sum() for m in (one, two)]
+        assert 0 < moved[0] < moved[1]
+
+    @pytest.mark.parametrize(("anchor", "spectrum"), [("clip", SpectrumClip()), ("flip", SpectrumFlip())])
+    def test_a_large_gamma_is_the_machine_on_the_anchor_and_says_so(self, rng, anchor, spectrum):
+        S, y, Q, _ = problem(rng)
+        eta = 0.05
+        model = SimSVM(eta=eta, gamma=1e3, anchor=anchor).fit(S, y)
+        assert not model.active_
+        assert model.n_iter_ == 0
+        np.testing.assert_array_equal(model.alpha_, oracle.anchor_of(model.eigenvalues_, anchor))
+        peer = make_pipeline(spectrum, SVC(kernel="precomputed", C=1 / (2 * len(y) * eta), tol=1e-10)).fit(S, y)
+        np.testing.assert_allclose(model.decision_function(Q), peer.decision_function(Q), atol=1e-6)
+        # where the constraint begins to bind the machine changes
+        p = model.eigenvalues_ * (model.eigenvectors_.T @ model.dual_coef_) ** 2 * eta
+        edge = np.linalg.norm(p)
+        assert not SimSVM(eta=eta, gamma=edge * 1.001, anchor=anchor).fit(S, y).active_
+        assert SimSVM(eta=eta, gamma=edge * 0.99, anchor=anchor).fit(S, y).active_
+
+    def test_treating_new_rows_alike_matters(self, rng):
+        """[chen2010] table 5.4: rows left as they are fit another kernel."""
+        S, y, _, _ = problem(rng, n=60, noise=1.2)
+        model = SimSVM(eta=0.01, gamma=0.05, anchor="flip").fit(S, y)
+        raw = S @ model.dual_coef_ + model.intercept_
+        assert (model.predict(S) == y).mean() > (np.where(raw > 0, "b", "a") == y).mean()
+
+    def test_scale_of_the_matrix_is_that_of_eta(self, rng):
+        S, y, Q, _ = problem(rng)
+        a = SimSVM(eta=0.02, gamma=0.01).fit(S, y)
+        b = SimSVM(eta=20.0, gamma=0.01).fit(1000 * S, y)
+        np.testing.assert_allclose(a.decision_function(Q), b.decision_function(1000 * Q), atol=1e-5)
+
+
+class TestIndefiniteSVM:
+    def test_attributes_are_those_of_its_equation(self, rng):
+        """[chen2010] Eq. (5.8)-(5.9)."""
+        S, y, Q, _ = problem(rng)
+        model = IndefiniteSVM(C=2.0, rho=0.5).fit(S, y)
+        value, K = oracle.indefinite(S, signs(y), model.alpha_, 0.5)
+        assert model.objective_ == pytest.approx(value, rel=1e-10)
+        np.testing.assert_allclose(model.kernel_, K, atol=1e-9)
+        assert (model.alpha_ >= 0).all()
+        assert (model.alpha_ <= 2).all()
+        assert abs(model.alpha_ @ signs(y)) < 1e-12
+        assert model.gap_ < 1e-7 * model.objective_
+        values, W = np.linalg.eigh(K)
+        W = W[:, values > 1e-10]
+        f = Q @ W @ W.T @ (signs(y) * model.alpha_) + model.intercept_
+        np.testing.assert_allclose(model.decision_function(Q), f, atol=1e-8)
+
+    def test_equals_the_primal_problem_rescaled(self, rng):
+        """[chen2010] Eq. (5.12) with eta = 1 / (2 n C) and 2 eta rho ||K - S||^2; the paper drops the factor."""
+        S, y, _, _ = problem(rng, n=14)
+        C, rho = 1.5, 0.4
+        eta = 1 / (2 * len(y) * C)
+        model = IndefiniteSVM(C=C, rho=rho).fit(S, y)
+        t, c = signs(y), signs(y) * model.alpha_
+        primal = oracle.full_kernel(S, t, model.kernel_, c, model.intercept_, eta, 2 * eta * rho, square=True)
+        assert 2 * eta * model.objective_ == pytest.approx(primal, rel=1e-6)
+        assert primal == pytest.approx(conic.full_kernel(S, t, eta, 2 * eta * rho, square=True), rel=1e-5)
+
+    def test_a_large_rho_is_the_machine_on_clip(self, rng):
+        S, y, Q, _ = problem(rng)
+        peer = make_pipeline(SpectrumClip(), SVC(kernel="precomputed", C=1.0, tol=1e-8)).fit(S, y)
+        f = IndefiniteSVM(C=1.0, rho=1e7).fit(S, y).decision_function(Q)
+        np.testing.assert_allclose(f, peer.decision_function(Q), atol=1e-3)
+
+    def test_for_a_kernel_it_is_a_quartic(self, rng):
+        """S positive semi-definite: 1'a - v'Sv / 2 - ||v||^4 / (16 rho)."""
+        S, y, _, _ = problem(rng, n=20)
+        S = oracle.positive_part(S)
+        model = IndefiniteSVM(C=1.0, rho=0.2).fit(S, y)
+        v = signs(y) * model.alpha_
+        assert model.objective_ == pytest.approx(v @ signs(y) - v @ S @ v / 2 - (v @ v) ** 2 / 3.2, rel=1e-9)
+
+
+class TestFullKernelSVM:
+    def test_attributes_are_those_of_its_equation(self, rng):
+        """[chen2010] Eq. (5.2)."""
+        S, y, _, _ = problem(rng, n=14)
+        model = FullKernelSVM(eta=0.05, gamma=0.1).fit(S, y)
+        args = signs(y), model.kernel_, model.dual_coef_, model.intercept_, 0.05, 0.1
+        assert model.objective_ == pytest.approx(oracle.full_kernel(S, *args), rel=1e-7)
+        assert model.objective_ == pytest.approx(conic.full_kernel(S, signs(y), 0.05, 0.1), rel=1e-5)
+        assert model.gap_ < 1e-7 * model.objective_
+        pinv = np.linalg.pinv(model.kernel_, rcond=1e-10)  # c of least norm
+        np.testing.assert_allclose(pinv @ model.kernel_ @ model.dual_coef_, model.dual_coef_, atol=1e-8)
+
+    def test_is_the_indefinite_svm_at_its_distance(self, rng):
+        """gamma ||X|| = min_t gamma (||X||^2 / t + t) / 2: rho = gamma / (4 eta t) at t = ||K - S||."""
+        S, y, _, _ = problem(rng)
+        eta, gamma = 0.02, 0.05
+        full = FullKernelSVM(eta=eta, gamma=gamma).fit(S, y)
+        t = np.linalg.norm(full.kernel_ - S)
+        inner = IndefiniteSVM(C=1 / (2 * len(y) * eta), rho=gamma / (4 * eta * t)).fit(S, y)
+        np.testing.assert_allclose(inner.kernel_, full.kernel_, atol=1e-4)
+        assert full.objective_ == pytest.approx(2 * eta * inner.objective_ + gamma * t / 2, rel=1e-6)
+
+    def test_limits(self, rng):
+        S, y, _, _ = problem(rng, n=20)
+        np.testing.assert_allclose(FullKernelSVM(gamma=1e5).fit(S, y).kernel_, oracle.positive_part(S), atol=1e-3)
+        K = oracle.positive_part(S) + 0.1 * np.eye(20)
+        model = FullKernelSVM(eta=0.1, gamma=50.0).fit(K, y)  # a kernel is kept as it is
+        np.testing.assert_allclose(model.kernel_, K, atol=1e-10)
+        peer = SVC(kernel="precomputed", C=1 / (2 * 20 * 0.1), tol=1e-10).fit(K, y)
+        np.testing.assert_allclose(model.decision_function(K), peer.decision_function(K), atol=1e-6)
+
+    def test_transduction(self, rng):
+        S, y, _, _ = problem(rng, n=13, n_classes=2)
+        codes = np.where(y == "b", 1, 0)
+        given = codes.copy()
+        given[8:] = -1
+        model = FullKernelSVM(eta=0.05, gamma=0.1, transductive=True).fit(S, given)
+        assert model.kernel_.shape == (13, 13)
+        assert model.dual_coef_.shape == (8,)
+        f = model.kernel_[:, :8] @ model.dual_coef_ + model.intercept_
+        np.testing.assert_array_equal(model.transduction_[:8], codes[:8])
+        np.testing.assert_array_equal(model.transduction_[8:], (f[8:] > 0).astype(int))
+        t = signs(y)[:8]
+        value = oracle.full_kernel(S, t, model.kernel_, model.dual_coef_, model.intercept_, 0.05, 0.1)
+        assert model.objective_ == pytest.approx(value, rel=1e-6)
+        assert value == pytest.approx(conic.full_kernel(S, t, 0.05, 0.1), rel=1e-5)
+        assert not hasattr(model, "predict_path")
+        assert not hasattr(FullKernelSVM().fit(S, y), "transduction_")
+
+    def test_transduction_of_several_classes_and_text(self, rng):
+        S, y, Q, own = problem(rng, n=30, n_classes=3, noise=0.1)
+        given = y.astype(object)
+        given[20:] = -1
+        model = FullKernelSVM(transductive=True).fit(S, given)
+        assert (model.transduction_[:20] == y[:20]).all()
+        assert (model.transduction_[20:] == y[20:]).mean() > 0.5
+        assert set(model.predict(Q, own)) <= {"a", "b", "c"}
+
+    def test_transduction_needs_two_classes_beside_no_label(self, rng):
+        S, _, _, _ = problem(rng, n=6)
+        for y in ([-1, -1, 1, 1, 1, 1], [-1] * 6):
+            with pytest.raises(ProximityError, match="class") as caught:
+                FullKernelSVM(transductive=True).fit(S, y)
+            assert len(str(caught.value)) < 300
+
+
+class TestNewRows:
+    def test_nearest_rows_by_alternating_projections(self, rng):
+        """[chen2010] Eq. (5.13), from which (5.14) follows with r'K^+ r <= t."""
+        K = oracle.positive_part(problem(rng, n=6)[0])
+        for psi in (-0.5, 0.1, 1.0, 4.0):
+            s = rng.normal(size=6)
+            r = nearest_kernel_rows(K, s[None], np.array([psi]))[0]
+            np.testing.assert_allclose(r, oracle.clipped_row(K, s, psi), atol=2e-3)
+
+    def test_rows_extend_the_kernel_and_are_nearest(self, rng):
+        S, y, Q, own = problem(rng)
+        K = IndefiniteSVM(rho=0.1).fit(S, y).kernel_
+        R = nearest_kernel_rows(K, Q, own)
+        values, U = np.linalg.eigh(K)
+        keep = values > 1e-9
+        inverse = (U[:, keep] / values[keep]) @ U[:, keep].T
+        P = U[:, keep] @ U[:, keep].T
+
+        def cost(r, s, psi):
+            return 2 * ((r - s) ** 2).sum() + (max(psi, r @ inverse @ r) - psi) ** 2
+
+        for r, s, psi in zip(R, Q, own):
+            np.testing.assert_allclose(P @ r, r, atol=1e-9)
+            best = cost(r, s, psi)
+            for _ in range(20):
+                assert best <= cost(r + 1e-3 * P @ rng.normal(size=len(r)), s, psi) + 1e-12
+
+    def test_without_a_self_similarity_it_is_free(self, rng):
+        S, y, Q, own = problem(rng)
+        for model in (IndefiniteSVM(), FullKernelSVM()):
+            f = model.fit(S, y).decision_function(Q)
+            np.testing.assert_allclose(model.decision_function(Q, 1e9), f, atol=1e-6)
+            assert np.abs(model.decision_function(Q, own) - f).max() > 1e-6
+            np.testing.assert_array_equal(model.predict(Q, own) == "b", model.decision_function(Q, own) > 0)
+
+    def test_self_similarities_of_several_classes(self, rng):
+        S, y, Q, own = problem(rng, n_classes=3)
+        model = FullKernelSVM().fit(S, y)
+        scores = model.decision_function(Q, own)
+        assert scores.shape == (len(Q), 3)
+        np.testing.assert_array_equal(model.classes_[scores.argmax(axis=1)], model.predict(Q, own))
+        with pytest.raises(ProximityError, match="one a row: 15"):
+            model.predict(Q, own[:3])
+
+
+class TestSimMKL:
+    def stack(self, rng, n=40, **options):
+        S, y, Q, _ = problem(rng, n=n, **options)
+        T, _, R, _ = problem(rng, n=n, **options)
+        X = signs(y)[:, None] * 0.6 + rng.normal(size=(n, 2))
+        new = rng.normal(size=(len(Q), 2))
+        kernels = [X @ X.T, np.exp(-((X[:, None] - X) ** 2).sum(-1))]
+        rows = [new @ X.T, np.exp(-((new[:, None] - X) ** 2).sum(-1))]
+        names = ["judged", "other", "linear", "gauss"]
+        return make_stack([S, T, *kernels], names=names), y, make_stack([Q, R, *rows], names=names)
+
+    def test_attributes_are_those_of_its_equation(self, rng):
+        """[chen2010] Eq. (5.35), two similarities."""
+        stack, y, new = self.stack(rng)
+        model = SimMKL(eta=0.01, gamma=0.02, trace=30.0).fit(stack, y)
+        assert model.roles_ == ("similarity", "similarity", "kernel", "kernel")
+        assert list(model.named_weights_) == ["linear", "gauss"]
+        np.testing.assert_array_equal(list(model.named_weights_.values()), model.weights_)
+        slices = [np.asarray(stack[:, :, k]) for k in range(4)]
+        args = model.alpha_, model.weights_, model.dual_coef_, model.intercept_, 0.01, 0.02, 30.0
+        assert model.objective_ == pytest.approx(oracle.simmkl(slices[:2], slices[2:], signs(y), *args), rel=1e-9)
+        assert model.gap_ < 1e-7 * model.objective_
+        f = model.intercept_
+        for k, (U, alpha) in enumerate(zip(model.eigenvectors_, model.alpha_)):
+            f = f + new[:, :, k] @ (U * alpha) @ U.T @ model.dual_coef_
+        for k, w in zip((2, 3), model.weights_):
+            f = f + w * new[:, :, k] @ model.dual_coef_
+        np.testing.assert_allclose(model.decision_function(new), f, atol=1e-9)
+
+    def test_without_similarities_it_is_multiple_kernel_learning(self, rng):
+        """[chen2010] Eq. (5.33); both kernels are active."""
+        stack, y, _ = self.stack(rng, n=24)
+        kernels = [np.asarray(stack[:, :, k]) for k in (2, 3)]
+        eta = 0.002
+        model = SimMKL(eta=eta, trace=24.0).fit(stack[:, :, 2:], y)
+        assert (model.weights_ * [np.trace(K) for K in kernels] > 0.5).all()
+        value = conic.multiple_kernels(kernels, signs(y), 1 / (2 * 24 * eta), 24.0)
+        assert model.objective_ == pytest.approx(2 * eta * value, rel=1e-5)
+        forms = [model.dual_coef_ @ K @ model.dual_coef_ / np.trace(K) for K in kernels]
+        assert forms[0] == pytest.approx(forms[1], rel=1e-4)  # the condition for both to have weight
+
+    def test_a_stack_of_one_is_simsvm(self, rng):
+        S, y, Q, _ = problem(rng, n_classes=3)
+        one, other = SimMKL().fit(make_stack([S]), y), SimSVM().fit(S, y)
+        np.testing.assert_allclose(one.decision_function(make_stack([Q])), other.decision_function(Q), atol=1e-9)
+        np.testing.assert_allclose(SimMKL().fit(S, y).decision_function(Q), other.decision_function(Q), atol=1e-9)
+
+    def test_one_kernel_is_a_support_vector_machine(self, rng):
+        stack, y, new = self.stack(rng)
+        K = np.asarray(stack[:, :, 3])
+        model = SimMKL(eta=0.01).fit(K, y)
+        assert model.trace_ == len(y)
+        peer = SVC(kernel="precomputed", C=1 / (2 * len(y) * 0.01), tol=1e-10).fit(K * len(y) / np.trace(K), y)
+        f = peer.decision_function(np.asarray(new[:, :, 3]) * len(y) / np.trace(K))
+        np.testing.assert_allclose(model.decision_function(np.asarray(new[:, :, 3])), f, atol=1e-4)
+
+    def test_trace_of_the_first_similarity_by_default(self, rng):
+        stack, y, _ = self.stack(rng)
+        values = np.linalg.eigvalsh(stack[:, :, 0])
+        for anchor, trace in (("clip", np.maximum(values, 0).sum()), ("flip", np.abs(values).sum())):
+            model = SimMKL(anchor=anchor).fit(stack, y)
+            assert model.trace_ == pytest.approx(trace)
+            used = sum(w * np.trace(stack[:, :, k]) for k, w in zip((2, 3), model.weights_))
+            assert used == pytest.approx(trace)
+
+    def test_a_kernel_may_be_declared_a_similarity(self, rng):
+        stack, y, _ = self.stack(rng)
+        model = SimMKL(roles=["similarity", "similarity", "similarity", "kernel"]).fit(stack, y)
+        assert len(model.alpha_) == 3
+        assert len(model.weights_) == 1
+
+    def test_zero_slices_have_no_weight(self, rng):
+        stack, y, _ = self.stack(rng)
+        model = SimMKL().fit(np.concatenate([stack, np.zeros((40, 40, 1))], axis=2), y)
+        assert model.roles_[-1] == "kernel"
+        assert model.weights_[-1] == 0
+
+    def test_several_classes_and_searches(self, rng):
+        S, y, Q, _ = problem(rng, n_classes=3)
+        T, _, R, _ = problem(rng, n_classes=3)
+        stack, new = make_stack([S, T, T @ T]), make_stack([Q, R, R @ T])
+        model = SimMKL().fit(stack, y)
+        assert model.coef_.shape == (3, 40, 3)
+        assert [part.weights_.shape for part in model.estimators_] == [(1,)] * 3
+        search = PathSearchCV(SimMKL(), {"eta": [0.01, 0.1], "gamma": [0.01, 1.0]}, cv=3).fit(stack, y)
+        plain = GridSearchCV(SimMKL(), {"eta": [0.01, 0.1], "gamma": [0.01, 1.0]}, cv=3).fit(stack, y)
+        np.testing.assert_array_equal(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
+        assert search.predict(new).shape == (15,)
+
+    @pytest.mark.parametrize(
+        ("make", "words"),
+        [
+            (lambda S: SimMKL(roles=["kernel"]).fit(S, [0, 1] * 20), "each of the 4 slices"),
+            (lambda S: SimMKL(roles=["kernel", "x", "kernel", "kernel"]).fit(S, [0, 1] * 20), "similarity"),
+            (lambda S: SimMKL(roles=["kernel"] * 4).fit(S, [0, 1] * 20), "'judged' is declared a kernel"),
+            (lambda S: SimMKL().fit(S, [0, 1] * 20).predict(S[:, :, :3]), "stack of 4 matrices"),
+            (lambda S: SimMKL().fit(S[:, :7], [0, 1] * 20), "square"),
+            (lambda S: make_stack([S[:, :, 0], S[:7, :, 0]]), "same shape"),
+            (lambda S: SimMKL(trace=0.0).fit(S, [0, 1] * 20), "trace"),
+        ],
+    )
+    def test_bad_stacks(self, rng, make, words):
+        with pytest.raises(ValueError, match=words) as caught:
+            make(self.stack(rng)[0])
+        assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("estimator", MACHINES, ids=repr)
+class TestEveryMachine:
+    def test_pairs_are_machines_of_their_own(self, estimator, rng):
+        S, y, Q, _ = problem(rng, n=30, n_classes=3)
+        model = estimator.fit(S, y)
+        np.testing.assert_array_equal(model.pairs_, [[0, 1], [0, 2], [1, 2]])
+        assert not hasattr(model, "objective_")
+        for (g, h), part in zip(model.pairs_, model.estimators_):
+            members = np.flatnonzero((y == "abc"[g]) | (y == "abc"[h]))
+            alone = type(estimator)(**estimator.get_params()).fit(S[np.ix_(members, members)], y[members])
+            np.testing.assert_allclose(part.decision_function(Q[:, members]), alone.decision_function(Q[:, members]))
+            assert part.objective_ == alone.objective_
+        assert model.fit(S[:20, :20], y[:20] == "a").objective_ > 0  # and forgets the pairs
+        assert not hasattr(model, "pairs_")
+
+    def test_grids_give_what_single_fits_give(self, estimator, rng):
+        S, y, Q, _ = problem(rng, n=24, n_classes=3)
+        first, second = estimator._path_params
+        grid = [{first: a, second: b} for a in (0.3, 0.01) for b in (0.01, 0.3)]
+        values = estimator.predict_path(S, y, Q, grid, response="decision_function")
+        for point, value in zip(grid, values):
+            single = type(estimator)(**{**estimator.get_params(), **point}).fit(S, y).decision_function(Q)
+            np.testing.assert_allclose(value, single, atol=1e-9)
+        folds = np.arange(24) % 3
+        found = estimator.predict_path_cv(S, y, folds, grid)
+        for point, labels in zip(grid, found):
+            model = type(estimator)(**{**estimator.get_params(), **point})
+            train = folds != 1
+            model.fit(S[np.ix_(train, train)], y[train])
+            np.testing.assert_array_equal(labels[~train], model.predict(S[np.ix_(~train, train)]))
+
+    def test_degenerate_input_is_quiet(self, estimator):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            zero = estimator.fit(np.zeros((5, 5)), [0, 1, 1, 1, 0])
+            assert zero.predict(np.zeros((1, 5))) == 1  # the larger class
+            two = estimator.fit(np.array([[1.0, 0.2], [0.2, 0.0]]), [0, 1])
+            assert np.isfinite(two.decision_function([[1.0, 0.0], [0.0, 1.0]])).all()
+            alike = np.ones((6, 6))
+            alike[:3, 3:] = alike[3:, :3] = 0.0
+            same = estimator.fit(alike, [0, 0, 0, 1, 1, 1])
+            np.testing.assert_array_equal(same.predict(alike), [0, 0, 0, 1, 1, 1])
+
+    def test_asymmetry_is_said(self, estimator, rng):
+        S, y, Q, _ = problem(rng, n=20)
+        A = S + 0.1 * rng.normal(size=S.shape)
+        with pytest.warns(AsymmetryWarning):
+            model = estimator.fit(A, y)
+        f = model.decision_function(Q)
+        np.testing.assert_allclose(estimator.fit((A + A.T) / 2, y).decision_function(Q), f, atol=1e-9)
+
+    def test_cross_validation_files_and_columns(self, estimator, rng, tmp_path):
+        S, y, Q, _ = problem(rng, n=30, n_classes=3, noise=0.05)
+        assert cross_val_score(estimator, S, y, cv=3).mean() > 0.5
+        model = estimator.fit(S, y)
+        save(model, tmp_path / "model.skops")
+        np.testing.assert_array_equal(load(tmp_path / "model.skops").decision_function(Q), model.decision_function(Q))
+        small = compact(model)
+        np.testing.assert_array_equal(small.predict(Q[:, small.columns_]), model.predict(Q))
+
+    @pytest.mark.parametrize("value", [0.0, -1.0, "many"])
+    def test_parameters_must_be_positive(self, estimator, value):
+        for name in {"eta", "gamma", "rho", "C", "trace"} & set(estimator.get_params()):
+            with pytest.raises(ValueError, match=name) as caught:
+                type(estimator)(**{name: value}).fit(np.eye(4), [0, 1, 0, 1])
+            assert len(str(caught.value)) < 300
+
+
+def test_an_open_gap_is_said(rng, monkeypatch):
+    from similis.solvers import _spectral_kernel
+
+    S, y, _, _ = problem(rng)
+    monkeypatch.setattr(_spectral_kernel.InteriorPoint, "step", lambda self: False)
+    with pytest.warns(ConvergenceWarning, match="SimSVM ended"):
+        SimSVM(gamma=1e-3).fit(S, y)
