@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.params import choice
 from similis.exceptions import ProximityError
-from similis.measures._base import Measure
+from similis.measures._base import Measure, Tick
+from similis.measures._products import sparse_products
 from similis.measures._texts import read_texts
 
 __all__ = ["TfidfCosine"]
@@ -96,5 +97,6 @@ class TfidfCosine(Measure):
         check_is_fitted(self, "_vectorizer")
         return self._vectorizer.transform(objects)
 
-    def _compare(self, A: Any, B: Any) -> NDArray[Any]:
-        return np.minimum((A @ B.T).toarray(), 1.0)
+    def _matrix(self, A: Any, B: Any, n_jobs: int | None = None, tick: Tick | None = None) -> NDArray[Any]:
+        out = sparse_products(A, B, n_jobs, tick)
+        return np.minimum(out, 1.0, out=out)

@@ -14,8 +14,9 @@ from scipy import sparse
 from similis._utils.params import at_least
 from similis._utils.storable import storable
 from similis.exceptions import ProximityError
-from similis.measures._base import Measure, Tick, mirror_upper, over_rows
+from similis.measures._base import Measure, Tick
 from similis.measures._graphs import Graph, read_graphs
+from similis.measures._products import sparse_products
 
 __all__ = ["WeisfeilerLehman"]
 
@@ -83,70 +84,64 @@ class WeisfeilerLehman(Measure):
         return read_graphs(X, "WeisfeilerLehman")
 
     def _learn(self, objects: list[Graph], y: Any) -> None:
-        self._labels = self._new_labels()
-        self._labels.count(objects, self.edge_labels, learn=True)
+        self._labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
+        self._labels.learn([objects], self.edge_labels)
 
     def _encode(self, objects: list[Graph]) -> _Counts:
-        return self._labels.count(objects, self.edge_labels, learn=False)
+        return self._labels.count(self._labels.describe(objects, self.edge_labels))
 
     def _encode_all(self, collections: Sequence[list[Graph]]) -> list[_Counts]:
-        # Two new graphs may share a neighbourhood that no training graph has.
-        labels = self._new_labels()
-        for objects in collections:
-            labels.count(objects, self.edge_labels, learn=True)
-        return [labels.count(objects, self.edge_labels, learn=False) for objects in collections]
-
-    def _new_labels(self) -> _Labels:
-        return _Labels([{} for _ in range(self.n_iter + 1)], {})
+        # Two new graphs may share a neighbourhood that no training graph has: labels are those of the graphs at hand.
+        labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
+        return [labels.count(found) for found in labels.learn(collections, self.edge_labels)]
 
     def _matrix(self, A: _Counts, B: _Counts, n_jobs: int | None = None, tick: Tick | None = None) -> NDArray[Any]:
-        out = np.empty((A.counts.shape[0], B.counts.shape[0]))
-        right = B.counts.T.tocsc()
-
-        def work(rows: slice) -> None:
-            out[rows] = (A.counts[rows] @ right).toarray()
-            if self.normalize:
-                out[rows] /= np.sqrt(A.own[rows, None] * B.own)
-                np.minimum(out[rows], 1.0, out=out[rows])
-
-        over_rows(work, len(out), n_jobs, tick)
-        if B is A:
-            mirror_upper(out)
+        out = sparse_products(A.counts, B.counts, n_jobs, tick)
+        if self.normalize:
+            out /= np.sqrt(np.outer(A.own, B.own))
+            np.minimum(out, 1.0, out=out)
         return out
 
 
 @storable
 @dataclass
 class _Labels:
-    """What the labels of every round stand for: ``rounds[r]`` maps a node's description to its number."""
+    """What the labels of every round stand for: ``rounds[r]`` maps a node's description to its number.
+
+    `sizes` says how many labels of each round have been learnt; numbers beyond are of one call only.
+    """
 
     rounds: list[dict[Any, int]]
     edges: dict[Any, int]
+    sizes: list[int]
 
-    def count(self, graphs: list[Graph], edge_labels: bool, learn: bool) -> _Counts:
-        """How often each label of each round occurs in each graph; new descriptions are learnt, or only counted."""
-        rounds = self.rounds if learn else [dict(table) for table in self.rounds]
-        edges = self.edges if learn else dict(self.edges)
-        width = sum(len(table) for table in self.rounds)
-        known = [len(table) for table in self.rounds]
-        columns, values, starts, own = [], [], [0], []
-        for i, graph in enumerate(graphs):
-            try:
-                found = _refine(graph, rounds, edges if edge_labels else None)
-            except TypeError:
-                raise ProximityError(
-                    f"Labels of nodes and edges must be hashable. Those of graph {i} are not."
-                ) from None
-            own.append(sum(n * n for counter in found for n in counter.values()))
-            first = 0
-            for counter, size in zip(found, known):
-                for label, n in counter.items():
-                    if label < size:
-                        columns.append(first + label)
-                        values.append(n)
-                first += size
+    def learn(self, collections: Sequence[list[Graph]], edge_labels: bool) -> list[list[list[Counter[int]]]]:
+        """Describe graphs and keep every label of theirs."""
+        found = [_describe(graphs, self.rounds, self.edges if edge_labels else None) for graphs in collections]
+        self.sizes = [len(table) for table in self.rounds]
+        return found
+
+    def describe(self, graphs: list[Graph], edge_labels: bool) -> list[list[Counter[int]]]:
+        """Describe graphs and forget their new labels."""
+        return _describe(graphs, [dict(table) for table in self.rounds], dict(self.edges) if edge_labels else None)
+
+    def count(self, described: list[list[Counter[int]]]) -> _Counts:
+        """Counts of the learnt labels, a column each, and the similarity of each graph with itself."""
+        columns: list[int] = []
+        values: list[int] = []
+        starts = [0]
+        firsts = np.concatenate([[0], np.cumsum(self.sizes)]).tolist()
+        for counters in described:
+            for counter, first, size in zip(counters, firsts, self.sizes):
+                known = [(first + label, n) for label, n in counter.items() if label < size]
+                columns += [column for column, _ in known]
+                values += [n for _, n in known]
             starts.append(len(columns))
-        counts = sparse.csr_array((np.array(values, dtype=np.float64), columns, starts), (len(graphs), max(width, 1)))
+        counts = sparse.csr_array(
+            (np.array(values, dtype=np.float64), np.array(columns, dtype=np.int32), starts),
+            (len(described), max(firsts[-1], 1)),
+        )
+        own = [sum(n * n for counter in counters for n in counter.values()) for counters in described]
         return _Counts(counts, np.array(own, dtype=np.float64))
 
 
@@ -156,6 +151,19 @@ class _Counts:
 
     counts: Any
     own: NDArray[np.float64]
+
+
+def _describe(
+    graphs: list[Graph], rounds: list[dict[Any, int]], edges: dict[Any, int] | None
+) -> list[list[Counter[int]]]:
+    """Labels of each graph and round, counted; new descriptions get the next number."""
+    found = []
+    for i, graph in enumerate(graphs):
+        try:
+            found.append(_refine(graph, rounds, edges))
+        except TypeError:
+            raise ProximityError(f"Labels of nodes and edges must be hashable. Those of graph {i} are not.") from None
+    return found
 
 
 def _refine(graph: Graph, rounds: list[dict[Any, int]], edges: dict[Any, int] | None) -> list[Counter[int]]:
