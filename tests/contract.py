@@ -29,6 +29,11 @@ def expected_failures(estimator):
         )
     if getattr(estimator, "scheme", None) == "resample":
         failures["check_fit_score_takes_y"] = "the check feeds the same square X again, without columns for the past"
+    if type(estimator).__name__ == "CompletionSVM":
+        failures["check_classifiers_train"] = "the check trains on more objects than max_samples"
+        failures["check_estimators_pickle"] = "the check puts NaN into a matrix that comes without an auxiliary kernel"
+        failures["check_positive_only_tag_during_fit"] = "the check's matrix is indefinite, which is refused"
+        failures["check_estimators_dtypes"] = "rounded to integers, the check's kernel is indefinite, which is refused"
     return failures
 
 

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import similis.proximity as room
 from similis.proximity import (
     BoxCox,
+    CompleteKernel,
     DissimilaritySpace,
     Landmarks,
     PseudoEuclidean,
@@ -56,6 +57,11 @@ ESTIMATORS = [
     PseudoEuclidean(),
     PseudoEuclidean(n_components=1, positive_only=True),
     Whiten(),
+    CompleteKernel(),
+    CompleteKernel(mu=0.0),
+    CompleteKernel(psd=True, keep_known=False),
+    CompleteKernel(method="psd"),
+    CompleteKernel(method="psd", keep_known=False),
     Landmarks(5, random_state=0),
     Landmarks(5, selection="kcenter", spectrum="flip"),
     Landmarks(5, selection="medoids", output="features"),
@@ -212,10 +218,11 @@ def test_bad_input_gets_one_clear_sentence(estimator, rng):
     cases = [
         (lambda: clone(estimator).fit(S[:, :7], y), "square"),
         (lambda: clone(estimator).fit(infinite, y), "row 3, column 5"),
-        (lambda: clone(estimator).fit(missing, y), "row 4, column 2.*complete_kernel"),
         (lambda: fitted.transform(T.T), "transpose"),
         (lambda: fitted.transform(T[:, :5]), "expecting 24"),
     ]
+    if not get_tags(estimator).input_tags.allow_nan:
+        cases.append((lambda: clone(estimator).fit(missing, y), "row 4, column 2.*complete_kernel"))
     if get_tags(estimator).input_tags.positive_only:
         negative = S.copy()
         negative[1, 2] = -1

@@ -2,6 +2,8 @@
 
 from similis._utils.validation import check_proximity
 from similis.proximity._boxcox import BoxCox
+from similis.proximity._complete import complete_kernel
+from similis.proximity._complete_kernel import CompleteKernel
 from similis.proximity._convert import ToDissimilarity, ToSimilarity
 from similis.proximity._diagnosis import Diagnosis, diagnose
 from similis.proximity._diffusion import diffusion_kernel
@@ -38,6 +40,9 @@ __all__ = [
     "PseudoEuclidean",
     "Whiten",
     "Landmarks",
+    # incomplete matrices
+    "complete_kernel",
+    "CompleteKernel",
     # functions
     "make_stack",
     "diffusion_kernel",

@@ -2,6 +2,16 @@
 
 from similis.solvers._box_lasso import BoxLasso, BoxLassoFit, box_lasso
 from similis.solvers._centroids import centroids_by_fold, class_centroids
+from similis.solvers._completion import (
+    Completion,
+    conditional_completion,
+    em_completion,
+    mixture_completion,
+    wishart_completion,
+)
+from similis.solvers._completion_rows import KernelFactor, infer_row, kernel_factor
+from similis.solvers._completion_svm import CompletionMachine, completion_machine
+from similis.solvers._frobenius import frobenius_completion
 from similis.solvers._full_kernel import FullKernelFit, IndefiniteMachine
 from similis.solvers._gamma import gamma_shape
 from similis.solvers._kernel_search import FullKernelMachine, NormKernelFit
@@ -14,6 +24,7 @@ from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
 from similis.solvers._maxent import Exponentials, Omega, maxent_exponents
 from similis.solvers._medoids import Medoids, farthest_first, k_medoids, total_proximity
 from similis.solvers._neighbors import class_sums, top_k, vote_winners
+from similis.solvers._scattered import Infeasible, nearest_completion, nuclear_completion
 from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit, SpectralMachine
 
 __all__ = [
@@ -61,6 +72,21 @@ __all__ = [
     "FullKernelFit",
     "FullKernelMachine",
     "NormKernelFit",
+    # incomplete kernels
+    "Completion",
+    "conditional_completion",
+    "em_completion",
+    "mixture_completion",
+    "wishart_completion",
+    "frobenius_completion",
+    "nearest_completion",
+    "nuclear_completion",
+    "Infeasible",
+    "kernel_factor",
+    "KernelFactor",
+    "infer_row",
+    "completion_machine",
+    "CompletionMachine",
     # the smallest weights with a margin
     "nonnegative_margin",
     "MarginWeights",

@@ -1,5 +1,6 @@
 """Support vectors on any similarity."""
 
+from similis.svm._completion import CompletionSVM
 from similis.svm._full_kernel import FullKernelSVM
 from similis.svm._indefinite import IndefiniteSVM
 from similis.svm._lp_machine import LPMachine
@@ -8,4 +9,4 @@ from similis.svm._sim_mkl import SimMKL
 from similis.svm._sim_svm import SimSVM
 from similis.svm._svm_knn import SVMKNN
 
-__all__ = ["PotentialSVM", "LPMachine", "SVMKNN", "IndefiniteSVM", "SimSVM", "SimMKL", "FullKernelSVM"]
+__all__ = ["PotentialSVM", "LPMachine", "SVMKNN", "IndefiniteSVM", "SimSVM", "SimMKL", "FullKernelSVM", "CompletionSVM"]

@@ -1,0 +1,226 @@
+"""A support vector machine and the hidden part of its kernel, learnt together. [chen2010] Eq. (6.7), (6.10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from similis.solvers._frobenius import known_range, nearest_weights
+from similis.solvers._local_svm import svm_path
+from similis.solvers._lp_margin import best_intercept
+
+__all__ = ["CompletionMachine", "completion_machine"]
+
+_ROOT2 = np.sqrt(2.0)
+
+
+@dataclass(frozen=True)
+class CompletionMachine:
+    """Solution of :func:`completion_machine`.
+
+    Attributes
+    ----------
+    kernel : ndarray of shape (n, n)
+        K, positive semi-definite, the known block as it was.
+    weights : ndarray of shape (n,)
+        w of the auxiliary kernel's eigenvectors.
+    coef : ndarray of shape (l,)
+        c, one for each labelled object.
+    intercept : float
+        b.
+    objective : float
+        Of this K, c and b.
+    gap : float
+        Upper bound on how far `objective` is above its minimum, up to the solver's own tolerance.
+    status : str
+        What the solver says.
+    """
+
+    kernel: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    coef: NDArray[np.float64]
+    intercept: float
+    objective: float
+    gap: float
+    status: str
+
+
+def completion_machine(
+    K: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    K_aux: NDArray[np.float64],
+    y: NDArray[np.float64],
+    *,
+    eta: float,
+    gamma: float,
+) -> CompletionMachine:
+    """Minimise (1/l) sum_i xi_i + eta c'Kc + gamma ||K - sum_i w_i v_i v_i'||_F over c, b, w >= 0 and K's hidden part.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Only the block of the known objects is read; positive semi-definite.
+    known : ndarray of bool of shape (n,)
+        The known objects.
+    K_aux : ndarray of shape (n, n)
+        The auxiliary kernel, whose eigenvectors are v_i.
+    y : ndarray of shape (n,)
+        1 and -1, both present; 0 for an object without label.
+    eta, gamma : float
+        Weights of the norm and of the departure from the auxiliary kernel, above zero.
+
+    Returns
+    -------
+    CompletionMachine
+
+    Notes
+    -----
+    Objects without label make it (6.10), which the paper writes with two matrix inequalities, one on the labelled
+    objects' K and z, one on K. One is enough: [K z; z' u] >= 0 with z free where there is no label. For c = K_TT^+ z_T
+    the vector K_.T c extends z_T with the same c'K_TT c, and a principal submatrix inherits the inequality.
+
+    Weights v_i' K v_i are never negative, so w >= 0 need not be asked. All K >= 0 with the known block are T R T' with
+    R >= 0 and T a basis of the block's range and of the hidden objects: there the known block is a positive diagonal,
+    and a strictly feasible point exists.
+    """
+    V = np.linalg.eigh(K_aux)[1]
+    lower, status = -np.inf, "Solved"
+    if known.all():
+        kernel, lower = K.copy(), 0.0
+    else:
+        kernel, lower, status = _learn_kernel(K, known, V, y, eta, gamma)
+    w = nearest_weights(kernel, V)
+    penalty = gamma * float(np.linalg.norm(kernel - (V * w) @ V.T))
+    # for this kernel the machine is the usual one with C = 1 / (2 l eta)
+    labelled = np.flatnonzero(y)
+    K_T, y_T = kernel[np.ix_(labelled, labelled)], y[labelled]
+    machine = svm_path(K_T, y_T, [1 / (2 * len(labelled) * eta)])
+    c = machine.coef[0]
+    f = K_T @ c
+    b = best_intercept(f, y_T, 1.0)
+    objective = float(np.maximum(1 - y_T * (f + b), 0.0).mean()) + eta * float(c @ f) + penalty
+    if known.all():
+        lower = penalty + float(y_T @ c) * 2 * eta - eta * float(c @ f)
+    return CompletionMachine(kernel, w, c, b, objective, max(objective - lower, 0.0), status)
+
+
+def _learn_kernel(
+    K: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    V: NDArray[np.float64],
+    y: NDArray[np.float64],
+    eta: float,
+    gamma: float,
+) -> tuple[NDArray[np.float64], float, str]:
+    """The kernel of the conic program, its dual value and what the solver says about them."""
+    import clarabel
+
+    T, spectrum = known_range(K, known)
+    size = float(spectrum.max(initial=0.0)) or 1.0
+    problem = _Cone(T, spectrum / size, V, y)
+    # K = size R and c = C / size: eta c'Kc = (eta / size) C'RC
+    q = np.zeros(problem.width)
+    q[problem.xi] = 1.0 / len(problem.labelled)
+    q[problem.u], q[problem.v] = eta / size, gamma * size
+    A, b, cones = problem.assemble(clarabel)
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.max_threads = 1
+    P = sparse.csc_matrix((len(q), len(q)))
+    solution = clarabel.DefaultSolver(P, q, sparse.csc_matrix(A), b, cones, settings).solve()
+    kernel = size * (T @ problem.feasible(np.asarray(solution.x)) @ T.T)
+    kernel = (kernel + kernel.T) / 2
+    kernel[np.ix_(known, known)] = K[np.ix_(known, known)]
+    return kernel, float(solution.obj_val_dual), str(solution.status)
+
+
+class _Cone:
+    """The conic program A x + s = b, s in a product of cones, over x = (R12, R22, zeta, b, xi, w, u, v)."""
+
+    def __init__(
+        self, T: NDArray[np.float64], spectrum: NDArray[np.float64], V: NDArray[np.float64], y: NDArray[np.float64]
+    ) -> None:
+        self.T, self.spectrum, self.y = T, spectrum, y
+        self.labelled = np.flatnonzero(y)
+        self.r, self.r1 = T.shape[1], len(spectrum)
+        self.A = T.T @ V  # (r, n): v_i in the coordinates of T
+        rows, cols = np.triu_indices(self.r)
+        order = np.lexsort((rows, cols))  # column by column, as the cone counts
+        self.rows, self.cols = rows[order], cols[order]
+        self.free = self.cols >= self.r1
+        counts = [int(self.free.sum()), self.r, 1, len(self.labelled), V.shape[1], 1, 1]
+        ends = np.cumsum(counts)
+        self.width = int(ends[-1])
+        places = [slice(int(e - c), int(e)) for e, c in zip(ends, counts)]
+        self.R, self.zeta, self.b, self.xi, self.w, self.u, self.v = places
+
+    def assemble(self, clarabel: Any) -> tuple[Any, NDArray[np.float64], list[Any]]:
+        """A, b and the cones: margins and slacks, the Frobenius norm, the matrix inequality."""
+        parts = [self._margins(), self._norm(), self._inequality()]
+        cones = [
+            clarabel.NonnegativeConeT(parts[0][0].shape[0]),
+            clarabel.SecondOrderConeT(parts[1][0].shape[0]),
+            clarabel.PSDTriangleConeT(self.r + 1),
+        ]
+        return sparse.vstack([A for A, _ in parts]), np.concatenate([b for _, b in parts]), cones
+
+    def feasible(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """R of a solution, with what rounding took from R >= 0 put back into R22."""
+        R = np.diag(np.concatenate([self.spectrum, np.zeros(self.r - self.r1)]))
+        i, j = self.rows[self.free], self.cols[self.free]
+        R[i, j] = R[j, i] = x[self.R]
+        R12 = R[: self.r1, self.r1 :]
+        must = R12.T @ (R12 / self.spectrum[:, None])
+        values, U = linalg.eigh(R[self.r1 :, self.r1 :] - must)
+        R[self.r1 :, self.r1 :] = must + (U * np.maximum(values, 0.0)) @ U.T
+        return R
+
+    def _margins(self) -> tuple[Any, NDArray[np.float64]]:
+        """Slacks y_i (z_i + b) - 1 + xi_i >= 0 for labelled objects, then xi >= 0."""
+        m, y = len(self.labelled), self.y[self.labelled]
+        A = sparse.lil_matrix((2 * m, self.width))
+        A[:m, self.zeta] = -y[:, None] * self.T[self.labelled]
+        A[:m, self.b] = -y[:, None]
+        A[:m, self.xi] = A[m:, self.xi] = -sparse.eye_array(m)
+        return A, np.concatenate([-np.ones(m), np.zeros(m)])
+
+    def _norm(self) -> tuple[Any, NDArray[np.float64]]:
+        """(v, K - sum w_i v_i v_i') in the second-order cone: free entries one by one, others by their Gram matrix.
+
+        Outside the free entries the squared distance is w'Nw - 2 f'w + const, N = I - <v_i v_i', v_j v_j'>_free, that
+        is ||N^1/2 w - g||^2 + rest^2.
+        """
+        A, r1 = self.A, self.r1
+        i, j = self.rows[self.free], self.cols[self.free]
+        scale = np.where(i == j, 1.0, _ROOT2)
+        outer = scale[:, None] * A[i] * A[j]  # (free entries, n): v_i v_i' there
+        values, U = linalg.eigh(np.eye(A.shape[1]) - outer.T @ outer)
+        keep = values > 1e-12 * max(float(values.max(initial=0.0)), 1.0)
+        root = np.sqrt(values[keep])
+        f = np.einsum("ij,i,ij->j", A[:r1], self.spectrum, A[:r1])
+        g = (U[:, keep].T @ f) / root
+        rest = np.sqrt(max(float(self.spectrum @ self.spectrum - g @ g), 0.0))
+        head = sparse.csr_matrix(([-1.0], ([0], [self.v.start])), shape=(1, self.width))
+        entries = sparse.lil_matrix((len(i), self.width))
+        entries[:, self.R] = -sparse.diags_array(scale)
+        entries[:, self.w] = outer
+        others = sparse.lil_matrix((len(g) + 1, self.width))
+        others[:-1, self.w] = -(root[:, None] * U[:, keep].T)
+        return sparse.vstack([head, entries, others]), np.concatenate([np.zeros(1 + len(i)), -g, [rest]])
+
+    def _inequality(self) -> tuple[Any, NDArray[np.float64]]:
+        """[R zeta; zeta' u] >= 0, the upper triangle column by column, off-diagonal entries times sqrt(2)."""
+        scale = np.where(self.rows == self.cols, 1.0, _ROOT2)
+        place = np.flatnonzero(self.free)
+        A = sparse.lil_matrix((len(scale) + self.r + 1, self.width))
+        A[place, self.R.start + np.arange(len(place))] = -scale[place]
+        A[len(scale) + np.arange(self.r), self.zeta.start + np.arange(self.r)] = -_ROOT2
+        A[-1, self.u] = -1.0
+        b = np.zeros(A.shape[0])
+        known = (self.rows == self.cols) & ~self.free
+        b[: len(scale)][known] = self.spectrum
+        return A, b

@@ -1,0 +1,275 @@
+"""A support vector machine on a kernel of which whole rows are hidden. [chen2010] sec. 6.2-6.3."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from similis._utils.base import ProximityClassifier
+from similis._utils.params import at_least, positive, validated
+from similis._utils.validation import check_labels, check_stack_width
+from similis._utils.warn import warn_user
+from similis.exceptions import ProximityError
+from similis.proximity._complete import check_auxiliary, check_kernel, check_partial, known_objects
+from similis.solvers import KernelFactor, completion_machine, infer_row, kernel_factor
+from similis.svm._votes import class_pairs, vote_scores
+
+__all__ = ["CompletionSVM"]
+
+_BINARY = ("kernel_", "weights_", "dual_coef_", "intercept_", "objective_", "gap_")
+
+
+class CompletionSVM(ProximityClassifier):
+    """Completes a kernel with hidden rows and trains a support vector machine on it, at once.
+
+    Reads a stack n x n x 2 (see :func:`similis.make_stack`): a kernel with NaN rows and columns where objects were not
+    measured, and a complete auxiliary kernel. Minimises mean hinge loss + eta c'Kc + gamma ||K - sum_i w_i v_i v_i'||_F
+    over the machine, the hidden part of K >= 0 and w >= 0, v_i the eigenvectors of the auxiliary kernel. Labels of -1
+    beside two classes or more mark objects to be answered: they take part in the completion (transduction).
+
+    Parameters
+    ----------
+    eta : float, default=0.01
+        Weight of c'Kc; the usual C is 1 / (2 n eta).
+    gamma : float, default=0.1
+        Weight of the distance between K and a kernel with the auxiliary kernel's eigenvectors.
+    max_samples : int, default=100
+        Largest number of objects of a machine: the conic program has a variable for each hidden entry, and its time
+        grows like the sixth power of their number. 100 objects take from seconds to a minute.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels; ``classes_[1]`` is the positive side.
+    kernel_ : ndarray of shape (n, n)
+        K, positive semi-definite, known entries as they were; two classes only, as the next five.
+    weights_ : ndarray of shape (n,)
+        w, in the order of the columns of ``numpy.linalg.eigh(K_aux)``.
+    dual_coef_ : ndarray of shape (n,)
+        c, zero for objects without label.
+    intercept_ : float
+        b.
+    objective_, gap_ : float
+        The objective at this K, c and b, and how far it is above the dual value found.
+    transduction_ : ndarray of shape (n,)
+        Where some labels were -1: a label for every object, the given one where there was one.
+    pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of CompletionSVM
+        Three classes or more: the two classes of each machine, the second positive; the machines.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    similis.CompleteKernel : completes without looking at labels, for any number of objects and any classifier.
+    similis.complete_kernel : the methods it uses.
+
+    Notes
+    -----
+    Solved by Clarabel. The paper's (6.10) for transduction has two matrix inequalities; one is enough, see the solver.
+    Nothing hidden: the usual machine, whatever gamma is. A single complete matrix is taken for both slices.
+
+    A new row holds what is known of the kernel, NaN elsewhere, and the auxiliary values. The rest is inferred by (6.8)
+    with the constraint r'K^+r <= t in place of the printed r'Kr <= t, by a closed form up to one number; the kernel
+    value K(x, x) stays free. (6.8) needs the auxiliary value of x with itself, which no row holds: give it as
+    ``self_similarity``. Without it, it is the auxiliary kernel's diagonal if that is constant, else a'K_aux^+ a, the
+    smallest that leaves a kernel.
+
+    The labels 1 and -1 alone are two classes.
+
+    References
+    ----------
+    [chen2010] Eq. (6.6)-(6.10).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import CompletionSVM, make_stack
+    >>> X = np.array([[1.0, 0.2], [0.9, 0.1], [-1.0, 0.3], [-0.8, -0.2]])
+    >>> K, auxiliary = X[:, :1] @ X[:, :1].T, X @ X.T
+    >>> K[1] = K[:, 1] = np.nan
+    >>> model = CompletionSVM().fit(make_stack([K, auxiliary]), ["a", "a", "b", "b"])
+    >>> model.predict(make_stack([[[np.nan] * 4], [[0.5, 0.4, -0.5, -0.4]]]))
+    array(['a'], dtype='<U1')
+    """
+
+    _reads = "similarity"
+    _allow_missing = True
+    _allow_stack = True
+    _parameter_constraints = {"eta": [positive()], "gamma": [positive()], "max_samples": [at_least(2)]}
+
+    def __init__(self, *, eta=0.01, gamma=0.1, max_samples=100):
+        self.eta = eta
+        self.gamma = gamma
+        self.max_samples = max_samples
+
+    @validated
+    def fit(self, X, y):
+        """Complete the kernel and train the machine, or do both for each pair of classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n, 2), or (n, n) without unknown entries
+            The kernel with NaN for what is hidden, and the auxiliary kernel.
+        y : array-like of shape (n,)
+            Class labels; -1 beside two others or more is an object without label.
+
+        Returns
+        -------
+        self
+        """
+        stack = self._check_fit(X)
+        labelled = self._check_labels(y, len(stack))
+        K, rows, aux = self._open(stack)
+        for name in (*_BINARY, "transduction_", "pairs_", "estimators_"):
+            vars(self).pop(name, None)
+        codes = np.full(len(stack), -1)
+        codes[labelled] = np.unique(column_or_1d(y)[labelled], return_inverse=True)[1]
+        G = len(self.classes_)
+        if G == 2:
+            values = self._train(K, rows, aux, codes)[:, None]
+        else:
+            self.pairs_ = class_pairs(G)
+            values = self._train_pairs(K, rows, aux, codes)
+        if not labelled.all():
+            answers = self.classes_[np.argmax(vote_scores(values, G), axis=1)]
+            self.transduction_ = np.where(labelled, self.classes_[codes], answers)
+        return self
+
+    def decision_function(self, X, self_similarity=None):
+        """How far each row is on a class's side.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n, 2), or (m, n) for a machine of a single matrix
+            What is known of the kernel values of new objects, NaN elsewhere, and their auxiliary values.
+        self_similarity : float or array-like of shape (m,), default=None
+            Auxiliary kernel value of each new object with itself.
+
+        Returns
+        -------
+        ndarray of shape (m,) for two classes, else (m, G)
+            For two classes f, positive for ``classes_[1]``; for more, votes plus a bounded sum of margins.
+        """
+        scores = self._class_scores(X, self_similarity)
+        return scores[:, 1] if scores.shape[1] == 2 else scores
+
+    def predict(self, X, self_similarity=None):
+        """Predict the class on whose side each row is.
+
+        Parameters
+        ----------
+        X, self_similarity
+            As in :meth:`decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Labels from ``classes_``; the earlier class wins a tie.
+        """
+        scores = self._class_scores(X, self_similarity)
+        return self.classes_[np.argmax(scores, axis=1)]
+
+    def _check_labels(self, y, n):
+        """Set the classes; say which objects have a label."""
+        classes, codes = check_labels(y, n, who="CompletionSVM")
+        number = classes.dtype.kind in "iuf"
+        if len(classes) > 2 and number and classes[0] == -1:
+            self.classes_ = classes[1:]
+            return codes > 0
+        self.classes_ = classes
+        return np.ones(n, dtype=bool)
+
+    def _open(self, stack):
+        """The kernel, which objects it knows, and the auxiliary kernel."""
+        if stack.ndim == 2:
+            stack = np.stack([stack, stack], axis=2)
+        if stack.shape[2] != 2:
+            raise ProximityError(
+                f"CompletionSVM reads a stack of two, the kernel and an auxiliary kernel. Got {stack.shape[2]} slices."
+            )
+        aux, missing = stack[:, :, 1], np.argwhere(np.isnan(stack[:, :, 1]))
+        if len(missing):
+            raise ProximityError(
+                f"The auxiliary kernel must be complete. Got NaN at row {missing[0][0]}, column {missing[0][1]}. Give "
+                "a stack of the kernel and an auxiliary kernel, or fill in a single matrix with CompleteKernel."
+            )
+        K, known = check_partial(stack[:, :, 0], "CompletionSVM")
+        rows = known_objects(known, "CompletionSVM", "CompleteKernel")
+        block = K[np.ix_(rows, rows)].astype(np.float64)
+        check_kernel(block, "CompletionSVM needs known entries that form a kernel", K.dtype)
+        kernels = check_auxiliary(np.ascontiguousarray(aux), len(K), "em", "CompletionSVM")
+        return K.astype(np.float64), rows, kernels[0]
+
+    def _train_pairs(self, K, rows, aux, codes):
+        """A machine for each pair of classes; objects without label take part in all."""
+        self.estimators_, values = [], np.zeros((len(codes), len(self.pairs_)))
+        for k, pair in enumerate(self.pairs_):
+            members = np.flatnonzero(np.isin(codes, [-1, *pair]))
+            part = clone(self)
+            part.classes_, part.n_features_in_ = self.classes_[pair], len(members)
+            inner = np.where(codes[members] == -1, -1, codes[members] == pair[1])
+            block = np.ix_(members, members)
+            values[members, k] = part._train(K[block], rows[members], aux[block], inner)
+            part._members = members
+            self.estimators_.append(part)
+        return values
+
+    def _train(self, K, rows, aux, codes):
+        """One machine for codes 0 and 1, -1 without label; its value for each object."""
+        if len(K) > self.max_samples:
+            raise ProximityError(
+                f"CompletionSVM learns all hidden entries at once, for at most max_samples={self.max_samples} objects. "
+                f"Got {len(K)}. Use CompleteKernel(method='em') before a machine, or raise max_samples and wait."
+            )
+        if not rows.any():
+            names = " and ".join(map(str, self.classes_))
+            raise ProximityError(f"CompletionSVM needs a known kernel entry among the objects of {names}. Got none.")
+        y = np.where(codes < 0, 0.0, 2.0 * codes - 1.0)
+        fit = completion_machine(np.where(np.isnan(K), 0.0, K), rows, aux, y, eta=self.eta, gamma=self.gamma)
+        if fit.gap > 1e-4 * max(abs(fit.objective), 1e-3):
+            warn_user(
+                f"CompletionSVM ended {fit.gap:.1e} above the smallest objective it can vouch for (objective "
+                f"{fit.objective:.3g}; solver: {fit.status}); rescale the kernels to entries about 1.",
+                ConvergenceWarning,
+            )
+        c = np.zeros(len(K))
+        c[y != 0] = fit.coef
+        self.kernel_, self.weights_, self.dual_coef_ = fit.kernel, fit.weights, c
+        self.intercept_, self.objective_, self.gap_ = fit.intercept, fit.objective, fit.gap
+        self._aux, self._R = aux, kernel_factor(fit.kernel).R
+        return fit.kernel @ c + fit.intercept
+
+    def _class_scores(self, X, self_similarity):
+        check_is_fitted(self)
+        rows = self._check_query(X)
+        if rows.ndim == 2:
+            rows = np.stack([rows, rows], axis=2)
+        check_stack_width(rows, 2, self)
+        if np.isnan(rows[:, :, 1]).any():
+            i, j = np.argwhere(np.isnan(rows[:, :, 1]))[0]
+            raise ProximityError(f"Auxiliary values of new rows must be known. Got NaN at row {i}, column {j}.")
+        rows = rows.astype(np.float64)
+        given = None if self_similarity is None else np.broadcast_to(np.asarray(self_similarity, float), len(rows))
+        machines = getattr(self, "estimators_", [self])
+        values = [
+            machine._values(rows if machine is self else rows[:, machine._members], given) for machine in machines
+        ]
+        return vote_scores(np.column_stack(values), len(self.classes_))
+
+    def _values(self, rows, given):
+        """Decision values of one machine."""
+        factor, r = KernelFactor(self._R), np.empty(rows.shape[:2])
+        own = self._own_values(rows[:, :, 1]) if given is None else given
+        for i, row in enumerate(rows):
+            r[i] = infer_row(factor, self._aux, np.ascontiguousarray(row[:, 1]), float(own[i]), row[:, 0])
+        return r @ self.dual_coef_ + self.intercept_
+
+    def _own_values(self, rows):
+        """Auxiliary values of new objects with themselves."""
+        diagonal = np.diagonal(self._aux)
+        if np.ptp(diagonal) <= 1e-6 * np.abs(diagonal).max():
+            return np.full(len(rows), float(diagonal.mean()))
+        z = np.linalg.lstsq(kernel_factor(self._aux).R, rows.T)[0]
+        return (z**2).sum(axis=0)
