@@ -147,6 +147,17 @@ def test_results_file_gives_the_same_page(tmp_path, result, page):
     assert (tmp_path / "report.html").read_text() == page
 
 
+def test_compressed_results_file(tmp_path, result, page):
+    for name in ("a.json.gz", "b.json.gz"):
+        result.save(tmp_path / name)
+    data = (tmp_path / "a.json.gz").read_bytes()
+    assert data == (tmp_path / "b.json.gz").read_bytes()
+    assert report_page(StudyResult.load(tmp_path / "a.json.gz")) == page
+    (tmp_path / "a.json.gz").write_bytes(data[: len(data) // 2])
+    with pytest.raises(ProximityError, match="not a results file"):
+        StudyResult.load(tmp_path / "a.json.gz")
+
+
 def test_objects_and_a_measure_give_the_same_page(tmp_path):
     from similis import VDM, load_votes
 

@@ -314,7 +314,7 @@ class StudyResult:
         write_page(report_page(self, refresh=refresh), path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a results file (JSON).
+        """Write everything to a results file (JSON; compressed where the name ends in .gz).
 
         Parameters
         ----------

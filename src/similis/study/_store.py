@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import zlib
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 __all__ = ["load_result", "result_record", "save_result"]
 
 _MAGIC = "similis-study"
-_DAMAGE = (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError, zlib.error)
+_GZIP = b"\x1f\x8b"
+_DAMAGE = (
+    *(ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError),
+    *(zlib.error, gzip.BadGzipFile, EOFError),
+)
 
 
 def result_record(result: StudyResult) -> dict[str, Any]:
@@ -66,10 +71,12 @@ def plain_grid(grid: dict[str, Any]) -> dict[str, Any]:
 
 
 def save_result(result: StudyResult, path: str | os.PathLike[str]) -> None:
-    """Write a results file."""
-    text = json.dumps(result_record(result), allow_nan=False, separators=(",", ":"))
+    """Write a results file; compressed, and without the hour of the day in it, where its name ends in .gz."""
+    data = json.dumps(result_record(result), allow_nan=False, separators=(",", ":")).encode()
+    if os.fspath(path).endswith(".gz"):
+        data = gzip.compress(data, 9, mtime=0)
     with atomic_write(path) as file:
-        file.write(text.encode())
+        file.write(data)
 
 
 def load_result(cls: Any, info: Any, path: str | os.PathLike[str]) -> Any:
@@ -78,7 +85,7 @@ def load_result(cls: Any, info: Any, path: str | os.PathLike[str]) -> Any:
     with open(path, "rb") as file:
         data = file.read()
     try:
-        record = json.loads(data)
+        record = json.loads(gzip.decompress(data) if data.startswith(_GZIP) else data)
         if not isinstance(record, dict) or record.get(_MAGIC) != 1:
             raise ValueError("it does not say that it is one")
         return _build(cls, info, record)
