@@ -9,7 +9,9 @@ from itertools import pairwise
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
-__all__ = ["map_row_chunks", "row_chunks", "single_blas_thread"]
+__all__ = ["map_row_chunks", "row_blocks", "row_chunks", "single_blas_thread"]
+
+_BLOCK = 2**21  # entries: 16 MB in double precision
 
 
 def row_chunks(n_rows: int, n_chunks: int) -> Iterator[slice]:
@@ -17,6 +19,11 @@ def row_chunks(n_rows: int, n_chunks: int) -> Iterator[slice]:
     n_chunks = max(1, min(n_chunks, n_rows))
     edges = [n_rows * i // n_chunks for i in range(n_chunks + 1)]
     return (slice(a, b) for a, b in pairwise(edges))
+
+
+def row_blocks(n_rows: int, n_columns: int, n_entries: int = _BLOCK) -> Iterator[slice]:
+    """Cut a matrix into blocks of rows of about `n_entries`: what a method holds of a matrix that stays on disk."""
+    return row_chunks(n_rows, -(-n_rows * n_columns // n_entries))
 
 
 def map_row_chunks(work: Callable[[slice], object], n_rows: int, n_jobs: int | None = None) -> None:

@@ -197,7 +197,7 @@ def _is_float32_frame(X: Any) -> bool:
 
 
 def _array_of_list(X: Any) -> Any:
-    """An array of nested lists, so that it has a shape, and a map of what is on disk; others are left for the message."""
+    """An array of nested lists, so that it has a shape; a map of what is on disk; the rest is left for the message."""
     if is_stored(X):
         return mapped(X)
     if isinstance(X, list | tuple):

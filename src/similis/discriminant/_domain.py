@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from similis import _kernels
+from similis._utils.threads import row_blocks
 from similis._utils.validation import show
 from similis.exceptions import ProximityError
 from similis.solvers import Omega
 
-__all__ = ["check_domain", "check_inside", "fold_values", "omega_of", "public_domain", "with_products"]
+__all__ = [
+    "check_domain",
+    "check_inside",
+    "fold_values",
+    "omega_of",
+    "public_domain",
+    "training_values",
+    "with_products",
+]
 
 
 def check_domain(domain: Any) -> Any:
@@ -49,6 +59,21 @@ def omega_of(domain: Any, values: NDArray[Any]) -> Omega:
         end = domain[0] if np.isfinite(domain[0]) else domain[1]
         return Omega(domain, width=float(np.max(np.abs(values - end))) or None)
     return Omega(domain)
+
+
+def training_values(domain: Any, S: NDArray[Any]) -> NDArray[Any]:
+    """The distinct values of a matrix as far as a checked `domain` asks for them: all, or the least and the largest.
+
+    Rows are read a block at a time: memory holds a block and what is distinct.
+    """
+    if not (isinstance(domain, str) and domain == "empirical"):
+        return np.unique(np.array([S.min(), S.max()]))
+    found: list[NDArray[Any]] = []
+    for rows in row_blocks(S.shape[0], S.shape[1]):
+        found.append(np.unique(S[rows]))
+        while len(found) > 1 and len(found[-1]) >= len(found[-2]) // 2:  # each value is merged a few times only
+            found.append(np.union1d(found.pop(), found.pop()))
+    return reduce(np.union1d, found[::-1])
 
 
 def with_products(domain: Any, *, same: bool) -> Any:

@@ -11,7 +11,14 @@ from similis._utils.neighbors import cut_to
 from similis._utils.params import Integral, at_least, between, choice, validated
 from similis._utils.path import PathMixin
 from similis._utils.threads import map_row_chunks
-from similis.discriminant._domain import check_domain, check_inside, fold_values, omega_of, public_domain
+from similis.discriminant._domain import (
+    check_domain,
+    check_inside,
+    fold_values,
+    omega_of,
+    public_domain,
+    training_values,
+)
 from similis.discriminant._generative import GenerativeClassifier
 from similis.discriminant._limits import LogLimit
 from similis.discriminant._neighborhoods import Query, neighborhoods
@@ -168,7 +175,8 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         """
         self._S, self._codes = self._check_fit_labels(X, y)
         self._check_together(self._S)
-        self._omega = omega_of(check_domain(self.domain), np.unique(self._S))
+        domain = check_domain(self.domain)
+        self._omega = omega_of(domain, training_values(domain, self._S))
         self.domain_ = public_domain([self._omega])
         self.priors_ = class_priors(self.priors, np.bincount(self._codes))
         self.n_neighbors_ = cut_to(len(self._codes), self.n_neighbors)
@@ -240,7 +248,9 @@ class LocalSDA(PathMixin, GenerativeClassifier):
                 "kind='dissimilarity'. Convert with ToSimilarity, or choose others."
             )
         if not isinstance(domain, str):
-            check_inside(omega_of(domain, np.unique(S)), S, lambda at: f"The entry in row {at[0]}, column {at[1]}")
+            check_inside(
+                omega_of(domain, training_values(domain, S)), S, lambda at: f"The entry in row {at[0]}, column {at[1]}"
+            )
             if isinstance(domain, tuple) and np.isinf(domain).any() and self.smoothing > 0:
                 raise ProximityError("smoothing needs a domain with a uniform distribution; a half-line has none.")
 
@@ -358,7 +368,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         """Rows that share Omega, which for "empirical" and "continuous" is that of the row's training part."""
         domain = check_domain(self.domain)
         if test_fold is None or not isinstance(domain, str):
-            return [(np.arange(n_rows), omega_of(domain, np.unique(S)))]
+            return [(np.arange(n_rows), omega_of(domain, training_values(domain, S)))]
         groups = {}
         for test, values in fold_values(S, test_fold):
             omega = omega_of(domain, values)

@@ -13,7 +13,7 @@ from similis._utils.base import FewColumnsMixin
 from similis._utils.decision import class_priors
 from similis._utils.params import at_least, between, choice, validated
 from similis._utils.validation import show
-from similis.discriminant._domain import check_domain, check_inside, omega_of, public_domain
+from similis.discriminant._domain import check_domain, check_inside, omega_of, public_domain, training_values
 from similis.discriminant._folds import FoldwiseMixin
 from similis.discriminant._generative import GenerativeClassifier
 from similis.discriminant._limits import LogLimit, exponential_terms
@@ -183,7 +183,8 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
 
     def _prepare(self, S, codes, values=None):
         """What does not depend on the components: Omega, priors, seeds of the medoids."""
-        self._omega = omega_of(check_domain(self.domain), np.unique(S) if values is None else values[0])
+        domain = check_domain(self.domain)
+        self._omega = omega_of(domain, training_values(domain, S) if values is None else values[0])
         self.domain_ = public_domain([self._omega])
         self.priors_ = class_priors(self.priors, np.bincount(codes, minlength=len(self.classes_)))
         self._seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(self.classes_))

@@ -10,7 +10,14 @@ from similis._utils.base import FewColumnsMixin
 from similis._utils.decision import class_priors
 from similis._utils.params import between, choice, validated
 from similis._utils.validation import check_stack_width, show
-from similis.discriminant._domain import check_domain, check_inside, omega_of, public_domain, with_products
+from similis.discriminant._domain import (
+    check_domain,
+    check_inside,
+    omega_of,
+    public_domain,
+    training_values,
+    with_products,
+)
 from similis.discriminant._folds import FoldwiseMixin
 from similis.discriminant._generative import GenerativeClassifier
 from similis.discriminant._limits import LogLimit, exponential_terms
@@ -221,7 +228,8 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         for m, (source, q) in enumerate(self._read.sources(self._widths)):
             if source == "value":
                 if q not in of_slice:
-                    of_slice[q] = omega_of(domain, np.unique(slices[:, :, q]) if values is None else values[q])
+                    seen = training_values(domain, slices[:, :, q]) if values is None else values[q]
+                    of_slice[q] = omega_of(domain, seen)
                 omega = of_slice[q]
             else:
                 given = domain if source == "own" else with_products(domain, same=source == "square")

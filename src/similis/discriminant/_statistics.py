@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis._utils.storable import storable
+from similis._utils.threads import row_blocks
 from similis._utils.validation import show
 from similis.exceptions import ProximityError
 
@@ -106,37 +107,42 @@ class Statistics:
             if callable(one):
                 parts.append(self._users(one, rows))
             else:
-                read = getattr(self, f"_{one}")
-                parts.append(np.hstack([read(block, q, training) for q, block in enumerate(blocks)]))
+                parts.append(np.hstack([self._by_rows(one, block, q, training) for q, block in enumerate(blocks)]))
         return np.hstack(parts), [part.shape[1] for part in parts]
 
-    def _centroid(self, block: NDArray[Any], q: int, training: bool) -> NDArray[np.float64]:
+    def _by_rows(self, one: str, block: NDArray[Any], q: int, training: bool) -> NDArray[np.float64]:
+        """One statistic of many rows, a block of them at a time: the matrix may stay on disk."""
+        read = getattr(self, f"_{one}")
+        found = [read(block[rows], q, training, rows.start) for rows in row_blocks(*block.shape)]
+        return found[0] if len(found) == 1 else np.vstack(found)
+
+    def _centroid(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
         """[cazzanti2007] sec. 3.1 -> s(x, mu_h)."""
         places = self.centroids
         if self.few and not training:
             places = np.arange(places.size).reshape(places.shape)
         return block[:, places[q]].astype(np.float64)
 
-    def _quadratic(self, block: NDArray[Any], q: int, training: bool) -> NDArray[np.float64]:
+    def _quadratic(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
         """[cazzanti2007] Eq. (3.27) -> s_h, s_h s_g, s_h^2."""
         s = self._centroid(block, q, training)
         h, g = np.array(list(combinations(range(s.shape[1]), 2)), dtype=np.intp).reshape(-1, 2).T
         return np.hstack([s, s[:, h] * s[:, g], s**2])
 
-    def _nearest(self, block: NDArray[Any], q: int, training: bool) -> NDArray[np.float64]:
+    def _nearest(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
         """[cazzanti2007] Eq. (3.12)-(3.13) -> max_{z in X_h} s(x, z), an object itself left out in training."""
         ranked = self.sign * block.astype(np.float64)
         if training:
-            np.fill_diagonal(ranked, -np.inf)
+            np.fill_diagonal(ranked[:, first:], -np.inf)
         best = np.stack([ranked[:, self.codes == h].max(axis=1) for h in range(self.centroids.shape[1])], axis=1)
         return np.where(np.isneginf(best), np.nan, self.sign * best)
 
-    def _total(self, block: NDArray[Any], q: int, training: bool) -> NDArray[np.float64]:
+    def _total(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
         """[cazzanti2007] sec. 3.2.1 -> sum_{z in X_h} s(x, z)."""
         member = self.codes[:, None] == np.arange(self.centroids.shape[1])
         return block.astype(np.float64) @ member
 
-    def _rows(self, block: NDArray[Any], q: int, training: bool) -> NDArray[np.float64]:
+    def _rows(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
         """[cazzanti2007] Eq. (3.31) -> s(x, z_i) for every training object."""
         return block.astype(np.float64)
 

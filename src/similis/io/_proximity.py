@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from similis._utils.stored import is_stored
 from similis._utils.validation import Kind
 from similis.exceptions import ProximityError
 
-__all__ = ["Proximity", "is_stored"]
+__all__ = ["Proximity"]
 
 KINDS = ("similarity", "dissimilarity")
 
@@ -169,11 +170,6 @@ def as_values(values: Any) -> NDArray[Any]:
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
     refuse_infinite(values)
     return values
-
-
-def is_stored(values: Any) -> bool:
-    """Whether this is a chunked array on disk, read where it is indexed, such as zarr's."""
-    return hasattr(values, "oindex") and hasattr(values, "chunks")
 
 
 def refuse_infinite(values: NDArray[Any], where: str = "values") -> None:

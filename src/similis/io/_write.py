@@ -13,13 +13,14 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from similis._utils.files import atomic_write, short_path
+from similis._utils.stored import is_stored
 from similis._utils.validation import Kind
 from similis.exceptions import ProximityError
 from similis.io._csv import write_csv
 from similis.io._labels import labels_beside, write_labels
 from similis.io._numpy import sidecar, write_npy, write_npz
 from similis.io._parquet import write_parquet
-from similis.io._proximity import Proximity, as_proximity, is_stored, refuse_infinite
+from similis.io._proximity import Proximity, as_proximity, refuse_infinite
 from similis.io._read import file_format
 from similis.io._zarr import write_zarr
 

@@ -9,6 +9,7 @@ from similis._utils.base import FewColumnsMixin
 from similis._utils.bayes import BayesClassifier
 from similis._utils.decision import class_priors
 from similis._utils.storable import storable
+from similis._utils.threads import row_blocks
 from similis.exceptions import ProximityError
 
 __all__ = ["HLMClassifier", "Mixture", "check_symmetric"]
@@ -106,11 +107,16 @@ class HLMClassifier(FewColumnsMixin, BayesClassifier):
 
 def check_symmetric(D, who):
     """Refuse distances that depend on their direction by more than round-off."""
-    if np.array_equal(D, D.T):
-        return
-    gap = np.abs(D - D.T)
-    if gap.max() > (1e-4 if D.dtype == np.float32 else 1e-6) * D.max():
+    largest, place = 0.0, (0, 0)
+    for rows in row_blocks(*D.shape):
+        if np.array_equal(D[rows, rows.start :], D[rows.start :, rows].T):
+            continue
+        gap = np.abs(D[rows, rows.start :] - D[rows.start :, rows].T)
         i, j = np.unravel_index(int(gap.argmax()), gap.shape)
+        if gap[i, j] > largest:
+            largest, place = float(gap[i, j]), (rows.start + int(i), rows.start + int(j))
+    if largest > (1e-4 if D.dtype == np.float32 else 1e-6) * D.max():
+        i, j = place
         raise ProximityError(
             f"{who} needs symmetric distances. Got {D[i, j]:.6g} at row {i}, column {j} and {D[j, i]:.6g} the other "
             "way round. Average both directions with symmetrize(D), or put Symmetrize() in front."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from similis._utils.storable import storable
+from similis._utils.threads import row_blocks
 from similis.solvers import gamma_shape
 
 __all__ = ["Clusters", "estimate", "nearest_squares", "neighbor_statistics", "round_shape", "squares_to"]
@@ -146,16 +147,20 @@ def squares_to(D, medoids, labels):
     return u
 
 
-def nearest_squares(D, *, positive=False):
+def nearest_squares(D, *, among=None, positive=False):
     """Squared distance of each row's object to its nearest other one; column i of the first ones is row i itself.
 
-    0 for an object without others. With `positive`, others at distance zero do not count.
+    0 for an object without others. `among` names some objects of a square D to look at alone. With `positive`,
+    others at distance zero do not count.
     """
-    D = np.array(D, dtype=np.float64)
-    np.fill_diagonal(D[:, : len(D)], np.inf)
-    if positive:
-        D[D == 0] = np.inf
-    nearest = D.min(axis=1, initial=np.inf)
+    m, n = D.shape if among is None else (len(among), len(among))
+    nearest = np.empty(m)
+    for rows in row_blocks(m, n):
+        block = (D[rows] if among is None else D[np.ix_(among[rows], among)]).astype(np.float64)
+        np.fill_diagonal(block[:, rows], np.inf)
+        if positive:
+            block[block == 0] = np.inf
+        nearest[rows] = block.min(axis=1, initial=np.inf)
     return np.square(np.where(np.isfinite(nearest), nearest, 0.0))
 
 
@@ -168,7 +173,7 @@ def neighbor_statistics(D, codes, n_classes):
     u = np.zeros(len(codes))
     for positive in (False, True):
         for g in members:
-            u[g] = nearest_squares(D[np.ix_(g, g)], positive=positive)
+            u[g] = nearest_squares(D, among=g, positive=positive)
         if u.any():
             break
     any_class = nearest_squares(D, positive=True)

@@ -8,6 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from similis._utils.threads import row_blocks
+
 __all__ = ["CentroidRule", "centroids_by_fold", "class_centroids", "first_best"]
 
 CentroidRule = Literal["max-sum", "popular"]
@@ -97,10 +99,12 @@ def _column_sums(
     total, mass = np.zeros(len(codes)), np.zeros(len(codes))
     for h in range(n_classes):
         members = np.flatnonzero(codes == h)
-        block = S[np.ix_(members, members)]
-        known = ~np.isnan(block)
-        total[members] = weight[members] @ np.where(known, block, 0.0)
-        mass[members] = weight[members] @ known
+        for some in row_blocks(len(members), len(members)):
+            rows = members[some]
+            block = S[np.ix_(rows, members)]
+            known = ~np.isnan(block)
+            total[members] += weight[rows] @ np.where(known, block, 0.0)
+            mass[members] += weight[rows] @ known
     return total, mass
 
 
@@ -116,11 +120,13 @@ def _most_popular(
     S: NDArray[Any], codes: NDArray[np.intp], n_classes: int, sign: float, weight: NDArray[Any]
 ) -> NDArray[np.intp]:
     """[cazzanti2007] Eq. (3.11) -> mu_h = argmax_{z in X_h} |N(z)|, ties by total similarity to N(z)."""
-    others = np.where(np.isnan(S), -np.inf, sign * S).astype(np.float64)
-    np.fill_diagonal(others, -np.inf)
-    others[:, weight == 0] = -np.inf
-    nearest = np.argmax(others, axis=1)
-    found = others[np.arange(len(S)), nearest]
+    nearest, found = np.empty(len(S), np.intp), np.empty(len(S))
+    for rows in row_blocks(*S.shape):
+        others = np.where(np.isnan(S[rows]), -np.inf, sign * S[rows]).astype(np.float64)
+        np.fill_diagonal(others[:, rows], -np.inf)
+        others[:, weight == 0] = -np.inf
+        nearest[rows] = np.argmax(others, axis=1)
+        found[rows] = np.take_along_axis(others, nearest[rows, None], axis=1)[:, 0]
     counts = np.where(np.isfinite(found), weight, 0.0)
     votes = np.bincount(nearest, weights=counts, minlength=len(S))
     support = np.bincount(nearest, weights=np.where(counts > 0, found, 0.0) * counts, minlength=len(S))

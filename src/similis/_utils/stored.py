@@ -1,0 +1,38 @@
+"""Arrays on disk: those that are indexed chunk by chunk, such as zarr's, become memory maps before methods see them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import tempfile
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["is_stored", "mapped"]
+
+
+def is_stored(X: Any) -> bool:
+    """Whether this is a chunked array on disk, read where it is indexed."""
+    return hasattr(X, "oindex") and hasattr(X, "chunks") and hasattr(X, "shape")
+
+
+def mapped(X: Any) -> NDArray[Any]:
+    """The same values as a memory map of a scratch file, copied chunk by chunk.
+
+    The file is in the folder for temporary files (TMPDIR) and nameless: its room is free again when the array is gone.
+    Memory holds one chunk, whatever the size of the array.
+    """
+    dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    n_bytes = dtype.itemsize * int(np.prod(X.shape, dtype=np.int64))
+    if not n_bytes:
+        return np.empty(X.shape, dtype)
+    with tempfile.TemporaryFile() as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, n_bytes)  # a full disk is an error here, a crash in a mapped page
+        out = np.memmap(file, dtype, mode="r+", shape=tuple(X.shape))
+    steps = [[slice(a, a + step) for a in range(0, extent, step)] for extent, step in zip(X.shape, X.chunks)]
+    for place in itertools.product(*steps):
+        out[place] = X[place]
+    return out
