@@ -190,7 +190,7 @@ class ConfusionDisplay(Display):
         str
         """
         G = len(self.classes)
-        plot = _grid(self.classes, self.classes, f"Answers of {self.method} by true class.", "confusion")
+        plot = _grid(self.classes, self.classes, f"Answers of {self.method} by true class.", "confusion", (34, 64))
         totals = np.maximum(self.counts.sum(axis=1), 1)
         for g in range(G):
             for f in range(G):
@@ -319,7 +319,9 @@ class ObjectsDisplay(Display):
         """
         m, M = len(self.objects), len(self.methods)
         rows = [f"{name} ({label})" for name, label in zip(self.names, self.classes)]
-        plot = _grid(rows, self.methods, f"The {m} hardest objects and {M} methods: who is wrong.", "objects")
+        plot = _grid(
+            rows, self.methods, f"The {m} hardest objects and {M} methods: who is wrong.", "objects", (_CELL, 84)
+        )
         for i in range(m):
             for j in range(M):
                 wrong, tested = int(self.wrong[i, j]), int(self.tested[i, j])
@@ -355,18 +357,20 @@ class ObjectsDisplay(Display):
         return self
 
 
-def _grid(rows: Sequence[str], columns: Sequence[str], label: str, kind: str) -> Plot:
-    """An empty grid with names on the left and, upright, above."""
+def _grid(
+    rows: Sequence[str], columns: Sequence[str], label: str, kind: str, cell: tuple[int, int] = (_CELL, 46)
+) -> Plot:
+    """An empty grid with names on the left and, upright, above; cells have a height and a largest width."""
     head = round(6.7 * max([1, *(len(c) for c in columns)])) + 16
     plot = Plot(
         label=f"{label} Arrow keys walk through the cells.",
-        height=_CELL * max(1, len(rows)),
+        height=cell[0] * max(1, len(rows)),
         left=label_width(rows),
         right=6,
         top=min(head, 190),
         bottom=6,
         kind=f"grid-plot {kind}",
-        width=(len(columns) * 20, len(columns) * 46),
+        width=(len(columns) * 20, len(columns) * cell[1]),
     )
     for i, name in enumerate(rows):
         plot.add(tag("text", name, x=-8, y=f"{100 * (i + 0.5) / len(rows):.2f}%", dy=".35em", class_="tick end"))

@@ -89,16 +89,7 @@ def load_result(cls: Any, info: Any, path: str | os.PathLike[str]) -> Any:
         if not isinstance(record, dict) or record.get(_MAGIC) != 1:
             raise ValueError("it does not say that it is one")
         return _build(cls, info, record)
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        IndexError,
-        AttributeError,
-        RecursionError,
-        OverflowError,
-        zlib.error,
-    ) as error:
+    except _DAMAGE as error:
         reason = " ".join(str(error).split())[:100].rstrip(".") or type(error).__name__
         raise ProximityError(f"{where} is not a results file of a study: {reason}.") from None
 

@@ -99,10 +99,7 @@ def _spectrum_note(result: StudyResult, picture: Picture) -> str:
         what = "Eigenvalues of the similarities made of these dissimilarities"
     total = np.abs(values).sum()
     mass = float(np.abs(values[values < 0]).sum() / total) if total else 0.0
-    negative = int((values < 0).sum())
-    said = (
-        f"{negative} are negative, with {mass:.1%} of the spectrum" if negative else "none is negative: it is a kernel"
-    )
+    said = f"the negative ones hold {mass:.1%} of the spectrum" if mass else "none is negative"
     return f"{what}{_some(result, picture)}: {said}."
 
 
