@@ -118,6 +118,7 @@ NOTES = (
         "paper's order and its rules for tied similarities and tied centroids are not known.",
         paper="cazzanti2007",
         tables=("6.9", "6.10"),
+        methods=("knn", "local-nc", "nc", "sda", "nnsda"),
         verdicts=("better", "worse"),
     ),
     Note(
