@@ -25,7 +25,7 @@ Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``
     _rank_one.py   rank_one_positive, ascend: positive part of a matrix updated by a vector; the Indefinite SVM's ascent
     _perceptron.py perceptron: sweeps of the dual perceptron
     _triangles.py  row_differences, expected_from_neighbors, doubts_of_pairs: what other objects say of a pair
-    _medoids.py    nearest_two, exchange_gains, eager_exchanges, cluster_totals: k-medoids
+    _medoids.py    nearest_two, exchange_gains, vertex_substitution, eager_exchanges, cluster_totals: k-medoids
 
 Contract. A kernel takes C-contiguous arrays and scalars, writes into arrays its caller made or returns arrays it
 made at its top; it validates nothing, draws nothing, prints nothing, raises nothing. Kernels are serial and
@@ -71,6 +71,7 @@ _HOME: dict[str, str] = {
     "eager_exchanges": "_medoids",
     "exchange_gains": "_medoids",
     "nearest_two": "_medoids",
+    "vertex_substitution": "_medoids",
     "ascend": "_rank_one",
     "rank_one_positive": "_rank_one",
     "perceptron": "_perceptron",

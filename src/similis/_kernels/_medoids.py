@@ -11,7 +11,7 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = ["cluster_totals", "eager_exchanges", "exchange_gains", "nearest_two"]
+__all__ = ["cluster_totals", "eager_exchanges", "exchange_gains", "nearest_two", "vertex_substitution"]
 
 
 @kernel
@@ -54,6 +54,32 @@ def exchange_gains(D: Any, sign: float, weights: Any, nearest: Any, first: Any, 
     for m in range(k):
         for j in range(n_candidates):
             gains[m, j] += gains[k, j]
+
+
+@kernel
+def vertex_substitution(D: Any, sign: float, weights: Any, medoids: Any, gains: Any, rounds: int) -> Any:
+    """Make the best exchange of each sweep, the lowest object, then medoid, among equals, until none improves.
+
+    An exchange must gain more than round-off in the total cost. Returns the numbers of sweeps and of exchanges;
+    `medoids` is updated in place, and equal numbers mean that the rounds were over first.
+    """
+    n, k = D.shape[0], medoids.shape[0]
+    nearest, first, second = np.empty(n, np.intp), np.empty(n), np.empty(n)
+    for exchanges in range(rounds):
+        nearest_two(D, sign, medoids, nearest, first, second)
+        exchange_gains(D, sign, weights, nearest, first, second, gains)
+        best, m, j = np.inf, 0, 0
+        for candidate in range(n):
+            for medoid in range(k):
+                if gains[medoid, candidate] < best:
+                    best, m, j = gains[medoid, candidate], medoid, candidate
+        total = 0.0
+        for i in range(n):
+            total += weights[i] * abs(first[i])
+        if not best < -1e-13 * np.sqrt(n) * total:
+            return exchanges + 1, exchanges
+        medoids[m] = j
+    return rounds, rounds
 
 
 @kernel

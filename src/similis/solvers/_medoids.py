@@ -187,27 +187,14 @@ class _State:
     def assign(self) -> None:
         _kernels.nearest_two(self.D, self.cost, self.medoids, self.nearest, self.first, self.second)
 
-    @property
-    def tolerance(self) -> float:
-        """An exchange must gain more than round-off in the total."""
-        return 1e-13 * len(self.D) ** 0.5 * float(self.weights @ np.abs(self.first))
-
 
 def _vsh(
     D: NDArray[Any], cost: float, weights: NDArray[np.float64], medoids: NDArray[np.intp], max_iter: int
 ) -> tuple[NDArray[np.intp], int, int, bool]:
     """Vertex substitution: the best exchange of each sweep; the lowest candidate, then medoid, among equals."""
-    state = _State(D, cost, weights, medoids)
-    k, n = len(medoids), len(D)
-    gains = np.empty((k + 1, n))
-    for swaps in range(max_iter):
-        _kernels.exchange_gains(D, cost, weights, state.nearest, state.first, state.second, gains)
-        j, m = divmod(int(gains[:k].T.argmin()), k)
-        if not gains[m, j] < -state.tolerance:
-            return medoids, swaps + 1, swaps, True
-        medoids[m] = j
-        state.assign()
-    return medoids, max_iter, max_iter, False
+    gains = np.empty((len(medoids) + 1, len(D)))
+    sweeps, swaps = _kernels.vertex_substitution(D, cost, weights, medoids, gains, max_iter)
+    return medoids, sweeps, swaps, sweeps > swaps
 
 
 def _eager(
@@ -266,9 +253,11 @@ def _starts(
         yield from (np.array(row, dtype=np.intp) for row in np.atleast_2d(np.asarray(init)))
         return
     rng = check_random_state(random_state)
+    different = np.count_nonzero(D == np.einsum("ii->i", D)[:, None]) == len(D)  # nobody is as near as oneself
     for _ in range(n_init):
         if init == "random":
-            yield _distinct(D, rng.permutation(len(D)), k)
+            order = rng.permutation(len(D))
+            yield order[:k] if different else _distinct(D, order, k)
         else:
             yield _spread(D, k, sign, weights, rng, greedy=init == "k-center")
 
