@@ -55,6 +55,7 @@ def test_texts_come_in_many_forms(measure):
         pd.Series(WORDS),
         pd.DataFrame({"word": WORDS}),
         pl.Series(WORDS),
+        pl.DataFrame({"word": WORDS}),
     ):
         np.testing.assert_array_equal(measure.fit(form).matrix(form), expected)
         np.testing.assert_array_equal(Pairwise(measure).fit_transform(form), expected)
@@ -66,6 +67,8 @@ def test_sequences_come_in_many_forms():
         expected = measure.matrix(["acg", "cgt", "aag"])
         for form in (letters, np.array(letters), pd.DataFrame(letters), [tuple(x) for x in letters]):
             np.testing.assert_array_equal(measure.matrix(form), expected)
+    frame = pd.DataFrame([["to", "be"], ["to", "do"]], columns=["first", "second"])
+    assert Edit(gaps={"to": 0.5}).matrix(frame).tolist() == [[0, 1], [1, 0]]
     assert Edit()(b"acg", b"act") == 1
     assert Edit()(np.array([1, 2, 3]), [1, 2.0, 4]) == 1
     step = Pairwise(Edit()).fit(["acg", "ac"])

@@ -131,7 +131,7 @@ class Edit(SequenceMeasure):
     def _objects(self, X: Any) -> list[Any]:
         objects = super()._objects(X)
         words = [a for a in self._alphabet() if not (isinstance(a, str) and len(a) == 1)]
-        if words and any(isinstance(x, str) and x for x in X):
+        if words and isinstance(X, (list, tuple, np.ndarray)) and any(isinstance(x, str) and x for x in X):
             raise ProximityError(
                 f"Texts are compared character by character, and {str(words[0])[:40]!r} in 'gaps' or 'substitution' of "
                 "Edit is not one. Pass lists of symbols, as text.split()."

@@ -87,8 +87,8 @@ class Spelling:
 
 def read_sequences(X: Any, who: str) -> list[Any]:
     """Sequences as a list of texts where symbols are characters, else of tuples of symbols."""
+    X = X.to_numpy() if hasattr(X, "to_numpy") else X
     if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
-        X = X.to_numpy() if hasattr(X, "to_numpy") else X
         X = [row[0] if isinstance(row[0], (str, bytes)) else row for row in X]
     sequences = [_as_sequence(x, i, who) for i, x in enumerate(plain_rows(X, who))]
     if all(isinstance(s, str) or all(isinstance(a, str) and len(a) == 1 for a in s) for s in sequences):

@@ -13,8 +13,9 @@ __all__ = ["read_texts"]
 
 def read_texts(X: Any, who: str, *, allow_bytes: bool = False) -> list[Any]:
     """Texts (or bytes, where these will do) as a list."""
+    X = X.to_numpy() if hasattr(X, "to_numpy") else X
     if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
-        X = X.to_numpy().ravel() if hasattr(X, "to_numpy") else X.ravel()
+        X = X.ravel()
     texts = [str(x) if isinstance(x, str) else x for x in plain_rows(X, who)]
     for i, text in enumerate(texts):
         if isinstance(text, str) or (allow_bytes and isinstance(text, bytes)):
