@@ -1,6 +1,7 @@
 """Suspicious entries: nothing in clean matrices of many sorts, most of what damages them, whatever the scale."""
 
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -202,3 +203,13 @@ def test_clean_benchmark_matrices(name):
     found = suspects((A + A.T) / 2, kind)
     assert len(found) == 0
     assert not found.skipped
+
+
+def test_matrix_whose_bulk_is_one_value():
+    """Two classes so far apart that similarities between them are zero but for round-off: nothing to go by."""
+    from similis.datasets import make_similarity
+
+    S, _ = make_similarity(30, 2, separation=6.0, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "equal" in suspects(S).skipped

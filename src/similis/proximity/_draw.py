@@ -33,7 +33,10 @@ def color_limits(A: NDArray[Any]) -> tuple[float, float]:
     low, high = (float(v) for v in np.quantile(known, [0.01, 0.99]))
     if not high > low:
         low, high = float(known.min()), float(known.max())
-    return (low, high) if high > low else (low - 0.5, low + 0.5)
+    if not high > low:
+        return low - 0.5, low + 0.5
+    tiny = 1e-9 * (high - low)
+    return 0.0 if abs(low) < tiny else low, 0.0 if abs(high) < tiny else high
 
 
 def color_levels(A: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:

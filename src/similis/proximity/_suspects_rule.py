@@ -70,7 +70,7 @@ class _Round:
 def judge(d: Array, n: int, rng: Any) -> Verdict | None:
     """Judge every pair of a matrix given by its upper triangle; None where over half of the entries are equal."""
     known = np.isfinite(d)
-    if spread(d[known]) == 0:
+    if spread(d[known]) <= 1e-12 * np.abs(d[known]).max(initial=0.0):  # equal but for round-off
         return None
     t = _dither(d, known, rng)
     witnesses = np.arange(n) if n <= WITNESSES else np.sort(rng.choice(n, WITNESSES, replace=False))

@@ -197,10 +197,10 @@ class ConfusionDisplay(Display):
                 count, share = int(self.counts[g, f]), float(self.counts[g, f] / totals[g])
                 tip = f"{self.method} says {self.classes[f]} where {self.classes[g]} is true\n"
                 tip += f"{count} of {int(self.counts[g].sum())} answers ({share:.1%})"
-                plot.add(_cell(g, f, G, G, "key" if f == g else "bad", 0.08 + 0.72 * share if count else 0.04, tip))
+                plot.add(_cell(g, f, G, G, "key" if f == g else "bad", 0.08 + 0.4 * share if count else 0.04, tip))
                 if count and G <= 12:
                     place = {"x": f"{100 * (f + 0.48) / G:.2f}%", "y": f"{100 * (g + 0.47) / G:.2f}%"}
-                    plot.add(tag("text", count, **place, dy=".35em", class_="mid halo", pointer_events="none"))
+                    plot.add(tag("text", count, **place, dy=".35em", class_="mid", pointer_events="none"))
         return plot.html()
 
     def plot(self, ax: Any = None, **options: Any) -> ConfusionDisplay:

@@ -166,6 +166,7 @@ def make_picture(problem: Problem, situation: Situation) -> Picture:
         suspects=tuple(
             (int(part[i]), int(part[j]), _brief(v), _brief(e), _brief(s))
             for (i, j), v, e, s in list(zip(shown.pairs, shown.values, shown.expected, shown.scores))[:SUSPECTS]
+            if np.isfinite([v, e, s]).all()
         ),
         n_suspects=len(shown),
         note=note,
