@@ -23,6 +23,7 @@ from similis.reproduce._cache import RunCache
 from similis.reproduce._method import Method, Part
 from similis.reproduce._notes import NOTES, notes_on
 from similis.reproduce._problems import PerturbedCentroids
+from similis.reproduce._runner import _Planned
 from similis.reproduce._verdict import compare
 
 
@@ -326,6 +327,13 @@ def test_data_beside_the_papers_are_shown_and_not_judged(tmp_path):
     text = next(page for page in write_pages(tmp_path, tmp_path) if page.name == "chen2010-4.5.md").read_text()
     assert "3 comparisons" in text
     assert f"| Protein, clean | {clean[0].ours:.2f} |" in text
+
+
+def test_a_slow_method_takes_part_in_few_runs():
+    table = next(e for e in EXPERIMENTS if e.key == "cazzanti2007:6.10")
+    planned = _Planned(table, 5, ["psvm", "nc"])
+    assert planned.numbers(table.methods["nc"]) == range(5)
+    assert planned.numbers(table.methods["psvm"]) == range(1)
 
 
 def test_problems_beside_share_the_draws_of_the_original():
