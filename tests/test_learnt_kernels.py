@@ -440,3 +440,57 @@ def test_an_open_gap_is_said(rng, monkeypatch):
     monkeypatch.setattr(_spectral_kernel.InteriorPoint, "step", lambda self: False)
     with pytest.warns(ConvergenceWarning, match="SimSVM ended"):
         SimSVM(gamma=1e-3).fit(S, y)
+
+
+def real(name):
+    from similis.datasets import load_benchmark
+    from similis.exceptions import DataNotFoundError
+
+    try:
+        data = load_benchmark(name)
+    except DataNotFoundError as error:
+        pytest.skip(str(error))
+    return data.proximity, data.target
+
+
+class TestRealSets:
+    @pytest.mark.parametrize(
+        ("name", "objective", "risk", "error"),
+        [("aural_sonar", 0.283, 0.166, 6.0), ("voting_vdm", 0.185, 0.102, 4.4)],
+    )
+    def test_published_optimum_to_the_last_digit(self, name, objective, risk, error):
+        """[chen2010] table 5.1, the rows of the second-order cone programme."""
+        S, y = real(name)
+        model = SimSVM(eta=0.01, gamma=0.01, norm=1).fit(S, y)
+        f, t = model.decision_function(S), np.where(y == model.classes_[1], 1.0, -1.0)
+        assert round(model.objective_, 3) == objective
+        assert round(float(oracle.hinge(t, f).mean()), 3) == risk
+        assert round(100 * float((f * t <= 0).mean()), 1) == error
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("anchor", "norm"), [("clip", 2), ("flip", 2), ("clip", 1), ("identity", 2)])
+    def test_spectra_against_a_conic_solver(self, anchor, norm):
+        S, y = real("aural_sonar")
+        t = np.where(y == 1, 1.0, -1.0)
+        for eta in (1e-3, 1e-2, 0.1, 1.0):
+            for gamma in (1e-3, 1e-2, 0.1, 1.0):
+                model = SimSVM(eta=eta, gamma=gamma, anchor=anchor, norm=norm).fit(S, y)
+                value = conic.simsvm(S, t, eta, gamma, anchor, norm)
+                assert model.objective_ <= value * (1 + 1e-5)
+                assert model.gap_ <= 1e-6 * model.objective_
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("name", ["aural_sonar", "protein_uw"])
+    def test_every_point_of_the_papers_grid_reaches_its_gap(self, name):
+        S, y = real(name)
+        keep = np.flatnonzero(y < 2)
+        S, y = S[np.ix_(keep, keep)], y[keep]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for C in 10.0 ** np.arange(-3, 4):
+                for rho in 10.0 ** np.arange(-3, 4):
+                    IndefiniteSVM(C=C, rho=rho).fit(S, y)  # warns where it does not
+            for eta in 10.0 ** np.arange(-4, 2):
+                for gamma in 10.0 ** np.arange(-4, 5):
+                    for anchor in ("clip", "flip"):
+                        SimSVM(eta=eta, gamma=gamma, anchor=anchor).fit(S, y)
