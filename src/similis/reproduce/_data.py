@@ -42,6 +42,17 @@ def _matrix(name: str) -> Callable[[], Part]:
     return load
 
 
+def _first_two(dataset: str) -> Callable[[], Part]:
+    """[chen2010] sec. 5.3.2: the two most confusable classes, 72 objects each."""
+
+    def load() -> Part:
+        whole = load_part(dataset)
+        keep = np.flatnonzero(whole.labels < 2)
+        return Part(whole.proximities[np.ix_(keep, keep)], whole.labels[keep], whole.kind)
+
+    return load
+
+
 def _protein_clean() -> Part:
     """The objects of the papers' protein matrix with the correct distances, scaled and rounded as theirs are."""
     data = load_benchmark("protein")
@@ -112,6 +123,8 @@ _SOURCES: dict[tuple[str, str], Callable[[], Part]] = {
     ("Aural Sonar", "human"): _matrix("aural_sonar"),
     ("Protein", ""): _matrix("protein_uw"),
     ("Protein, clean", ""): _protein_clean,
+    ("Protein-2", ""): _first_two("Protein"),
+    ("Protein-2, clean", ""): _first_two("Protein, clean"),
     ("Protein RBF", ""): _protein_rbf,
     ("Voting", ""): _matrix("voting_vdm"),
     ("Voting", "counting"): _votes_by_counting,

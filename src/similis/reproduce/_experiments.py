@@ -17,6 +17,16 @@ from similis.exceptions import ProximityError
 from similis.mixture import KernelHLM, MixtureHLM
 from similis.neighbors import CondensedNN, LocalNearestCentroid, NearestCentroid, SimilarityKNN
 from similis.reproduce._dissimilarity import DISSIMILARITY, half_problem
+from similis.reproduce._learnt import (
+    FUSION,
+    LEARNT,
+    LP,
+    affordable,
+    fusion_problem,
+    learnt_problem,
+    lp_problem,
+    test_rows,
+)
 from similis.reproduce._levels import LEVELS, SEQUENCES, third_problem
 from similis.reproduce._method import Method
 from similis.reproduce._problems import LeaveOneOutRuns, PerturbedCentroids, ProbabilityRuns, Problem, SplitRuns
@@ -48,6 +58,8 @@ class Experiment:
         Endings of the quantity that are compared with the same published figure.
     beside : mapping of str to str
         Data sets run beside those of the table, by the one they stand for; their figures are shown, not judged.
+    arrange : callable
+        Renames quantities of the published cells where the paper tells them apart by circumstances.
     """
 
     paper: str
@@ -59,6 +71,7 @@ class Experiment:
     runs: int = 20
     variants: tuple[str, ...] = ("",)
     beside: Mapping[str, str] = field(default_factory=dict)
+    arrange: Callable[[list[PublishedCell]], list[PublishedCell]] = list
 
     @property
     def key(self) -> str:
@@ -69,7 +82,7 @@ class Experiment:
         """Published figures that can be compared with ours, then those that ours on other data stand beside."""
         known = [cell for cell in self._numbers() if cell.method in self.methods]
         others = [replace(cell, dataset=self.beside[cell.dataset]) for cell in known if cell.dataset in self.beside]
-        return [cell for cell in known if cell.dataset in self.datasets] + others
+        return self.arrange([cell for cell in known if cell.dataset in self.datasets] + others)
 
     def without(self) -> dict[str, list[str]]:
         """Methods and data sets of the table that are not available."""
@@ -80,9 +93,11 @@ class Experiment:
         }
 
     def _numbers(self) -> list[PublishedCell]:
-        kinds = ("error", "perplexity", "nce", "accuracy", "support-vectors")
+        kinds = ("error", "perplexity", "nce", "accuracy", "support-vectors", "objective")
         cells = [one for cell in published_cells(self.paper, self.table) for one in cell.each()]
-        return [cell for cell in cells if cell.value is not None and cell.method and cell.quantity in kinds]
+        others = ("empirical", "difference")
+        cells = [cell for cell in cells if cell.value is not None and cell.method]
+        return [cell for cell in cells if cell.quantity in kinds or cell.quantity.startswith(others)]
 
 
 # [cazzanti2007] sec. 6.1: sizes and components tried on the perturbed centroids.
@@ -188,6 +203,8 @@ def _simulated(table: str, similarity: str, p2: str, centroids: str) -> Experime
 
 _CLEAN = ", clean"
 _BESIDE = {"Protein": f"Protein{_CLEAN}"}
+_PAIRS = ("Aural Sonar", "Protein-2", "Voting")
+_PAIR_BESIDE = {"Protein-2": f"Protein-2{_CLEAN}"}
 _QIAO_SETS = ("Aural Sonar", "Protein", "Sonar", "Voting")
 _LOO = "leave-one-out errors"
 _SPLIT = "errors over 20 random splits"
@@ -227,6 +244,31 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         ("Aural Sonar", "Voting"),
         runs=10,
     ),
+    *(
+        Experiment(
+            "chen2010",
+            table,
+            f"linear programme for SimSVM, {what}",
+            lp_problem,
+            LP,
+            _PAIRS,
+            runs=10,
+            arrange=affordable,
+        )
+        for table, what in (("5.1", "values reached"), ("5.2", "distance from the optimum in percent"))
+    ),
+    Experiment("chen2010", "5.3", f"{_SPLIT}, learnt kernels", learnt_problem, LEARNT, _PAIRS, beside=_PAIR_BESIDE),
+    Experiment(
+        "chen2010",
+        "5.4",
+        f"{_SPLIT}, SimSVM by treatment of new rows",
+        learnt_problem,
+        LEARNT,
+        _PAIRS,
+        beside=_PAIR_BESIDE,
+        arrange=test_rows,
+    ),
+    Experiment("chen2010", "5.5", f"{_SPLIT}, fusion", fusion_problem, FUSION, _PAIRS[:2], beside=_PAIR_BESIDE),
     *(
         Experiment("qiao2013", table, f"{_SPLIT}, {which}", _splits, QIAO, _QIAO_SETS, beside=_BESIDE)
         for table, which in (("2", "six methods"), ("3", "nine more"))

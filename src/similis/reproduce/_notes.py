@@ -271,6 +271,38 @@ NOTES = (
         paper="pekalska2000",
         datasets=("Digits, 8 x 8",),
     ),
+    Note(
+        "linear programme",
+        "SimSVM itself has no randomness and is solved to its optimum: the paper's three figures for each set come out "
+        "to the last printed digit. The linear programme draws random vectors; other draws give other "
+        "values. The programmes of 100 and 200 vectors on the votes, up to 30,000,000 "
+        "non-zeros, were left out.",
+        paper="chen2010",
+        tables=("5.1", "5.2"),
+    ),
+    Note(
+        "fewer runs",
+        "Four splits of the votes instead of twenty: the Indefinite SVM alone is trained 490 times on each.",
+        paper="chen2010",
+        tables=("5.3", "5.4"),
+        datasets=("Voting",),
+    ),
+    Note(
+        "new rows of the Indefinite SVM",
+        "The authors' code treats new rows by a heuristic after Eq. (5.9) that the paper does not state; ours projects "
+        "them on the range of the learnt kernel, the limit of Eq. (5.14) without a self-similarity.",
+        paper="chen2010",
+        tables=("5.3",),
+        methods=("indefinite-svm",),
+    ),
+    Note(
+        "augmented rows",
+        "Beside the paper's two figures stands a third: each new row modified together with the training matrix, one "
+        "decomposition a row, by the anchor's rule (clip; flip for protein), since learnt multipliers belong to the "
+        "training matrix only. It is compared with the paper's figure for consistently modified rows.",
+        paper="chen2010",
+        tables=("5.4",),
+    ),
 )
 
 

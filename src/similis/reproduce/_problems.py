@@ -49,6 +49,11 @@ class Problem:
         return 20
 
     @property
+    def most_runs(self) -> int | None:
+        """At most so many runs, for a problem too slow for more."""
+        return None
+
+    @property
     def in_order(self) -> bool:
         """Whether run 0 is the experiment itself, and the others only show what another order of the objects does."""
         return False

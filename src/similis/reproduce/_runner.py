@@ -151,15 +151,15 @@ class _Planned:
             if not self.obstacles[problem]:
                 yield problem, cell.method, self.experiment.methods[cell.method]
 
-    def numbers(self, method: Method) -> range:
+    def numbers(self, problem: Problem, method: Method) -> range:
         """Numbers of the runs that a method takes part in."""
-        return range(min(self.runs, method.runs or self.runs))
+        return range(min(self.runs, method.runs or self.runs, problem.most_runs or self.runs))
 
     def comparisons(self, store: RunCache) -> Iterator[Comparison]:
         """Compare every cell with what the store holds."""
         for cell, problem in zip(self.cells, self.problems):
             reason, method = self.obstacles[problem], self.experiment.methods[cell.method]
-            keys = [] if reason else [_key(problem, run, cell.method, method) for run in self.numbers(method)]
+            keys = [] if reason else [_key(problem, run, cell.method, method) for run in self.numbers(problem, method)]
             outcomes = [outcome for outcome in map(store.get, keys) if outcome is not None]
             for variant in self.experiment.variants:
                 yield compare(
@@ -179,7 +179,7 @@ def _tasks(plan: list[_Planned], store: RunCache) -> list[_Task]:
     tasks: dict[tuple[Problem, int], _Task] = {}
     for planned in plan:
         for problem, name, method in planned.wanted():
-            for run in planned.numbers(method):
+            for run in planned.numbers(problem, method):
                 key = _key(problem, run, name, method)
                 if store.get(key) is None:
                     tasks.setdefault((problem, run), _Task(problem, run)).methods[key] = method

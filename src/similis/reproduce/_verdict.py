@@ -102,7 +102,7 @@ class Comparison:
 
 def digits_of(quantity: str) -> int:
     """Decimals worth printing: percentages have two, perplexities three, normalised cross entropies four."""
-    return {"perplexity": 3, "nce": 4}.get(quantity, 2)
+    return {"perplexity": 3, "nce": 4, "objective": 3, "empirical-risk": 3}.get(quantity, 2)
 
 
 def compare(
