@@ -17,6 +17,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
     "measures": (
         "Measure",
         "Pairwise",
+        "PairwiseLandmarks",
         "FromMatrix",
         "FromFunction",
         "Counting",

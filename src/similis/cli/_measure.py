@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,6 +42,7 @@ class MeasureOptions:
     block_size: int | None = None
     refused: str = "raise"
     overwrite: bool = False
+    cluster: str | None = None
     jobs: int = 1
     json: bool = False
     quiet: bool = False
@@ -86,6 +88,14 @@ def measure(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an npy or zarr file of other objects or another measure.")
     ] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS|local",
+            help="Measure on a Dask cluster: its scheduler, or local for processes of this machine.",
+            show_default=False,
+        ),
+    ] = None,
     jobs: Jobs = 1,
     json: Json = False,
     quiet: Quiet = False,
@@ -122,7 +132,11 @@ def measure(
             label_column=label_column,
             columns=tuple(column or ()),
         )
-        run(MeasureOptions(source, output, symmetrize, dtype, block_size, refused, overwrite, jobs, json, quiet))
+        run(
+            MeasureOptions(
+                source, output, symmetrize, dtype, block_size, refused, overwrite, cluster, jobs, json, quiet
+            )
+        )
 
 
 def run(options: MeasureOptions) -> None:
@@ -153,22 +167,25 @@ def run(options: MeasureOptions) -> None:
 
 def _measure_blocks(options: MeasureOptions, data: Data) -> Proximity:
     """A matrix that may be larger than memory."""
-    from similis.distributed import measure_to_disk
+    from similis.distributed import connect, measure_to_disk
 
-    return measure_to_disk(
-        options.output,
-        data.values,
-        data.labels,
-        measure=data.measure,
-        symmetrize=options.symmetrize,
-        ids=data.ids,
-        dtype=options.dtype,
-        block_size=options.block_size,
-        refused=options.refused,
-        overwrite=options.overwrite,
-        n_jobs=options.jobs,
-        progress=show_progress(options.quiet),
-    )
+    local = options.cluster == "local"
+    with nullcontext() if options.cluster is None else connect(None if local else options.cluster) as client:
+        return measure_to_disk(
+            options.output,
+            data.values,
+            data.labels,
+            measure=data.measure,
+            symmetrize=options.symmetrize,
+            ids=data.ids,
+            dtype=options.dtype,
+            block_size=options.block_size,
+            refused=options.refused,
+            overwrite=options.overwrite,
+            n_jobs=options.jobs,
+            client=client,
+            progress=show_progress(options.quiet),
+        )
 
 
 def _say(options: MeasureOptions, matrix: Proximity, data: Data) -> None:

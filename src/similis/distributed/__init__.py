@@ -1,5 +1,7 @@
 """Beyond memory and beyond one machine: matrices measured and read block by block, here or on a Dask cluster."""
 
+from similis.distributed._cluster import cluster_jobs, connect
 from similis.distributed._measure import measure_to_disk
+from similis.distributed._predict import predict_blocks
 
-__all__ = ["measure_to_disk"]
+__all__ = ["cluster_jobs", "connect", "measure_to_disk", "predict_blocks"]

@@ -13,6 +13,7 @@ from similis.measures._inner import Cosine, Polynomial
 from similis.measures._lin import Lin
 from similis.measures._minkowski import Chebyshev, Minkowski
 from similis.measures._pairwise import Pairwise
+from similis.measures._pairwise_landmarks import PairwiseLandmarks
 from similis.measures._pyramid import PyramidMatch
 from similis.measures._rbf import RBF
 from similis.measures._residual_entropy import ResidualEntropy
@@ -26,6 +27,7 @@ from similis.measures._weisfeiler_lehman import WeisfeilerLehman
 __all__ = [
     "Measure",
     "Pairwise",
+    "PairwiseLandmarks",
     "FromMatrix",
     "FromFunction",
     "Counting",

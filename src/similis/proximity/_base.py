@@ -11,9 +11,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.base import ProximityTransformer
-from similis._utils.linalg import asymmetry, symmetric_part
+from similis._utils.linalg import asymmetry
+from similis._utils.nystrom import fix_signs, symmetric_part_of
 from similis._utils.warn import warn_user
-from similis.exceptions import AsymmetryWarning, DiagonalWarning
+from similis.exceptions import DiagonalWarning
 
 __all__ = [
     "Elementwise",
@@ -68,18 +69,6 @@ def take_symmetric_part(S: NDArray[Any], estimator: Any) -> NDArray[Any]:
     return symmetric_part_of(S, type(estimator).__name__, estimator.asymmetry_)
 
 
-def symmetric_part_of(S: NDArray[Any], who: str, ratio: float | None = None) -> NDArray[Any]:
-    """(S + S') / 2, with one warning when that changes S beyond round-off."""
-    ratio = asymmetry(S) if ratio is None else ratio
-    if ratio > 100 * np.finfo(S.dtype).eps:
-        warn_user(
-            f"{who} uses the symmetric part of an asymmetric matrix (asymmetry {ratio:.2g} of 1). Symmetrise it first "
-            "to say that this is meant: Symmetrize in a pipeline, or symmetrize(S).",
-            AsymmetryWarning,
-        )
-    return symmetric_part(S)
-
-
 def warn_if_self_differs(D: NDArray[Any], estimator: Any) -> None:
     """Say so when some object has a non-zero dissimilarity to itself."""
     diagonal = np.einsum("ii->i", D)
@@ -90,11 +79,3 @@ def warn_if_self_differs(D: NDArray[Any], estimator: Any) -> None:
             f"at row {i}, column {i}, which is used as it stands. Set the diagonal to zero if it is noise.",
             DiagonalWarning,
         )
-
-
-def fix_signs(U: NDArray[Any]) -> NDArray[Any]:
-    """Columns with their largest entry positive: the same axes whatever LAPACK chose."""
-    if not U.size:
-        return U
-    largest = U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])]
-    return U * np.where(largest < 0, -1, 1).astype(U.dtype)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from similis._utils.linalg import eigen_symmetric
+from similis._utils.nystrom import nystrom_axes
 from similis._utils.params import at_least, choice, validated
-from similis.proximity._base import ToFeatures, fix_signs, take_symmetric_part
+from similis.proximity._base import ToFeatures, take_symmetric_part
 from similis.proximity._prototypes import choose_prototypes
 
 __all__ = ["Landmarks"]
@@ -120,15 +120,7 @@ class Landmarks(ToFeatures):
             self.components_ = np.eye(k, dtype=S.dtype)
             self.signature_ = np.ones(k, dtype=S.dtype)
             return self
-        system = eigen_symmetric(W)
-        l, zero = system.values, system.tolerance  # noqa: E741
-        order = np.argsort(-np.abs(l), kind="stable")
-        order = order[l[order] > zero if self.spectrum == "clip" else np.abs(l[order]) > zero]
-        if order.size:
-            self.components_ = (fix_signs(system.vectors[:, order]) / np.sqrt(np.abs(l[order]))).T
-        else:
-            self.components_ = np.zeros((1, k), dtype=S.dtype)
-        self.signature_ = np.sign(l[order]) if order.size else np.ones(1, dtype=S.dtype)
+        self.components_, self.signature_ = nystrom_axes(W, self.spectrum)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:

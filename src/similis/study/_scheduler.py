@@ -12,6 +12,7 @@ from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.externals.loky.process_executor import BrokenProcessPool
+from joblib.parallel import get_active_backend
 
 from similis.study._assemble import Situation
 from similis.study._entry import Entry
@@ -76,7 +77,7 @@ def _stream(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[Done]:
             at_work[task.key] = task
             yield delayed(_work)(task, context)
 
-    with parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1):
+    with _backend(n_jobs):
         pool = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
         answers: Iterable[Done] = pool(calls())
         try:
@@ -89,6 +90,14 @@ def _stream(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[Done]:
         except BaseException:
             _stop_workers()
             raise
+
+
+def _backend(n_jobs: int) -> parallel_config:
+    """Processes of this machine, or the cluster that the caller has chosen."""
+    active, _ = get_active_backend()
+    if type(active).__name__ == "DaskDistributedBackend":
+        return parallel_config(n_jobs=n_jobs)
+    return parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1)
 
 
 def _work_alone(task: Task, context: Context) -> Done:

@@ -1,0 +1,160 @@
+"""Dask: a cluster to work on, tiles and blocks of rows as its tasks, and joblib's calls sent there.
+
+Nothing that a task needs lives on one worker only: objects, measure and model are results of tasks, which the
+scheduler has computed again when the worker that held them is gone. A tile or block that was under way is begun anew.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from similis._utils.extras import need
+from similis.distributed._plan import Plan, Tile
+from similis.distributed._tiles import Refusal, TileJob
+from similis.exceptions import ProximityError
+
+__all__ = ["cluster_jobs", "connect", "run_tiles", "run_unordered"]
+
+T = TypeVar("T")
+_AHEAD = 3  # tasks sent ahead for each thread of the cluster
+
+
+def connect(address: str | None = None, *, n_workers: int | None = None, timeout: float = 10.0) -> Any:
+    """Find a Dask cluster, or start worker processes on this machine.
+
+    Parameters
+    ----------
+    address : str, optional
+        Of a scheduler, such as ``tcp://10.0.0.1:8786``. Without it a local cluster is started; it ends with the client.
+    n_workers : int, optional
+        Worker processes of a local cluster, one thread each; as many as there are cores by default.
+    timeout : float, default=10.0
+        Seconds to wait for the scheduler.
+
+    Returns
+    -------
+    distributed.Client
+        A context manager.
+
+    Raises
+    ------
+    ProximityError
+        If no scheduler answers.
+
+    Examples
+    --------
+    >>> from similis.distributed import connect
+    >>> connect("tcp://127.0.0.1:1", timeout=1)  # doctest: +SKIP
+    Traceback (most recent call last):
+    ...
+    similis.exceptions.ProximityError: There is no Dask scheduler at tcp://127.0.0.1:1. Start one ...
+    """
+    distributed = need("distributed", extra="dask", who="A cluster")
+    if address is None:
+        workers = n_workers or os.cpu_count() or 1
+        return distributed.Client(
+            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, set_as_default=False
+        )
+    quiet = logging.getLogger("distributed")
+    level = quiet.level
+    quiet.setLevel(logging.CRITICAL)
+    try:
+        return distributed.Client(address, timeout=timeout, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        reason = "" if isinstance(error, OSError) else f" ({' '.join(str(error).split())[:60]})"
+        raise ProximityError(
+            f"There is no Dask scheduler at {str(address)[:80]}{reason}. Start one with 'dask scheduler', or leave the "
+            "address out for worker processes on this machine."
+        ) from None
+    finally:
+        quiet.setLevel(level)
+
+
+@contextmanager
+def cluster_jobs(client: Any) -> Iterator[None]:
+    """Send what joblib would run on processes to a cluster: studies, searches, cross-validation.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        From :func:`connect`.
+
+    Examples
+    --------
+    >>> from similis import Study
+    >>> from similis.distributed import cluster_jobs, connect
+    >>> with connect(n_workers=2) as client, cluster_jobs(client):  # doctest: +SKIP
+    ...     Study(n_jobs=-1).run(S, y)
+    """
+    from joblib import parallel_config
+
+    with parallel_config(backend="dask", client=client):
+        yield
+
+
+def run_tiles(
+    job: TileJob, todo: list[Tile], plan: Plan, objects: Any, client: Any
+) -> Iterator[tuple[Tile, Refusal | None]]:
+    """Measure and write tiles on a cluster, in whatever order they are finished."""
+    parts: dict[int, Any] = {}
+    shared = client.submit(_hold, job, pure=False)
+
+    def part(number: int) -> Any:
+        if number not in parts:
+            parts[number] = client.submit(_hold, objects[plan.parts[number]], pure=False)
+        return parts[number]
+
+    def submit(tile: Tile) -> Any:
+        row, column = plan.parts_of(tile)
+        right = None if tile.diagonal else part(column)
+        return client.submit(_measure, shared, tile, part(row), right, pure=False, retries=2)
+
+    return run_unordered(submit, todo, client)
+
+
+def run_unordered(submit: Callable[[T], Any], items: Iterable[T], client: Any) -> Iterator[tuple[T, Any]]:
+    """Keep a cluster busy with a few tasks a thread, and hand over what is finished.
+
+    Parameters
+    ----------
+    submit : callable
+        Makes a future of an item.
+    items : iterable
+        What is to be done.
+    client : distributed.Client
+        The cluster.
+
+    Yields
+    ------
+    item, result
+    """
+    from distributed import as_completed
+
+    waiting = deque(items)
+    under_way: dict[str, T] = {}
+    finished = as_completed(loop=client.loop)
+    ahead = _AHEAD * max(1, sum(client.nthreads().values()))
+    try:
+        while waiting or under_way:
+            while waiting and len(under_way) < ahead:
+                item = waiting.popleft()
+                future = submit(item)
+                under_way[future.key] = item
+                finished.add(future)
+            future = next(finished)
+            yield under_way.pop(future.key), future.result()
+    finally:
+        finished.clear()
+
+
+def _hold(value: T) -> T:
+    return value
+
+
+def _measure(job: TileJob, tile: Tile, left: Any, right: Any) -> Refusal | None:
+    return job.run(tile, left, right)
