@@ -38,7 +38,7 @@ def main():
         row = results[name].recommend()
         print(f"{name}: {row.text}\n", flush=True)
     if len(results) > 1:
-        compare(results).to_html(folder / "comparison.html")
+        compare(results).to_html(folder / "comparison.html", links={name: f"{name}.html" for name in results})
     lines = [line for name, result in results.items() for line in beside(name, result)]
     (folder / "published.json").write_text(json.dumps(lines, indent=1) + "\n")
     show(lines)

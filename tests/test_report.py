@@ -293,6 +293,23 @@ def test_picture_shows_the_matrix():
     assert HEAT <= POINTS
 
 
+def test_a_matrix_changed_since_is_not_shown(rng):
+    S, codes = similarities(30, 2, rng)
+    found = Study("nc", n_splits=1, cv=2).run(S, codes)
+    S[:] = 0
+    assert found.picture is None
+    assert "without a picture" in report_page(found)
+
+
+def test_notebook_is_left_alone():
+    """Every rule in what a notebook gets begins with our own class."""
+    style = "".join(re.findall(r"<style>(.*?)</style>", make_result(matrix=False)._repr_html_(), flags=re.DOTALL))
+    style = re.sub(r"@media[^{]*\{((?:[^{}]*\{[^{}]*\})*)\s*\}", r"\1", style)
+    for rule in re.findall(r"([^{}]+)\{", style):
+        for selector in rule.split(","):
+            assert selector.strip().startswith(".similis"), selector
+
+
 def test_picture_of_a_matrix_with_holes(rng):
     S, codes = similarities(40, 2, rng)
     S[3, 5] = np.nan
@@ -444,6 +461,8 @@ def test_comparison_page(tmp_path):
     assert "average ranks" in str(found)
     found.to_html(tmp_path / "comparison.html")
     assert (tmp_path / "comparison.html").read_text() == page
+    found.to_html(tmp_path / "comparison.html", links={"one": "one.html"})
+    assert '<a href="one.html">one</a>' in (tmp_path / "comparison.html").read_text()
 
 
 def test_report_command(tmp_path):

@@ -215,4 +215,4 @@ def plot_style() -> Markup:
 
 def framed(*plots: Markup) -> str:
     """Plots with their style, to stand alone in a notebook."""
-    return tag("div", tag("style", plot_style()), join(plots), class_="similis")
+    return tag("div", tag("style", plot_style()), join(plots), class_="similis", style="padding:12px;border-radius:8px")

@@ -175,7 +175,11 @@ def _watcher(options: StudyOptions) -> Callable[[StudyResult], None]:
     def write(result: StudyResult) -> None:
         nonlocal told
         _name(result, options.source)
-        result.to_html(str(options.report), refresh=10)
+        try:
+            result.to_html(str(options.report), refresh=10)
+        except OSError as error:  # a full disk now must not cost the hours before
+            if not told:
+                note(f"the report cannot be written now ({error.strerror}); the study goes on.")
         if not told and not options.quiet:
             note(f"{options.report} shows the results so far and renews itself; open it in a browser.")
         told = True

@@ -77,6 +77,10 @@ class Problem:
         step = self.objects.step(symmetrize=symmetrize)
         return step.fit_transform(train, self.codes[train]), step.transform(test), None
 
+    def unchanged(self) -> bool:
+        """Whether the matrix, which is the user's own, is still what was studied."""
+        return self.matrix is None or self.measure is not None or _digest(self.matrix) == self.data_fingerprint
+
     def header(self) -> dict[str, Any]:
         """Fingerprints by which a journal knows the problem again."""
         return {

@@ -90,7 +90,7 @@ class StudyResult:
     def picture(self) -> Picture | None:
         """What a report shows of the matrix; None in results files that do not hold it."""
         if self._picture is None and self.source is not None:
-            if self.source.picture is None:
+            if self.source.picture is None and self.source.unchanged():
                 self.source.picture = make_picture(self.source, self.situation)
             self._picture = self.source.picture
         return self._picture

@@ -37,17 +37,19 @@ class Comparison:
     results: dict[str, StudyResult]
     ranks: Ranks
 
-    def to_html(self, path: str | os.PathLike[str]) -> None:
+    def to_html(self, path: str | os.PathLike[str], *, links: Mapping[str, str] | None = None) -> None:
         """Write a self-contained page: ranks with their critical difference, errors of all methods everywhere.
 
         Parameters
         ----------
         path : str or path-like
             Where to write.
+        links : mapping of str to str, optional
+            Address of each study's own report, by name.
         """
         from similis.study._report._page import write_page
 
-        write_page(comparison_page(self), path)
+        write_page(comparison_page(self, links), path)
 
     def _repr_html_(self) -> str:
         return framed(RanksDisplay(ranks=self.ranks).svg())
@@ -88,7 +90,7 @@ def compare(results: Mapping[str, StudyResult]) -> Comparison:
     return Comparison(dict(results), average_ranks(results))
 
 
-def comparison_page(found: Comparison) -> str:
+def comparison_page(found: Comparison, links: Mapping[str, str] | None = None) -> str:
     """The page; a pure function of the results."""
     from similis.study._report._page import frame_page
 
@@ -114,7 +116,7 @@ def comparison_page(found: Comparison) -> str:
     sections = [
         ("ranks", "Ranks", "Average ranks", join([tag("p", read, class_="fine"), picture])),
         ("errors", "Errors", "Every error", _errors(found)),
-        ("studies", "Studies", "The studies", _studies(found)),
+        ("studies", "Studies", "The studies", _studies(found, links or {})),
     ]
     title = f"Which method for {', '.join(found.results)}?" if N <= 6 else f"Which method for these {N} data sets?"
     return frame_page(title, f"A similis comparison of {N} studies", tag("p", words, class_="verdict"), sections)
@@ -162,7 +164,7 @@ def _goodness(error: float, table: Mapping[str, Row]) -> float:
     return max(0.0, 1 - (error - least) / reach)
 
 
-def _studies(found: Comparison) -> Markup:
+def _studies(found: Comparison, links: Mapping[str, str]) -> Markup:
     """What was studied and what each study recommends."""
     body = []
     for name, result in found.results.items():
@@ -176,7 +178,8 @@ def _studies(found: Comparison) -> Markup:
             percent(advice.error),
             f"{percent(advice.interval[0])} to {percent(advice.interval[1])}",
         )
-        body.append(tag("tr", tag("th", name, scope="row", class_="text"), *(tag("td", fact) for fact in facts)))
+        word = tag("a", name, href=links[name]) if name in links else name
+        body.append(tag("tr", tag("th", word, scope="row", class_="text"), *(tag("td", fact) for fact in facts)))
     heads = ("study", "objects", "classes", "kind", "splits", "use", "error", "95 % interval")
     top = [tag("th", head, scope="col", class_="text" if not k else None) for k, head in enumerate(heads)]
     inner = tag("table", tag("thead", tag("tr", *top)), tag("tbody", *body))

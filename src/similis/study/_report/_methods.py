@@ -99,10 +99,11 @@ def table_section(result: StudyResult) -> Markup:
     return join([table(result), tag("p", explained, class_="fine")])
 
 
-def table(result: StudyResult) -> Markup:
-    """One row per method; numbers carry their value for sorting."""
+def table(result: StudyResult, *, sortable: bool = True) -> Markup:
+    """One row per method; heads are buttons where a script sorts by them."""
     heads = columns(result)
-    top = [tag("th", tag("button", name, type="button"), scope="col", class_=_KINDS.get(name)) for name in heads]
+    words = [tag("button", name, type="button") if sortable else name for name in heads]
+    top = [tag("th", word, scope="col", class_=_KINDS.get(name)) for word, name in zip(words, heads)]
     summaries = {info.name: info.summary for info in result.methods}
     body = [_line(result, row, heads, summaries[row.method]) for row in result.table()]
     inner = tag("table", tag("thead", tag("tr", *top)), tag("tbody", *body))

@@ -50,9 +50,8 @@ def report_page(result: StudyResult, *, refresh: float | None = None) -> str:
 
 def notebook_page(result: StudyResult) -> str:
     """Verdict, table and splits, for a notebook."""
-    return framed(
-        tag("style", _read("page.css")), _methods.verdict(result), _methods.table(result), _methods.splits(result)
-    )
+    parts = [_methods.verdict(result), _methods.table(result, sortable=False), _methods.splits(result)]
+    return framed(tag("style", _read("parts.css")), *parts)  # nothing that would touch the notebook around it
 
 
 def frame_page(
@@ -72,7 +71,7 @@ def frame_page(
             links,
             tag("main", *cards),
             tag("div", id="tip", role="status", hidden=""),
-            tag("script", Markup(_read("page.js"))),
+            tag("script", _read("page.js")),
         ],
         "\n",
     )
@@ -83,7 +82,7 @@ def frame_page(
             tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
             tag("meta", name="color-scheme", content="light dark"),
             tag("title", title),
-            tag("style", plot_style(), Markup(_read("page.css"))),
+            tag("style", plot_style(), _read("parts.css"), _read("page.css")),
         ],
         "\n",
     )
