@@ -332,8 +332,8 @@ def test_data_beside_the_papers_are_shown_and_not_judged(tmp_path):
 def test_a_slow_method_takes_part_in_few_runs():
     table = next(e for e in EXPERIMENTS if e.key == "cazzanti2007:6.10")
     planned = _Planned(table, 5, ["psvm", "nc"])
-    assert planned.numbers(table.methods["nc"]) == range(5)
-    assert planned.numbers(table.methods["psvm"]) == range(1)
+    assert planned.numbers(planned.problems[0], table.methods["nc"]) == range(5)
+    assert planned.numbers(planned.problems[0], table.methods["psvm"]) == range(1)
 
 
 def test_problems_beside_share_the_draws_of_the_original():

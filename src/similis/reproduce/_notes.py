@@ -166,7 +166,7 @@ NOTES = (
         "23.49), and for table 5.3 30.2 % on two protein classes (26.55), 29.5 % on aural sonar (32.75) and 6.0 % on "
         "the votes (5.00), against 55.0, 14.8 and 5.8 % with rows as they are. That the paper did so is inferred.",
         paper="chen2010",
-        datasets=("Protein",),
+        datasets=("Protein", "Protein-2", "Aural Sonar"),
         methods=("svm-kernel(shift)",),
         verdicts=("better", "worse"),
     ),
