@@ -442,6 +442,37 @@ def test_an_open_gap_is_said(rng, monkeypatch):
         SimSVM(gamma=1e-3).fit(S, y)
 
 
+class TestExperiments:
+    """What the reproduction of the paper adds: its linear programme, and the augmented rule for new rows."""
+
+    def test_linear_programme_stays_above_the_optimum_and_comes_nearer(self, rng):
+        """[chen2010] Eq. (5.28)."""
+        from similis.reproduce._learnt import lp_approximation
+
+        S, y, _, _ = problem(rng, n=16)
+        model = SimSVM(eta=0.01, gamma=0.01, norm=1).fit(S, y)
+        found = [lp_approximation(model, signs(y), p, np.random.default_rng(1)).objective for p in (5, 40)]
+        assert model.objective_ < found[1] < found[0]
+        many = lp_approximation(model, signs(y), 40, np.random.default_rng(1))
+        value = oracle.simsvm(S, signs(y), many.alpha, many.c, many.b, 0.01, 0.01, "clip", 1)
+        assert value <= many.objective + 1e-9  # c is the best for the spectrum found
+
+    def test_augmented_rows_of_an_inactive_machine_are_those_of_clip(self, rng):
+        from similis.reproduce._learnt import _other_rows
+        from similis.reproduce._method import Part
+
+        S, y, Q, own = problem(rng, n=20, m=6)
+        model = SimSVM(eta=0.1, gamma=1e3).fit(S, y)
+        values = _other_rows(model, Part(S, y, "similarity"), Part(Q, np.repeat("b", 6), "similarity"), own)
+        wrong = 0
+        for s, t in zip(Q, own):
+            row = oracle.positive_part(oracle.augmented(S, s, t))[-1, :-1]
+            c = model.dual_coef_
+            U = model.eigenvectors_[:, model.eigenvalues_ > 1e-12]
+            wrong += row @ (U @ (U.T @ c)) + model.intercept_ <= 0
+        assert values["error, augmented rows"] == pytest.approx(100 * wrong / 6)
+
+
 def real(name):
     from similis.datasets import load_benchmark
     from similis.exceptions import DataNotFoundError

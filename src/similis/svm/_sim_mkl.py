@@ -180,7 +180,9 @@ class SimMKL(LearntSVM):
         return roles
 
     def _train_and_score(self, S, codes, Q, points):
-        return super()._train_and_score(self._open(S), codes, Q if Q.ndim == 3 else Q[:, :, None], points)
+        stack = self._open(S)
+        check_stack_width(Q, stack.shape[2], self)
+        return super()._train_and_score(stack, codes, Q if Q.ndim == 3 else Q[:, :, None], points)
 
     def _solve(self, S, y, weight, points):
         similar = [k for k, role in enumerate(self.roles_) if role == "similarity"]
