@@ -28,10 +28,17 @@ class Mixture:
         with np.errstate(divide="ignore"):
             self.log_priors = np.log(self.priors)
 
-    def log_density(self, D):
-        """Two parts of log phi(z | M_k) from distances to the centroids: one common to all classes, (m,), and the
-        rest, (m, G). Apart they stay finite however far an object is.
+    def log_density(self, Q, columns):
+        """Two parts of log phi(z | M_k): one common to all classes, (m,), and the rest, (m, G).
+
+        Apart they stay finite however far an object is. The centroids stand in the given columns of `Q`.
         """
+        common, rest = np.empty(len(Q)), np.empty((len(Q), len(self.shapes)))
+        for rows in row_blocks(len(Q), len(columns)):
+            common[rows], rest[rows] = self._log_density(Q[rows][:, columns])
+        return common, rest
+
+    def _log_density(self, D):
         x = np.asarray(D, dtype=np.float64) / np.sqrt(self.scales)  # (m, components)
         nearest = x.min(axis=1, keepdims=True)
         # [qiao2013] Eq. (5) -> phi(z | M_k) = sum_j w_j (pi b_j)^-s exp(-D^2(z, eta_j) / b_j)
@@ -47,9 +54,9 @@ class Mixture:
             rest = np.log(np.add.reduceat(np.exp(E, out=E), self.first, axis=1)) + peak
             return common - np.square(nearest[:, 0]), rest
 
-    def discriminants(self, D):
+    def discriminants(self, Q, columns=None):
         """[qiao2013] Eq. (6) -> log pi_k phi(z | M_k), up to a number common to all classes."""
-        return self.log_priors + self.log_density(D)[1]
+        return self.log_priors + self.log_density(Q, self.centroids if columns is None else columns)[1]
 
 
 class HLMClassifier(FewColumnsMixin, BayesClassifier):
@@ -98,11 +105,10 @@ class HLMClassifier(FewColumnsMixin, BayesClassifier):
         return common + logsumexp(self._mixture.log_priors + rest, axis=1)
 
     def _mixture_of(self, X):
-        Q = self._kept(self._check_query(X))
-        return self._mixture.log_density(Q)
+        return self._mixture.log_density(self._check_query(X), self._kept_places)
 
     def _discriminants(self, Q):
-        return self._mixture.discriminants(self._kept(Q))
+        return self._mixture.discriminants(Q, self._kept_places)
 
 
 def check_symmetric(D, who):

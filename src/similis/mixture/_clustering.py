@@ -48,23 +48,39 @@ class Clustering:
         if self.method == "ward":
             labels = self._cut(k)
             return self._sorted([self._medoid(np.flatnonzero(labels == j)) for j in range(k)], labels)
-        options = {"sign": -1, "weights": self.weights}
-        if self.method == "vsh":
-            found = k_medoids(self.D, k, n_init=self.n_init, random_state=self.seed, **options)
-        else:
-            if self._order is None or len(self._order) < k:
-                self._order = farthest_first(self.D, k)
-            found = k_medoids(self.D, k, method="alternating", init=self._order[:k], **options)
+        if self.method == "kmedoids" and (self._order is None or len(self._order) < k):
+            self._order = farthest_first(self.D, k)
+        start = self._order[:k] if self.method == "kmedoids" else "random"
+        while True:
+            medoids, labels = self._descend(k, start)
+            # Either of two objects may stand for both: the first one, where round-off would choose. From there
+            # an exchange may have become worth while.
+            start = self._first_of_pairs(medoids, labels)
+            if np.array_equal(start, medoids):
+                return medoids, labels
+
+    def _descend(self, k, start):
+        found = k_medoids(
+            self.D,
+            k,
+            sign=-1,
+            method="vsh" if self.method == "vsh" else "alternating",
+            weights=self.weights,
+            init=start,
+            n_init=self.n_init,
+            random_state=self.seed,
+        )
         # Among copies a centroid may serve nobody.
         used, labels = np.unique(found.labels, return_inverse=True)
-        return self._sorted(self._first_of_pairs(found.medoids[used], labels), labels)
+        return found.medoids[used], labels
 
     def _first_of_pairs(self, medoids, labels):
-        """Either of two objects may stand for both: the first one, where round-off would choose."""
+        medoids, D = medoids.copy(), self.D
         for j in np.flatnonzero(np.bincount(labels) == 2):
-            pair = np.flatnonzero(labels == j)
-            if self.weights is None or self.weights[pair[0]] == self.weights[pair[1]]:
-                medoids[j] = pair[0]
+            a, b = np.flatnonzero(labels == j)
+            alike = self.weights is None or self.weights[a] == self.weights[b]
+            if alike and D[a, b] == D[b, a] and D[a, a] == D[b, b]:
+                medoids[j] = a
         return medoids
 
     def _medoid(self, members):

@@ -179,4 +179,4 @@ class KernelHLM(HLMClassifier):
     def _grid(self, S, codes, Q, points):
         check_symmetric(S, type(self).__name__)
         kept, neighbors = self._look(S, codes)
-        return [self._mix(codes, kept, neighbors, point)[0].discriminants(Q[:, kept]) for point in points]
+        return [self._mix(codes, kept, neighbors, point)[0].discriminants(Q) for point in points]

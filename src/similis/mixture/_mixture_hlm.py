@@ -169,7 +169,7 @@ class MixtureHLM(HLMClassifier):
         data, answers = _Classes(self, S, codes), []
         for point in points:
             mixture, _ = data.mix(point | {"n_components": data.number(point)[0]})
-            answers.append(mixture.discriminants(Q[:, mixture.centroids]))
+            answers.append(mixture.discriminants(Q))
         return answers
 
 

@@ -165,19 +165,21 @@ def nearest_squares(D, *, among=None, positive=False):
 
 
 def neighbor_statistics(D, codes, n_classes):
-    """Squared distances to the nearest neighbour in the class, a cluster per class, and their mean in any class.
+    """Squared distances to the nearest neighbour in the class, a cluster per class.
 
-    Copies are left out: objects whose nearest neighbour is one, or where that leaves nothing, the copies alone.
+    Copies are left out: objects whose nearest neighbour is one, or where that leaves nothing, the copies alone. Only
+    where there is nothing else the mean square across classes comes with them; 0 otherwise.
     """
     members = [np.flatnonzero(codes == g) for g in range(n_classes)]
-    u = np.zeros(len(codes))
+    u, between = np.zeros(len(codes)), 0.0
     for positive in (False, True):
         for g in members:
             u[g] = nearest_squares(D, among=g, positive=positive)
         if u.any():
             break
-    any_class = nearest_squares(D, positive=True)
-    between = any_class[any_class > 0].mean() if any_class.any() else 0.0
+    else:
+        apart = nearest_squares(D, positive=True)
+        between = apart[apart > 0].mean() if apart.any() else 0.0
     return Clusters.of(u, codes, n_classes), between
 
 
