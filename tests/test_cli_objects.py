@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from similis import DTW, IRM, Alignment, Compression, Edit, Lin, PyramidMatch, ResidualEntropy, TfidfCosine
+from similis import (
+    DTW,
+    IRM,
+    Alignment,
+    Compression,
+    Edit,
+    Lin,
+    PyramidMatch,
+    ResidualEntropy,
+    TfidfCosine,
+    WeisfeilerLehman,
+)
 from similis.cli._app import app
 from similis.cli._measures import measure_names
 from similis.datasets import has_dataset, load_promoters
@@ -90,3 +101,67 @@ def test_a_study_and_a_model_of_texts(words, tmp_path):
     run("fit", *base, "--output", tmp_path / "model.skops")
     found = json.loads(run("predict", tmp_path / "model.skops", path, "--json").stdout)
     assert [record["label"] for record in found] == [t[0] for t in texts]
+
+
+def test_graphs_and_point_sets_of_a_json_file(tmp_path):
+    rings = [
+        {"id": f"r{n}", "label": "ring", "node_labels": ["C"] * n, "edges": [[i, (i + 1) % n] for i in range(n)]}
+        for n in range(3, 12)
+    ]
+    paths = [
+        {"id": f"p{n}", "label": "path", "node_labels": ["C"] * n, "edges": [[i, i + 1] for i in range(n - 1)]}
+        for n in range(3, 12)
+    ]
+    graphs = tmp_path / "graphs.json"
+    graphs.write_text(json.dumps(rings + paths))
+    S = measured(graphs, "-m", "weisfeiler-lehman", "-p", "normalize=true")
+    np.testing.assert_allclose(S, WeisfeilerLehman(normalize=True).matrix(rings + paths))
+    base = [graphs, "--measure", "weisfeiler-lehman", "-p", "normalize=true", "--method", "nc", "--splits", 2, "-q"]
+    run("fit", *base, "--output", tmp_path / "model.skops")
+    found = json.loads(run("predict", tmp_path / "model.skops", graphs, "--json").stdout)
+    assert [record["label"] for record in found] == ["ring"] * 9 + ["path"] * 9
+    clouds = [{"class": "ab"[k % 2], "object": [[[k, 0.0], [k, 1.0]], [0.3, 0.7]]} for k in range(4)]
+    (tmp_path / "clouds.json").write_text(json.dumps(clouds))
+    np.testing.assert_allclose(
+        measured(tmp_path / "clouds.json", "-m", "irm"), np.abs(np.subtract.outer(range(4), range(4)))
+    )
+    (tmp_path / "same.json").write_text("[[1, 2], [3, 4]]")
+    np.testing.assert_allclose(measured(tmp_path / "same.json", "-m", "dtw"), DTW().matrix([[1, 2], [3, 4]]))
+    (tmp_path / "series.json").write_text("[[1, 2, 3], [1, 2], [5]]")
+    np.testing.assert_allclose(measured(tmp_path / "series.json", "-m", "dtw"), DTW().matrix([[1, 2, 3], [1, 2], [5]]))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[1, 2", "is not a JSON file"),
+        ("{}", "must hold a list of objects"),
+        ("[]", "must hold a list of objects"),
+        ('[{"id": "a", "object": [1]}, {"object": [2]}]', "Object 1 has none"),
+        ('[{"id": "a", "object": [1]}, {"id": "a", "object": [2]}]', "a"),
+    ],
+)
+def test_json_files_that_hold_no_objects(text, said, tmp_path):
+    (tmp_path / "bad.json").write_text(text)
+    assert said in " ".join(run("measure", tmp_path / "bad.json", "-m", "dtw", code=2).stderr.split())
+
+
+def test_models_of_rows_as_series(tmp_path):
+    lines = [
+        f"s{i},{'up' if i % 2 else 'down'},{','.join(str(v if i % 2 else -v) for v in (0, i, 2 * i))}"
+        for i in range(1, 15)
+    ]
+    (tmp_path / "rows.csv").write_text("id,class,a,b,c\n" + "\n".join(lines) + "\n")
+    base = [tmp_path / "rows.csv", "--measure", "dtw", "--method", "knn", "--splits", 2, "-q"]
+    run("fit", *base, "--output", tmp_path / "model.skops")
+    found = json.loads(run("predict", tmp_path / "model.skops", tmp_path / "rows.csv", "--json").stdout)
+    assert np.mean([record["label"] == ("down", "up")[i % 2] for i, record in enumerate(found, start=1)]) > 0.8
+
+
+def test_models_of_rows_as_sequences(tmp_path):
+    lines = [f"s{i},{'xy'[i % 2]},{'a' if i % 3 else 'b'},{'cd'[i % 2]},{'cd'[i % 2]}" for i in range(18)]
+    (tmp_path / "rows.csv").write_text("id,class,u,v,w\n" + "\n".join(lines) + "\n")
+    base = [tmp_path / "rows.csv", "--measure", "edit", "--method", "knn", "--splits", 2, "-q"]
+    run("fit", *base, "--output", tmp_path / "model.skops")
+    found = json.loads(run("predict", tmp_path / "model.skops", tmp_path / "rows.csv", "--json").stdout)
+    assert [record["label"] for record in found] == ["xy"[i % 2] for i in range(18)]

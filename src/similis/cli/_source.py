@@ -163,7 +163,7 @@ def _load(source: Source) -> Data:
     values = objects.values
     if reads_text(measure) and values.dtype.kind == "f" and values.shape[1] == 1:
         raise ProximityError(f"{source.measure} compares texts; the column {objects.columns[0]!r} holds numbers only.")
-    if values.ndim == 1 and not reads_text(measure):
+    if values.ndim == 1 and values.dtype != object and not reads_text(measure):
         values = values[:, None]  # a feature of one column, not texts
     return Data(values, objects.labels, objects.ids, measure.kind, measure, objects.columns)
 

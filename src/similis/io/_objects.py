@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from similis._utils.files import short_path
 from similis.exceptions import ProximityError
 from similis.io._csv import MISSING, read_rows
+from similis.io._json_objects import read_json_objects
 from similis.io._labels import ID_HEADERS, LABEL_HEADERS, decode_labels, read_labels
 from similis.io._proximity import as_ids, short
 
@@ -26,7 +27,7 @@ class Objects:
 
     Attributes
     ----------
-    values : ndarray of shape (n, d), or (n,) for one column of text
+    values : ndarray of shape (n, d), or (n,) for one column of text or the objects of a JSON file
         Numbers (float64, NaN where a cell is empty) if every column holds numbers, otherwise text as it stands.
     columns : tuple of str
         Names of the features.
@@ -61,12 +62,14 @@ def read_objects(
     delimiter: str | None = None,
     max_bytes: int = 2**31,
 ) -> Objects:
-    r"""Read objects from a csv or tsv file whose first line names the columns.
+    r"""Read objects from a csv or tsv file whose first line names the columns, or from a JSON list.
 
     Parameters
     ----------
     path : str or path-like
-        The file, perhaps gzipped.
+        The file, perhaps gzipped. A ``.json`` file holds objects that no table can, such as graphs: a list with one
+        entry per object, the object itself or a dict with id, label and ``"object"``; without that key the dict is
+        the object (``{"id": ..., "label": ..., "edges": [...], "node_labels": [...]}``).
     id_column : str, optional
         Column with the objects' names. By default one called ``id``, ``name``, ``object``, ``index`` or ``key``.
     label_column : str, optional
@@ -102,6 +105,8 @@ def read_objects(
     """
     path = Path(path)
     where = short_path(path)
+    if path.suffix.lower() == ".json":
+        return _json_objects(path, id_column, label_column, labels, max_bytes)
     header, cells = _cells(path, where, delimiter, max_bytes)
     id_place = _place(header, id_column, ID_HEADERS, where)
     label_place = _place(header, label_column, LABEL_HEADERS - {"y"}, where)  # y is also a coordinate
@@ -113,6 +118,14 @@ def read_objects(
     elif label_place is not None:
         found = _labels(cells, label_place, where)
     return Objects(_values(cells, features), tuple(header[j] for j in features), ids, found)
+
+
+def _json_objects(path: Path, id_column: str | None, label_column: str | None, labels: Any, max_bytes: int) -> Objects:
+    values, names, found = read_json_objects(path, id_column, label_column, max_bytes)
+    ids = None if names is None else as_ids(names, len(values), "row")
+    if labels is not None:
+        found = read_labels(Path(labels), ids, len(values), max_bytes=max_bytes)
+    return Objects(values, ("object",), ids, found)
 
 
 def _cells(path: Path, where: str, delimiter: str | None, max_bytes: int) -> tuple[list[str], list[list[str]]]:

@@ -101,9 +101,11 @@ def _proximity_rows(rows: Proximity, card: ModelCard) -> NDArray[Any]:
 
 def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
     """The features that the model knows, in its order; texts, one per object, where it compares texts."""
-    card, known = trained.card, np.ndim(trained.model.steps[0][1].objects_)
+    card, objects = trained.card, trained.model.steps[0][1].objects_
+    texts = isinstance(objects[0], (str, bytes)) and len(card.columns or ()) <= 1
+    known = objects.ndim if hasattr(objects, "ndim") else 1 if texts else 2
     if rows.values.ndim == 1:
-        return rows.values if known == 1 else rows.values[:, None]
+        return rows.values if known == 1 or rows.values.dtype == object else rows.values[:, None]
     if card.columns is None:
         return rows.values
     missing = [name for name in card.columns if name not in rows.columns]
