@@ -11,6 +11,7 @@ import numpy as np
 import ot
 import parasail
 from _measure import Benchmark
+from _peers import peers
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cdist
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -21,6 +22,7 @@ from similis import (
     Alignment,
     Compression,
     Edit,
+    Jaccard,
     Lin,
     ResidualEntropy,
     TfidfCosine,
@@ -68,6 +70,61 @@ def edit(bench, rng):
         repeats=2,
         check=largest_difference,
         n=25,
+    )
+
+
+def edit_elsewhere(bench, rng):
+    """A compiled package for edit distances that does without bit tricks (GPL, so never a dependency)."""
+    peers("edist")
+    from edist.sed import sed_string
+
+    X = strings(rng, 40, 200, list("acgt"))
+
+    def half():
+        out = np.zeros((len(X), len(X)))
+        for i, x in enumerate(X):
+            for j in range(i):
+                out[i, j] = out[j, i] = sed_string(x, X[j])
+        return out
+
+    bench.compare(
+        "Levenshtein, length 200 (edist)",
+        lambda: Edit().matrix(X),
+        half,
+        peer_name="edist, half the matrix",
+        floor=40,
+        goal=96,
+        repeats=3,
+        check=largest_difference,
+        n=40,
+    )
+
+
+def tanimoto(bench, rng):
+    """Fingerprints of 2,048 bits, one in ten set, beside the chemists' library."""
+    peers("rdkit")
+    from rdkit.DataStructs import BulkTanimotoSimilarity, CreateFromBitString
+
+    bits = rng.random((1500, 2048)) < 0.1
+    packed = np.packbits(bits, axis=1)
+    theirs = [CreateFromBitString("".join("01"[int(b)] for b in row)) for row in bits]
+
+    def half():
+        out = np.eye(len(theirs))
+        for i, x in enumerate(theirs):
+            out[i, :i] = BulkTanimotoSimilarity(x, theirs[:i])
+        return out + np.tril(out, -1).T
+
+    bench.compare(
+        "Tanimoto, 2048 bits (rdkit)",
+        lambda: Jaccard(packed=True).matrix(packed),
+        half,
+        peer_name="rdkit, half the matrix",
+        floor=8,
+        goal=17,
+        repeats=3,
+        check=largest_difference,
+        n=1500,
     )
 
 
@@ -248,8 +305,8 @@ def series(bench, rng):
 
 
 if __name__ == "__main__":
-    bench = Benchmark("objects", packages=("rapidfuzz", "parasail", "POT", "grakel"))
+    bench = Benchmark("objects", packages=("rapidfuzz", "parasail", "POT", "grakel", "edist", "rdkit"))
     rng = np.random.default_rng(0)
-    for group in (edit, alignment, transport, graphs, texts, information, series):
+    for group in (edit, edit_elsewhere, tanimoto, alignment, transport, graphs, texts, information, series):
         group(bench, rng)
     bench.write()
