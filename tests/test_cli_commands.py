@@ -21,7 +21,7 @@ from similis import StudyResult, read_proximity, write_proximity
 from similis.cli import app
 from similis.datasets import make_similarity
 
-COMMANDS = ("measure", "inspect", "study", "report", "fit", "predict", "datasets", "reproduce")
+COMMANDS = ("measure", "inspect", "complete", "study", "report", "fit", "predict", "datasets", "reproduce")
 
 
 def run(*arguments, code=0, stdin=None):

@@ -59,6 +59,7 @@ ESTIMATORS = [
     Whiten(),
     CompleteKernel(),
     CompleteKernel(mu=0.0),
+    CompleteKernel(kind="dissimilarity", keep_known=False),
     CompleteKernel(psd=True, keep_known=False),
     CompleteKernel(method="psd"),
     CompleteKernel(method="psd", keep_known=False),

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import similis
+from similis.cli._complete import complete
 from similis.cli._console import echo
 from similis.cli._datasets import datasets
 from similis.cli._fit import fit
@@ -57,7 +58,7 @@ def _similis(
     """
 
 
-for command in (measure, inspect, study, report, fit, predict, datasets, reproduce):
+for command in (measure, inspect, complete, study, report, fit, predict, datasets, reproduce):
     app.command()(command)
 
 

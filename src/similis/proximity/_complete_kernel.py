@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from similis._utils.params import validated
+from similis._utils.params import choice, validated
 from similis._utils.validation import check_stack_width
 from similis.exceptions import ProximityError
 from similis.proximity._base import ToRows
@@ -42,6 +42,8 @@ class CompleteKernel(ToRows):
     keep_known : bool, default=True
         Whether known entries stay as they are. False gives the fitted matrix instead, without the noise it was
         fitted through: a kernel for ``"psd"``.
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        What the numbers are. Dissimilarities are completed by ``"nuclear"`` without `psd`, and never below zero.
     tol : float, default=None
         When to stop; None is the method's own.
     max_iter : int, default=5000
@@ -95,9 +97,12 @@ class CompleteKernel(ToRows):
     array([[1.333, 6.   , 2.   ]])
     """
 
-    _reads = "similarity"
     _allow_missing = True
-    _parameter_constraints: dict[str, list[Any]] = {**CONSTRAINTS, "keep_known": ["boolean"]}
+    _parameter_constraints: dict[str, list[Any]] = {
+        **CONSTRAINTS,
+        "keep_known": ["boolean"],
+        "kind": [choice("similarity", "dissimilarity")],
+    }
 
     def __init__(
         self,
@@ -109,6 +114,7 @@ class CompleteKernel(ToRows):
         degrees_of_freedom: float | None = None,
         regularization: float = 1e-6,
         keep_known: bool = True,
+        kind: str = "similarity",
         tol: float | None = None,
         max_iter: int = 5000,
     ) -> None:
@@ -119,6 +125,7 @@ class CompleteKernel(ToRows):
         self.degrees_of_freedom = degrees_of_freedom
         self.regularization = regularization
         self.keep_known = keep_known
+        self.kind = kind
         self.tol = tol
         self.max_iter = max_iter
 
@@ -186,6 +193,11 @@ class CompleteKernel(ToRows):
 
     def _fit(self, X: ArrayLike) -> NDArray[Any]:
         A = self._check_fit(X)
+        if self.kind == "dissimilarity" and (self.method != "nuclear" or self.psd):
+            raise ProximityError(
+                "Dissimilarities are no kernel: with kind='dissimilarity' use method='nuclear' and psd=False. Got "
+                f"method={self.method!r}, psd={self.psd}."
+            )
         S, others = A, None
         if self.method in AUXILIARY:
             if A.ndim != 3 or A.shape[2] < 2:
@@ -208,6 +220,8 @@ class CompleteKernel(ToRows):
 
     def _merge(self, S: NDArray[Any], filled: NDArray[np.float64]) -> NDArray[Any]:
         """Known entries from S where they are kept, the others as they were filled in."""
+        if self.kind == "dissimilarity":
+            filled = np.maximum(filled, 0.0)
         out = np.where(np.isnan(S), filled, S) if self.keep_known else filled
         return out.astype(S.dtype)
 

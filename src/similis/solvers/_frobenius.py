@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from similis.solvers._completion import Completion
+from similis.solvers._splitting import clip, douglas_rachford
 
 __all__ = ["frobenius_completion", "known_range", "nearest_weights"]
 
@@ -27,8 +28,8 @@ def frobenius_completion(
     """Minimise ||K - sum_i w_i v_i v_i'||_F over w >= 0 and the K >= 0 with the known block.
 
     For a positive semi-definite K the best weights are v_i' K v_i, never negative: what is minimised is the norm of the
-    off-diagonal part of V' K V. The alternating direction method of multipliers keeps a copy with the known block,
-    for which that is a least-squares problem in w, and a positive semi-definite one.
+    off-diagonal part of V' K V. Of two copies that are pulled together, one is positive semi-definite; for the other,
+    which has the known block, it is a least-squares problem in w.
 
     Parameters
     ----------
@@ -57,28 +58,18 @@ def frobenius_completion(
     B = A[:r1]
     free = (A.T @ A) ** 2 - (B.T @ B) ** 2  # <v_i v_i', v_j v_j'> over the entries that are free
     fixed = np.einsum("ij,ij->j", B, K11 @ B)
-    X = _first_guess(K11, A, fixed, free)
-    U, rho, converged, step = np.zeros_like(X), 1.0, False, 0
-    factor = linalg.cho_factor((1 + rho) * np.eye(len(free)) - free)
-    for step in range(1, max_iter + 1):
-        # the copy with the known block: min 1/2 ||Z - M(w)||^2 + rho/2 ||Z - Q||^2; Z drops out and leaves w
-        Q = X - U
+    factor = linalg.cho_factor(2 * np.eye(len(free)) - free)
+
+    def near_model(Q: NDArray[np.float64]) -> NDArray[np.float64]:
+        # min 1/2 ||Z - M(w)||^2 + 1/2 ||Z - Q||^2 over the Z with the known block; Z drops out and leaves w
         seen = np.einsum("ij,ij->j", A, Q @ A) - np.einsum("ij,ij->j", B, Q[:r1, :r1] @ B)
-        w = linalg.cho_solve(factor, rho * seen + (1 + rho) * fixed)
-        Z = ((A * w) @ A.T + rho * Q) / (1 + rho)
+        w = linalg.cho_solve(factor, seen + 2 * fixed)
+        Z = ((A * w) @ A.T + Q) / 2
         Z[:r1, :r1] = K11
-        ahead = 1.6 * Z + (1 - 1.6) * X
-        previous, X = X, _clip(ahead + U)
-        U = U + ahead - X
-        scale = max(float(np.linalg.norm(X)), np.finfo(float).tiny)
-        primal, dual = float(np.linalg.norm(X - Z)) / scale, rho * float(np.linalg.norm(X - previous)) / scale
-        if max(primal, dual) <= tol:
-            converged = True
-            break
-        if step % 20 == 0 and step < max_iter // 2 and max(primal, dual) > 10 * min(primal, dual):
-            ratio = 2.0 if primal > dual else 0.5
-            rho, U = rho * ratio, U / ratio
-            factor = linalg.cho_factor((1 + rho) * np.eye(len(free)) - free)
+        return np.asarray(Z)
+
+    start = _first_guess(K11, A, fixed, free)
+    X, _, step, converged = douglas_rachford(clip, near_model, start, tol=tol, max_iter=max_iter)
     kernel = size * (T @ _put_block(X, r1, K11) @ T.T)
     kernel = (kernel + kernel.T) / 2
     kernel[np.ix_(known, known)] = K[np.ix_(known, known)]
@@ -108,14 +99,7 @@ def _first_guess(
     w = linalg.lstsq(np.eye(len(free)) - free, fixed)[0]
     M = (A * np.maximum(w, 0.0)) @ A.T
     M[: len(K11), : len(K11)] = K11
-    return _clip(M)
-
-
-def _clip(A: NDArray[np.float64]) -> NDArray[np.float64]:
-    values, U = linalg.eigh(A, check_finite=False, driver="evd")
-    keep = values > 0
-    B: NDArray[np.float64] = (U[:, keep] * values[keep]) @ U[:, keep].T
-    return (B + B.T) / 2
+    return clip(M)
 
 
 def _put_block(X: NDArray[np.float64], r1: int, K11: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
 from similis.solvers._completion import Completion
+from similis.solvers._splitting import douglas_rachford, shrink
 
 __all__ = ["Infeasible", "nearest_completion", "nuclear_completion"]
 
@@ -51,19 +50,19 @@ def nearest_completion(
     Completion
     """
     X = np.where(known, S, 0.0 if start is None else start)
-    shrunk = X = _shrink(X, mu / 2, psd)
+    shrunk = X = shrink(X, mu / 2, psd)
     # A proximal gradient step fills the unknown entries from X and shrinks the spectrum; Nesterov's momentum is
     # forgotten whenever it points uphill.
     Y, t, converged, step = X, 1.0, False, 0
     while step < max_iter and not converged:
         step += 1
-        shrunk = _shrink(np.where(known, S, Y), mu / 2, psd)
+        shrunk = shrink(np.where(known, S, Y), mu / 2, psd)
         change = shrunk - X
         if np.linalg.norm(shrunk - Y) <= tol * max(float(np.linalg.norm(shrunk)), np.finfo(float).tiny):
             converged = True
         elif float(((Y - shrunk) * change).sum()) > 0:
             Y, t = X, 1.0
-            shrunk = _shrink(np.where(known, S, Y), mu / 2, psd)
+            shrunk = shrink(np.where(known, S, Y), mu / 2, psd)
             change = shrunk - X
         t_next = (1 + np.sqrt(1 + 4 * t**2)) / 2
         Y, X, t = shrunk + (t - 1) / t_next * change, shrunk, t_next
@@ -83,8 +82,8 @@ def nuclear_completion(
 ) -> Completion:
     """Minimise ||X||_* over the symmetric X with X_ij = S_ij for every known entry, [chen2010] Eq. (6.2).
 
-    The alternating direction method of multipliers: shrink the spectrum of one copy, put the known entries into the
-    other, and let a multiplier pull the two together. Parameters as in :func:`nearest_completion`.
+    Of two copies that are pulled together, one has its spectrum shrunk, the other the known entries. Parameters as in
+    :func:`nearest_completion`.
 
     Raises
     ------
@@ -97,38 +96,23 @@ def nuclear_completion(
     target = np.where(known, S, 0.0) / size
     # With the whole diagonal known the trace is fixed: any positive semi-definite X will do, and nothing is shrunk.
     cost = 0.0 if psd and known.diagonal().all() else 1.0
-    Z, U, rho = target.copy(), np.zeros_like(target), 1.0
-    X, converged, step = Z, False, 0
-    for step in range(1, max_iter + 1):
-        X = _shrink(Z - U, cost / rho, psd)
-        ahead = 1.6 * X + (1 - 1.6) * Z
-        previous, Z = Z, np.where(known, target, ahead + U)
-        U = U + ahead - Z
-        scale = max(float(np.linalg.norm(X)), float(np.linalg.norm(Z)), 1e-300)
-        primal, dual = float(np.linalg.norm(X - Z)) / scale, float(np.linalg.norm(Z - previous)) / scale
-        if max(primal, dual) <= tol:
-            converged = True
-            break
-        if psd and step % 20 == 0 and _separates(X - Z, known, target):
+
+    def watch(X: NDArray[np.float64], Z: NDArray[np.float64]) -> None:
+        if psd and _separates(X - Z, known, target):
             raise Infeasible("no positive semi-definite matrix has the known entries")
-        if step % 20 == 0 and step < max_iter // 2 and max(primal, dual) > 10 * min(primal, dual):
-            factor = 2.0 if primal > dual else 0.5
-            rho, U = rho * factor, U / factor
+
+    _, Z, step, converged = douglas_rachford(
+        lambda A: shrink(A, cost, psd),
+        lambda A: np.where(known, target, A),
+        target,
+        tol=tol,
+        max_iter=max_iter,
+        watch=watch,
+    )
     kernel = size * Z
     kernel[known] = S[known]
     objective = size * float(np.abs(linalg.eigvalsh(Z)).sum())
     return Completion(kernel, objective=objective, n_iter=step, converged=converged)
-
-
-def _shrink(A: NDArray[np.float64], by: float, psd: bool) -> NDArray[np.float64]:
-    """Eigenvalues moved towards zero by `by`; negative ones to zero with `psd`."""
-    values, U = linalg.eigh(A, check_finite=False, driver="evd")
-    moved = np.maximum(values - by, 0.0)
-    if not psd:
-        moved += np.minimum(values + by, 0.0)
-    keep = moved != 0
-    B: NDArray[Any] = (U[:, keep] * moved[keep]) @ U[:, keep].T
-    return (B + B.T) / 2
 
 
 def _separates(D: NDArray[np.float64], known: NDArray[np.bool_], S: NDArray[np.float64]) -> bool:
