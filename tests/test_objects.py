@@ -30,6 +30,7 @@ from similis import (
     load_promoters,
     save,
 )
+from similis.measures import _compression, _wasserstein
 
 pytest.importorskip("rapidfuzz")
 pytest.importorskip("parasail")
@@ -230,6 +231,21 @@ def test_float32_stays_float32(rng):
         wide = [s.astype(float) for s in sets]
         np.testing.assert_allclose(S, measure.fit(wide).matrix(wide), rtol=1e-6, atol=1e-6)
         assert measure.matrix(sets, wide).dtype == np.float64
+
+
+def test_symmetric_measures_are_computed_once_and_asymmetric_ones_both_ways(rng, monkeypatch):
+    X = point_sets(rng, 6)
+    solved = []
+    monkeypatch.setattr(_wasserstein, "_solver", lambda: lambda a, b, M: solved.append(1) or 1.0)
+    assert (Wasserstein().matrix(X) == 1).all()
+    assert len(solved) == 6 * 7 // 2
+    Wasserstein().matrix(X, X[:])  # not known to be the same
+    assert len(solved) == 6 * 7 // 2 + 36
+    packed = []
+    monkeypatch.setitem(_compression._CODECS, "zlib", lambda x: packed.append(x) or x)
+    Compression().matrix(["a", "b", "c"])
+    assert len(packed) == 3 + 9  # each alone once, and every ordered pair
+    assert {b"ab", b"ba"} <= set(packed)
 
 
 def test_lin_is_the_ratio_model_with_information_as_salience(rng):
