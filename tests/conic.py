@@ -84,6 +84,12 @@ def full_kernel(S, y, eta, weight, square=False):
     return solve(cvxpy.sum(xi) / n + eta * u + weight * distance, constraints)
 
 
+def nearest_row(K, s, psi):
+    """[chen2010] Eq. (5.13): its minimum."""
+    r, t = cvxpy.Variable((len(s), 1)), cvxpy.Variable()
+    return solve(2 * cvxpy.sum_squares(r[:, 0] - s) + cvxpy.square(t - psi), [_psd(K, r, t)])
+
+
 def _psd(K, z, u):
     M = cvxpy.bmat([[K, z], [z.T, cvxpy.reshape(u, (1, 1), order="C")]])
     return (M + M.T) / 2 >> 0

@@ -68,16 +68,3 @@ def full_kernel(S, y, K, c, b, eta, weight, square=False):
 def augmented(K, r, t):
     """The matrix that a new object's row makes of a kernel."""
     return np.block([[K, r[:, None]], [r[None], np.full((1, 1), t)]])
-
-
-def clipped_row(K, s, psi, rounds=4000):
-    """Eq. (5.13) by alternating projections with Dykstra's correction: slow, and from its definition alone."""
-    target = augmented(K, s, psi)
-    X, correction = target.copy(), np.zeros_like(target)
-    n = len(K)
-    for _ in range(rounds):
-        Y = positive_part(X + correction)
-        correction = X + correction - Y
-        X = Y.copy()
-        X[:n, :n] = K
-    return X[n, :n]
