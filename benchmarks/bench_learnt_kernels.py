@@ -103,7 +103,7 @@ def spectra(bench):
     for n, floor, goal, repeats, points in (
         (80, 2.5, 7, 3, ((1e-2, 1e-2), (1e-3, 1e-3), (1e-2, 0.1))),
         (350, 4, 8, 2, ((1e-2, 1e-2), (1e-3, 1e-3))),
-        (800, 7, 14, 1, ((1e-2, 1e-2),)),
+        (800, 7, 14, 2, ((1e-2, 1e-2),)),
     ):
         S, y = data(n)
         for eta, gamma in points:
