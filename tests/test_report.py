@@ -421,6 +421,7 @@ def test_png_holds_the_levels(rng):
 def test_scales_and_ticks():
     assert Scale(0, 10).ticks() == [0, 2, 4, 6, 8, 10]
     assert Scale(0.003, 40, "log").ticks() == pytest.approx([0.01, 0.1, 1, 10])
+    assert Scale(0.03, 0.4, "log").ticks() == pytest.approx([0.05, 0.1, 0.2])
     assert Scale(-5, 100, "symlog", linear=0.1).ticks(6)[0] == -1
     assert Scale(0, 4, down=True)(1) == 75
     assert [short(v) for v in (0, 0.25, -3, 1e-9, 2e7)] == ["0", "0.25", "\N{MINUS SIGN}3", "10⁻⁹", "2·10⁷"]

@@ -60,6 +60,9 @@ class Scale:
             return _round_numbers(self.low, self.high, n)
         if self.kind == "log":
             first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
+            if last - first < 2:  # hardly a decade: 1, 2, 5 of each
+                fine = [m * 10.0**p for p in range(first - 1, last + 1) for m in (1, 2, 5)]
+                return [t for t in fine if self.low <= t <= self.high]
             step = max(1, math.ceil((last - first) / n))
             return [10.0**p for p in range(first, last + 1, step)]
         return self._symlog_ticks(n)
