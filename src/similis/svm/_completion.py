@@ -251,7 +251,7 @@ class CompletionSVM(ProximityClassifier):
             i, j = np.argwhere(np.isnan(rows[:, :, 1]))[0]
             raise ProximityError(f"Auxiliary values of new rows must be known. Got NaN at row {i}, column {j}.")
         rows = rows.astype(np.float64)
-        given = None if self_similarity is None else np.broadcast_to(np.asarray(self_similarity, float), len(rows))
+        given = None if self_similarity is None else _one_per_row(self_similarity, len(rows))
         machines = getattr(self, "estimators_", [self])
         values = [
             machine._values(rows if machine is self else rows[:, machine._members], given) for machine in machines
@@ -273,3 +273,11 @@ class CompletionSVM(ProximityClassifier):
             return np.full(len(rows), float(diagonal.mean()))
         z = np.linalg.lstsq(kernel_factor(self._aux).R, rows.T)[0]
         return (z**2).sum(axis=0)
+
+
+def _one_per_row(given, m):
+    """Self-similarities as an array, one number for all or one per row."""
+    s = np.asarray(given, dtype=np.float64)
+    if s.shape not in ((), (m,)) or not np.isfinite(s).all():
+        raise ProximityError(f"self_similarity must be a finite number, or one per row, {m}. Got shape {s.shape}.")
+    return np.broadcast_to(s, m)
