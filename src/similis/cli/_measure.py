@@ -51,7 +51,7 @@ class MeasureOptions:
 def measure(
     objects: Annotated[
         str | None,
-        typer.Argument(metavar="OBJECTS", help="csv of objects; - reads standard input.", show_default=False),
+        typer.Argument(metavar="OBJECTS", help="Objects: csv (- reads standard input), or json.", show_default=False),
     ] = None,
     measure: MeasureName = None,
     param: Params = None,

@@ -34,7 +34,7 @@ MatrixOrObjects = Annotated[
     typer.Argument(
         metavar="FILE",
         help="Matrix of proximities (npz, npy, csv, tsv, parquet; - reads a csv from standard input), or, with "
-        "--measure, a csv of objects.",
+        "--measure, objects (csv; json for graphs, point sets and series).",
         show_default=False,
     ),
 ]
