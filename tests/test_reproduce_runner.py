@@ -2,7 +2,9 @@
 
 import json
 import math
+import re
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -242,6 +244,8 @@ def test_every_experiment_has_cells_and_methods_that_exist():
 
 # Results and pages
 
+RECORDS = Path(__file__).parents[1] / "benchmarks" / "results" / "reproduce"
+
 
 def test_results_are_complete_and_pages_come_from_them_alone(small, tmp_path):
     _, result = small
@@ -261,6 +265,16 @@ def test_results_are_complete_and_pages_come_from_them_alone(small, tmp_path):
     assert str(tmp_path) not in text
     first = [page.read_bytes() for page in pages]
     assert [page.read_bytes() for page in write_pages(tmp_path / "results", tmp_path / "pages")] == first
+
+
+@pytest.mark.parametrize("path", sorted(RECORDS.glob("*.json")), ids=lambda path: path.stem)
+def test_every_figure_stands_on_its_page(path):
+    """The committed pages, too: a grid whose rows are not told apart would lose figures."""
+    cells = json.loads(path.read_text())["cells"]
+    page = (RECORDS.parents[2] / "docs" / "results" / f"{path.stem}.md").read_text()
+    grids = [line.split(" | ")[1:] for line in page.partition("## All figures")[2].splitlines() if " | " in line]
+    entries = [entry for row in grids for entry in row if re.match(r"\W*\d+\.\d", entry)]
+    assert len(entries) == len(cells)
 
 
 def test_results_that_are_none_get_one_sentence(tmp_path):

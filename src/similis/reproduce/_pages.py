@@ -163,11 +163,15 @@ def _where(cell: Cell) -> str:
     """What tells a row from the others of its table."""
     if "d" in cell["condition"]:
         return f"d = {cell['condition']['d']}"
-    return str(cell["dataset"])
+    if cell["verdict"] == "beside":
+        return str(cell["dataset"])
+    at = cell["condition"]
+    parts = [cell["dataset"], at.get("distance", ""), f"p = {at['p']}" if "p" in at else "", at.get("kernel", "")]
+    return ", ".join(part for part in parts if part)
 
 
 def _row_order(cell: Cell) -> tuple[float, str]:
-    return float(cell["condition"].get("d", 0)), cell["dataset"]
+    return float(cell["condition"].get("d", 0)), _where(cell)
 
 
 def _number(value: float | None, cell: Cell, *, signed: bool = False) -> str:
