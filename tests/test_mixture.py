@@ -174,6 +174,22 @@ def test_vertex_substitution_ends_in_an_exchange_optimum(seed, weighted):
     assert R[np.arange(n), centroids[labels]].sum() == pytest.approx(now)
 
 
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["vsh", "kmedoids", "ward"]), st.booleans())
+def test_ties_and_copies_come_to_an_end(seed, method, weighted):
+    """Small whole numbers at random are far from a metric, full of ties, copies and objects at distance zero."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 30))
+    D = np.triu(rng.integers(0, rng.integers(2, 8), size=(n, n)) * rng.choice([1.0, 0.1, 1 / 3]), 1)
+    D = D + D.T
+    np.fill_diagonal(D, rng.choice([0, 0.05]))
+    w = np.sqrt(rng.integers(1, 4, size=n)) if weighted else None
+    k = int(rng.integers(1, n + 1))
+    centroids, labels = Clustering(D, method, 2, seed % 1000, w)(k)
+    assert len(set(centroids)) == len(centroids) <= k
+    np.testing.assert_array_equal(np.unique(labels), np.arange(len(centroids)))
+
+
 def test_wards_tree_is_cut_where_scipy_cuts_it(rng):
     D, _, _ = problem(rng, n=25)
     clustering = Clustering(D, "ward", 1, 0)

@@ -51,15 +51,20 @@ class Clustering:
         if self.method == "kmedoids" and (self._order is None or len(self._order) < k):
             self._order = farthest_first(self.D, k)
         start = self._order[:k] if self.method == "kmedoids" else "random"
+        medoids, labels, total = self._descend(k, start)
         while True:
-            medoids, labels = self._descend(k, start)
             # Either of two objects may stand for both: the first one, where round-off would choose. From there
             # an exchange may have become worth while.
-            start = self._first_of_pairs(medoids, labels)
-            if np.array_equal(start, medoids):
+            first = self._first_of_pairs(medoids, labels)
+            if np.array_equal(first, medoids):
                 return medoids, labels
+            again = self._descend(len(first), first)
+            if not again[2] < total * (1 - 1e-12):
+                return self._sorted(first, labels)
+            medoids, labels, total = again
 
     def _descend(self, k, start):
+        """Medoids, clusters and their total distance, from one or several starts."""
         found = k_medoids(
             self.D,
             k,
@@ -72,16 +77,17 @@ class Clustering:
         )
         # Among copies a centroid may serve nobody.
         used, labels = np.unique(found.labels, return_inverse=True)
-        return found.medoids[used], labels
+        return found.medoids[used], labels, found.total
 
     def _first_of_pairs(self, medoids, labels):
-        medoids, D = medoids.copy(), self.D
+        found, D = medoids.copy(), self.D
         for j in np.flatnonzero(np.bincount(labels) == 2):
             a, b = np.flatnonzero(labels == j)
             alike = self.weights is None or self.weights[a] == self.weights[b]
-            if alike and D[a, b] == D[b, a] and D[a, a] == D[b, b]:
-                medoids[j] = a
-        return medoids
+            # Among copies a centroid may be served by another one, and not belong to its own cluster.
+            if found[j] == b and a not in medoids and alike and D[a, b] == D[b, a] and D[a, a] == D[b, b]:
+                found[j] = a
+        return found
 
     def _medoid(self, members):
         """The object with the least total distance of the others to it, the first among equals."""
