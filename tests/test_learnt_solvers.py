@@ -209,4 +209,5 @@ class TestConic:
                     fit, value = machine.solve(eta, gamma), conic.simsvm(S, y, eta, gamma, anchor, norm)
                     assert fit.gap <= 1e-6 * fit.worth, (name, eta, gamma)
                     if not np.isnan(value):
-                        assert fit.objective <= value * (1 + 1e-5) + 1e-8, (name, eta, gamma)
+                        # Clarabel calls values optimal that are up to 1e-4 below: two objects, gamma = 1000
+                        assert fit.objective <= value * (1 + 2e-4) + 1e-8, (name, eta, gamma)

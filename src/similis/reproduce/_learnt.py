@@ -166,7 +166,8 @@ class LPRuns(DataProblem):
 
         def solve(method: Method, seed: int) -> tuple[dict[str, float], Any]:
             model = clone(method.estimator).fit(whole.proximities, whole.labels)
-            y = np.where(whole.labels == model.classes_[1], 1.0, -1.0)
+            # Not symmetric in the labels: the vectors of a nearly constant eigenvector have all the same sign.
+            y = np.where(whole.labels == model.classes_[0], 1.0, -1.0)
             exact = _Solution.of(model)
             if not self.p:
                 return exact.values(y), {}
@@ -188,9 +189,10 @@ class _Solution:
 
     @classmethod
     def of(cls, model: SimSVM) -> _Solution:
-        """The exact one; c of least norm, as the paper recovers it."""
+        """The exact one, the first class positive; c of least norm, as the paper recovers it."""
         U, spectrum, c = model.eigenvectors_, model.alpha_ * model.eigenvalues_, _least_norm(model)
-        return cls(model.objective_, c, model.intercept_, model.alpha_, (U * spectrum) @ (U.T @ c) + model.intercept_)
+        f = (U * spectrum) @ (U.T @ c) + model.intercept_
+        return cls(model.objective_, -c, -model.intercept_, model.alpha_, -f)
 
     def values(self, y: Array) -> dict[str, float]:
         """What table 5.1 shows, but for the time."""
