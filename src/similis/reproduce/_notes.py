@@ -294,8 +294,8 @@ NOTES = (
     ),
     Note(
         "fewer runs",
-        "Three splits of the votes, and ten of the other sets for the Indefinite SVM and SimMKL, instead of twenty: the "
-        "grids train 490 and 350 machines a split.",
+        "Three splits of the votes, and ten of the other sets for the Indefinite SVM and SimMKL, instead of twenty: "
+        "the grids train 490 and 350 machines a split.",
         paper="chen2010",
         tables=("5.3", "5.4", "5.5"),
     ),
