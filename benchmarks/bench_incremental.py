@@ -27,13 +27,13 @@ MODELS = {
 }
 
 
-def lumps(n_batches, size, n_classes, d=10, drift=False, spread=1.6, seed=0):
+def lumps(n_batches, size, n_classes, d=10, drift=False, seed=0):
     """Batches of vectors from classes of two lumps each.
 
     With `drift` each class wanders to where the next one was, and a class joins every 20 batches after the first two.
     """
     rng = np.random.default_rng(seed)
-    centers = spread * rng.normal(size=(n_classes, 2, d))
+    centers = 1.6 * rng.normal(size=(n_classes, 2, d))
     way = np.roll(centers, -1, axis=0) - centers if drift else np.zeros_like(centers)
     for t in range(n_batches):
         present = min(n_classes, 2 + t // 20) if drift else n_classes
@@ -101,11 +101,11 @@ def figure_1(items, n_runs=20):
     """[qiao2013] sec. 5.5: a fifth held out; a fifth of the rest first, then eight batches of a tenth."""
     votes, party = load_votes(return_X_y=True)
     sonar, metal = load_sonar(return_X_y=True)
-    X, y = next(lumps(1, 3000, 10, d=16, spread=0.7, seed=1))
+    X, y = next(lumps(1, 3000, 10, d=16, seed=1))
     sets = {
         "Voting": (VDM().fit(votes, party).matrix(votes), party, n_runs),
         "Sonar": (Minkowski().matrix(sonar), metal, n_runs),
-        "simulated, 3,000 objects of 10 classes": (euclidean_distances(X), y, 3),
+        "simulated, 3,000 objects of 10 classes": (euclidean_distances(X), y, 2),
     }
     for name, (D, y, runs) in sets.items():
         D = np.maximum(D, D.T)
