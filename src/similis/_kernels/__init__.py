@@ -16,6 +16,7 @@ Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``
     _maxent.py     maxent_rates, maxent_table, maxent_nodes: maximum-entropy exponents on a set of values
     _mixture_em.py mixture_em: mixtures of maximum-entropy exponentials
     _topk.py       top_k: ranked neighbours of every row, with folds
+    _descent.py    push_pairs, sample_candidates, introduce: approximate neighbours from pairs of objects
     _votes.py      vote_winners, class_sums: votes of ranked neighbours for a grid of k
     _cholesky.py   the growing factor the next four share
     _local.py      gather_blocks, psd_prefix, krr_path, sum_by_class: the neighbours' own blocks
@@ -57,6 +58,9 @@ _HOME: dict[str, str] = {
     "maxent_table": "_maxent",
     "mixture_em": "_mixture_em",
     "top_k": "_topk",
+    "introduce": "_descent",
+    "push_pairs": "_descent",
+    "sample_candidates": "_descent",
     "class_sums": "_votes",
     "vote_winners": "_votes",
     "gather_blocks": "_local",

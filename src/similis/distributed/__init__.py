@@ -2,6 +2,8 @@
 
 from similis.distributed._cluster import cluster_jobs, connect
 from similis.distributed._measure import measure_to_disk
+from similis.distributed._neighbors import NeighborIndex
+from similis.distributed._on_neighbors import OnNeighbors
 from similis.distributed._predict import predict_blocks
 
-__all__ = ["cluster_jobs", "connect", "measure_to_disk", "predict_blocks"]
+__all__ = ["NeighborIndex", "OnNeighbors", "cluster_jobs", "connect", "measure_to_disk", "predict_blocks"]

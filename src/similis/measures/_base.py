@@ -27,6 +27,7 @@ __all__ = ["STRIP", "Measure", "Tick", "mirror_upper", "over_rows", "plain_rows"
 
 Tick = Callable[[int], object]
 STRIP = 256
+_FEW = 8  # pairs measured as a block where only its diagonal is wanted
 
 
 class Measure(BaseEstimator):
@@ -146,6 +147,17 @@ class Measure(BaseEstimator):
         if type(self)._compare is Measure._compare:
             return self._matrix_of_calls(A, B, n_jobs, tick)
         return self._matrix_of_blocks(A, B, n_jobs, tick)
+
+    def _pairs(self, left: Any, right: Any) -> NDArray[Any]:
+        """The proximity of left[0] to right[0], of left[1] to right[1], ...: collections from `_objects`."""
+        n = int(left.shape[0]) if hasattr(left, "shape") else len(left)
+        if type(self).__call__ is not Measure.__call__:
+            return np.fromiter((self(left[i], right[i]) for i in range(n)), dtype=np.float64, count=n)
+        out = np.empty(n)
+        for i in range(0, n, _FEW):  # the diagonal of small blocks
+            A, B = self._encode(left[i : i + _FEW]), self._encode(right[i : i + _FEW])
+            out[i : i + _FEW] = np.diagonal(self._matrix(A, B))
+        return out
 
     # The two plain ways to fill a matrix.
 

@@ -91,6 +91,14 @@ class Counting(CategoricalMeasure):
             missing = (codes == codebook.missing_code()).astype(np.float32)
         return _Coded(lay(codes), missing)
 
+    def _pairs(self, left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+        if left.dtype.kind not in "biu" or right.dtype.kind not in "biu":
+            return super()._pairs(left, right)
+        out = np.empty(len(left))
+        for i in range(0, len(left), 2**16):
+            out[i : i + 2**16] = np.count_nonzero(left[i : i + 2**16] == right[i : i + 2**16], axis=1)
+        return out
+
     def _matrix(self, A: _Coded, B: _Coded, n_jobs: int | None = None, tick: Tick | None = None) -> NDArray[Any]:
         left, right = A.codes.rows, B.codes.columns
         out = np.empty((left.shape[0], right.shape[1]))

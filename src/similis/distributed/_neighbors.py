@@ -1,0 +1,299 @@
+"""An index of nearest neighbours for any measure on any objects, without the matrix of all pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from similis._utils.extras import need
+from similis._utils.params import at_least, between, choice, validated
+from similis.distributed._descent import Lists, PivotTree, descend, grow_tree, search
+from similis.distributed._tiles import count
+from similis.exceptions import ProximityError
+from similis.measures import RBF, Chebyshev, Cosine, Measure, Minkowski
+
+__all__ = ["NeighborIndex"]
+
+_BATCH = 1024  # new objects that are searched together
+
+
+class NeighborIndex(BaseEstimator):
+    """Approximate nearest neighbours of objects under an arbitrary measure.
+
+    Parameters
+    ----------
+    measure : Measure
+        How to compare two objects.
+    n_neighbors : int, default=15
+        Neighbours kept for each training object: the degree of the graph that is searched.
+    method : {"descent", "pynndescent"}, default="descent"
+        "descent" asks the measure for pairs of objects and nothing else, so it serves any measure on any objects.
+        "pynndescent" is that library's faster index for vectors under Minkowski (p >= 1), Chebyshev, Cosine and RBF;
+        proximities are the measure's own.
+    n_trees : int, default=2
+        Trees of pivots that give first neighbours.
+    max_iter : int, default=12
+        Rounds of introductions at most.
+    tol : float, default=0.001
+        The share of places below which changes of a round end the descent.
+    random_state : int, RandomState or None, default=None
+        For what is drawn.
+
+    Attributes
+    ----------
+    measure_ : Measure
+        The fitted measure.
+    objects_ : array or list
+        The training objects.
+    indices_ : ndarray of shape (n, n_neighbors)
+        Neighbours of each training object, the nearest first, itself left out; -1 pads.
+    proximities_ : ndarray of shape (n, n_neighbors)
+        Their proximities, float32.
+    n_calls_ : int
+        Pairs measured, at fit and for all queries since.
+    n_iter_ : int
+        Rounds made.
+
+    See Also
+    --------
+    OnNeighbors : classifiers that need the neighbours and their own block only.
+
+    Notes
+    -----
+    Memory is that of the objects and some 40 bytes for each of n * n_neighbors places. Equal proximities are ranked
+    in the order in which they are found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import Counting
+    >>> from similis.distributed import NeighborIndex
+    >>> X = np.random.default_rng(0).integers(0, 2, (500, 30))
+    >>> index = NeighborIndex(Counting(), n_neighbors=10, random_state=0).fit(X)
+    >>> proximities, indices = index.kneighbors(X[:3], 2)
+    >>> indices[:, 0].tolist(), proximities[:, 0].tolist()
+    ([0, 1, 2], [30.0, 30.0, 30.0])
+    """
+
+    _doc_link_module = "similis"
+    _parameter_constraints = {
+        "measure": [Measure],
+        "n_neighbors": [at_least(1)],
+        "method": [choice("descent", "pynndescent")],
+        "n_trees": [at_least(0)],
+        "max_iter": [at_least(0)],
+        "tol": [between(0, 1)],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        measure: Measure,
+        *,
+        n_neighbors: int = 15,
+        method: str = "descent",
+        n_trees: int = 2,
+        max_iter: int = 12,
+        tol: float = 0.001,
+        random_state: Any = None,
+    ) -> None:
+        self.measure = measure
+        self.n_neighbors = n_neighbors
+        self.method = method
+        self.n_trees = n_trees
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    @validated
+    def fit(self, X: Any, y: Any = None) -> NeighborIndex:
+        """Find the neighbours of the training objects.
+
+        Parameters
+        ----------
+        X : collection of n objects
+            Whatever the measure reads.
+        y : array-like of shape (n,), optional
+            Labels, for measures that learn from them.
+
+        Returns
+        -------
+        NeighborIndex
+            Itself.
+        """
+        self.measure_ = clone(self.measure).fit(X, y)
+        self.objects_ = self.measure_._objects(X)
+        self.n_calls_ = self.n_iter_ = 0
+        rng = check_random_state(self.random_state)
+        n = count(self.objects_)
+        lists = Lists.empty(n, max(1, min(self.n_neighbors, n - 1)))
+        self._trees: list[PivotTree] = []
+        self._outer: Any = None
+        if self.method == "pynndescent":
+            self._fit_outer(lists, rng)
+        else:
+            self._fit_descent(lists, rng, n)
+        self.indices_ = lists.indices
+        self.proximities_ = np.where(lists.indices >= 0, self._sign * lists.best, np.nan).astype(np.float32)
+        self._near = _with_reverse(lists.indices, rng)
+        return self
+
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """Find neighbours of new objects, or those of the training objects.
+
+        Parameters
+        ----------
+        X : collection of m objects, optional
+            New objects; without it the training objects, themselves left out.
+        n_neighbors : int, optional
+            How many; as at fit by default.
+
+        Returns
+        -------
+        proximities : ndarray of shape (m, k)
+            The nearest first; NaN where fewer than k were found.
+        indices : ndarray of shape (m, k)
+            Training indices; -1 where fewer than k were found.
+        """
+        check_is_fitted(self)
+        k = self.n_neighbors if n_neighbors is None else int(n_neighbors)
+        if k < 1:
+            raise ProximityError(f"n_neighbors must be at least 1. Got {n_neighbors}.")
+        if X is None:
+            return self.proximities_[:, :k].astype(np.float64), self.indices_[:, :k].astype(np.intp)
+        k = min(k, count(self.objects_))
+        objects = self.measure_._door(X)
+        m = count(objects)
+        proximities, indices = np.empty((m, k)), np.empty((m, k), np.intp)
+        for first in range(0, m, _BATCH):
+            rows = slice(first, min(first + _BATCH, m))
+            pool = self._search(objects[rows], k)
+            found = pool.indices[:, :k]
+            proximities[rows] = np.where(found >= 0, self._sign * pool.best[:, :k], np.nan)
+            indices[rows] = found
+        return proximities, indices
+
+    @property
+    def _sign(self) -> int:
+        return -1 if self.measure_.kind == "dissimilarity" else 1
+
+    def _scores(self, left: Any, right: Any) -> NDArray[Any]:
+        """Scores of pairs of objects, larger is nearer, counted."""
+        self.n_calls_ += count(left)
+        return self._sign * self.measure_._pairs(left, right)
+
+    def _fit_descent(self, lists: Lists, rng: np.random.RandomState, n: int) -> None:
+        def pairs(i: Any, j: Any) -> NDArray[Any]:
+            return self._scores(_take(self.objects_, i), _take(self.objects_, j))
+
+        def both(i: Any, j: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+            there = pairs(i, j)
+            return there, there if self.measure_.symmetric else pairs(j, i)
+
+        for _ in range(self.n_trees):
+            tree = grow_tree(n, pairs, max(16, lists.indices.shape[1]), rng)
+            self._trees.append(tree)
+            for i, j in _in_chunks(*tree.leaf_pairs()):
+                there, back = both(i, j)
+                lists.push(i, j, there)
+                lists.push(j, i, back)
+        if n > 1 and (not self.n_trees or (lists.indices < 0).any()):  # what the trees have not filled
+            rows, _ = np.nonzero(lists.indices < 0)
+            others = (rows + 1 + rng.randint(n - 1, size=len(rows))) % n
+            for i, j in _in_chunks(rows, others):
+                lists.push(i, j, pairs(i, j))
+        if n > 2:
+            self.n_iter_ = descend(lists, both, max_iter=self.max_iter, tol=self.tol, rng=rng)
+
+    def _fit_outer(self, lists: Lists, rng: np.random.RandomState) -> None:
+        """PyNNDescent's graph, with the measure's own proximities."""
+        metric, options = _metric_of(self.measure_)
+        library = need("pynndescent", extra="ann", who="NeighborIndex(method='pynndescent')")
+        points = np.asarray(self.objects_, dtype=np.float32)
+        K = lists.indices.shape[1]
+        self._outer = library.NNDescent(
+            points, metric=metric, metric_kwds=options, n_neighbors=K + 1, random_state=rng.randint(2**31 - 1)
+        )
+        found = self._outer.neighbor_graph[0]
+        rows = np.repeat(np.arange(len(points)), found.shape[1])
+        columns = found.ravel()
+        there = (rows != columns) & (columns >= 0)
+        for i, j in _in_chunks(rows[there], columns[there]):
+            lists.push(i, j, self._scores(_take(self.objects_, i), _take(self.objects_, j)))
+
+    def _search(self, queries: Any, k: int) -> Lists:
+        """The best of each new object: from the leaves it comes to, along the graph."""
+        m, n = count(queries), count(self.objects_)
+
+        def pairs(i: Any, j: Any) -> NDArray[Any]:
+            return self._scores(_take(queries, i), _take(self.objects_, j))
+
+        pool = Lists.empty(m, min(n, max(2 * k, 32)))
+        if self._outer is not None:
+            found = self._outer.query(np.asarray(queries, dtype=np.float32), k=pool.indices.shape[1])[0]
+            rows = np.repeat(np.arange(m), found.shape[1])
+            pool.push(rows, found.ravel(), pairs(rows, found.ravel()))
+            return pool
+        for tree in self._trees:
+            leaf = tree.route(m, pairs)
+            sizes = tree.start[leaf + 1] - tree.start[leaf]
+            rows = np.repeat(np.arange(m), sizes)
+            within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            columns = tree.order[tree.start[leaf[rows]] + within]
+            pool.push(rows, columns, pairs(rows, columns))
+        if not self._trees:
+            columns = np.tile(np.arange(0, n, max(1, n // 16))[:16], m)
+            rows = np.repeat(np.arange(m), len(columns) // m)
+            pool.push(rows, columns, pairs(rows, columns))
+        search(pool, self._near, pairs, max_rounds=4 * pool.indices.shape[1])
+        return pool
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if isinstance(self.measure, Measure):
+            inner = get_tags(self.measure)
+            tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
+            tags.no_validation = inner.no_validation
+        return tags
+
+
+def _take(objects: Any, places: NDArray[Any]) -> Any:
+    return [objects[i] for i in places] if isinstance(objects, list) else objects[places]
+
+
+def _in_chunks(i: NDArray[Any], j: NDArray[Any], size: int = 2**20) -> Any:
+    return ((i[a : a + size], j[a : a + size]) for a in range(0, len(i), size))
+
+
+def _with_reverse(indices: NDArray[np.int32], rng: np.random.RandomState) -> NDArray[np.int32]:
+    """The graph in both directions: each object's neighbours, and as many of those whose neighbour it is."""
+    n, K = indices.shape
+    back = np.full((n, K), -1, np.int32)
+    rows, columns = np.repeat(np.arange(n, dtype=np.int32), K), indices.ravel()
+    order = rng.permutation(np.flatnonzero(columns >= 0))
+    order = order[np.argsort(columns[order], kind="stable")]
+    target = columns[order]
+    first = np.searchsorted(target, target)
+    place = np.arange(len(target)) - first
+    keep = place < K
+    back[target[keep], place[keep]] = rows[order[keep]]
+    return np.hstack([indices, back])
+
+
+def _metric_of(measure: Measure) -> tuple[str, dict[str, Any]]:
+    """PyNNDescent's metric with the same order of neighbours."""
+    if isinstance(measure, Minkowski) and measure.p >= 1:
+        names = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
+        return (names[measure.p], {}) if measure.p in names else ("minkowski", {"p": float(measure.p)})
+    for kind, name in ((Chebyshev, "chebyshev"), (Cosine, "cosine"), (RBF, "euclidean")):
+        if isinstance(measure, kind):
+            return name, {}
+    raise ProximityError(
+        f"method='pynndescent' serves Minkowski with p >= 1, Chebyshev, Cosine and RBF. Got {type(measure).__name__}; "
+        "use method='descent'."
+    )

@@ -1,0 +1,179 @@
+"""Local classifiers on an index of neighbours: each new object's neighbours and their own block are all they need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from similis._utils.params import HasMethods, validated
+from similis._utils.validation import check_labels
+from similis.distributed._neighbors import NeighborIndex, _take
+from similis.distributed._tiles import count
+from similis.exceptions import ProximityError
+
+__all__ = ["OnNeighbors"]
+
+_BLOCKS = 1024  # neighbours, of several new objects, that one small matrix holds
+
+
+class OnNeighbors(ClassifierMixin, BaseEstimator):
+    """Classify by a local method among the neighbours that an index finds: no matrix of all pairs.
+
+    A new object costs its search and k (k + 1) / 2 comparisons among its k neighbours (k^2 if the measure is not
+    symmetric; none for plain votes).
+
+    Parameters
+    ----------
+    estimator : classifier
+        A local method with ``n_neighbors``: ``SimilarityKNN`` with any weights, ``LocalSDA``, ``SVMKNN``,
+        ``LocalNearestCentroid``.
+    index : NeighborIndex
+        How neighbours are found, with the measure.
+
+    Attributes
+    ----------
+    index_ : NeighborIndex
+        The fitted index.
+    classes_ : ndarray of shape (G,)
+        Class labels.
+
+    Notes
+    -----
+    Where the index finds the true neighbours, answers are those of the estimator on the whole matrix. For ``LocalSDA``
+    that needs a domain that does not depend on all pairs: its own `domain`, or the measure's ``domain_``.
+
+    Examples
+    --------
+    >>> from similis import Counting, SimilarityKNN
+    >>> from similis.datasets import load_votes
+    >>> from similis.distributed import NeighborIndex, OnNeighbors
+    >>> X, y = load_votes(return_X_y=True)
+    >>> local = SimilarityKNN(n_neighbors=8, weights="kri")
+    >>> model = OnNeighbors(local, NeighborIndex(Counting(), random_state=0)).fit(X[:300], y[:300])
+    >>> bool(model.score(X[300:], y[300:]) > 0.9)
+    True
+    """
+
+    _doc_link_module = "similis"
+    _parameter_constraints = {"estimator": [HasMethods(["fit", "predict"])], "index": [NeighborIndex]}
+
+    def __init__(self, estimator: Any, index: NeighborIndex) -> None:
+        self.estimator = estimator
+        self.index = index
+
+    @validated
+    def fit(self, X: Any, y: Any) -> OnNeighbors:
+        """Build the index.
+
+        Parameters
+        ----------
+        X : collection of n objects
+            Whatever the measure reads.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        OnNeighbors
+            Itself.
+        """
+        if not hasattr(self.estimator, "n_neighbors"):
+            raise ProximityError(
+                f"OnNeighbors needs a local method, which has n_neighbors. Got {type(self.estimator).__name__}."
+            )
+        self.index_ = clone(self.index).fit(X, y)
+        self.classes_, self._codes = check_labels(y, count(self.index_.objects_), who=type(self).__name__)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of new objects.
+
+        Parameters
+        ----------
+        X : collection of m objects
+            New objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Labels from ``classes_``.
+        """
+        return self.classes_[self._answers(X, "predict")[:, 0].astype(np.intp)]
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each class, where the estimator gives probabilities.
+
+        Parameters
+        ----------
+        X : collection of m objects
+            New objects.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            Columns in the order of ``classes_``.
+        """
+        return self._answers(X, "predict_proba")
+
+    def _answers(self, X: Any, response: str) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        values, indices = self.index_.kneighbors(X, self.estimator.n_neighbors)
+        m, k = indices.shape
+        out = np.zeros((m, 1 if response == "predict" else len(self.classes_)))
+        together = 1 if hasattr(self.estimator, "domain") else max(1, _BLOCKS // k)
+        for first in range(0, m, together):
+            rows = slice(first, min(first + together, m))
+            out[rows] = self._answer(values[rows], indices[rows], response)
+        return out
+
+    def _answer(self, values: NDArray[Any], indices: NDArray[np.intp], response: str) -> NDArray[np.float64]:
+        """Answers for a few new objects: one small matrix with a block for each, apart from one another."""
+        found = indices >= 0
+        places = indices[found]
+        present, codes = np.unique(self._codes[places], return_inverse=True)
+        model = self._local_model()
+        row, _ = np.nonzero(found)
+        if len(present) < 2 or not len(places):
+            label = present[0] if len(present) else np.bincount(self._codes).argmax()
+            out = np.full((len(indices), 1), float(label))
+            return out if response == "predict" else np.eye(len(self.classes_))[out[:, 0].astype(np.intp)]
+        low = values[found].min() - 1 if self._is_similarity else values[found].max() + 1
+        apart = np.nan if getattr(model, "_allow_missing", False) else low  # nobody's neighbour
+        S = np.full((len(places), len(places)), apart)
+        Q = np.full((len(indices), len(places)), apart)
+        Q[row, np.arange(len(places))] = values[found]
+        if getattr(model, "_is_local", True):
+            for q in range(len(indices)):
+                block = np.flatnonzero(row == q)
+                S[np.ix_(block, block)] = self._block(places[block])
+        else:  # votes read nothing of the neighbours' own block
+            np.fill_diagonal(S, values[found].max() if self._is_similarity else 0.0)
+        model.fit(S, codes)
+        answers = getattr(model, response)(Q)
+        if response == "predict":
+            return present[answers][:, None].astype(np.float64)
+        out = np.zeros((len(indices), len(self.classes_)))
+        out[:, present[model.classes_]] = answers
+        return out
+
+    @property
+    def _is_similarity(self) -> bool:
+        return self.index_.measure_.kind == "similarity"
+
+    def _block(self, places: NDArray[np.intp]) -> NDArray[Any]:
+        """The neighbours among themselves."""
+        index, k = self.index_, len(places)
+        encoded = index.measure_._encode(_take(index.objects_, places))
+        index.n_calls_ += k * (k + 1) // 2 if index.measure_.symmetric else k * k
+        return index.measure_._matrix(encoded, encoded)
+
+    def _local_model(self) -> Any:
+        model = clone(self.estimator)
+        domain = getattr(model, "domain", None)
+        if isinstance(domain, str) and domain == "empirical" and self.index_.measure_.domain_ is not None:
+            model.set_params(domain=self.index_.measure_.domain_)
+        return model
