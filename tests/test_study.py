@@ -233,13 +233,21 @@ def test_costs_move_the_decision():
     assert np.isnan(plain.table()[0].cost)
 
 
-def test_stack_and_missing_entries_fail_with_a_reason_where_they_must():
+def test_missing_entries_are_completed_inside_the_splits_where_a_method_cannot_read_them():
     holes = S.copy()
-    holes[3, 5] = holes[5, 3] = np.nan
-    rows = {row.method: row for row in run(["knn", "svm-kernel(clip)"], (holes, Y)).table()}
-    assert rows["knn"].status == "ok"
-    assert rows["svm-kernel(clip)"].status == "failed"
-    assert "NaN" in rows["svm-kernel(clip)"].reason
+    holes[3, 5] = holes[5, 3] = holes[0, 7] = holes[7, 0] = np.nan
+    result = run(["knn", "svm-kernel(clip)"], (holes, Y))
+    rows = {row.method: row for row in result.table()}
+    assert {row.status for row in rows.values()} == {"ok"}
+    assert rows["knn"].conversion == ""
+    assert rows["svm-kernel(clip)"].conversion == "completed"
+    model = result.model("svm-kernel(clip)").fit(holes, Y)
+    assert model.predict(np.where(np.arange(36) < 3, np.nan, S[:4])).shape == (4,)
+    distances = {row.method: row for row in run(["knn", "nc"], (S.max() - holes, Y), kind="dissimilarity").table()}
+    assert {row.status for row in distances.values()} == {"ok"}
+
+
+def test_a_stack_fails_with_a_reason_where_it_must():
     stack = np.stack([S, S], axis=2)
     assert run(["nc"], (stack, Y)).table()[0].status == "failed"
 

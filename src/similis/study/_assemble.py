@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from similis._utils.validation import Kind
 from similis.model_selection import PathSearchCV
-from similis.proximity import Symmetrize, ToDissimilarity, ToSimilarity
+from similis.proximity import CompleteKernel, Symmetrize, ToDissimilarity, ToSimilarity
 from similis.study._methods import Method, find_methods
 from similis.study._metrics import mean_cost
 from similis.study._protocol import DealtFolds
@@ -34,12 +35,15 @@ class Situation:
         Whether it is symmetric, exactly.
     to_similarity, to_dissimilarity : str
         The rule of conversion where a method reads the other kind.
+    missing : bool
+        Whether some entries are unknown: methods that cannot read them get a completed matrix.
     """
 
     kind: Kind = "similarity"
     symmetric: bool = True
     to_similarity: str = "linear"
     to_dissimilarity: str = "max-minus"
+    missing: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,10 @@ def assemble(
     front: list[tuple[str, Any]] = [] if first is None else [("pairwise", first)]
     words = []
     kind = situation.kind if method.reads == "either" else method.reads
+    unlike = kind != situation.kind or (method.symmetric and not situation.symmetric)
+    if situation.missing and (unlike or not get_tags(made).input_tags.allow_nan):
+        front.append(("complete", CompleteKernel(kind=situation.kind)))
+        words.append("completed")
     if method.symmetric and not situation.symmetric:
         front.append(("symmetrize", Symmetrize()))
         words.append("symmetrised")
@@ -127,6 +135,7 @@ def make_model(
     random_state: int = 0,
     to_similarity: str = "linear",
     to_dissimilarity: str = "max-minus",
+    missing: bool = False,
 ) -> Any:
     """Make the unfitted model of a method as the study evaluates it: with its conversion and its parameter search.
 
@@ -153,6 +162,8 @@ def make_model(
         Seed of folds and of methods that draw random numbers.
     to_similarity, to_dissimilarity : str
         Conversion rules, see :class:`~similis.ToSimilarity` and :class:`~similis.ToDissimilarity`.
+    missing : bool, default=False
+        True puts ``CompleteKernel`` in front of a method that cannot read unknown entries.
 
     Returns
     -------
@@ -175,7 +186,7 @@ def make_model(
         kind = measure.kind
         first = Pairwise(measure, symmetrize=found.symmetric and not measure.symmetric)
         symmetric = True
-    situation = Situation(kind, symmetric, to_similarity, to_dissimilarity)
+    situation = Situation(kind, symmetric, to_similarity, to_dissimilarity, missing)
     C = None if costs is None else np.asarray(costs, dtype=np.float64)
     parts = assemble(found, situation, first=first, costs=C, seed=random_state)
     grid = found.grid_for(n if n is not None else 2**31)

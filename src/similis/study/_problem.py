@@ -66,6 +66,11 @@ class Problem:
         """Number of objects."""
         return len(self.codes)
 
+    @property
+    def missing(self) -> bool:
+        """Whether some entry of a single matrix is not known."""
+        return self.matrix is not None and self.matrix.ndim == 2 and bool(np.isnan(self.matrix).any())
+
     def parts(self, split: Split, *, symmetrize: bool) -> tuple[Any, Any, Any]:
         """Training and test part of a split as a pipeline reads them, and the step to put first, if any."""
         train, test = split.train, split.test

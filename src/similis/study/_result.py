@@ -275,6 +275,7 @@ class StudyResult:
             random_state=self.protocol.random_state,
             to_similarity=self.situation.to_similarity,
             to_dissimilarity=self.situation.to_dissimilarity,
+            missing=self.situation.missing,
         )
 
     def fit_best(self, S: Any, y: Any, *, method: str | None = None, measure: Any = None) -> Any:

@@ -165,7 +165,9 @@ class Study:
             S, y, kind=kind, ids=ids, groups=groups, costs=costs, measure=measure, n_jobs=self.n_jobs
         )
         parts = self._splits(protocol, problem, splits)
-        situation = Situation(problem.kind, problem.symmetric, self.to_similarity, self.to_dissimilarity)
+        situation = Situation(
+            problem.kind, problem.symmetric, self.to_similarity, self.to_dissimilarity, problem.missing
+        )
         tasks = _tasks(methods, parts, protocol)
         session = {
             "id": token_hex(6),
