@@ -110,8 +110,8 @@ def grow_tree(n: int, pairs: Pairs, leaf_size: int, rng: np.random.RandomState) 
             groups += [(objects[~goes], n_nodes, 0), (objects[goes], n_nodes, 1)]
             n_nodes += 1
     start = np.concatenate([[0], np.cumsum([len(leaf) for leaf in leaves])])
-    nodes = (np.array(part, np.intp).reshape(-1, 2) for part in (pivots, children))
-    return PivotTree(*nodes, np.concatenate(leaves), start)
+    inner_nodes = [np.array(part, np.intp).reshape(-1, 2) for part in (pivots, children)]
+    return PivotTree(inner_nodes[0], inner_nodes[1], np.concatenate(leaves), start)
 
 
 def descend(

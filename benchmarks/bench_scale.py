@@ -1,0 +1,351 @@
+"""Beyond memory and beyond one machine: reading from disk, a cluster, neighbours of many objects, cost against n.
+
+    python benchmarks/bench_scale.py disk cluster neighbors landmarks compact families
+    python benchmarks/bench_scale.py neighbors --n 1000000
+
+Each part writes benchmarks/results/scale_<part>.json. Floors: a k-NN pass reads at least half as fast as a plain sum
+over the memory map; taking up a nearly finished matrix costs less than a tenth of measuring it; the scheduler's overhead is
+below a tenth of the work; nine in ten of the neighbours are found.
+"""
+
+import argparse
+import os
+import resource
+import shutil
+import tempfile
+import time
+import tracemalloc
+import warnings
+from pathlib import Path
+
+import numpy as np
+from _measure import Benchmark, seconds
+from sklearn.pipeline import make_pipeline
+
+import similis as s
+from similis.distributed import NeighborIndex, connect, measure_to_disk, predict_blocks
+
+EXTRAS = ("zarr", "distributed", "pynndescent")
+
+
+def categorical(n, d=24, n_groups=200, noise=0.25, seed=0):
+    """Objects around some centroids, a share of their values drawn anew; the class is the centroid's."""
+    rng = np.random.default_rng(seed)
+    centers, group = rng.integers(0, 4, (n_groups, d), dtype=np.uint8), rng.integers(0, n_groups, n)
+    X = centers[group]
+    flip = rng.random(X.shape, dtype=np.float32) < noise
+    X[flip] = rng.integers(0, 4, int(flip.sum()), dtype=np.uint8)
+    return X, group % 5
+
+
+def disk(n):
+    """Reading, writing, resuming."""
+    n = n or 8000
+    bench = Benchmark("scale_disk", packages=EXTRAS)
+    folder = Path(tempfile.mkdtemp(dir="."))
+    try:
+        X, y = categorical(n)
+        S = measure_to_disk(folder / "S.npy", X, measure=s.Counting(), dtype="float32").values
+        Z = measure_to_disk(folder / "S.zarr", X, measure=s.Counting(), dtype="float32").values
+        knn = s.SimilarityKNN().fit(S, y)
+        size = max(1, 2**24 // (4 * n))
+
+        def plain(A=S):
+            return sum(float(A[i : i + size].sum(dtype=np.float64)) for i in range(0, n, size))
+
+        gb = 4 * n * n / 1e9
+        details = {"gigabytes": gb}
+        bench.compare("k-NN pass over npy", lambda: predict_blocks(knn, S), plain, peer_name="plain memmap sum",
+                      floor=0.5, repeats=3, **details)  # fmt: skip
+        bench.compare("k-NN pass over zarr", lambda: predict_blocks(knn, Z), lambda: plain(Z),
+                      peer_name="plain zarr sum", floor=0.5, repeats=3, **details)  # fmt: skip
+
+        def whole():
+            measure_to_disk(folder / "again.npy", X, measure=s.Counting(), dtype="float32", overwrite=True)
+            (folder / "again.npy").unlink()
+
+        def in_memory():
+            np.save(folder / "plain.npy", s.Pairwise(s.Counting()).fit_transform(X).astype(np.float32))
+
+        bench.compare("measuring to npy in blocks", whole, in_memory, peer_name="in memory, then saved", repeats=2,
+                      **details)  # fmt: skip
+        bench.compare("taking up a matrix without its last block", lambda: resume(folder, X), whole,
+                      peer_name="measuring all", floor=10, repeats=2, **details)  # fmt: skip
+        print(bench.write())
+    finally:
+        shutil.rmtree(folder)
+
+
+def resume(folder, X):
+    """Take up a matrix of which one block in many is missing; made ready outside the clock on the first call."""
+    ready = folder / "ready"
+    target = folder / "resumed.npy"
+    if not ready.exists():
+        from similis.distributed._record import Record
+        from similis.distributed._store import Store
+
+        ready.mkdir()
+        store = Store(target, len(X), "<f4", 1024)
+        real = Store.write
+
+        def fails_at_the_end(self, rows, columns, block):
+            if columns.start == rows.start and columns.stop == len(X):
+                raise OSError(28, "no space")
+            real(self, rows, columns, block)
+
+        Store.write = fails_at_the_end
+        try:
+            measure_to_disk(target, X, measure=s.Counting(), dtype="float32", block_size=1024)
+        except ValueError:
+            pass
+        Store.write = real
+        shutil.copy(store.part, ready / "part")
+        shutil.copy(Record.beside(store).path, ready / "journal")
+    target.unlink(missing_ok=True)
+    Path(f"{target}.part").unlink(missing_ok=True)
+    os.link(ready / "part", f"{target}.part")
+    shutil.copy(ready / "journal", f"{target}.part.jsonl")
+    measure_to_disk(target, X, measure=s.Counting(), dtype="float32", overwrite=True)
+
+
+def nap(x, z):
+    """Two milliseconds of work that no busy processor delays."""
+    time.sleep(2e-3)
+    return 1.0
+
+
+def cluster(n):
+    """Speed-up from one to two workers, and what a task costs beyond its work."""
+    bench = Benchmark("scale_cluster", packages=EXTRAS)
+    objects = list(range(n or 120))
+    measure = s.FromFunction(nap, symmetric=True)
+    n_pairs, walls = len(objects) * (len(objects) + 1) / 2, {}
+    folder = Path(tempfile.mkdtemp(dir="."))
+    try:
+        started = time.perf_counter()
+        for workers in (1, 2):
+            with connect(n_workers=workers) as client:
+                start_up = time.perf_counter() - started
+                client.gather(client.map(abs, range(workers)))
+                measure_to_disk(folder / f"w{workers}.npy", objects[:4], measure=measure, client=client)
+                walls[workers] = seconds(
+                    lambda c=client, w=workers: measure_to_disk(
+                        folder / f"S{w}.npy", objects, measure=measure, block_size=12, client=c
+                    )
+                )
+                if workers == 2:
+                    empty = seconds(lambda c=client: c.gather(c.map(abs, range(500), pure=False)))
+            started = time.perf_counter()
+        here = seconds(lambda: measure_to_disk(folder / "here.npy", objects, measure=measure, block_size=12))
+        one_nap = min(seconds(lambda: [nap(0, 0) for _ in range(100)]) / 100 for _ in range(3))
+        work = one_nap * n_pairs
+        n_tiles = (len(objects) // 12) * (len(objects) // 12 + 1) // 2
+        bench.items.append({
+            "name": "tiles of about 0.3 s on a local cluster", "tiles": n_tiles, "work_seconds": work,
+            "here_seconds": here, "one_worker_seconds": walls[1], "two_workers_seconds": walls[2],
+            "speed_up": walls[1] / walls[2], "overhead": walls[1] / work - 1, "overhead_floor": 0.1,
+            "seconds_per_empty_task": empty / 500, "start_seconds": start_up,
+        })  # fmt: skip
+        print(bench.items[-1])
+        print(bench.write())
+    finally:
+        shutil.rmtree(folder)
+
+
+def neighbors(n):
+    """Recall, pairs measured, time and memory of the index, and classifiers on top."""
+    from similis.distributed import OnNeighbors
+
+    n = n or 200_000
+    bench = Benchmark("scale_neighbors", packages=EXTRAS)
+    X, y = categorical(n + 1000)
+    X, new, y, truth = X[:n], X[n:], y[:n], y[n:]
+    NeighborIndex(s.Counting(), random_state=0).fit(X[:500]).kneighbors(X[:5])  # compiles
+    rng = np.random.default_rng(1)
+    asked = np.sort(rng.choice(n, 200, replace=False))
+    exact_start = time.perf_counter()
+    S = s.Counting().fit(X[:10]).matrix(X[asked], X)
+    exact = (time.perf_counter() - exact_start) / 200
+    S[np.arange(200), asked] = -1
+    kth = -np.partition(-S, 9, axis=1)[:, 9]
+    T = s.Counting().fit(X[:10]).matrix(new[:200], X)
+    kth_new = -np.partition(-T, 9, axis=1)[:, 9]
+    del S, T
+    for K in (10, 15, 20) if n <= 300_000 else (15,):
+        index = NeighborIndex(s.Counting(), n_neighbors=K, random_state=0)
+        fit = seconds(lambda index=index: index.fit(X))
+        calls = index.n_calls_
+        start = time.perf_counter()
+        proximities, _ = index.kneighbors(new, 10)
+        query = (time.perf_counter() - start) / len(new)
+        bench.items.append({
+            "name": f"{n} categorical objects, {K} neighbours kept", "n": n, "kept": K, "fit_seconds": fit,
+            "objects_per_second": n / fit, "rounds": index.n_iter_, "pairs_per_object": calls / n,
+            "share_of_pairs": calls / (n * (n - 1) / 2),
+            "recall_at_10": float((index.proximities_[asked, :10] >= kth[:, None]).mean()),
+            "query_recall_at_10": float((proximities[:200] >= kth_new[:, None]).mean()), "recall_floor": 0.9,
+            "query_seconds": query, "pairs_per_query": (index.n_calls_ - calls) / len(new),
+            "exact_fit_seconds_extrapolated": exact * n, "exact_query_seconds": exact,
+            "peak_gigabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+            "objects_gigabytes": X.nbytes / 1e9, "matrix_gigabytes": 4 * n * n / 1e9,
+        })  # fmt: skip
+        print(bench.items[-1], flush=True)
+        bench.write()
+    methods = (s.SimilarityKNN(n_neighbors=10), s.SimilarityKNN(n_neighbors=10, weights="kri"),
+               s.SimilarityKNN(n_neighbors=10, weights="krr"), s.SVMKNN(n_neighbors=10),
+               s.LocalSDA(n_neighbors=10))  # fmt: skip
+    for method in methods:
+        model = OnNeighbors(method, index)
+        model.index_, model.classes_, model._codes = index, *np.unique(y, return_inverse=True)
+        model.predict(new[:20])
+        start = time.perf_counter()
+        right = float(np.mean(model.predict(new) == truth))
+        bench.items.append({"name": f"{method} on the index", "n": n, "accuracy": right,
+                            "queries_per_second": len(new) / (time.perf_counter() - start)})  # fmt: skip
+        print(bench.items[-1], flush=True)
+    print(bench.write())
+
+
+def landmarks(n):
+    """Error of a linear machine on landmarks against the machine on the whole matrix, on real data."""
+    from sklearn.model_selection import StratifiedShuffleSplit
+    from sklearn.svm import SVC, LinearSVC
+
+    bench = Benchmark("scale_landmarks")
+    problems = {"votes": (s.Counting(), s.load_votes), "promoters": (s.Counting(), s.load_promoters),
+                "sonar": (s.RBF(gamma=1.0), s.load_sonar)}  # fmt: skip
+    warnings.simplefilter("ignore")
+    for name, (measure, load) in problems.items():
+        X, y = load(return_X_y=True)
+        X = np.asarray(X)
+        splits = list(StratifiedShuffleSplit(20, test_size=0.2, random_state=0).split(X, y))
+        full = make_pipeline(s.Pairwise(measure), s.SpectrumClip(), SVC(kernel="precomputed"))
+        errors = {"full": [1 - full.fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits]}
+        for output in ("features", "nystrom"):
+            for k in (2, 5, 10, 20, 40, 80):
+                steps = s.PairwiseLandmarks(measure, n_landmarks=k, output=output, random_state=0)
+                model = make_pipeline(steps, LinearSVC(C=0.1 if output == "features" else 1.0))
+                errors[f"{output} {k}"] = [1 - model.fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits]
+        for label, found in errors.items():
+            bench.items.append({"name": f"{name}, {label}", "problem": name, "n": len(X), "method": label,
+                                "error": float(np.mean(found)),
+                                "standard_error": float(np.std(found, ddof=1) / np.sqrt(len(found)))})  # fmt: skip
+        print(name, {label: round(float(np.mean(found)), 3) for label, found in errors.items()}, flush=True)
+    print(bench.write())
+    draw(bench.items)
+
+
+def draw(items):
+    """The figure of the guide."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams["svg.hashsalt"] = "similis"
+    names = list(dict.fromkeys(item["problem"] for item in items))
+    figure, axes = plt.subplots(1, len(names), figsize=(3.2 * len(names), 3), sharey=True, layout="constrained")
+    for axis, name in zip(axes, names):
+        own = [item for item in items if item["problem"] == name]
+        for output, color in (("features", "#1f77b4"), ("nystrom", "#d95f02")):
+            points = [(int(i["method"].split()[1]), i) for i in own if i["method"].startswith(output)]
+            axis.errorbar([k for k, _ in points], [100 * i["error"] for _, i in points],
+                          [100 * i["standard_error"] for _, i in points], label=output, color=color, marker="o",
+                          ms=3)  # fmt: skip
+        axis.axhline(
+            100 * next(i["error"] for i in own if i["method"] == "full"), color="k", ls="--", label="all objects"
+        )
+        axis.set(xscale="log", title=f"{name} (n = {own[0]['n']})", xlabel="landmarks")
+    axes[0].set_ylabel("error on new objects, %")
+    axes[0].legend(frameon=False)
+    path = Path(__file__).parents[1] / "docs" / "figures" / "landmarks.svg"
+    figure.savefig(path, metadata={"Date": None})
+    print(path)
+
+
+def compacted(n):
+    """What a new object costs before and after compact, in comparisons and seconds."""
+    bench = Benchmark("scale_compact")
+    X, y = categorical(n or 3000)
+    calls = []
+
+    class Counted(s.Counting):
+        def _matrix(self, A, B, n_jobs=None, tick=None):
+            out = super()._matrix(A, B, n_jobs, tick)
+            calls.append(out.size)
+            return out
+
+    new = categorical(200, seed=2)[0]
+    models = (s.SDA(), s.NearestCentroid(), s.MixtureSDA(n_init=1, random_state=0), s.MaxSim(), s.SimilarityKNN(),
+              s.PotentialSVM(C=1.0, epsilon=0.5))  # fmt: skip
+    for model in models:
+        size = len(X) if type(model).__name__ != "PotentialSVM" else 600
+        whole = make_pipeline(s.Pairwise(Counted()), model).fit(X[:size], y[:size])
+        small = s.compact(whole)
+        counts = []
+        for one in (whole, small):
+            calls.clear()
+            one.predict(new)
+            counts.append(sum(calls) / len(new))
+        bench.compare(f"{type(model).__name__}, n = {size}, 200 new objects", lambda m=small: m.predict(new),
+                      lambda m=whole: m.predict(new), peer_name="before compact", repeats=3,
+                      comparisons_before=counts[0], comparisons_after=counts[1],
+                      check=lambda a, b: np.mean(a != b))  # fmt: skip
+    print(bench.write())
+
+
+def families(n):
+    """Time and memory of a fit and of a row's answer against n, with the exponent of a power law."""
+    bench = Benchmark("scale_families")
+    warnings.simplefilter("ignore")
+    sizes = [500, 1000, 2000, *([4000] if (n or 4000) >= 4000 else [])]
+    X, y = categorical(max(sizes))
+    S = s.Counting().fit(X).matrix(X).astype(np.float32)
+    D = (24 - S).astype(np.float32)
+    models = {
+        "k-NN": s.SimilarityKNN(), "KRI": s.SimilarityKNN(weights="kri"), "SVM-KNN": s.SVMKNN(),
+        "nearest centroid": s.NearestCentroid(), "SDA": s.SDA(), "local SDA": s.LocalSDA(), "MaxSim": s.MaxSim(),
+        "kernel HLM": s.KernelHLM(), "mixture HLM": s.MixtureHLM(n_init=1, random_state=0),
+        "RNLC": s.NormalLinear(), "clip + SVC": None,
+    }  # fmt: skip
+    for name, model in models.items():
+        if model is None:
+            from sklearn.svm import SVC
+
+            model = make_pipeline(s.SpectrumClip(), SVC(kernel="precomputed"))
+        A = D if getattr(model, "metric", None) == "precomputed" else S
+        model.fit(A[:300, :300], y[:300]).predict(A[:5, :300])
+        rows = []
+        for size in sizes:
+            T = np.ascontiguousarray(A[:size, :size])
+            fit = seconds(lambda model=model, T=T, size=size: model.fit(T, y[:size]))
+            answer = seconds(lambda model=model, T=T: model.predict(T[:200])) / 200
+            tracemalloc.start()
+            model.fit(T, y[:size])
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            rows.append((size, fit, answer, peak))
+            if fit > 20:
+                break
+        table = np.array(rows)
+        slopes = [float(np.polyfit(np.log(table[-3:, 0]), np.log(table[-3:, c]), 1)[0]) for c in (1, 2, 3)]
+        bench.items.append({
+            "name": name, "n": table[:, 0].tolist(), "fit_seconds": table[:, 1].tolist(),
+            "row_seconds": table[:, 2].tolist(), "fit_bytes": table[:, 3].tolist(), "fit_exponent": slopes[0],
+            "row_exponent": slopes[1], "bytes_exponent": slopes[2],
+            "fit_seconds_at_100000": float(table[-1, 1] * (1e5 / table[-1, 0]) ** slopes[0]),
+        })  # fmt: skip
+        print(name, [round(v, 2) for v in slopes], table[-1].tolist(), flush=True)
+    print(bench.write())
+
+
+PARTS = {"disk": disk, "cluster": cluster, "neighbors": neighbors, "landmarks": landmarks, "compact": compacted,
+         "families": families}  # fmt: skip
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", default=list(PARTS), choices=list(PARTS))
+    parser.add_argument("--n", type=int, default=None)
+    given = parser.parse_args()
+    for part in given.parts:
+        PARTS[part](given.n)
