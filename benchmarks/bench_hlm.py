@@ -152,13 +152,15 @@ def table_4(bench):
     times = {}
     for method in paper:
         run(method, *small)  # compiles
-        times[method] = seconds(lambda method=method: run(method, D, y, Q))
+        times[method] = [seconds(lambda method=method: run(method, D, y, Q))]
+        while len(times[method]) < 5 and sum(times[method]) < 5:  # the quick ones again
+            times[method].append(seconds(lambda method=method: run(method, D, y, Q)))
     for ours in ("kernel-hlm", "hlm-vsh"):
         for peer in ("knn", "local-sda", "svm-features(rbf)"):
-            ratio, theirs = times[peer] / times[ours], round(paper[peer] / paper[ours], 4)
+            ratio, theirs = min(times[peer]) / min(times[ours]), round(paper[peer] / paper[ours], 4)
             print(f"{ours}, one round, n = 600: {ratio:.2f} times as fast as {peer}; in the paper {theirs}")
             item = {"name": f"{ours}, one round, n = 600", "peer": peer, "floor": None, "goal": None, "error": None}
-            item |= {"ours_seconds": [times[ours]], "peer_seconds": [times[peer]], "ratio": ratio}
+            item |= {"ours_seconds": times[ours], "peer_seconds": times[peer], "ratio": ratio}
             bench.items.append(item | {"paper_ratio": theirs})
     bench.compare(
         "Kernel HLM, fit and predict, n = 600",

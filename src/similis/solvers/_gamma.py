@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import digamma, polygamma
+from scipy.special import digamma, zeta
 
 __all__ = ["gamma_shape"]
 
@@ -67,9 +67,11 @@ def _left_side(t: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """The left side log s - psi(s) at s = 1/t, and its derivative by t."""
     value, slope = np.empty_like(t), np.empty_like(t)
     large = t * _LARGE <= 1
-    value[large] = np.polynomial.polynomial.polyval(t[large], _SERIES)
-    slope[large] = np.polynomial.polynomial.polyval(t[large], _SLOPES[1:])
-    s = 1 / t[~large]
-    value[~large] = np.log(s) - digamma(s)
-    slope[~large] = s * (s * polygamma(1, s) - 1)
+    if large.any():
+        value[large] = np.polynomial.polynomial.polyval(t[large], _SERIES)
+        slope[large] = np.polynomial.polynomial.polyval(t[large], _SLOPES[1:])
+    if not large.all():
+        s = 1 / t[~large]
+        value[~large] = np.log(s) - digamma(s)
+        slope[~large] = s * (s * zeta(2.0, s) - 1)  # psi'(s) = zeta(2, s)
     return value, slope
