@@ -4,8 +4,8 @@
     python benchmarks/bench_scale.py neighbors --n 1000000
 
 Each part writes benchmarks/results/scale_<part>.json. Floors: a k-NN pass reads at least half as fast as a plain sum
-over the memory map; taking up a nearly finished matrix costs less than a tenth of measuring it; the scheduler's overhead is
-below a tenth of the work; nine in ten of the neighbours are found.
+over the memory map; taking up a nearly finished matrix costs less than a tenth of measuring it; the scheduler's
+overhead is below a tenth of the work; nine in ten of the neighbours are found.
 """
 
 import argparse
@@ -115,38 +115,50 @@ def nap(x, z):
 
 
 def cluster(n):
-    """Speed-up from one to two workers, and what a task costs beyond its work."""
+    """Speed-up from one to two workers, and what a task costs beyond its work, for two sizes of tiles."""
     bench = Benchmark("scale_cluster", packages=EXTRAS)
-    objects = list(range(n or 120))
+    objects = list(range(n or 132))
     measure = s.FromFunction(nap, symmetric=True)
-    n_pairs, walls = len(objects) * (len(objects) + 1) / 2, {}
+    work = min(seconds(lambda: [nap(0, 0) for _ in range(100)]) / 100 for _ in range(3))
+    work *= len(objects) * (len(objects) + 1) / 2
+    sizes, walls = (12, 22), {}  # 144 or 484 pairs: 0.3 s, or 1 s as the library's own choice of size aims at
     folder = Path(tempfile.mkdtemp(dir="."))
     try:
-        started = time.perf_counter()
         for workers in (1, 2):
+            started = time.perf_counter()
             with connect(n_workers=workers) as client:
                 start_up = time.perf_counter() - started
-                client.gather(client.map(abs, range(workers)))
                 measure_to_disk(folder / f"w{workers}.npy", objects[:4], measure=measure, client=client)
-                walls[workers] = seconds(
-                    lambda c=client, w=workers: measure_to_disk(
-                        folder / f"S{w}.npy", objects, measure=measure, block_size=12, client=c
+                for size in sizes:
+                    path = folder / f"{workers}-{size}.npy"
+                    walls[workers, size] = seconds(
+                        lambda c=client, size=size, path=path: measure_to_disk(
+                            path, objects, measure=measure, block_size=size, client=c
+                        )
                     )
-                )
                 if workers == 2:
                     empty = seconds(lambda c=client: c.gather(c.map(abs, range(500), pure=False)))
-            started = time.perf_counter()
-        here = seconds(lambda: measure_to_disk(folder / "here.npy", objects, measure=measure, block_size=12))
-        one_nap = min(seconds(lambda: [nap(0, 0) for _ in range(100)]) / 100 for _ in range(3))
-        work = one_nap * n_pairs
-        n_tiles = (len(objects) // 12) * (len(objects) // 12 + 1) // 2
-        bench.items.append({
-            "name": "tiles of about 0.3 s on a local cluster", "tiles": n_tiles, "work_seconds": work,
-            "here_seconds": here, "one_worker_seconds": walls[1], "two_workers_seconds": walls[2],
-            "speed_up": walls[1] / walls[2], "overhead": walls[1] / work - 1, "overhead_floor": 0.1,
-            "seconds_per_empty_task": empty / 500, "start_seconds": start_up,
-        })  # fmt: skip
-        print(bench.items[-1])
+        for size in sizes:
+            here = seconds(
+                lambda size=size: measure_to_disk(folder / f"h{size}.npy", objects, measure=measure, block_size=size)
+            )
+            parts = -(-len(objects) // size)
+            bench.items.append(
+                {
+                    "name": f"tiles of {size} x {size} pairs of 2 ms on a local cluster",
+                    "tiles": parts * (parts + 1) // 2,
+                    "work_seconds": work,
+                    "here_seconds": here,
+                    "one_worker_seconds": walls[1, size],
+                    "two_workers_seconds": walls[2, size],
+                    "speed_up": walls[1, size] / walls[2, size],
+                    "overhead": walls[1, size] / work - 1,
+                    "overhead_floor": 0.1,
+                    "seconds_per_empty_task": empty / 500,
+                    "start_seconds": start_up,
+                }
+            )
+            print(bench.items[-1])
         print(bench.write())
     finally:
         shutil.rmtree(folder)
