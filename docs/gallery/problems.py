@@ -188,6 +188,7 @@ value difference, which learns from labels what a vote says; Lin's similarity, i
 agreement weighs more; residual entropy, in which features need not be independent.""",
         votes,
         methods=FEWER,
+        options={"n_splits": 10},
     ),
     "morse": Page(
         "Morse codes: what people confuse",
@@ -217,6 +218,7 @@ greedy variant take an image as points with ink as weight; the pyramid match cou
 in ever wider squares; dynamic time warping compares the ink of columns and rows.""",
         digits,
         methods=FEWER,
+        options={"n_splits": 10},
     ),
     "texts": Page(
         "Short texts: compression against words",
