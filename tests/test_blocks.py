@@ -302,3 +302,33 @@ def test_names_that_cannot_be_written_block_by_block(tmp_path, X):
         measure_to_disk(tmp_path / "S.csv", X, measure=Counting())
     with pytest.raises(ProximityError, match="There is no folder"):
         measure_to_disk(tmp_path / "no" / "S.npy", X, measure=Counting())
+
+
+# the command
+
+
+def test_the_command_measures_in_blocks_and_reads_large_matrices_from_disk(tmp_path, monkeypatch):
+    pytest.importorskip("zarr")
+    from typer.testing import CliRunner
+
+    from similis.cli import _source
+    from similis.cli._app import app
+
+    (tmp_path / "o.csv").write_text("id,class,u,v\n" + "".join(f"o{i},{i % 2},{i % 5},{i % 3}\n" for i in range(30)))
+    call = CliRunner().invoke
+    for name in ("S.npy", "S.zarr"):
+        options = ["--out", str(tmp_path / name), "--dtype", "float32", "--block-size", "8"]
+        done = call(app, ["measure", str(tmp_path / "o.csv"), "--measure", "counting", *options])
+        assert done.exit_code == 0, done.output
+        P = read_proximity(tmp_path / name)
+        assert (P.values.dtype, P.kind, P.ids[3]) == (np.float32, "similarity", "o3")
+        refused = call(app, ["measure", str(tmp_path / "o.csv"), "-m", "vdm", "--out", str(tmp_path / name)])
+        assert refused.exit_code == 2
+        assert "holds other objects, another measure" in refused.output
+        monkeypatch.setattr(_source, "LARGE", 1)
+        data = _source.load_data(_source.Source(str(tmp_path / name)))
+        assert isinstance(data.values, np.memmap)
+        np.testing.assert_array_equal(data.values, P.values)
+    gone = ["--cluster", "tcp://127.0.0.1:1", "--out", str(tmp_path / "T.npy")]
+    done = call(app, ["measure", str(tmp_path / "o.csv"), "-m", "counting", *gone])
+    assert "There is no Dask scheduler at tcp://127.0.0.1:1" in done.output

@@ -13,10 +13,13 @@ from similis.cli._streams import readable
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
 __all__ = ["Data", "Source", "complete_dataset", "load_data"]
 
+LARGE = 2**30  # bytes
 _FLAGS = {
     "dataset": "--dataset",
     "labels": "--labels",
@@ -139,6 +142,7 @@ def load_data(source: Source) -> Data:
 
 
 def _load(source: Source) -> Data:
+    from similis._utils.stored import is_stored, mapped
     from similis.io import read_objects, read_proximity
 
     if (source.path is None) == (source.dataset is None):
@@ -148,8 +152,9 @@ def _load(source: Source) -> Data:
     assert source.path is not None
     with readable(source.path) as path:
         if source.measure is None:
-            P = read_proximity(path, labels=source.labels, kind=source.kind)  # type: ignore[arg-type]
-            return Data(P.values, P.labels, P.ids, P.kind)
+            large = _is_large(path)
+            P = read_proximity(path, labels=source.labels, kind=source.kind, mmap=large)  # type: ignore[arg-type]
+            return Data(mapped(P.values) if is_stored(P.values) else P.values, P.labels, P.ids, P.kind)
         measure = make_measure(source.measure, source.params)
         objects = read_objects(
             path,
@@ -166,6 +171,14 @@ def _load(source: Source) -> Data:
     if values.ndim == 1 and values.dtype != object and not reads_text(measure):
         values = values[:, None]  # a feature of one column, not texts
     return Data(values, objects.labels, objects.ids, measure.kind, measure, objects.columns)
+
+
+def _is_large(path: Path) -> bool:
+    """Whether a matrix stays on disk: an npy file or zarr store of a gigabyte or more."""
+    if path.suffix.lower() not in (".npy", ".zarr") or not path.exists():
+        return False
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file()) >= LARGE
 
 
 def _costs(path: str, labels: NDArray[Any]) -> NDArray[Any]:

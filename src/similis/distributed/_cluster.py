@@ -24,7 +24,7 @@ T = TypeVar("T")
 _AHEAD = 3  # tasks sent ahead for each thread of the cluster
 
 
-def connect(address: str | None = None, *, n_workers: int | None = None, timeout: float = 10.0) -> Any:
+def connect(address: str | None = None, *, n_workers: int | None = None, timeout: float = 5.0) -> Any:
     """Find a Dask cluster, or start worker processes on this machine.
 
     Parameters
@@ -33,7 +33,7 @@ def connect(address: str | None = None, *, n_workers: int | None = None, timeout
         Of a scheduler, such as ``tcp://10.0.0.1:8786``. Without it a local cluster is started; it ends with the client.
     n_workers : int, optional
         Worker processes of a local cluster, one thread each; as many as there are cores by default.
-    timeout : float, default=10.0
+    timeout : float, default=5.0
         Seconds to wait for the scheduler.
 
     Returns
