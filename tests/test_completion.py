@@ -413,6 +413,8 @@ def test_bad_input_gets_one_clear_sentence(rng):
     refused("method", partial, aux, "magic")
     for method in AUXILIARY:
         refused("form a kernel.*Clip", partial - 0.6, aux, method)
+    low = np.outer(np.arange(10.0), np.arange(10.0))
+    refused("Raise regularization", partial, low, "wishart", regularization=1e-30)
     with pytest.raises(ProximityError, match="reads a stack"):
         CompleteKernel(method="em").fit(partial)
     rows = make_stack([partial, aux])

@@ -184,6 +184,30 @@ def complete(
     block = np.ix_(rows, rows)
     check_kernel(K[block], f"{who} with method={method!r} needs known entries that form a kernel", dtype)
     unit = float(np.trace(K[block])) / max(int(rows.sum()), 1) or 1.0
+    try:
+        found, aux, shares = _with_auxiliary(
+            K, rows, kernels, method, eta, degrees_of_freedom, regularization, unit, steps
+        )
+    except np.linalg.LinAlgError:
+        raise ProximityError(
+            f"{who} with method={method!r} met a singular auxiliary kernel. Raise regularization above "
+            f"{regularization:g}."
+        ) from None
+    _report(found, who, method)
+    return found, aux, shares
+
+
+def _with_auxiliary(
+    K: NDArray[np.float64],
+    rows: NDArray[np.bool_],
+    kernels: list[NDArray[np.float64]],
+    method: str,
+    eta: float,
+    degrees_of_freedom: float | None,
+    regularization: float,
+    unit: float,
+    steps: dict[str, Any],
+) -> tuple[Completion, NDArray[np.float64], NDArray[np.float64] | None]:
     aux, shares = kernels[0], None
     if len(kernels) > 1:
         found, aux = mixture_completion(K, rows, kernels, ridge=regularization * unit, **steps)
@@ -197,7 +221,6 @@ def complete(
         ridge = regularization * (float(np.trace(aux)) / len(aux) or 1.0)
         model = aux + ridge * np.eye(len(aux))
         found = wishart_completion(K, rows, model, eta=eta, degrees_of_freedom=degrees_of_freedom)
-    _report(found, who, method)
     return found, aux, shares
 
 
