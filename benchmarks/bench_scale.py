@@ -2,6 +2,7 @@
 
     python benchmarks/bench_scale.py disk cluster neighbors landmarks compact families
     python benchmarks/bench_scale.py neighbors --n 1000000
+    python benchmarks/bench_scale.py page                      # the tables of docs/guide/scale.md
 
 Each part writes benchmarks/results/scale_<part>.json. Floors: a k-NN pass reads at least half as fast as a plain sum
 over the memory map; taking up a nearly finished matrix costs less than a tenth of measuring it; the scheduler's
@@ -9,6 +10,7 @@ overhead is below a tenth of the work; nine in ten of the neighbours are found.
 """
 
 import argparse
+import json
 import os
 import resource
 import shutil
@@ -19,7 +21,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from _measure import Benchmark, seconds
+from _measure import RESULTS, Benchmark, seconds
 from sklearn.pipeline import make_pipeline
 
 import similis as s
@@ -50,15 +52,15 @@ def disk(n):
         knn = s.SimilarityKNN().fit(S, y)
         size = max(1, 2**24 // (4 * n))
 
-        def plain(A=S):
-            return sum(float(A[i : i + size].sum(dtype=np.float64)) for i in range(0, n, size))
+        def plain(A=S, step=size):
+            return sum(float(A[i : i + step].sum(dtype=np.float64)) for i in range(0, n, step))
 
         gb = 4 * n * n / 1e9
         details = {"gigabytes": gb}
         bench.compare("k-NN pass over npy", lambda: predict_blocks(knn, S), plain, peer_name="plain memmap sum",
                       floor=0.5, repeats=3, **details)  # fmt: skip
-        bench.compare("k-NN pass over zarr", lambda: predict_blocks(knn, Z), lambda: plain(Z),
-                      peer_name="plain zarr sum", floor=0.5, repeats=3, **details)  # fmt: skip
+        bench.compare("k-NN pass over zarr", lambda: predict_blocks(knn, Z), lambda: plain(Z, Z.chunks[0]),
+                      peer_name="plain sum by rows of chunks", floor=0.5, repeats=3, **details)  # fmt: skip
 
         def whole():
             measure_to_disk(folder / "again.npy", X, measure=s.Counting(), dtype="float32", overwrite=True)
@@ -351,8 +353,96 @@ def families(n):
     print(bench.write())
 
 
+def page(n):
+    """Fill the tables of docs/guide/scale.md from the results."""
+    path = Path(__file__).parents[1] / "docs" / "guide" / "scale.md"
+    text = path.read_text()
+    for name, table in (("disk", _disk), ("cluster", _cluster), ("neighbors", _neighbors), ("compact", _compact),
+                        ("families", _families), ("ten million", _ten_million)):  # fmt: skip
+        start, stop = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+        before, rest = text.split(start)
+        text = before + start + "\n".join(table()) + "\n" + stop + rest.split(stop)[1]
+    path.write_text(text)
+
+
+def _items(part):
+    return json.loads((RESULTS / f"scale_{part}.json").read_text())["items"]
+
+
+def _disk():
+    yield "| | seconds | beside | seconds | ratio | floor |"
+    yield "|---|---|---|---|---|---|"
+    for i in _items("disk"):
+        ours, peer = min(i["ours_seconds"]), min(i["peer_seconds"])
+        yield f"| {i['name']}, {i['gigabytes']:.2f} GB | {ours:.2f} | {i['peer']} | {peer:.2f} | {i['ratio']:.2f} | {i['floor'] or ''} |"  # noqa: E501
+
+
+def _cluster():
+    yield "| tiles | bare work | here | 1 worker | 2 workers | speed-up | over bare work (floor 10 %) | over here |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for i in _items("cluster"):
+        yield (
+            f"| {i['tiles']}, {i['work_seconds'] / i['tiles']:.2f} s each | {i['work_seconds']:.1f} s | {i['here_seconds']:.1f} s | "  # noqa: E501
+            f"{i['one_worker_seconds']:.1f} s | {i['two_workers_seconds']:.1f} s | {i['speed_up']:.2f} | {100 * i['overhead']:.1f} % | "  # noqa: E501
+            f"{100 * (i['one_worker_seconds'] / i['here_seconds'] - 1):.1f} % |"
+        )
+
+
+def _neighbors():
+    yield "| objects | kept | pairs an object | of all pairs | recall at 10 | of new objects | to build | to build exactly | new objects a second | peak memory |"  # noqa: E501
+    yield "|---|---|---|---|---|---|---|---|---|---|"
+    for i in _items("neighbors"):
+        if "kept" in i:
+            yield (
+                f"| {i['n']:,} | {i['kept']} | {i['pairs_per_object']:.0f} | {100 * i['share_of_pairs']:.2g} % | "
+                f"{i['recall_at_10']:.3f} | {i['query_recall_at_10']:.3f} | {i['fit_seconds']:.0f} s | "
+                f"{i['exact_fit_seconds_extrapolated']:.0f} s | {1 / i['query_seconds']:.0f} | {i['peak_gigabytes']:.1f} GB |"  # noqa: E501
+            )
+    yield ""
+    yield "| on the index | right | new objects a second |"
+    yield "|---|---|---|"
+    for i in _items("neighbors"):
+        if "accuracy" in i:
+            yield f"| `{i['name'].removesuffix(' on the index')}` | {100 * i['accuracy']:.1f} % | {i['queries_per_second']:.0f} |"  # noqa: E501
+
+
+def _compact():
+    yield "| | comparisons a new object | after `compact` | speed-up |"
+    yield "|---|---|---|---|"
+    for i in _items("compact"):
+        yield f"| {i['name']} | {i['comparisons_before']:.0f} | {i['comparisons_after']:.0f} | {i['ratio']:.1f} |"
+
+
+def _families():
+    yield "| | n | fit | exponent | fit at n = 100,000 | a new row | exponent | memory at fit, matrices |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for i in _items("families"):
+        n = i["n"][-1]
+        yield (
+            f"| {i['name']} | {n:.0f} | {i['fit_seconds'][-1]:.3f} s | {i['fit_exponent']:.1f} | {i['fit_seconds_at_100000']:.0f} s | "  # noqa: E501
+            f"{1e6 * i['row_seconds'][-1]:.0f} us | {i['row_exponent']:.1f} | {i['fit_bytes'][-1] / (4 * n * n):.2f} |"
+        )
+
+
+def _ten_million():
+    """What 100 workers would take for 10 million objects, from the cost of a pair and of a task as measured."""
+    n, workers = 1e7, 100
+    whole = next(i for i in _items("disk") if i["name"].startswith("measuring"))
+    pair = min(whole["ours_seconds"]) / (whole["gigabytes"] * 1e9 / 4 / 2)
+    task = _items("cluster")[0]["seconds_per_empty_task"]
+    built = [i for i in _items("neighbors") if i.get("kept") == 15][-1]
+    yield "| 10 million objects | pairs | tasks | work on 100 workers | scheduler | on disk |"
+    yield "|---|---|---|---|---|---|"
+    plans = {"all pairs": (n * n / 2, 4 * n * n), "1,000 landmarks": (1000 * n, 4000 * n),
+             f"{built['pairs_per_object']:.0f} pairs an object (the index)": (built["pairs_per_object"] * n, 8 * 15 * n)}  # fmt: skip  # noqa: E501
+    for name, (pairs, size) in plans.items():
+        tasks = max(workers, pairs / 4096**2)
+        work = pairs * (built["fit_seconds"] / built["n"] / built["pairs_per_object"] if "index" in name else pair)
+        yield f"| {name} | {pairs:.1e} | {tasks:,.0f} | {work / workers / 3600:.2g} h | {tasks * task / 3600:.2g} h | {size / 1e9:,.0f} GB |"  # noqa: E501
+
+
 PARTS = {"disk": disk, "cluster": cluster, "neighbors": neighbors, "landmarks": landmarks, "compact": compacted,
-         "families": families}  # fmt: skip
+         "families": families, "page": page}  # fmt: skip
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from similis._utils.params import at_least, choice, validated_function
 from similis._utils.progress import track
+from similis._utils.stored import is_stored, mapped
 from similis.distributed._tiles import count
 
 __all__ = ["predict_blocks"]
@@ -72,6 +73,10 @@ def predict_blocks(
     """
     m = count(X)
     size = block_size or _block_size(model, X)
+    if is_stored(X) and client is None:  # each chunk is read once
+        chunks = [slice(a, min(a + X.chunks[0], m)) for a in range(0, m, X.chunks[0])]
+        maps = track((mapped(X, c) for c in chunks), total=len(chunks), description="reading", enabled=progress)
+        return np.concatenate([predict_blocks(model, part, method=method, block_size=block_size) for part in maps])
     blocks = [slice(first, min(first + size, m)) for first in range(0, m, size)]
     if client is None:
         done = ((rows, _answer(model, X, rows, method)) for rows in blocks)
@@ -84,7 +89,9 @@ def predict_blocks(
 def _block_size(model: Any, X: Any) -> int:
     """Rows whose proximities to the training objects take `BLOCK` bytes."""
     if getattr(X, "ndim", 1) >= 2 and hasattr(X, "dtype") and X.dtype.kind == "f" and not _reads_objects(model):
-        return max(1, BLOCK // (X.dtype.itemsize * int(np.prod(X.shape[1:]))))
+        row = X.dtype.itemsize * int(np.prod(X.shape[1:]))
+        whole_chunks = min(X.chunks[0], 16 * BLOCK // row) if is_stored(X) else 1
+        return max(1, BLOCK // row, whole_chunks)
     known = model[0].objects_ if _reads_objects(model) else ()
     return max(1, BLOCK // (8 * max(1, count(known))))
 
