@@ -10,8 +10,9 @@ machine with C by 5-fold cross-validation reads each kernel. "whole" is the kern
 hope for. Kernels are centred.
 
 Criterion: on both sets, at each noise and share, em has a lower mean error than the auxiliary kernel. Written before
-the run of these draws; noise levels, the ridge of 1e-3 and the centring were settled on a draw of another seed, for the
-proteins on another matrix of them: its distances, read as similarities by mistake.
+the run of these draws; noise levels, the ridge of 1e-3 and the centring were settled before it on pilot draws of other
+seeds, whose results had been seen; for the proteins on another matrix of them: its distances, read as similarities by
+mistake.
 """
 
 import json
