@@ -1,10 +1,14 @@
 """compact: the same predictions from the objects a model needs."""
 
+import warnings
+
+import contract
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
+import similis
 from similis import (
     CondensedNN,
     Counting,
@@ -142,3 +146,20 @@ def test_what_cannot_be_folded_is_left_as_it_is(rng):
         np.testing.assert_array_equal(small.predict(Q), model.predict(Q))
     with pytest.raises(ValueError, match="fit the pipeline that it was made from"):
         compact(make_pipeline(SpectrumClip(), SVC(kernel="precomputed")).fit(S, y))[-1].fit(S, y)
+
+
+FAMILIES = ("neighbors", "discriminant", "mixture", "svm", "normal", "maxsim")
+ELSEWHERE = {"MixedSDA", "stream_fit"}  # reads a table; a function
+SLACK = {"SBC": {"C": 1.0}}
+
+
+@pytest.mark.parametrize("name", [n for room in FAMILIES for n in similis._ROOMS[room] if n not in ELSEWHERE])
+def test_every_family_answers_the_same_from_fewer_columns(name):
+    model = getattr(similis, name)(**SLACK.get(name, {}))
+    S, y, Q = contract.toy(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        small = compact(model.fit(S, y))
+        np.testing.assert_array_equal(small.predict(Q[:, small.columns_]), model.predict(Q))
+    if name in {"SDA", "NearestCentroid"}:
+        assert len(small.columns_) == 3

@@ -233,7 +233,7 @@ class NeighborIndex(BaseEstimator):
         def pairs(i: Any, j: Any) -> NDArray[Any]:
             return self._scores(_take(queries, i), _take(self.objects_, j))
 
-        pool = Lists.empty(m, min(n, max(2 * k, 32)))
+        pool = Lists.empty(m, min(n, max(4 * k, 64)))
         if self._outer is not None:
             found = self._outer.query(np.asarray(queries, dtype=np.float32), k=pool.indices.shape[1])[0]
             rows = np.repeat(np.arange(m), found.shape[1])
