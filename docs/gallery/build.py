@@ -194,7 +194,7 @@ def index_text(pages, results):
         lines.append(
             f"| {title} | {found['n']} | {best['method']} with {best['measure']} | {100 * row['error']:.1f} % |"
         )
-    lines += ["", "The best of some thirty pairs, chosen on the splits that judge it, looks better than it is: take the"]
+    lines += ["", "The best of many pairs, chosen on the splits that judge it, looks better than it is: take the"]
     lines += ["error for the lower end of what to expect, and the order of the measures for the finding."]
     kept = ", ".join(name for name in results if pages[name].data)
     lines += ["", "The pages are made by `python docs/gallery/build.py`. Those on data that cannot ship with similis"]
