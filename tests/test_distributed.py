@@ -78,7 +78,9 @@ models = {
     "dissimilarity": [s.KernelHLM(), s.MixtureHLM(n_init=1), s.SimilarityKNN(kind="dissimilarity")],
 }
 matrices = {kind: s.read_proximity(f"{folder}/{kind}.npy", mmap=True).values for kind in models}
+stored = s.read_proximity(folder + "/similarity.zarr", mmap=True).values
 few = np.arange(0, n, n // 60)
+predict_blocks(s.MaxSim().fit(stored[:60, :60], y[:60]), stored[:60, :60])
 for kind, chosen in models.items():  # whatever compiles or loads
     small = np.ascontiguousarray(matrices[kind][np.ix_(few, few)])
     for model in chosen:
@@ -91,6 +93,9 @@ for kind, chosen in models.items():
         model.fit(matrices[kind], y)
         answers = predict_blocks(model, matrices[kind][: n // 4])
         print(model, np.mean(answers == y[: n // 4]), flush=True)
+for model in (s.SimilarityKNN(), s.MaxSim(), s.SDA(), s.SimilarityKNN(weights="kri")):
+    model.fit(stored, y)
+    print("zarr", model, np.mean(predict_blocks(model, stored) == y), flush=True)
 try:
     np.ones((n, n), dtype=np.float32)
     print("no limit")
@@ -103,11 +108,13 @@ except MemoryError:
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs a limit on private memory")
 def test_methods_hold_a_block_and_not_the_matrix(tmp_path, rng):
     """The bound that the guide states: 224 MB beyond the libraries, for a matrix of any size; here 324 MB."""
+    pytest.importorskip("zarr")
     n = 9000
     X, y = rng.integers(0, 3, (n, 20)), np.arange(n) % 4
     X[np.arange(n), y] = 7
     np.save(tmp_path / "y.npy", y)
     measure_to_disk(tmp_path / "similarity.npy", X, measure=Counting(), dtype="float32")
+    measure_to_disk(tmp_path / "similarity.zarr", X, measure=Counting(), dtype="float32")
     distance = 20 - np.load(tmp_path / "similarity.npy")
     np.save(tmp_path / "dissimilarity.npy", distance)
     done = subprocess.run(

@@ -64,4 +64,5 @@ def tile_size(measure_some: Callable[[int], object], n: int, seconds: float = SE
         if elapsed > 0.1 * seconds:
             break
     size = math.isqrt(int(seconds / max(per_pair, 1e-12)))
-    return min(n, max(SMALLEST, min(LARGEST, size)))
+    size = max(SMALLEST, min(LARGEST, size))
+    return min(n, size - size % SMALLEST)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from similis._utils.files import atomic_write, short_path
 from similis.exceptions import ProximityError
-from similis.io._zarr import create_zarr, open_zarr, replace_folder
+from similis.io._zarr import CHUNK, create_zarr, open_zarr, replace_folder
 
 __all__ = ["Store", "full_disk"]
 
@@ -57,7 +57,9 @@ class Store:
         """Make the empty matrix, instead of any unfinished one."""
         self.remove()
         if self.zarr:
-            create_zarr(self.part, (self.n, self.n), self.dtype, self.tile)
+            # Chunks are read whole: 16 MB of them; several workers may write, so none belongs to two tiles.
+            chunk = self.tile // 2 if self.tile > CHUNK and self.tile % 2 == 0 else self.tile
+            create_zarr(self.part, (self.n, self.n), self.dtype, chunk)
             return
         header = self._header()
         with open(self.part, "wb") as file:
