@@ -44,6 +44,15 @@ def test_objects_are_answered_in_blocks(data):
     np.testing.assert_array_equal(predict_blocks(model, X), model.predict(X))
 
 
+def test_features_of_landmarks_are_made_in_blocks(data):
+    from similis import PairwiseLandmarks
+
+    step = PairwiseLandmarks(Counting(), n_landmarks=7, random_state=0).fit(data[0])
+    for size in (None, 13):
+        found = predict_blocks(step, data[0], method="transform", block_size=size)
+        np.testing.assert_array_equal(found, step.transform(data[0]))
+
+
 def test_models_read_maps_and_stores_alike(tmp_path, data):
     pytest.importorskip("zarr")
     from similis import read_proximity

@@ -92,12 +92,16 @@ def _block_size(model: Any, X: Any) -> int:
         row = X.dtype.itemsize * int(np.prod(X.shape[1:]))
         whole_chunks = min(X.chunks[0], 16 * BLOCK // row) if is_stored(X) else 1
         return max(1, BLOCK // row, whole_chunks)
-    known = model[0].objects_ if _reads_objects(model) else ()
+    known = _first_step(model).objects_ if _reads_objects(model) else ()
     return max(1, BLOCK // (8 * max(1, count(known))))
 
 
 def _reads_objects(model: Any) -> bool:
-    return isinstance(model, Pipeline) and hasattr(model[0], "objects_")
+    return hasattr(_first_step(model), "objects_")
+
+
+def _first_step(model: Any) -> Any:
+    return model[0] if isinstance(model, Pipeline) else model
 
 
 def _by_start(done: Any) -> Any:
