@@ -454,7 +454,7 @@ def _ten_million():
     exponent = np.log(built["fit_seconds"] / less["fit_seconds"]) / np.log(built["n"] / less["n"])
     hours = built["fit_seconds"] * (n / built["n"]) ** exponent / 3600
     pairs = built["pairs_per_object"] * n
-    yield f"| the index, on one core, exponent {exponent:.2f} | {pairs:.1e} | none | {hours:.2g} h | none | {8 * 15 * n / 1e9:,.1f} GB |"
+    yield f"| the index, on one core, exponent {exponent:.2f} | {pairs:.1e} | none | {hours:.2g} h | none | {8 * 15 * n / 1e9:,.1f} GB |"  # noqa: E501
 
 
 PARTS = {"disk": disk, "cluster": cluster, "neighbors": neighbors, "landmarks": landmarks, "compact": compacted,
