@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.extras import need
 from similis._utils.params import at_least, between, choice, validated
-from similis.distributed._descent import Lists, PivotTree, descend, grow_tree, search
 from similis.distributed._tiles import count
 from similis.exceptions import ProximityError
 from similis.measures import RBF, Chebyshev, Cosine, Measure, Minkowski
+from similis.solvers._descent import Lists, PivotTree, descend, grow_tree, search
 
 __all__ = ["NeighborIndex"]
 
