@@ -14,7 +14,6 @@ import tempfile
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import sync_playwright
 
 from similis import StudyResult
 
@@ -24,6 +23,8 @@ WIDTH = 1180
 
 
 def main(results):
+    from playwright.sync_api import sync_playwright
+
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
         page_file = Path(folder) / "report.html"
         StudyResult.load(results).to_html(page_file)
