@@ -1,13 +1,14 @@
 """One run over the papers' data sets with every method: reports, a comparison page, the published errors beside ours.
 
-    python benchmarks/study_four.py --jobs 2                             # everything: hours
+    python benchmarks/study_four.py --jobs 2                             # everything: an hour
     python benchmarks/study_four.py --method quick --splits 2 --folds 3  # a look
     similis report benchmarks/results/study/*.json.gz -o comparison.html # the page again, from the results alone
 
 The protocol is that of [chen2010] tables 4.3-4.5 and [qiao2013] tables 2-3: 20 random splits, a fifth held out, 10
-folds inside. The matrices come from the folder that SIMILIS_DATA names. Whatever was finished is in the journals: stop
-at any moment and start again. The verdict is the rule of ``similis reproduce``: at most three combined standard errors
-apart, plus half a unit of the last printed digit.
+folds inside. The matrices come from the folder that SIMILIS_DATA names; reports and results files show them and stay
+where they were made, while tables.json, published.json and comparison.html hold errors alone. Whatever was finished is
+in the journals: stop at any moment and start again. The verdict is the rule of ``similis reproduce``: at most three
+combined standard errors apart, plus half a unit of the last printed digit.
 """
 
 import argparse
@@ -38,7 +39,8 @@ def main():
         row = results[name].recommend()
         print(f"{name}: {row.text}\n", flush=True)
     if len(results) > 1:
-        compare(results).to_html(folder / "comparison.html", links={name: f"{name}.html" for name in results})
+        compare(results).to_html(folder / "comparison.html")
+    (folder / "tables.json").write_text(json.dumps(tables(results), indent=1) + "\n")
     lines = [line for name, result in results.items() for line in beside(name, result)]
     (folder / "published.json").write_text(json.dumps(lines, indent=1) + "\n")
     show(lines)
@@ -77,6 +79,24 @@ def study(name, options, folder):
 def write(result, name, folder):
     result.name, result.arguments = name, f"--dataset {name}"
     result.to_html(folder / f"{name}.html", refresh=10 if result.partial else None)
+
+
+def tables(results):
+    """Every row of every table, with where and when; nothing of the data, which are not ours to pass on."""
+    first = next(iter(results.values()))
+    sets = {
+        name: {
+            "objects": len(result.codes),
+            "protocol": result.protocol.describe(len(result.splits)),
+            "recommended": result.recommend().text,
+            "rows": [
+                {key: None if value != value else value for key, value in row.to_dict().items()}
+                for row in result.table()
+            ],
+        }
+        for name, result in results.items()
+    }
+    return {**first.sessions[-1], "sets": sets}
 
 
 def beside(name, result):
