@@ -83,7 +83,7 @@ def test_imports_go_down_only(path):
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
 def test_house_rules(path):
     text = path.read_text()
-    assert len(text.splitlines()) <= 800, "a file above 800 lines is several rooms"
+    assert len(text.splitlines()) <= 400, "a file above 400 lines is several rooms"
     tree = ast.parse(text)
     if room(path) != "_kernels":
         assert not re.search(r"\bn?jit\b", text), "compiled loops live in _kernels"

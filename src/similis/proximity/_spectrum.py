@@ -5,7 +5,7 @@ S = U diag(l) U' is decomposed once, whoever asks: clip, flip and shift of one m
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,12 +37,34 @@ class _Spectrum(ToRows):
         """The eigenvectors, as columns in the order of ``eigenvalues_``."""
         return self._eigen().vectors
 
+    @validated
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Decompose the training matrix and find how to repair it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X)
+        return self
+
     def _eigen(self) -> EigenSystem:
         check_is_fitted(self)
         if self._values is None or self._vectors is None:
             assert self._matrix is not None
             return eigen_symmetric(self._matrix)
         return EigenSystem(self._values, self._vectors)
+
+    def _fit(self, X: ArrayLike) -> NDArray[Any]:
+        """Learn from the matrix and return its symmetric part."""
+        raise NotImplementedError
 
     def _open(self, X: ArrayLike, *, beyond: int = -1, k: int | None = None) -> tuple[NDArray[Any], bool]:
         """The symmetric part of S, and whether the spectrum needs no change.
@@ -69,24 +91,6 @@ class _Projection(_Spectrum):
 
     def __init__(self, *, n_components: int | None = None) -> None:
         self.n_components = n_components
-
-    @validated
-    def fit(self, X: ArrayLike, y: Any = None) -> _Projection:
-        """Find the projection.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X)
-        return self
 
     @validated
     def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
@@ -330,24 +334,6 @@ class SpectrumShift(_Spectrum):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {}
-
-    @validated
-    def fit(self, X: ArrayLike, y: Any = None) -> SpectrumShift:
-        """Find the shift.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X)
-        return self
 
     @validated
     def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:

@@ -1,44 +1,22 @@
-"""The table of methods. A new family joins by adding its entries here; names are those of the published tables.
-
-Grids are those of [chen2010] table 4.2 where it has them, else of the paper named in the entry.
-"""
+"""The table of methods. A new family joins by adding its entries here; names are those of the published tables."""
 
 from __future__ import annotations
 
+from similis.study._grids import (
+    C_SBC,
+    COMPONENTS,
+    COMPONENTS_HLM,
+    LAMBDA_KRI,
+    LAMBDA_KRR,
+    R_LINEAR,
+    R_QUADRATIC,
+    C,
+    K,
+)
 from similis.study._methods import AtMost, Chain, Method, lazy
+from similis.study._table_machines import RAW_MACHINE, SUPPORT_VECTORS
 
 __all__ = ["ALIASES", "METHODS"]
-
-
-def _powers(low: int, high: int) -> list[float]:
-    return [10.0**p for p in range(low, high + 1)]
-
-
-# [chen2010] table 4.2
-K = AtMost((*range(1, 17), 32, 64, 128))
-LAMBDA_KRI = [*_powers(-6, 1), 1e6]
-LAMBDA_KRR = _powers(-3, 1)
-C = _powers(-3, 5)
-C_RBF = _powers(-3, 1)
-GAMMA_RBF = _powers(-5, 1)
-# [cazzanti2007] sec. 6.1, for CNN and mixture SDA
-COMPONENTS = AtMost((2, 3, 4, 5, 7, 10))
-C_SBC = _powers(-1, 2)
-# [qiao2013] sec. 5.1
-COMPONENTS_HLM = AtMost((*range(1, 11), 12, 14, 16))
-# [pekalska2000] tried "a few" regularisers; the quadratic rule wants smaller ones.
-R_LINEAR = [1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
-R_QUADRATIC = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1]
-
-# libsvm may need millions of steps for a large C and never ends on some indefinite matrices.
-_SVC = lazy("SVC", "sklearn.svm", kernel="precomputed", max_iter=100_000)
-_SVC_LINEAR = lazy("SVC", "sklearn.svm", kernel="linear", max_iter=100_000)
-_SVC_RAW = lazy("SVC", "sklearn.svm", kernel="precomputed", max_iter=10_000)
-
-
-def _svm(*front: str) -> Chain:
-    return Chain((*(lazy(name) for name in front), _SVC))
-
 
 NEIGHBORS = [
     Method(
@@ -291,129 +269,10 @@ NORMAL = [
         summary="the nearest class mean in pseudo-Euclidean space",
     ),
 ]
-
-SUPPORT_VECTORS = [
-    *(
-        Method(
-            f"svm-kernel({spectrum})",
-            _svm(f"Spectrum{spectrum.title()}"),
-            {"svc__C": C},
-            symmetric=True,
-            family="support vectors",
-            paper="chen2010 sec. 2.1",
-            summary=f"SVM, similarities made a kernel by spectrum {spectrum}",
-            quick=spectrum == "clip",
-        )
-        for spectrum in ("clip", "flip", "shift")
-    ),
-    Method(
-        "svm-features(linear)",
-        _svm("SpectrumSquare"),
-        {"svc__C": C},
-        family="support vectors",
-        paper="chen2010 sec. 2.2",
-        summary="SVM, rows as feature vectors, linear kernel: the same as spectrum square",
-        quick=True,
-    ),
-    Method(
-        "svm-features(rbf)",
-        Chain((lazy("SimilarityFeatures"), lazy("Pairwise", measure=lazy("RBF")), _SVC)),
-        {"pairwise__measure__gamma": GAMMA_RBF, "svc__C": C_RBF},
-        family="support vectors",
-        paper="chen2010 sec. 2.2, 4.3",
-        summary="SVM, rows as feature vectors, Gaussian kernel",
-    ),
-    Method(
-        "svm-kernel(rbf-sim)",
-        _svm("RowRBF"),
-        {"svc__C": C},
-        family="support vectors",
-        paper="chen2010 sec. 4.2",
-        summary="SVM, objects alike whose rows are alike: exp(-||s - s'||) as kernel",
-    ),
-    Method(
-        "svc-d2",
-        Chain((lazy("Whiten"), _SVC_LINEAR)),
-        {"svc__C": C_RBF},
-        reads="dissimilarity",
-        family="support vectors",
-        paper="pekalska2000 sec. 2.2",
-        summary="linear SVM on whitened dissimilarities: spectrum flip of a symmetric matrix",
-    ),
-    *(
-        Method(
-            f"svm-knn({spectrum})",
-            lazy("SVMKNN", spectrum=spectrum),
-            {"n_neighbors": K, "C": C},
-            family="support vectors",
-            paper="chen2010 sec. 4.1",
-            summary=f"an SVM on each object's neighbours, their block repaired by {spectrum}",
-            on_request=spectrum == "shift",
-        )
-        for spectrum in ("clip", "flip", "shift")
-    ),
-    Method(
-        "psvm",
-        lazy("PotentialSVM"),
-        {"C": _powers(0, 4), "epsilon": _powers(-4, 1)},
-        family="support vectors",
-        paper="chen2010 eq. 2.8",
-        summary="potential SVM: similarities as features, few of them used",
-    ),
-    Method(
-        "simsvm",
-        lazy("SimSVM"),
-        {"eta": _powers(-4, 0), "gamma": _powers(-3, 0)},  # those of sec. 5.3.2 that are chosen
-        symmetric=True,
-        family="support vectors",
-        paper="chen2010 eq. 5.20",
-        summary="SVM that learns how to modify the spectrum, near clip",
-    ),
-    Method(
-        "simsvm(flip)",
-        lazy("SimSVM", anchor="flip"),
-        {"eta": _powers(-4, 0), "gamma": _powers(-3, 0)},
-        symmetric=True,
-        family="support vectors",
-        paper="chen2010 eq. 5.20",
-        summary="SVM that learns how to modify the spectrum, near flip",
-        on_request=True,
-    ),
-    Method(
-        "indefinite-svm",
-        lazy("IndefiniteSVM"),
-        {"C": _powers(-3, 3), "rho": _powers(-3, 3)},
-        symmetric=True,
-        family="support vectors",
-        paper="chen2010 eq. 5.8",
-        summary="SVM that learns all of the kernel, by squared distance from the similarities",
-        on_request=True,
-    ),
-    Method(
-        "full-kernel-svm",
-        lazy("FullKernelSVM"),
-        {"eta": _powers(-4, 0), "gamma": _powers(-3, 1)},
-        symmetric=True,
-        family="support vectors",
-        paper="chen2010 eq. 5.2",
-        summary="SVM that learns all of the kernel, by distance from the similarities",
-        on_request=True,
-    ),
-    Method(
-        "lp-machine",
-        lazy("LPMachine"),
-        {"C": C},
-        family="support vectors",
-        paper="chen2010 eq. 2.7",
-        summary="linear programme on rows as feature vectors",
-        on_request=True,
-    ),
-]
-
 BASELINES = [
     Method(
         "svc-raw",
-        _SVC_RAW,
+        RAW_MACHINE,
         {"C": C},
         symmetric=True,
         family="baselines",
