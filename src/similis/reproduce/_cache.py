@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,10 +48,10 @@ class RunCache:
         """Keep finished outcomes; failures are remembered for this session only, so that they are tried again."""
         lines = []
         for key, outcome in outcomes:
-            self._known[key] = outcome
+            made = {"when": datetime.now(UTC).isoformat(timespec="seconds"), "commit": source_commit(), **outcome}
+            self._known[key] = made
             if "failed" not in outcome:
-                when = datetime.now(UTC).isoformat(timespec="seconds")
-                lines.append(json.dumps({"key": key, "version": similis.__version__, "when": when, **outcome}))
+                lines.append(json.dumps({"key": key, "version": similis.__version__, **made}))
         if self.path is None or not lines:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,3 +69,23 @@ class RunCache:
                     self._known[entry.pop("key")] = entry
             except (ValueError, KeyError, AttributeError, TypeError):
                 continue
+
+
+@cache
+def source_commit() -> str:
+    """The commit of the sources that run, marked ``+`` where a source file differs from it; empty if installed."""
+    here = Path(similis.__file__).parent
+    asked = (("rev-parse", "--short=10", "HEAD"), ("status", "--porcelain", "--untracked-files=no", "--", str(here)))
+    try:
+        head, changed = (
+            subprocess.run(["git", "-C", str(here), *words], capture_output=True, text=True, check=True).stdout.strip()
+            for words in asked
+        )
+        known = subprocess.run(
+            ["git", "-C", str(here), "ls-files", "--error-unmatch", "__init__.py"], capture_output=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    if known.returncode:  # an environment inside somebody's repository
+        return ""
+    return head + ("+" if changed else "")

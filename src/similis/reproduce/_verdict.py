@@ -59,6 +59,8 @@ class Comparison:
         What the search chose in each run, by parameter; empty for a variant of the same runs.
     seconds : float
         Time of our runs.
+    made : list of str
+        Days of the first and the last of our runs, and the commits of the sources that made them.
     reason : str
         Why there is no figure of ours.
     """
@@ -79,6 +81,7 @@ class Comparison:
     values: list[float] = field(default_factory=list)
     chosen: dict[str, list[Any]] = field(default_factory=dict)
     seconds: float = 0.0
+    made: list[str] = field(default_factory=list)
     reason: str = ""
 
     @property
@@ -169,7 +172,14 @@ def compare(
         values=values,
         chosen={} if variant else {key: [o["chosen"].get(key) for o in outcomes] for key in outcomes[0]["chosen"]},
         seconds=round(sum(outcome["seconds"] for outcome in outcomes), 3),
+        made=_made(outcomes),
     )
+
+
+def _made(outcomes: list[dict[str, Any]]) -> list[str]:
+    days = sorted(outcome["when"][:10] for outcome in outcomes if "when" in outcome)
+    commits = sorted({outcome["commit"] for outcome in outcomes if outcome.get("commit")})
+    return [days[0], days[-1], *commits] if days else []
 
 
 def _verdict(difference: float, tolerance: float | None, quantity: str) -> str:
