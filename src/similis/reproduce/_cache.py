@@ -48,10 +48,12 @@ class RunCache:
         """Keep finished outcomes; failures are remembered for this session only, so that they are tried again."""
         lines = []
         for key, outcome in outcomes:
-            made = {"when": datetime.now(UTC).isoformat(timespec="seconds"), "commit": source_commit(), **outcome}
-            self._known[key] = made
-            if "failed" not in outcome:
-                lines.append(json.dumps({"key": key, "version": similis.__version__, **made}))
+            if "failed" in outcome:
+                self._known[key] = outcome
+                continue
+            when = datetime.now(UTC).isoformat(timespec="seconds")
+            self._known[key] = {**outcome, "when": when, "commit": source_commit()}
+            lines.append(json.dumps({"key": key, "version": similis.__version__, **self._known[key]}))
         if self.path is None or not lines:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
