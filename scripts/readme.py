@@ -69,17 +69,23 @@ def all_ratios():
     return ratio_rows(item for item in items() if "ours_seconds" in item)
 
 
+def joined(summaries):
+    """One sentence for several that differ in a word: "made a kernel by clip, flip or shift"."""
+    said = []
+    for words in zip(*(summary.split() for summary in summaries), strict=True):
+        *others, last = dict.fromkeys(words)
+        said.append(f"{', '.join(others)} or {last}" if others else last)
+    return " ".join(said)
+
+
 def methods():
     from similis.study import list_methods
 
     lines = ["| method | what it does | paper |", "|---|---|---|"]
     for (_, paper), family in groupby(list_methods(), key=lambda m: (m.name.partition("(")[0], m.paper)):
         family = list(family)
-        variants = [m.name.partition("(")[2].rstrip(")") for m in family]
         names = ", ".join(f"`{m.name}`" for m in family)
-        summary = family[0].summary
-        if len(family) > 1:
-            summary = summary.replace(variants[0], ", ".join(variants[:-1]) + " or " + variants[-1])
+        summary = joined([m.summary for m in family]).replace("|", r"\|")
         key, _, place = paper.partition(" ")
         lines.append(f"| {names} | {summary} | {PAPERS.get(key, '')}{', ' if place else ''}{place} |")
     return "\n".join(lines)

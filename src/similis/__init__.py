@@ -7,7 +7,7 @@ sub-packages load when one of their names is first used.
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 # Public names by room. A test holds this equal to the rooms' own __all__.
 _ROOMS: dict[str, tuple[str, ...]] = {
