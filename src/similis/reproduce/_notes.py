@@ -315,13 +315,6 @@ NOTES = (
         tables=("5.1", "5.2"),
     ),
     Note(
-        "fewer runs",
-        "Two splits of the votes, and six of the other sets for the Indefinite SVM and SimMKL, instead of twenty: "
-        "the grids train 490 and 350 machines a split.",
-        paper="chen2010",
-        tables=("5.3", "5.4", "5.5"),
-    ),
-    Note(
         "new rows of a learnt kernel",
         "The authors' code treats new rows by a heuristic after Eq. (5.9) that the paper does not state; ours projects "
         "them on the range of the learnt kernel, the limit of Eq. (5.14) without a self-similarity.",
