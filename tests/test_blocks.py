@@ -278,21 +278,54 @@ def test_a_disk_that_fills_up_keeps_what_is_finished(tmp_path, X, name, monkeypa
     np.testing.assert_array_equal(P.values[:], Pairwise(Counting()).fit_transform(X))
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_blocks_are_on_the_disk_before_they_are_noted(tmp_path, X, name, monkeypatch):
+    """What the journal calls done survives a power cut: every file of a block was synchronised before."""
+    from similis.distributed import _record
+
+    synced, noted, fsync = set(), [], os.fsync
+
+    def seen(descriptor):
+        synced.add(os.path.realpath(f"/proc/self/fd/{descriptor}"))
+        fsync(descriptor)
+
+    def flush(self):
+        if self.waiting:
+            self.store.sync()
+        files = [p for p in self.store.part.rglob("c/*/*")] if self.store.zarr else [self.store.part]
+        noted.append(bool(files) and {os.path.realpath(p) for p in files} <= synced)
+        write(self)
+
+    write = _record.Writer.flush
+    if not os.path.exists("/proc/self/fd"):
+        pytest.skip("needs /proc to name the files")
+    monkeypatch.setattr(os, "fsync", seen)
+    monkeypatch.setattr(_record, "_PAUSE", 0.0)
+    monkeypatch.setattr(_record.Writer, "flush", flush)
+    measure_to_disk(tmp_path / name, X, measure=Counting(), block_size=20)
+    assert len(noted) >= 10
+    assert all(noted)
+
+
 def test_two_processes_do_not_write_one_matrix(tmp_path):
     from similis.distributed._record import Record
 
     store = Store(tmp_path / "S.npy", 2, "<f8", 1)
     store.create()
     record = Record.beside(store)
-    record.start({"format": "similis blocks", "version": 1})
+    with record.held(store):
+        record.start({"format": "similis blocks", "version": 1})
     code = "import sys, fcntl; f = open(sys.argv[1], 'ab'); fcntl.lockf(f, fcntl.LOCK_EX, 1, 2**40); print(); input()"
     other = subprocess.Popen(
         [sys.executable, "-c", code, record.path], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True
     )
     other.stdout.readline()
     try:
-        with pytest.raises(ProximityError, match="Another process is measuring"), record.writing(store):
-            pass
+        before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+        for overwrite in (False, True):  # whatever was asked for, the other process's work is left alone
+            with pytest.raises(ProximityError, match="Another process is measuring"):
+                measure_to_disk(tmp_path / "S.npy", [1, 2], measure=FromFunction(max), overwrite=overwrite)
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     finally:
         other.communicate("\n")
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
+import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,7 +14,7 @@ from typing import IO
 
 from similis.exceptions import ProximityError
 
-__all__ = ["atomic_write", "damaged", "short_path"]
+__all__ = ["atomic_write", "damaged", "draft_folder", "short_path", "sweep"]
 
 
 @contextmanager
@@ -19,8 +22,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a binary file that takes the name `path` only once it is complete and on disk.
 
     The bytes go to a temporary name in the same directory, are flushed to the disk and then renamed. Whatever
-    interrupts the body, an older file at `path` stays as it was and the temporary one is removed. A symbolic link
-    is followed, not replaced.
+    interrupts the body, an older file at `path` stays as it was and the temporary one is removed; one that a killed
+    process left is removed by the next writer. A symbolic link is followed, not replaced.
 
     Parameters
     ----------
@@ -33,8 +36,13 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         Open for reading and writing bytes.
     """
     target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+    sweep(target)
+    temporary = _draft(target)
     file = open(temporary, "x+b")
+    while _held(file.fileno()) is False or not temporary.exists():  # swept between its making and its lock
+        file.close()
+        temporary = _draft(target)
+        file = open(temporary, "x+b")
     try:
         with file:
             yield file
@@ -46,6 +54,30 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             temporary.unlink()
         raise
     _sync_directory(target.parent)
+
+
+@contextmanager
+def draft_folder(target: Path) -> Iterator[Path]:
+    """An empty folder beside `target` under a temporary name, removed with its contents unless the body renames it."""
+    sweep(target)
+    temporary = _draft(target)
+    temporary.mkdir()
+    with _holding(temporary):
+        try:
+            yield temporary
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+
+
+def sweep(target: Path) -> None:
+    """Remove what killed processes left beside `target`: drafts whose lock nobody holds."""
+    mine = re.compile(rf"\.{re.escape(target.name[:100])}\.[0-9a-f]{{12}}\.tmp")
+    with suppress(OSError):
+        for left in [Path(entry.path) for entry in os.scandir(target.parent) if mine.fullmatch(entry.name)]:
+            with suppress(OSError), _holding(left) as held:
+                if held:
+                    shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 @contextmanager
@@ -64,6 +96,38 @@ def short_path(path: str | os.PathLike[str], width: int = 80) -> str:
     """The path for a message: as given, its beginning cut off where it is long."""
     text = os.fspath(path).encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= width else "..." + text[3 - width :]
+
+
+def _draft(target: Path) -> Path:
+    return target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+
+
+@contextmanager
+def _holding(path: Path) -> Iterator[bool | None]:
+    """Hold the lock of a file or folder, see :func:`_held`."""
+    if sys.platform == "win32":  # pragma: no cover
+        yield None
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        yield _held(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _held(descriptor: int) -> bool | None:
+    """Try to lock an open file until it is closed: False if another one holds it, None where there are no locks."""
+    if sys.platform == "win32":  # pragma: no cover
+        return None
+    import fcntl
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return None
+    return True
 
 
 def _sync_directory(directory: Path) -> None:

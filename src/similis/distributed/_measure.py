@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from similis._utils.files import short_path
 from similis._utils.params import Integral, at_least, choice, validated_function
 from similis._utils.progress import track
 from similis.distributed._plan import Plan, Tile, tile_size
-from similis.distributed._record import Record
+from similis.distributed._record import Record, Writer
 from similis.distributed._store import Store, full_disk
 from similis.distributed._tiles import Refusal, TileJob, count
 from similis.exceptions import ProximityError
@@ -137,28 +138,29 @@ def measure_to_disk(
     identity = _identity(measure, fitted, objects, y, symmetrize, asked)
     fingerprint = str(joblib.hash([identity, _parts_hashes(objects, n, n)]))
     if _is_finished(store, fingerprint, overwrite):
+        _tidy(record, store)
         return read_proximity(path, mmap=True)
-    job = TileJob(fitted, store, symmetrize, refused == "missing", n_jobs)
-    size = int(record.head.get("tile") or block_size or _probe(job, objects, n))
-    job = TileJob(fitted, Store(path, n, asked.str, size), symmetrize, refused == "missing", n_jobs)
-    plan = Plan(n, size, job.half)
-    head = {
-        "format": "similis blocks",
-        "version": 1,
-        "fingerprint": fingerprint,
-        "identity": identity,
-        "objects": _parts_hashes(objects, n, size),
-        "measure": repr(measure),
-        "tile": size,
-    }
-    _continue_or_start(record, head, plan, job, overwrite)
-    _measure_missing(plan, job, record, objects, names, client, progress)
-    card = make_card((n, n), fitted.kind, names, None, classes)
-    times = [record.done[tile.number] for tile in plan.tiles]
-    card |= {"measure": repr(measure), "fingerprint": fingerprint, "block_size": size, "times": times}
-    job.store.finish(card)
-    with suppress(OSError):
-        record.path.unlink()
+    with record.held(store):
+        job = TileJob(fitted, store, symmetrize, refused == "missing", n_jobs)
+        size = int(record.head.get("tile") or block_size or _probe(job, objects, n))
+        job = replace(job, store=replace(store, tile=size))
+        plan = Plan(n, size, job.half)
+        head = {
+            "format": "similis blocks",
+            "version": 1,
+            "fingerprint": fingerprint,
+            "identity": identity,
+            "objects": _parts_hashes(objects, n, size),
+            "measure": repr(measure),
+            "tile": size,
+        }
+        _continue_or_start(record, head, plan, job, overwrite)
+        _measure_missing(plan, job, record, objects, names, client, progress)
+        card = make_card((n, n), fitted.kind, names, None, classes)
+        times = [record.done[tile.number] for tile in plan.tiles]
+        card |= {"measure": repr(measure), "fingerprint": fingerprint, "block_size": size, "times": times}
+        job.store.finish(card)
+        record.remove()
     return read_proximity(path, mmap=True)
 
 
@@ -203,10 +205,17 @@ def _is_finished(store: Store, fingerprint: str, overwrite: bool) -> bool:
     return False
 
 
+def _tidy(record: Record, store: Store) -> None:
+    """Remove the journal that a process left when it was killed after the matrix had got its name."""
+    if record.path.exists() and not store.part.exists():
+        with suppress(OSError, ProximityError), record.held(store):  # ProximityError: somebody begins anew
+            record.remove()
+
+
 def _continue_or_start(record: Record, head: dict[str, Any], plan: Plan, job: TileJob, overwrite: bool) -> None:
     """Take up a journal that is of the same matrix; begin where there is none, or where it may be replaced."""
     if record.head.get("fingerprint") == head["fingerprint"]:
-        record.forget(set(), head)
+        record.start(head)
         return
     if record.head and not overwrite:
         changed = {i for i, (a, b) in enumerate(zip(record.head["objects"], head["objects"])) if a != b}
@@ -218,8 +227,9 @@ def _continue_or_start(record: Record, head: dict[str, Any], plan: Plan, job: Ti
                 "it, name another file, or say overwrite."
             )
         again = {tile.number for tile in plan.tiles if changed & set(plan.parts_of(tile))}
-        record.forget(again, head)
+        record.start(head, again)
         return
+    record.clear()  # first: the old journal must not speak for the new matrix
     job.store.create()
     record.start(head)
 
@@ -231,16 +241,18 @@ def _measure_missing(
     tiles = plan.tiles
     todo = [tile for tile in tiles if tile.number not in record.done]
     first: tuple[Tile, Refusal] | None = None
-    with record.writing(job.store) as journal:
-        try:
-            results = _here(job, todo, objects) if client is None else _there(job, todo, plan, objects, client)
-            for tile, refusal in track(results, total=len(todo), description="measuring blocks", enabled=progress):
-                journal.add(tile.number, None if refusal is None else _parts_at_fault(plan, tile, refusal))
-                if refusal is not None and (first is None or tile.number < first[0].number):
-                    first = tile, refusal
-        except OSError as error:
-            kept = f"{len(record.done)} of {len(tiles)} blocks are kept"
-            raise full_disk(error, job.store.path, kept) from None
+    journal = Writer(record, job.store)
+    try:
+        results = _here(job, todo, objects) if client is None else _there(job, todo, plan, objects, client)
+        for tile, refusal in track(results, total=len(todo), description="measuring blocks", enabled=progress):
+            journal.add(tile.number, None if refusal is None else _parts_at_fault(plan, tile, refusal))
+            if refusal is not None and (first is None or tile.number < first[0].number):
+                first = tile, refusal
+    except OSError as error:
+        kept = f"{len(record.done)} of {len(tiles)} blocks are kept"
+        raise full_disk(error, job.store.path, kept) from None
+    finally:
+        journal.flush()
     if first is not None:
         raise ProximityError(_say_refused(*first, job.measure, names, len(record.done), len(tiles)))
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +17,7 @@ from similis._utils.locks import byte_lock
 from similis.distributed._store import Store
 from similis.exceptions import ProximityError
 
-__all__ = ["Record"]
+__all__ = ["Record", "Writer"]
 
 _PAUSE = 1.0  # seconds between two visits to the disk
 _LOCK = 2**40  # a byte far behind the end
@@ -41,58 +42,90 @@ class Record:
     done: dict[int, str] = field(default_factory=dict)
     refused: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
+    _file: IO[bytes] | None = None
+    _sound: int = 0  # bytes up to the first torn line
+
     @classmethod
     def beside(cls, store: Store) -> Record:
-        """The journal of a store as it was left; empty where there is none."""
-        record = cls(store.part.with_name(store.part.name + ".jsonl"))
-        if record.path.exists() and store.part.exists():
-            record._read()
-        return record
-
-    def start(self, head: dict[str, Any]) -> None:
-        """Begin anew."""
-        self.head, self.done, self.refused = head, {}, {}
-        self._rewrite()
-
-    def forget(self, numbers: set[int], head: dict[str, Any]) -> None:
-        """Have these tiles measured again, under another head."""
-        self.head, self.refused = head, {}
-        self.done = {number: when for number, when in self.done.items() if number not in numbers}
-        self._rewrite()
+        """The journal of a store."""
+        return cls(store.part.with_name(store.part.name + ".jsonl"))
 
     @contextmanager
-    def writing(self, store: Store) -> Iterator[Writer]:
-        """Hold the journal and add to it."""
-        with open(self.path, "ab") as file, byte_lock(file.fileno(), _LOCK, wait=False) as held:
-            if not held:
+    def held(self, store: Store) -> Iterator[None]:
+        """Keep other processes out, and read how far the matrix is; an empty journal is removed in the end."""
+        with open(self.path, "a+b") as file, byte_lock(file.fileno(), _LOCK, wait=False) as held:
+            if not held or not _is_at(file, self.path):
                 raise ProximityError(
                     f"Another process is measuring into {short_path(store.path)}; wait for it, or name another file."
                 )
-            writer = Writer(self, store, file)
+            self._file = file
+            if store.part.exists():
+                self._read(file)
             try:
-                yield writer
+                yield
             finally:
-                writer.flush()
+                self._file = None
+                if not os.fstat(file.fileno()).st_size:
+                    self.remove()
 
-    def _read(self) -> None:
+    def clear(self) -> None:
+        """Forget everything; an empty journal says nothing of any matrix."""
+        self.head, self.done, self.refused, self._sound = {}, {}, {}, 0
+        self._cut()
+
+    def start(self, head: dict[str, Any], again: Iterable[int] = ()) -> None:
+        """Begin, or go on under another head and have these tiles measured again. Lines are only ever added."""
+        self.head, self.refused = head, {}
+        for number in again:
+            self.done.pop(number, None)
+        self._cut()
+        self.write([{**head, "again": sorted(again)}])
+
+    def write(self, lines: list[dict[str, Any]]) -> None:
+        """Add lines to the journal that is held."""
+        assert self._file is not None
+        self._file.write("".join(json.dumps(line) + "\n" for line in lines).encode())
+        self._file.flush()
+
+    def remove(self) -> None:
+        """Remove the file."""
+        with suppress(OSError):
+            self.path.unlink()
+
+    def _cut(self) -> None:
+        """Cut off what a kill left of a line."""
+        assert self._file is not None
+        os.ftruncate(self._file.fileno(), self._sound)
+
+    def _read(self, file: IO[bytes]) -> None:
         """Lines up to the first that is torn or strange."""
-        for line in self.path.read_bytes().splitlines():
+        file.seek(0)
+        for line in file.read().splitlines(keepends=True):
             try:
                 entry = json.loads(line)
-                if not self.head:
+                if not line.endswith(b"\n"):
+                    return
+                if not self.head or "format" in entry:
                     if entry["format"] != "similis blocks" or entry["version"] != 1:
                         return
-                    self.head = entry
+                    for number in entry.pop("again", ()):
+                        self.done.pop(number, None)
+                    self.head, self.refused = entry, {}
                 elif "refused" in entry:
                     self.refused[int(entry["block"])] = tuple(map(int, entry["refused"]))
                 else:
                     self.done[int(entry["block"])] = str(entry["time"])
-            except (ValueError, KeyError, TypeError, IndexError):
+            except (ValueError, KeyError, TypeError, IndexError, AttributeError):
                 return
+            self._sound += len(line)
 
-    def _rewrite(self) -> None:
-        lines = [self.head, *({"block": number, "time": when} for number, when in self.done.items())]
-        self.path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+def _is_at(file: IO[bytes], path: Path) -> bool:
+    """Whether the open file still has its name: the process that held it may have finished and removed it."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except OSError:
+        return False
 
 
 @dataclass
@@ -101,7 +134,6 @@ class Writer:
 
     record: Record
     store: Store
-    file: IO[bytes]
     waiting: list[dict[str, Any]] = field(default_factory=list)
     last: float = field(default_factory=time.monotonic)
 
@@ -121,6 +153,5 @@ class Writer:
         """Write what waits."""
         if self.waiting:
             self.store.sync()
-            self.file.write("".join(json.dumps(line) + "\n" for line in self.waiting).encode())
-            self.file.flush()
+            self.record.write(self.waiting)
         self.waiting, self.last = [], time.monotonic()

@@ -9,6 +9,7 @@ import os
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from similis._utils.files import atomic_write, short_path
+from similis._utils.files import short_path
 from similis.exceptions import ProximityError
+from similis.io._numpy import sidecar, write_card
 from similis.io._zarr import CHUNK, create_zarr, open_zarr, replace_folder
 
 __all__ = ["Store", "full_disk"]
@@ -76,7 +78,9 @@ class Store:
         """Write one tile."""
         block = np.ascontiguousarray(block, dtype=self.dtype)
         if self.zarr:
-            open_zarr(self.part, "r+")[rows, columns] = block
+            array = open_zarr(self.part, "r+")
+            array[rows, columns] = block
+            _sync_chunks(array, self.part, rows, columns)
             return
         start, width = len(self._header()), np.dtype(self.dtype).itemsize
         descriptor = os.open(self.part, os.O_WRONLY | getattr(os, "O_BINARY", 0))
@@ -87,20 +91,21 @@ class Store:
             os.close(descriptor)
 
     def sync(self) -> None:
-        """Have what was written survive a power cut; a zarr store leaves that to the file system."""
+        """Have what was written survive a power cut; chunks of a zarr store do so when they are written."""
         if not self.zarr:
-            with open(self.part, "rb") as file:
-                os.fsync(file.fileno())
+            _sync(self.part)
 
     def finish(self, card: dict[str, Any]) -> None:
         """Write the card and give the matrix its name."""
         if self.zarr:
             open_zarr(self.part, "r+").attrs["similis"] = card
+            for left in self.part.rglob("*.partial"):  # zarr's drafts, where a process was killed
+                left.unlink()
             replace_folder(self.part, self.path)
             return
         self.sync()
-        with atomic_write(self.path.with_name(self.path.name + ".json")) as beside:
-            beside.write(json.dumps(card, ensure_ascii=False, indent=1).encode())
+        self.path.unlink(missing_ok=True)  # the card must not stand beside an older matrix
+        write_card(self.path, card)
         os.replace(self.part, self.path)
 
     def remove(self) -> None:
@@ -117,9 +122,8 @@ class Store:
         if self.zarr:
             found = open_zarr(self.path).attrs.get("similis")
         else:
-            beside = self.path.with_name(self.path.name + ".json")
             with suppress(OSError, ValueError):
-                found = json.loads(beside.read_bytes())
+                found = json.loads(sidecar(self.path).read_bytes())
                 return found if isinstance(found, dict) else {}
             return {}
         return dict(found) if isinstance(found, dict) else {}
@@ -146,6 +150,27 @@ def _set_aside(descriptor: int, n_bytes: int) -> None:
         os.posix_fallocate(descriptor, 0, n_bytes)
     else:  # pragma: no cover
         os.truncate(descriptor, n_bytes)
+
+
+def _sync_chunks(array: Any, folder: Path, rows: slice, columns: slice) -> None:
+    """Have the chunks of a tile survive a power cut, and the folders that name them; a chunk of NaN has no file."""
+    spans = (range(s.start // size, -(-s.stop // size)) for s, size in zip((rows, columns), array.chunks))
+    files = [folder / array.metadata.encode_chunk_key(place) for place in product(*spans)]
+    for file in files:
+        with suppress(FileNotFoundError):
+            _sync(file)
+    if os.name == "posix":
+        for parent in {folder, *(parent for file in files for parent in file.parents if folder in parent.parents)}:
+            with suppress(FileNotFoundError):
+                _sync(parent)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _write_at(descriptor: int, data: bytes, place: int) -> None:

@@ -6,11 +6,13 @@ caller is ready to unpack, before anything of that size is allocated.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
 import warnings
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,12 +20,22 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from similis._utils.files import damaged, short_path
+from similis._utils.files import atomic_write, damaged, short_path
 from similis.exceptions import ProximityError
 from similis.io._proximity import Proximity, short
 from similis.io._raw import Raw
 
-__all__ = ["card", "from_card", "make_card", "read_npy", "read_npz", "sidecar", "write_npy", "write_npz"]
+__all__ = [
+    "card",
+    "from_card",
+    "make_card",
+    "read_npy",
+    "read_npz",
+    "sidecar",
+    "write_card",
+    "write_npy",
+    "write_npz",
+]
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _BY_NAME = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
@@ -79,14 +91,32 @@ def read_npy(path: Path, *, mmap: bool) -> Raw:
     raw = Raw(values)
     beside = sidecar(path)
     if beside.exists():
-        from_card(_json(beside), raw, short_path(beside))
+        from_card(_card_beside(path), raw, short_path(beside))
     return raw
 
 
-def write_npy(file: IO[bytes], beside: IO[bytes], P: Proximity) -> None:
-    """Write the matrix, and in the sidecar everything else."""
-    np.save(file, P.values, allow_pickle=False)
-    beside.write(json.dumps(card(P), ensure_ascii=False, indent=1).encode())
+def write_npy(path: Path, P: Proximity) -> None:
+    """Write the matrix, and in the sidecar everything else.
+
+    Two files cannot be renamed at once. Where there is an older pair, the card therefore speaks for both matrices until
+    the new one has its name, and tells by a digest which of them is there.
+    """
+    old = None
+    if path.exists() and sidecar(path).exists():
+        with suppress(ProximityError):  # damaged: there is nothing to keep
+            old = _card_beside(path)
+    with atomic_write(path) as file:
+        np.save(file, P.values, allow_pickle=False)
+        file.seek(0)
+        write_card(path, card(P) if old is None else {**card(P), "digest": _digest(file), "before": old})
+    if old is not None:
+        write_card(path, card(P))
+
+
+def write_card(path: Path, found: dict[str, Any]) -> None:
+    """Write the sidecar of an npy file."""
+    with atomic_write(sidecar(path)) as file:
+        file.write(json.dumps(found, ensure_ascii=False, indent=1).encode())
 
 
 def sidecar(path: Path) -> Path:
@@ -224,6 +254,19 @@ def _data(file: IO[bytes], header: Any) -> NDArray[Any]:
         view[done : done + len(piece)] = piece
         done += len(piece)
     return flat.reshape(shape[::-1]).T if fortran else flat.reshape(shape)
+
+
+def _card_beside(path: Path) -> Any:
+    """What the sidecar says of the matrix that is there; a writer that was killed may have left it speaking of two."""
+    found = _json(sidecar(path))
+    if isinstance(found, dict) and "before" in found:
+        with open(path, "rb") as file:
+            return found if _digest(file) == found.get("digest") else found["before"]
+    return found
+
+
+def _digest(file: IO[bytes]) -> str:
+    return hashlib.file_digest(file, "blake2b").hexdigest()  # type: ignore[arg-type]
 
 
 def _json(path: Path) -> Any:

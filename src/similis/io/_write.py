@@ -18,7 +18,7 @@ from similis._utils.validation import Kind
 from similis.exceptions import ProximityError
 from similis.io._csv import write_csv
 from similis.io._labels import labels_beside, write_labels
-from similis.io._numpy import sidecar, write_npy, write_npz
+from similis.io._numpy import write_npy, write_npz
 from similis.io._parquet import write_parquet
 from similis.io._proximity import Proximity, as_proximity, refuse_infinite
 from similis.io._read import file_format
@@ -80,11 +80,11 @@ def write_proximity(
     if is_stored(P.values):
         P = replace(P, values=P.values[...])
     refuse_infinite(P.values)
+    if form == "npy":
+        write_npy(path, P)
+        return
     with ExitStack() as files:
-        if form == "npy":
-            beside = files.enter_context(atomic_write(sidecar(path)))
-            write_npy(files.enter_context(atomic_write(path)), beside, P)
-        elif form == "npz":
+        if form == "npz":
             write_npz(files.enter_context(atomic_write(path)), P)
         elif form == "parquet":
             write_parquet(files.enter_context(atomic_write(path)), P)

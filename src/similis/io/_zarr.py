@@ -7,13 +7,12 @@ reads. Filters of the older format 2 may run code when they decode, so stores wi
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from pathlib import Path
 from typing import Any
 
 from similis._utils.extras import need
-from similis._utils.files import damaged, short_path
+from similis._utils.files import damaged, draft_folder, short_path
 from similis.exceptions import ProximityError
 from similis.io._numpy import card, from_card
 from similis.io._proximity import Proximity, refuse_infinite
@@ -43,8 +42,9 @@ def read_zarr(path: Path, *, mmap: bool, max_bytes: int) -> Raw:
 
 def write_zarr(path: Path, P: Proximity, chunk: int = CHUNK) -> None:
     """Write to a temporary folder and rename it: a reader finds the old store or the new one."""
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.tmp")
-    try:
+    if not path.absolute().parent.is_dir():
+        raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
+    with draft_folder(path) as temporary:
         array = create_zarr(temporary, P.shape, P.values.dtype, chunk)
         for first in range(0, P.shape[0], chunk):
             rows = P.values[first : first + chunk]
@@ -52,9 +52,6 @@ def write_zarr(path: Path, P: Proximity, chunk: int = CHUNK) -> None:
             array[first : first + chunk] = rows
         array.attrs[CARD] = card(P)
         replace_folder(temporary, path)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
 
 
 def create_zarr(path: Path, shape: tuple[int, ...], dtype: Any, chunk: int) -> Any:
@@ -90,8 +87,9 @@ def open_zarr(path: Path, mode: str = "r") -> Any:
 
 def replace_folder(temporary: Path, path: Path) -> None:
     """Give a complete folder its name; an older one of that name goes only when the new one is ready."""
-    old = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.old")
+    old = path.with_name(f".{path.name[:100]}.old")
     if path.exists():
+        shutil.rmtree(old, ignore_errors=True)
         os.replace(path, old)
     try:
         os.replace(temporary, path)
