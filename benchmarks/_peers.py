@@ -1,19 +1,37 @@
-"""Packages that only benchmarks use, in a folder of their own: never in the project's environment.
+"""Packages that only benchmarks use, in folders of their own: never in the project's environment.
 
-They are installed on first use under the user's cache folder (or SIMILIS_BENCH_CACHE) and become importable in the
-running script.
+They are installed on first use under the user's cache folder (or SIMILIS_BENCH_CACHE). `peers` makes small ones
+importable in the running script; `environment` makes a whole environment for those that need other versions of what
+we use, and `ask` runs a script in it.
 """
 
+import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+
+import numpy as np
+
+# Tried in turn. torch comes without its libraries for graphics cards where the index offers that.
+ENVIRONMENTS = {
+    "proto-dist-ml": (["numpy==1.23.5", "scikit-learn==1.3.2", "proto-dist-ml==1.0.1"],),
+    "MKLpy": (
+        ["torch==2.13.0+cpu", "numpy", "scikit-learn", "cvxopt", "MKLpy==0.6"],
+        ["torch", "numpy", "scikit-learn", "cvxopt", "MKLpy==0.6"],
+    ),
+}
+
+
+def cache():
+    folder = os.environ.get("SIMILIS_BENCH_CACHE") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(folder) / "similis-benchmarks"
 
 
 def peers(*packages):
     """Make `packages` importable; install those that are missing."""
-    cache = os.environ.get("SIMILIS_BENCH_CACHE") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(cache) / "similis-benchmarks" / f"python{sys.version_info.major}.{sys.version_info.minor}"
+    folder = cache() / f"python{sys.version_info.major}.{sys.version_info.minor}"
     folder.mkdir(parents=True, exist_ok=True)
     missing = [name for name in packages if not any(folder.glob(f"{name}-*.dist-info"))]
     if missing:
@@ -21,3 +39,35 @@ def peers(*packages):
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), *missing]
         subprocess.run(command, check=True)
     sys.path.append(str(folder))
+
+
+def environment(name):
+    """Python of the environment for peer `name`, made on first use; None, with a line that says why, where it fails."""
+    folder = cache() / f"{name}-python{sys.version_info.major}.{sys.version_info.minor}"
+    python = folder / "bin" / "python"
+    if (folder / "complete").exists():
+        return python
+    for requirements in ENVIRONMENTS[name]:
+        print(f"making an environment for {name}: {' '.join(requirements)}", flush=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+        install = [str(python), "-m", "pip", "install", "--quiet", "--only-binary", ":all:", *requirements]
+        if subprocess.run(install, stderr=subprocess.DEVNULL).returncode == 0:
+            (folder / "complete").touch()
+            return python
+    print(f"{name} cannot be installed here; its lines are left out")
+    return None
+
+
+def ask(name, script, /, **arrays):
+    """Run `script` in the environment of peer `name` on `arrays`, a file of theirs its only argument.
+
+    It prints one line of JSON, which is returned; None where the environment cannot be made.
+    """
+    python = environment(name)
+    if python is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "problem.npz"
+        np.savez(path, **arrays)
+        done = subprocess.run([str(python), str(script), str(path)], check=True, capture_output=True, text=True)
+    return json.loads(done.stdout.splitlines()[-1])

@@ -6,6 +6,7 @@ A classifier says in ``_path_params`` which of its parameters one sweep can serv
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -131,12 +132,19 @@ class PathMixin:
     def _path_groups(self, grid: list[dict[str, Any]]) -> Iterator[tuple[Any, list[int], list[dict[str, Any]]]]:
         """Group grid points that differ only in ``_path_params``; each point's values are validated."""
         groups: dict[str, tuple[Any, list[int], list[dict[str, Any]]]] = {}
+        given = self.get_params(deep=False)  # type: ignore[attr-defined]
         for position, point in enumerate(grid):
-            model = clone(self).set_params(**point)
-            model._validate_params()
-            params = model.get_params(deep=False)
+            if given.keys() >= point.keys():
+                model, params = copy.copy(self), given | point
+                vars(model).update(point)
+            else:  # of a nested estimator, or an error
+                model = clone(self).set_params(**point)
+                params = model.get_params(deep=False)
+            model._validate_params()  # type: ignore[attr-defined]
             key = repr([(k, repr(v)) for k, v in sorted(params.items()) if k not in self._path_params])
-            _, positions, points = groups.setdefault(key, (model, [], []))
+            if key not in groups:
+                groups[key] = (clone(model), [], [])
+            _, positions, points = groups[key]
             positions.append(position)
             points.append({k: params[k] for k in self._path_params})
         yield from groups.values()

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
-from similis.solvers import farthest_first, k_medoids
+from similis.solvers import RandomStarts, farthest_first, k_medoids
 
 __all__ = ["Clustering"]
 
@@ -32,7 +32,7 @@ class Clustering:
         self.D = np.ascontiguousarray(D)
         self.method, self.n_init, self.seed, self.weights = method, n_init, seed, weights
         self._found = {}
-        self._tree = self._order = None
+        self._tree = self._order = self._starts = None
 
     def __call__(self, k):
         """Centroids, ascending, and the number of each object's cluster; as many clusters as objects at most."""
@@ -48,10 +48,7 @@ class Clustering:
         if self.method == "ward":
             labels = self._cut(k)
             return self._sorted([self._medoid(np.flatnonzero(labels == j)) for j in range(k)], labels)
-        if self.method == "kmedoids" and (self._order is None or len(self._order) < k):
-            self._order = farthest_first(self.D, k)
-        start = self._order[:k] if self.method == "kmedoids" else "random"
-        medoids, labels, total = self._descend(k, start)
+        medoids, labels, total = self._descend(k, self._start(k))
         while True:
             # Either of two objects may stand for both: the first one, where round-off would choose. From there
             # an exchange may have become worth while.
@@ -63,6 +60,16 @@ class Clustering:
                 return self._sorted(first, labels)
             medoids, labels, total = again
 
+    def _start(self, k):
+        """One start, or for vertex substitution several."""
+        if self.method == "vsh":
+            if self._starts is None:
+                self._starts = RandomStarts(self.D, self.n_init, self.seed)
+            return self._starts(k)
+        if self._order is None or len(self._order) < k:
+            self._order = farthest_first(self.D, k)
+        return self._order[:k]
+
     def _descend(self, k, start):
         """Medoids, clusters and their total distance, from one or several starts."""
         found = k_medoids(
@@ -72,12 +79,10 @@ class Clustering:
             method="vsh" if self.method == "vsh" else "alternating",
             weights=self.weights,
             init=start,
-            n_init=self.n_init,
-            random_state=self.seed,
         )
         # Among copies a centroid may serve nobody.
-        used, labels = np.unique(found.labels, return_inverse=True)
-        return found.medoids[used], labels, found.total
+        used = np.bincount(found.labels, minlength=len(found.medoids)) > 0
+        return found.medoids[used], (np.cumsum(used) - 1)[found.labels], found.total
 
     def _first_of_pairs(self, medoids, labels):
         found, D = medoids.copy(), self.D

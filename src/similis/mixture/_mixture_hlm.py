@@ -188,9 +188,11 @@ class _Classes:
         """The mixture for one point of a grid, and the shapes before rounding."""
         k, method = point["n_components"], point["clustering"]
         parts = [self._cluster(g, k, method) for g in range(len(self.members))]
-        centroids = np.concatenate([centroids for centroids, _ in parts])
-        codes = np.repeat(np.arange(len(parts)), [len(centroids) for centroids, _ in parts])
-        clusters = Clusters.join([found for _, found in parts])
+        sizes = [len(centroids) for centroids, _, _ in parts]
+        codes = np.repeat(np.arange(len(parts)), sizes)
+        labels = [labels + before for (_, labels, _), before in zip(parts, np.cumsum(sizes) - sizes)]
+        centroids, u = (np.concatenate([part[i] for part in parts]) for i in (0, 2))
+        clusters = Clusters.of(u, np.concatenate(labels), len(codes))
         shapes, scales = estimate(clusters, codes, len(parts), point["shared_shape"], self._nearest)
         mixture = Mixture(centroids, codes, clusters.members, round_shape(shapes), scales, self.model.priors)
         return mixture, shapes
@@ -210,14 +212,14 @@ class _Classes:
         return points[int(scores.argmax())]["n_components"], scores
 
     def _cluster(self, g, k, method):
-        """Centroids of class g among the training objects, and the statistics of their clusters."""
+        """Centroids of class g among the training objects; its objects' clusters and squared distances to them."""
         members = self.members[g]
         if (g, method) not in self._clusterings:
             block = self.D[np.ix_(members, members)]
             self._clusterings[g, method] = Clustering(block, method, self.model.n_init, self.seeds[g])
         clustering = self._clusterings[g, method]
         medoids, labels = clustering(k)
-        return members[medoids], Clusters.of(squares_to(clustering.D, medoids, labels), labels, len(medoids))
+        return members[medoids], labels, squares_to(clustering.D, medoids, labels)
 
     def _nearest(self):
         if self._neighbors is None:

@@ -22,7 +22,7 @@ from similis.solvers._local_weights import local_scores, local_weights
 from similis.solvers._lp_margin import LPMargin, best_intercept, lp_margin
 from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
 from similis.solvers._maxent import Exponentials, Omega, maxent_exponents
-from similis.solvers._medoids import Medoids, farthest_first, k_medoids, total_proximity
+from similis.solvers._medoids import Medoids, RandomStarts, farthest_first, k_medoids, total_proximity
 from similis.solvers._neighbors import class_sums, top_k, vote_winners
 from similis.solvers._scattered import Infeasible, nearest_completion, nuclear_completion
 from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit, SpectralMachine
@@ -46,6 +46,7 @@ __all__ = [
     # medoids
     "k_medoids",
     "Medoids",
+    "RandomStarts",
     "total_proximity",
     "farthest_first",
     # the shape of a gamma distribution

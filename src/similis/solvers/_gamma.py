@@ -59,19 +59,25 @@ def _inverse_shape(r: NDArray[Any]) -> NDArray[Any]:
     t = np.where(r < 3, 12 * r / (np.abs(r - 3) + root), (r - 3 + root) / 2)
     for _ in range(6):
         value, slope = _left_side(t)
-        t = t - (value - r) / slope
+        step = (value - r) / slope
+        t = t - step
+        if np.all(np.abs(step) <= 1e-9 * t):  # the next one would be round-off
+            break
     return t
 
 
 def _left_side(t: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """The left side log s - psi(s) at s = 1/t, and its derivative by t."""
-    value, slope = np.empty_like(t), np.empty_like(t)
     large = t * _LARGE <= 1
+    if large.all():
+        return _power_series(t)
+    s = 1 / np.where(large, 1.0, t)
+    value, slope = np.log(s) - digamma(s), s * (s * zeta(2.0, s) - 1)  # psi'(s) = zeta(2, s)
     if large.any():
-        value[large] = np.polynomial.polynomial.polyval(t[large], _SERIES)
-        slope[large] = np.polynomial.polynomial.polyval(t[large], _SLOPES[1:])
-    if not large.all():
-        s = 1 / t[~large]
-        value[~large] = np.log(s) - digamma(s)
-        slope[~large] = s * (s * zeta(2.0, s) - 1)  # psi'(s) = zeta(2, s)
+        value[large], slope[large] = _power_series(t[large])
     return value, slope
+
+
+def _power_series(t: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    polyval = np.polynomial.polynomial.polyval
+    return polyval(t, _SERIES), polyval(t, _SLOPES[1:])

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from similis import _kernels
 from similis._utils.threads import map_row_chunks
 
-__all__ = ["Medoids", "farthest_first", "k_medoids", "total_proximity"]
+__all__ = ["Medoids", "RandomStarts", "farthest_first", "k_medoids", "total_proximity"]
 
 Method = Literal["alternating", "vsh", "eager"]
 Init = Literal["random", "k-means++", "k-center"]
@@ -125,10 +125,10 @@ def k_medoids(
     for item in found:
         assert item is not None
         medoids, n_iter, n_swaps, converged = item
-        medoids = np.sort(medoids)
-        labels, total = total_proximity(D, medoids, sign=sign, weights=w)
+        state = _State(D, cost, w, np.sort(medoids))
+        total = cost * float(state.first @ w)
         if best is None or sign * total > sign * best.total:
-            best = Medoids(medoids, labels, total, n_iter, n_swaps, converged)
+            best = Medoids(state.medoids, state.nearest, total, n_iter, n_swaps, converged)
     assert best is not None
     return best
 
@@ -173,6 +173,30 @@ def farthest_first(D: NDArray[Any], k: int) -> NDArray[np.intp]:
         chosen.append(int(nearest.argmax()))
         np.minimum(nearest, D[:, chosen[-1]], out=nearest)
     return np.array(chosen)
+
+
+class RandomStarts:
+    """Distinct objects at random; the starts of fewer medoids are the beginnings of those of more.
+
+    Parameters
+    ----------
+    D : ndarray of shape (n, n)
+        Proximities.
+    n_init : int
+        Number of starts.
+    random_state : int, RandomState or None
+        For their order.
+    """
+
+    def __init__(self, D: NDArray[Any], n_init: int, random_state: Any = None) -> None:
+        rng = check_random_state(random_state)
+        self.D = D
+        self.orders = [rng.permutation(len(D)) for _ in range(n_init)]
+        self._different = np.count_nonzero(D == np.einsum("ii->i", D)[:, None]) == len(D)  # nobody as near as oneself
+
+    def __call__(self, k: int) -> list[NDArray[np.intp]]:
+        """Starts of k medoids, fewer where there are fewer distinct objects."""
+        return [order[:k] if self._different else _distinct(self.D, order, k) for order in self.orders]
 
 
 class _State:
@@ -252,14 +276,12 @@ def _starts(
     if not isinstance(init, str):
         yield from (np.array(row, dtype=np.intp) for row in np.atleast_2d(np.asarray(init)))
         return
+    if init == "random":
+        yield from RandomStarts(D, n_init, random_state)(k)
+        return
     rng = check_random_state(random_state)
-    different = np.count_nonzero(D == np.einsum("ii->i", D)[:, None]) == len(D)  # nobody is as near as oneself
     for _ in range(n_init):
-        if init == "random":
-            order = rng.permutation(len(D))
-            yield order[:k] if different else _distinct(D, order, k)
-        else:
-            yield _spread(D, k, sign, weights, rng, greedy=init == "k-center")
+        yield _spread(D, k, sign, weights, rng, greedy=init == "k-center")
 
 
 def _distinct(D: NDArray[Any], order: NDArray[np.intp], k: int) -> NDArray[np.intp]:

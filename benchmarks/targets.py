@@ -1,0 +1,99 @@
+"""What was promised before anything was measured: for each kind of work a peer, a floor and a goal.
+
+A target names the script, the items of its record that answer for it and their peer. Floors are ratios that every
+such item has to reach; goals are what a first trial reached on a machine with other things to do. Scripts may hold
+an item to more, never to less.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    """One promise: items of ``results/<record>.json`` whose names start with `item` and whose peer holds `peer`."""
+
+    work: str
+    record: str
+    item: str
+    peer: str
+    floor: float
+    goal: float
+
+    def items(self, found):
+        """Those of `found` that answer for it."""
+        return [i for i in found if i["name"].startswith(self.item) and self.peer in i["peer"]]
+
+
+def _same(work, record, *rows):
+    return tuple(Target(work, record, *row) for row in rows)
+
+
+TARGETS = (
+    *_same("k-NN, 10 folds x 19 k", "knn", ("k-NN search", "GridSearchCV", 30, 60)),
+    *_same("k-NN, predict with k = 16", "knn", ("k-NN predict", "KNeighborsClassifier", 2, 4)),
+    *_same(
+        "KRI, 19 k x 9 lambda",
+        "kri",
+        ("KRI sweep", "quadprog", 8, 19),
+        ("KRI sweep", "daqp", 3, 8),
+        ("KRI sweep", "cvxpy", 25, 50),
+    ),
+    *_same("KRR, 19 k x 5 lambda", "krr", ("KRR sweep", "loop", 3, 5), ("KRR sweep", "batched", 1.5, 2)),
+    *_same(
+        "SDA exponents",
+        "sda",
+        ("SDA exponents, 9 values", "brentq", 80, 170),
+        ("SDA exponents, 200 values", "brentq", 20, 45),
+        ("SDA exponents, 5000 values, newton", "brentq", 4, 9),
+        ("SDA exponents, 5000 values, table", "brentq", 4, 100),
+        ("SDA exponents, interval", "brentq", 50, 240),
+    ),
+    *_same("clip and flip SVM, 9 C x 10 folds", "svm", ("clip + SVC", "GridSearchCV(clip, SVC)", 4, 7)),
+    *_same(
+        "P-SVM",
+        "psvm",
+        ("P-SVM solve, n = 200", "clarabel", 5, 10),
+        ("P-SVM solve, n = 800", "clarabel", 15, 30),
+        ("P-SVM grid of 30", "single solves", 2, 2),
+    ),
+    *_same(
+        "SimSVM",
+        "learnt_kernels",
+        ("SimSVM, n = 80", "clarabel", 2.5, 7),
+        ("SimSVM, n = 350", "clarabel", 4, 8),
+        ("SimSVM, n = 800", "clarabel", 7, 14),
+    ),
+    *_same("SimMKL", "learnt_kernels", ("SimMKL, n = 80", "SCS", 100, 600)),
+    *_same(
+        "indefinite SVM",
+        "learnt_kernels",
+        ("Indefinite SVM, n = 80", "SCS", 4, 8),
+        ("Indefinite SVM, value and gradient, n = 350", "decomposition", 3, 4),
+        ("Indefinite SVM, value and gradient, n = 800", "decomposition", 3, 4),
+        ("Indefinite SVM, value and gradient, n = 2000", "decomposition", 3, 4),
+    ),
+    *_same(
+        "k-medoids",
+        "medoids",
+        ("k-medoids (vsh), n = 2500", "plain", 10, 24),
+        ("k-medoids (eager), n = 2500", "fasterpam", 0.8, 1),
+    ),
+    *_same(
+        "edit and alignment matrices",
+        "objects",
+        ("Levenshtein", "rapidfuzz", 0.9, 1),
+        ("Smith-Waterman", "parasail", 0.9, 1),
+        ("Levenshtein", "edist", 40, 96),
+    ),
+    *_same("earth mover's distance", "objects", ("earth mover's distance", "POT", 4, 11)),
+    *_same("Tanimoto on bits", "measures", ("Tanimoto", "float32", 2, 5)),
+    *_same("Tanimoto on bits", "objects", ("Tanimoto", "rdkit", 8, 17)),
+    *_same(
+        "counting and value differences",
+        "measures",
+        ("counting, d = 200", "cdist", 8, 18),
+        ("VDM", "cdist", 3, 6),
+    ),
+    *_same("out of core", "scale_disk", ("k-NN pass over npy", "memmap", 0.5, 1)),
+    *_same("import", "import", ("import", "", 0.83, 1)),
+)
