@@ -12,9 +12,7 @@ __all__ = ["Advice", "advise"]
 
 SPARSE = 0.5  # more than half of the entries zero
 SMALL_MASS = 0.02  # negative eigenvalues that look like noise
-LARGE_MASS = 0.1  # negative eigenvalues that carry something
 NEAR_NORMAL = 0.5  # skewness up to which distances pass for normal
-REDUNDANT = 0.05  # share of duplicated objects
 
 
 @dataclass(frozen=True)
