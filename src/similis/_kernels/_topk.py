@@ -15,9 +15,9 @@ __all__ = ["top_k"]
 def top_k(S: Any, sign: Any, row_fold: Any, col_fold: Any, indices: Any, values: Any) -> None:
     """Rank the k largest ``sign * S[i, j]`` of each row i among the columns j with ``col_fold[j] != row_fold[i]``.
 
-    NaN is never selected; a row with fewer candidates than k ends in index -1 and value NaN. Columns are read once:
-    those above a running threshold join a buffer, and a buffer of 4 k or more is cut to its k best, which raises the
-    threshold. Everything keeps the column order, so ties need no second key.
+    NaN is never selected; a row with fewer candidates than k ends in index -1 and value NaN. Columns are read in runs
+    of 64: those above a running threshold, if a run has any, join a buffer, and a buffer of 4 k or more is cut to its
+    k best, which raises the threshold. Everything keeps the column order, so ties need no second key.
     """
     n_rows, n_columns = S.shape
     k = indices.shape[1]
@@ -30,11 +30,17 @@ def top_k(S: Any, sign: Any, row_fold: Any, col_fold: Any, indices: Any, values:
         best[0] = -np.inf
         threshold = best[0]
         for start in range(0, n_columns, 64):
-            for j in range(start, min(start + 64, n_columns)):
-                value = sign * S[i, j]
-                if value > threshold and col_fold[j] != fold:
+            run = S[i, start : min(start + 64, n_columns)]
+            above = 0
+            for a in range(run.shape[0]):  # counts vectorise; mostly there is none
+                above += sign * run[a] > threshold
+            if above == 0:
+                continue
+            for a in range(run.shape[0]):
+                value = sign * run[a]
+                if value > threshold and col_fold[start + a] != fold:
                     best[m] = value
-                    where[m] = j
+                    where[m] = start + a
                     m += 1
             if m >= 4 * k:
                 m, threshold = _keep_largest(best, where, m, k, spare)

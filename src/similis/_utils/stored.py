@@ -1,16 +1,21 @@
-"""Arrays on disk: those that are indexed chunk by chunk, such as zarr's, become memory maps before methods see them."""
+"""Arrays on disk: those indexed chunk by chunk, as zarr's are, become plain arrays; parts of large ones stay there."""
 
 from __future__ import annotations
 
 import itertools
+import mmap
 import os
 import tempfile
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-__all__ = ["is_stored", "mapped"]
+from similis._utils.threads import row_blocks
+
+__all__ = ["block_of", "is_stored", "mapped", "on_disk", "room_for"]
+
+_IN_MEMORY = 2**26  # bytes up to which no scratch file is worth while
 
 
 def is_stored(X: Any) -> bool:
@@ -18,24 +23,50 @@ def is_stored(X: Any) -> bool:
     return hasattr(X, "oindex") and hasattr(X, "chunks") and hasattr(X, "shape")
 
 
-def mapped(X: Any, rows: slice | None = None) -> NDArray[Any]:
-    """The same values, or those of some rows, as a memory map of a scratch file, copied chunk by chunk.
+def on_disk(A: Any) -> bool:
+    """Whether an array's values are a file that is mapped, whatever views were taken of it."""
+    while isinstance(A, np.ndarray):
+        A = A.base
+    return isinstance(A, mmap.mmap)
+
+
+def room_for(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+    """An array to be filled: in memory if it is small, else a memory map of a scratch file.
 
     The file is in the folder for temporary files (TMPDIR) and nameless: its room is free again when the array is gone.
-    Memory holds one chunk, whatever the size of the array.
     """
-    first, stop = (0, X.shape[0]) if rows is None else (rows.start, rows.stop)
-    shape = (stop - first, *X.shape[1:])
-    dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
-    n_bytes = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-    if not n_bytes:
+    n_bytes = np.dtype(dtype).itemsize * int(np.prod(shape, dtype=np.int64))
+    if n_bytes <= _IN_MEMORY:
         return np.empty(shape, dtype)
     with tempfile.TemporaryFile() as file:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, n_bytes)  # a full disk is an error here, a crash in a mapped page
-        out = np.memmap(file, dtype, mode="r+", shape=shape)
+        return np.memmap(file, dtype, mode="r+", shape=shape)
+
+
+def mapped(X: Any, rows: slice | None = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """The values of a chunked array, or of some of its rows: in memory if few, else on disk again, chunk by chunk.
+
+    `out`, from an earlier call for as many rows or more, is written over where they are many.
+    """
+    first, stop = (0, X.shape[0]) if rows is None else (rows.start, rows.stop)
+    shape = (stop - first, *X.shape[1:])
+    dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    if dtype.itemsize * int(np.prod(shape, dtype=np.int64)) <= _IN_MEMORY:
+        return np.asarray(X[first:stop], dtype=dtype)
+    out = room_for(shape, dtype) if out is None else out
     steps = [[slice(a, a + step) for a in range(0, extent, step)] for extent, step in zip(shape, X.chunks)]
     for top, *others in itertools.product(*steps):
         source = slice(first + top.start, min(first + top.stop, stop))
-        out[top, *others] = X[source, *others]
+        out[top.start : top.start + source.stop - source.start, *others] = X[source, *others]
+    return out
+
+
+def block_of(A: NDArray[Any], rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[Any]:
+    """A copy of the block of some rows and columns; on disk, if it is large and A is there."""
+    if not on_disk(A):
+        return A[np.ix_(rows, columns)]
+    out = room_for((len(rows), len(columns), *A.shape[2:]), A.dtype)
+    for some in row_blocks(len(rows), len(columns)):
+        out[some] = A[np.ix_(rows[some], columns)]
     return out

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from similis._utils.params import at_least, choice, validated_function
+from similis._utils.params import Integral, at_least, choice, validated_function
 from similis._utils.progress import track
 from similis._utils.stored import is_stored, mapped
+from similis._utils.threads import single_blas_thread
 from similis.distributed._tiles import count
 
 __all__ = ["predict_blocks"]
@@ -23,6 +26,7 @@ BLOCK = 2**24  # bytes of a block of rows
     {
         "method": [choice("predict", "predict_proba", "decision_function", "transform", "score_samples")],
         "block_size": [at_least(1), None],
+        "n_jobs": [Integral, None],
         "progress": ["boolean"],
     }
 )
@@ -32,6 +36,7 @@ def predict_blocks(
     *,
     method: str = "predict",
     block_size: int | None = None,
+    n_jobs: int | None = None,
     client: Any = None,
     progress: bool = False,
 ) -> NDArray[Any]:
@@ -48,6 +53,8 @@ def predict_blocks(
         What to ask.
     block_size : int, optional
         Rows in a block; by default as many as make 16 MB.
+    n_jobs : int, optional
+        Threads that answer blocks, each holding one of its own.
     client : distributed.Client, optional
         A cluster that answers the blocks, from :func:`connect`. Workers read memory maps and zarr arrays themselves.
     progress : bool, default=False
@@ -60,7 +67,9 @@ def predict_blocks(
 
     Notes
     -----
-    Memory: the answers, and what the model makes of one block: at most ten times its 16 MB for the models of similis.
+    Memory: the answers, and for each thread what the model makes of one block: at most ten times its 16 MB for the
+    models of similis. Of a zarr array two rows of chunks are held, the next being read while one is answered: in memory
+    up to 64 MB each, beyond that in nameless files of the folder for temporary files (TMPDIR).
 
     Examples
     --------
@@ -71,27 +80,29 @@ def predict_blocks(
     >>> predict_blocks(NearestCentroid().fit(S, [0, 0, 1, 1]), S, block_size=3)
     array([0, 0, 1, 1])
     """
-    m = count(X)
-    size = block_size or _block_size(model, X)
-    if is_stored(X) and client is None:  # each chunk is read once
-        chunks = [slice(a, min(a + X.chunks[0], m)) for a in range(0, m, X.chunks[0])]
-        maps = track((mapped(X, c) for c in chunks), total=len(chunks), description="reading", enabled=progress)
-        return np.concatenate([predict_blocks(model, part, method=method, block_size=block_size) for part in maps])
-    blocks = [slice(first, min(first + size, m)) for first in range(0, m, size)]
-    if client is None:
-        done = ((rows, _answer(model, X, rows, method)) for rows in blocks)
-    else:
-        done = _there(model, X, blocks, method, client)
-    answers = dict(track(_by_start(done), total=len(blocks), description="predicting blocks", enabled=progress))
+    here = client is None
+    pieces = _rows_of_chunks(X) if here and is_stored(X) else [slice(0, count(X))]
+    size = block_size or _block_size(model, X, whole_chunks=not here)
+    blocks = [rows for piece in pieces for rows in _cut(piece, size)]
+    done = _here(model, X, pieces, size, method, n_jobs) if here else _there(model, X, blocks, method, client)
+    answers = dict(track(done, total=len(blocks), description="predicting blocks", enabled=progress))
     return np.concatenate([answers[rows.start] for rows in blocks])
 
 
-def _block_size(model: Any, X: Any) -> int:
-    """Rows whose proximities to the training objects take `BLOCK` bytes."""
+def _rows_of_chunks(X: Any) -> list[slice]:
+    return _cut(slice(0, X.shape[0]), X.chunks[0])
+
+
+def _cut(rows: slice, size: int) -> list[slice]:
+    return [slice(first, min(first + size, rows.stop)) for first in range(rows.start, rows.stop, size)]
+
+
+def _block_size(model: Any, X: Any, *, whole_chunks: bool) -> int:
+    """Rows whose proximities to the training objects take `BLOCK` bytes; on a cluster, no part of a zarr chunk."""
     if getattr(X, "ndim", 1) >= 2 and hasattr(X, "dtype") and X.dtype.kind == "f" and not _reads_objects(model):
         row = X.dtype.itemsize * int(np.prod(X.shape[1:]))
-        whole_chunks = min(X.chunks[0], 16 * BLOCK // row) if is_stored(X) else 1
-        return max(1, BLOCK // row, whole_chunks)
+        chunk = min(X.chunks[0], 16 * BLOCK // row) if is_stored(X) and whole_chunks else 1
+        return max(1, BLOCK // row, chunk)
     known = _first_step(model).objects_ if _reads_objects(model) else ()
     return max(1, BLOCK // (8 * max(1, count(known))))
 
@@ -104,12 +115,42 @@ def _first_step(model: Any) -> Any:
     return model[0] if isinstance(model, Pipeline) else model
 
 
-def _by_start(done: Any) -> Any:
-    return ((rows.start, answer) for rows, answer in done)
-
-
 def _answer(model: Any, X: Any, rows: slice, method: str) -> NDArray[Any]:
-    return np.asarray(getattr(model, method)(X[rows]))
+    return np.array(getattr(model, method)(X[rows]))  # a copy: what was read may be overwritten
+
+
+def _here(model: Any, X: Any, pieces: list[slice], size: int, method: str, n_jobs: int | None) -> Any:
+    """First row and answers of every block, on some threads; a zarr array is read ahead, piece by piece."""
+    workers = effective_n_jobs(n_jobs)
+    if workers > 1:
+        with single_blas_thread(), ThreadPoolExecutor(workers) as pool:
+            yield from _answers(model, X, pieces, size, method, pool.map)
+    else:
+        yield from _answers(model, X, pieces, size, method, map)
+
+
+def _answers(model: Any, X: Any, pieces: list[slice], size: int, method: str, each: Any) -> Any:
+    for piece, values in _read_ahead(X, pieces) if is_stored(X) else ((piece, X) for piece in pieces):
+        within = _cut(slice(0, piece.stop - piece.start), size)
+        for rows, answer in zip(within, each(lambda rows, V=values: _answer(model, V, rows, method), within)):
+            yield piece.start + rows.start, answer
+
+
+def _read_ahead(X: Any, pieces: list[slice]) -> Any:
+    """Rows of chunks with their values; while one is answered, the next is read into the other of two places."""
+    places: list[Any] = [None, None]
+
+    def read(number: int) -> NDArray[Any]:
+        places[number % 2] = mapped(X, pieces[number], out=places[number % 2])
+        return places[number % 2][: pieces[number].stop - pieces[number].start]
+
+    with ThreadPoolExecutor(1) as reader:
+        coming = reader.submit(read, 0)
+        for number, piece in enumerate(pieces):
+            values = coming.result()
+            if number + 1 < len(pieces):
+                coming = reader.submit(read, number + 1)
+            yield piece, values
 
 
 @dataclass(frozen=True)
@@ -141,4 +182,4 @@ def _there(model: Any, X: Any, blocks: list[slice], method: str, client: Any) ->
             return client.submit(_answer, shared, X, rows, method, pure=False, retries=2)
         return client.submit(_answer, shared, X[rows], slice(None), method, pure=False, retries=2)
 
-    return run_unordered(submit, blocks, client)
+    return ((rows.start, answer) for rows, answer in run_unordered(submit, blocks, client))
