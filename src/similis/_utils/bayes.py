@@ -12,6 +12,7 @@ from scipy.special import softmax
 from similis._utils.base import ProximityClassifier
 from similis._utils.decision import check_costs, class_priors, least_cost
 from similis._utils.path import PathMixin
+from similis._utils.stored import block_of
 
 __all__ = ["BayesClassifier"]
 
@@ -107,7 +108,7 @@ class BayesClassifier(PathMixin, ProximityClassifier):
             present, inner = np.unique(codes[train], return_inverse=True)
             model: Any = copy.copy(self)
             model.classes_ = self.classes_[present]
-            found = model._grid(S[np.ix_(train, train)], inner, S[np.ix_(test, train)], points)
+            found = model._grid(block_of(S, train, train), inner, block_of(S, test, train), points)
             for score, answer in zip(scores, found):
                 score[np.ix_(test, present)] = answer
         return scores

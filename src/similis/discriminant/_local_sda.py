@@ -10,7 +10,7 @@ from similis._utils.decision import class_priors
 from similis._utils.neighbors import cut_to
 from similis._utils.params import Integral, at_least, between, choice, validated
 from similis._utils.path import PathMixin
-from similis._utils.threads import map_row_chunks
+from similis._utils.threads import map_row_chunks, row_blocks
 from similis.discriminant._domain import (
     check_domain,
     check_inside,
@@ -248,9 +248,11 @@ class LocalSDA(PathMixin, GenerativeClassifier):
                 "kind='dissimilarity'. Convert with ToSimilarity, or choose others."
             )
         if not isinstance(domain, str):
-            check_inside(
-                omega_of(domain, training_values(domain, S)), S, lambda at: f"The entry in row {at[0]}, column {at[1]}"
-            )
+            omega = omega_of(domain, training_values(domain, S))
+            for rows in row_blocks(*S.shape):
+                check_inside(
+                    omega, S[rows], lambda at, first=rows.start: f"The entry in row {first + at[0]}, column {at[1]}"
+                )
             if isinstance(domain, tuple) and np.isinf(domain).any() and self.smoothing > 0:
                 raise ProximityError("smoothing needs a domain with a uniform distribution; a half-line has none.")
 

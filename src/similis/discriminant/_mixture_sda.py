@@ -12,6 +12,8 @@ from similis import _kernels
 from similis._utils.base import FewColumnsMixin
 from similis._utils.decision import class_priors
 from similis._utils.params import at_least, between, choice, validated
+from similis._utils.stored import block_of
+from similis._utils.threads import row_blocks
 from similis._utils.validation import show
 from similis.discriminant._domain import check_domain, check_inside, omega_of, public_domain, training_values
 from similis.discriminant._folds import FoldwiseMixin
@@ -203,7 +205,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         return self
 
     def _medoids(self, S, members, seed):
-        block = np.ascontiguousarray(S[np.ix_(members, members)])
+        block = block_of(S, members, members)
         found = k_medoids(
             block, self.n_components, sign=self._sign, method="alternating", n_init=self.n_init, random_state=seed
         )
@@ -225,7 +227,8 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
 
     def _move(self, S, members, share):
         """[cazzanti2007] Eq. (2.8) with responsibilities: mu_l = argmax_mu sum_z P(l | z) s(z, mu), all different."""
-        totals = self._sign * share.T @ S[np.ix_(members, members)]  # (c, n_h)
+        n = len(members)
+        totals = self._sign * sum(share[a].T @ S[np.ix_(members[a], members)] for a in row_blocks(n, n))  # (c, n_h)
         chosen = []
         for total in totals:
             total[chosen] = -np.inf

@@ -10,11 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.decision import check_costs, class_priors
 from similis._utils.params import Integral, Interval, at_least, choice, validated
+from similis._utils.stored import block_of
 from similis._utils.validation import check_block, check_labels, show
 from similis.exceptions import ProximityError
 from similis.mixture._base import HLMClassifier, Mixture, check_symmetric
 from similis.mixture._past import Past
-from similis.mixture._statistics import Clusters, estimate, round_shape
+from similis.mixture._statistics import Beside, Clusters, estimate, nearest_squares, round_shape
 
 __all__ = ["IncrementalHLM"]
 
@@ -208,7 +209,7 @@ class IncrementalHLM(HLMClassifier):
             )
         classes, codes = check_labels(y, m, who=type(self).__name__, min_classes=1)
         self._check_type_of(classes)
-        return self._learn(D[:, :-m], np.ascontiguousarray(D[:, -m:]), classes, codes)
+        return self._learn(D[:, :-m], D[:, -m:], classes, codes)
 
     @property
     def columns_(self):
@@ -240,9 +241,8 @@ class IncrementalHLM(HLMClassifier):
         for place, code in zip(places, range(len(classes))):
             rows = np.flatnonzero(codes == code)
             draw = np.random.default_rng([self._seed, self.n_batches_, place])
-            self._pasts[place].learn(
-                self, past[rows], known, new[np.ix_(rows, rows)], arrived[rows], int(seeds[place]), draw
-            )
+            among = block_of(new, rows, rows)
+            self._pasts[place].learn(self, past, rows, known, among, arrived[rows], int(seeds[place]), draw)
         self._look_around(past, new)
         self.n_seen_ += len(new)
         self.n_batches_ += 1
@@ -258,11 +258,8 @@ class IncrementalHLM(HLMClassifier):
 
     def _look_around(self, past, new):
         """Remember how far the nearest objects are, for the case that no cluster knows a distance above zero."""
-        around = np.hstack([new, past]).astype(np.float64)
-        np.fill_diagonal(around[:, : len(new)], 0.0)
-        around[around == 0] = np.inf
-        nearest = around.min(axis=1)
-        nearest = np.square(nearest[np.isfinite(nearest)])
+        nearest = nearest_squares(Beside(new, past), positive=True)
+        nearest = nearest[nearest > 0]
         self._between += len(nearest), nearest.sum()
 
     def _finish(self):

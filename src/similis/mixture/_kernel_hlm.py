@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from similis._utils.params import at_least, choice, positive, validated
+from similis._utils.stored import block_of
 from similis.mixture._base import HLMClassifier, Mixture, check_symmetric
 from similis.mixture._statistics import Clusters, estimate, neighbor_statistics, round_shape
 
@@ -157,7 +158,7 @@ class KernelHLM(HLMClassifier):
             rng = check_random_state(self.random_state)
             classes = np.split(kept, np.cumsum(np.bincount(codes))[:-1])
             kept = np.concatenate([np.sort(rng.permutation(g)[: self.max_samples]) for g in classes])
-        part = D if len(kept) == len(D) else D[np.ix_(kept, kept)]
+        part = D if len(kept) == len(D) else block_of(D, kept, kept)
         found = neighbor_statistics(part, codes if len(kept) == len(D) else codes[kept], len(self.classes_))
         return kept, found
 

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from similis._utils.params import at_least, choice, validated
+from similis._utils.stored import block_of
 from similis.mixture._base import HLMClassifier, Mixture, check_symmetric
 from similis.mixture._clustering import Clustering
 from similis.mixture._statistics import Clusters, estimate, neighbor_statistics, round_shape, squares_to
@@ -215,7 +216,7 @@ class _Classes:
         """Centroids of class g among the training objects; its objects' clusters and squared distances to them."""
         members = self.members[g]
         if (g, method) not in self._clusterings:
-            block = self.D[np.ix_(members, members)]
+            block = block_of(self.D, members, members)
             self._clusterings[g, method] = Clustering(block, method, self.model.n_init, self.seeds[g])
         clustering = self._clusterings[g, method]
         medoids, labels = clustering(k)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from similis._utils.storable import storable
+from similis._utils.stored import block_of, on_disk, room_for
+from similis._utils.threads import row_blocks
 from similis.mixture._clustering import Clustering
-from similis.mixture._statistics import Clusters, nearest_squares, squares_to
+from similis.mixture._statistics import Beside, Clusters, nearest_squares, squares_to
 
 __all__ = ["Past"]
 
@@ -41,19 +43,21 @@ class Past:
         self.objects, self.D, self.mass = np.empty(0, dtype=np.intp), np.empty((0, 0)), np.empty(0)
         self.sample, self.weights = np.empty(0, dtype=np.intp), np.empty(0)
 
-    def learn(self, model, past, known, new, arrived, seed, draw):
+    def learn(self, model, past, rows, known, new, arrived, seed, draw):
         """Take in new objects.
 
         Parameters
         ----------
         model : IncrementalHLM
             For its parameters.
-        past : ndarray of shape (m, len(known)) or (m, 0)
-            Distances of the new objects of this class to earlier ones.
+        past : ndarray of shape (M, len(known)) or (M, 0)
+            Distances of all new objects to earlier ones.
+        rows : ndarray of shape (m,)
+            Which of the new objects are of this class.
         known : ndarray
             Numbers of those.
         new : ndarray of shape (m, m)
-            Distances among the new ones.
+            Distances among these.
         arrived : ndarray of shape (m,)
             Their numbers.
         seed : int
@@ -64,7 +68,8 @@ class Past:
         if model.scheme == "append":
             self._append(model, new, arrived, seed)
         else:
-            self._resample(model, past[:, np.searchsorted(known, self.objects)], new, arrived, seed, draw)
+            earlier = block_of(past, rows, np.searchsorted(known, self.objects))
+            self._resample(model, earlier, new, arrived, seed, draw)
         self.rounds += 1
 
     def _append(self, model, new, arrived, seed):
@@ -79,8 +84,8 @@ class Past:
     def _resample(self, model, past, new, arrived, seed, draw):
         """Scheme II, sec. 4.2: cluster the batch with weighted samples of the past, assign the others."""
         n, m = len(self.objects), len(arrived)
-        self._remember_near(np.hstack([new, past]))
-        self.D = np.block([[self.D.astype(new.dtype), past.T], [past, new]])
+        self._remember_near(Beside(new, past))
+        self.D = _joined(self.D, past, new)
         self.objects = np.concatenate([self.objects, arrived])
         self.mass = np.concatenate([self.mass, np.ones(m)])
         taking_part = np.concatenate([self.sample, n + np.arange(m)])
@@ -88,7 +93,7 @@ class Past:
         k = model.n_components + model.growth * self.rounds
         k = k if model.max_components is None else min(k, model.max_components)
         # [qiao2013] sec. 4.2 -> R = H D
-        block = self.D[np.ix_(taking_part, taking_part)]
+        block = block_of(self.D, taking_part, taking_part)
         medoids, own = self._cluster(model, block, w if (w != 1).any() else None, k, seed)
         medoids = taking_part[medoids]
         labels = self.D[:, medoids].argmin(axis=1)
@@ -126,3 +131,15 @@ class Past:
         u = u if u.any() else nearest_squares(around, positive=True)
         found = Clusters.of(u, np.zeros(len(u), dtype=np.intp), 1)
         self.near = Clusters.join([self.near, found]).pooled()
+
+
+def _joined(D, past, new):
+    """[[D, past'], [past, new]]; on disk, if it is large and a part of it is there."""
+    n, m = len(D), len(new)
+    make = room_for if on_disk(D) or on_disk(new) else np.empty
+    out = np.asarray(make((n + m, n + m), new.dtype))
+    for rows in row_blocks(n, n + m):
+        out[rows, :n], out[rows, n:] = D[rows], past[:, rows].T
+    for rows in row_blocks(m, n + m):
+        out[n:, :n][rows], out[n:, n:][rows] = past[rows], new[rows]
+    return out

@@ -8,7 +8,7 @@ from similis._utils.storable import storable
 from similis._utils.threads import row_blocks
 from similis.solvers import gamma_shape
 
-__all__ = ["Clusters", "estimate", "nearest_squares", "neighbor_statistics", "round_shape", "squares_to"]
+__all__ = ["Beside", "Clusters", "estimate", "nearest_squares", "neighbor_statistics", "round_shape", "squares_to"]
 
 # All distances equal make the shape infinite; beyond this one, round-off in the distances would decide.
 LARGEST_SHAPE = 1e10
@@ -145,6 +145,17 @@ def squares_to(D, medoids, labels):
     u = np.square(D[np.arange(len(D)), medoids[labels]], dtype=np.float64)
     u[medoids] = 0.0
     return u
+
+
+class Beside:
+    """Two blocks over the same rows, side by side: whole rows, as many as are asked for."""
+
+    def __init__(self, left, right):
+        self._parts = left, right
+        self.shape = len(left), left.shape[1] + right.shape[1]
+
+    def __getitem__(self, rows):
+        return np.hstack([part[rows] for part in self._parts])
 
 
 def nearest_squares(D, *, among=None, positive=False):

@@ -51,7 +51,7 @@ class Exponentials(NamedTuple):
         """The same with the uniform distribution `where` told; a half-line has none, and keeps what it has."""
         if omega.form == _RAY:
             return self
-        log_size = np.log(omega.width if omega.values is None else len(omega.values))
+        log_size = np.log(omega.width if omega.values is None else len(omega.values) / omega.share)
         log_gamma = np.where(where, -log_size, self.log_normalizers)
         exponents, rates = (np.where(where, 0.0, part) for part in (self.exponents, self.rates))
         return Exponentials(exponents, log_gamma, rates, np.where(where, log_size, self.log_partitions))
@@ -67,6 +67,8 @@ class Omega:
         A finite set of values, or an interval; one end of an interval may be infinite.
     width : float, optional
         Unit of length on a half-line, which has none of its own; 1 by default.
+    share : float, default=1.0
+        Which share of a finite set the given values are: each stands for 1 / share.
 
     Attributes
     ----------
@@ -90,7 +92,12 @@ class Omega:
 
     no_table = np.empty((2, 0, _TAYLOR_TERMS + 2))
 
-    def __init__(self, domain: ArrayLike | tuple[float, float], *, width: float | None = None) -> None:
+    share = 1.0
+
+    def __init__(
+        self, domain: ArrayLike | tuple[float, float], *, width: float | None = None, share: float = 1.0
+    ) -> None:
+        self.share = share
         self.values: NDArray[np.float64] | None = None
         if isinstance(domain, tuple):
             self.low, self.high = (float(end) for end in domain)
@@ -124,7 +131,7 @@ class Omega:
         size = max(len(d) for d, _ in thin)
         nodes, weights = np.ones((2, size)), np.zeros((2, size))
         for side, (d, w) in enumerate(thin):
-            nodes[side, : len(d)], weights[side, : len(w)] = d, w
+            nodes[side, : len(d)], weights[side, : len(w)] = d, w / self.share
         return nodes, weights
 
     @cached_property

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from similis import _kernels
-from similis._utils.threads import map_row_chunks
+from similis._utils.threads import map_row_chunks, row_blocks
 
 __all__ = ["Medoids", "RandomStarts", "farthest_first", "k_medoids", "total_proximity"]
 
@@ -192,7 +192,9 @@ class RandomStarts:
         rng = check_random_state(random_state)
         self.D = D
         self.orders = [rng.permutation(len(D)) for _ in range(n_init)]
-        self._different = np.count_nonzero(D == np.einsum("ii->i", D)[:, None]) == len(D)  # nobody as near as oneself
+        own = np.einsum("ii->i", D)[:, None]
+        alike = sum(np.count_nonzero(D[rows] == own[rows]) for rows in row_blocks(*D.shape))
+        self._different = alike == len(D)  # nobody as near as oneself
 
     def __call__(self, k: int) -> list[NDArray[np.intp]]:
         """Starts of k medoids, fewer where there are fewer distinct objects."""
