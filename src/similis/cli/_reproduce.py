@@ -43,7 +43,7 @@ class ReproduceOptions:
 def _complete_table(incomplete: str) -> list[str]:
     from similis.reproduce import EXPERIMENTS
 
-    names = [e.key for e in EXPERIMENTS] + sorted({e.paper for e in EXPERIMENTS})
+    names = ["all"] + [e.key for e in EXPERIMENTS] + sorted({e.paper for e in EXPERIMENTS})
     return [name for name in names if name.startswith(incomplete)]
 
 
@@ -52,7 +52,7 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="TABLES",
-            help="Papers or tables, such as chen2010 or cazzanti2007:6.1; all by default.",
+            help="Papers or tables, such as chen2010 or cazzanti2007:6.1, or the word all; all by default.",
             autocompletion=_complete_table,
             show_default=False,
         ),
@@ -109,6 +109,8 @@ def reproduce(
         similis reproduce cazzanti2007:6.1 --quick
 
         similis reproduce chen2010 --jobs 2 --data ~/benchmarks
+
+        similis reproduce all --data ~/benchmarks --results benchmarks/results/reproduce
 
         similis reproduce --results benchmarks/results/reproduce --pages docs/results
     """

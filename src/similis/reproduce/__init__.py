@@ -1,5 +1,6 @@
 """The papers' tables as runnable experiments: the published figure beside ours, and a verdict by a fixed rule."""
 
+from similis.reproduce._account import Account, account_for
 from similis.reproduce._cache import default_cache
 from similis.reproduce._experiments import EXPERIMENTS, Experiment
 from similis.reproduce._pages import write_pages
@@ -10,10 +11,12 @@ from similis.reproduce._verdict import Comparison
 
 __all__ = [
     "EXPERIMENTS",
+    "Account",
     "Comparison",
     "Experiment",
     "PublishedCell",
     "Reproduction",
+    "account_for",
     "default_cache",
     "published_cells",
     "read_results",

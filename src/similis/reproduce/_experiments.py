@@ -17,6 +17,7 @@ from similis.exceptions import ProximityError
 from similis.mixture import KernelHLM, MixtureHLM
 from similis.neighbors import CondensedNN, LocalNearestCentroid, NearestCentroid, SimilarityKNN
 from similis.reproduce._dissimilarity import DISSIMILARITY, half_problem
+from similis.reproduce._facts import FACTS, SIZES, facts_problem
 from similis.reproduce._learnt import (
     FUSION,
     LEARNT,
@@ -84,20 +85,35 @@ class Experiment:
         others = [replace(cell, dataset=self.beside[cell.dataset]) for cell in known if cell.dataset in self.beside]
         return self.arrange([cell for cell in known if cell.dataset in self.datasets] + others)
 
+    def covers(self, cell: PublishedCell) -> bool:
+        """Whether a published cell, as printed, is compared with ours."""
+        if (cell.paper, cell.table) != (self.paper, self.table):
+            return False
+        ones = [one for one in cell.each() if one.method in self.methods and one.dataset in self.datasets]
+        return bool(self.arrange(_figures(ones)))
+
     def without(self) -> dict[str, list[str]]:
         """Methods and data sets of the table that are not available."""
         numbers = self._numbers()
         return {
-            "methods": sorted({cell.method for cell in numbers} - set(self.methods)),
+            "methods": sorted({cell.method for cell in numbers if cell.method} - set(self.methods)),
             "datasets": sorted({cell.dataset for cell in numbers} - set(self.datasets)),
         }
 
     def _numbers(self) -> list[PublishedCell]:
-        kinds = ("error", "perplexity", "nce", "accuracy", "support-vectors", "objective")
-        cells = [one for cell in published_cells(self.paper, self.table) for one in cell.each()]
-        others = ("empirical", "difference")
-        cells = [cell for cell in cells if cell.value is not None and cell.method]
-        return [cell for cell in cells if cell.quantity in kinds or cell.quantity.startswith(others)]
+        return _figures([one for cell in published_cells(self.paper, self.table) for one in cell.each()])
+
+
+def _figures(cells: list[PublishedCell]) -> list[PublishedCell]:
+    """Cells of the kinds that are compared."""
+    kinds = ("error", "perplexity", "nce", "accuracy", "support-vectors", "objective")
+    others = ("empirical", "difference")
+    return [
+        cell
+        for cell in cells
+        if cell.value is not None
+        and (cell.quantity in (kinds if cell.method else SIZES) or cell.quantity.startswith(others))
+    ]
 
 
 # [cazzanti2007] sec. 6.1: sizes and components tried on the perturbed centroids.
@@ -194,6 +210,11 @@ def _probabilities(cell: PublishedCell) -> Problem:
     return ProbabilityRuns(f"probabilities {cell.dataset}", cell.dataset)
 
 
+def _or_facts(problem: Callable[[PublishedCell], Problem]) -> Callable[[PublishedCell], Problem]:
+    """For tables that hold sizes of data sets beside figures of methods."""
+    return lambda cell: problem(cell) if cell.method else facts_problem(cell)
+
+
 def _simulated(table: str, similarity: str, p2: str, centroids: str) -> Experiment:
     about = f"perturbed centroids, {similarity} similarity, p2 = {p2}, {centroids} per class"
     cells = ("perturbed centroids",)
@@ -205,6 +226,8 @@ _CLEAN = ", clean"
 _BESIDE = {"Protein": f"Protein{_CLEAN}"}
 _PAIRS = ("Aural Sonar", "Protein-2", "Voting")
 _PAIR_BESIDE = {"Protein-2": f"Protein-2{_CLEAN}"}
+_CHEN_SETS = ("Aural Sonar", "Protein", "Voting")
+_VECTORS = ("Iris", "Crabs", "Sonar")
 _QIAO_SETS = ("Aural Sonar", "Protein", "Sonar", "Voting")
 _LOO = "leave-one-out errors"
 _SPLIT = "errors over 20 random splits"
@@ -229,6 +252,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         ("Voting", "Aural Sonar"),
         runs=5,
     ),
+    Experiment("chen2010", "4.1", "eight data sets described", facts_problem, FACTS, _CHEN_SETS, runs=2),
     Experiment("chen2010", "4.3", _SPLIT, _splits, CHEN, ("Aural Sonar",)),
     Experiment("chen2010", "4.5", _SPLIT, _splits, CHEN, ("Protein", "Protein RBF", "Voting"), beside=_BESIDE),
     Experiment("chen2010", "4.6", f"{_SPLIT}, by spectrum modification", _splits, CHEN, ("Protein",), beside=_BESIDE),
@@ -257,7 +281,15 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         )
         for table, what in (("5.1", "values reached"), ("5.2", "distance from the optimum in percent"))
     ),
-    Experiment("chen2010", "5.3", f"{_SPLIT}, learnt kernels", learnt_problem, LEARNT, _PAIRS, beside=_PAIR_BESIDE),
+    Experiment(
+        "chen2010",
+        "5.3",
+        f"{_SPLIT}, learnt kernels",
+        _or_facts(learnt_problem),
+        {**LEARNT, **FACTS},
+        _PAIRS,
+        beside=_PAIR_BESIDE,
+    ),
     Experiment(
         "chen2010",
         "5.4",
@@ -269,18 +301,20 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         arrange=test_rows,
     ),
     Experiment("chen2010", "5.5", f"{_SPLIT}, fusion", fusion_problem, FUSION, _PAIRS[:2], beside=_PAIR_BESIDE),
+    Experiment("qiao2013", "1", "twelve data sets described", facts_problem, FACTS, _QIAO_SETS, runs=2),
     *(
         Experiment("qiao2013", table, f"{_SPLIT}, {which}", _splits, QIAO, _QIAO_SETS, beside=_BESIDE)
         for table, which in (("2", "six methods"), ("3", "nine more"))
     ),
     Experiment("qiao2013", "5.3", f"{_SPLIT}, vectors instead of distances", _splits, VECTOR_MACHINES, ("Sonar",)),
+    Experiment("pekalska2000", "1", "eight data sets described", facts_problem, FACTS, _VECTORS, runs=2),
     Experiment(
         "pekalska2000",
         "2",
         "errors on dissimilarities, half of the objects against the other half",
-        half_problem,
-        DISSIMILARITY,
-        ("Iris", "Crabs", "Sonar"),
+        _or_facts(half_problem),
+        {**DISSIMILARITY, **FACTS},
+        _VECTORS,
         runs=10,
         beside={"Digit": "Digits, 8 x 8"},
     ),
@@ -298,8 +332,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 
 
 def find_experiments(names: list[str] | tuple[str, ...] | None = None) -> list[Experiment]:
-    """Experiments by name: a paper, ``paper:table``, or the number of a table that only one paper has."""
-    if not names:
+    """Experiments by name: a paper, ``paper:table``, the number of a table that only one paper has, or ``all``."""
+    if not names or "all" in names:
         return list(EXPERIMENTS)
     found: list[Experiment] = []
     for name in names:

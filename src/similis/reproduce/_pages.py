@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from similis._utils.files import atomic_write
+from similis.reproduce._counts import Cell, counted, made, markdown_table, seconds_of
+from similis.reproduce._facts import WORDS
 from similis.reproduce._notes import notes_on
 from similis.reproduce._record import read_results
+from similis.reproduce._summary import account_page, index_page
 from similis.reproduce._verdict import NO_MISS, digits_of
 
 __all__ = ["write_pages"]
-
-Cell = dict[str, Any]
 
 _MADE = "<!-- Made by `similis reproduce --results {folder} --pages ...`. Do not edit. -->"
 
 
 def write_pages(results: str | os.PathLike[str], pages: str | os.PathLike[str]) -> list[Path]:
-    """Write a Markdown page per table, and one that lists them.
+    """Write a Markdown page per table, one that sums them up, and one that accounts for every published cell.
 
     Parameters
     ----------
@@ -37,7 +36,7 @@ def write_pages(results: str | os.PathLike[str], pages: str | os.PathLike[str]) 
     records = read_results(results)
     folder = Path(pages)
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {"index.md": _index(records)}
+    texts = {"index.md": index_page(records), "all_tables.md": account_page(records, Path(results))}
     texts |= {f"{record['paper']}-{record['table']}.md": _page(record) for record in records}
     for name, text in texts.items():
         with atomic_write(folder / name) as file:
@@ -46,39 +45,20 @@ def write_pages(results: str | os.PathLike[str], pages: str | os.PathLike[str]) 
     return [folder / name for name in texts]
 
 
-def _index(records: list[dict[str, Any]]) -> str:
-    rows = []
-    for record in records:
-        link = f"[{record['paper']}, table {record['table']}]({record['paper']}-{record['table']}.md)"
-        for quantity in sorted({cell["quantity"] for cell in record["cells"]}):
-            counts = _counts([cell for cell in record["cells"] if cell["quantity"] == quantity])
-            rows.append([link, record["about"], quantity, *map(str, counts.values())])
-    head = ["table", "shows", "quantity", "figures", "agree", "ours better", "ours worse", "none of ours"]
-    return "\n".join(
-        [
-            "# The papers' tables, re-run",
-            "",
-            records[0]["rule"],
-            "Misses are listed first on every page, in both directions: a figure of ours that is better than the "
-            "paper's by more than the rule allows is a miss too, and is explained where an explanation is known.",
-            "",
-            *_table(head, rows),
-            "",
-        ]
-    )
-
-
-def _page(record: dict[str, Any]) -> str:
+def _page(record: Cell) -> str:
     cells = record["cells"]
-    counts = _counts(cells)
+    counts = counted(cells)
     missed = [cell for cell in cells if cell["verdict"] not in NO_MISS]
+    days, commits = made(record)
     lines = [
         f"# {record['paper']}, table {record['table']}: {record['about']}",
         "",
         f"{counts['figures']} comparisons: {counts['agrees']} agree, ours is better in {counts['better']} and worse "
-        f"in {counts['worse']}; {counts['none']} without a figure of ours. {record['runs']} runs, "
-        f"{record['date'][:10]}, similis {record['versions']['similis']}, scikit-learn "
-        f"{record['versions']['scikit-learn']}, numpy {record['versions']['numpy']}.",
+        f"in {counts['worse']}; {counts['none']} not judged.",
+        "",
+        f"At most {record['runs']} runs a figure, made {days}; commit {commits}; {seconds_of(cells):.0f} seconds; "
+        f"similis {record['versions']['similis']}, scikit-learn {record['versions']['scikit-learn']}, numpy "
+        f"{record['versions']['numpy']}.",
         "",
         record["rule"],
         "",
@@ -87,7 +67,7 @@ def _page(record: dict[str, Any]) -> str:
     ]
     if missed:
         head = ["where", "method", "quantity", "paper", "ours", "difference", "standard error", "verdict", "why"]
-        lines += _table(head, (_miss_row(cell) for cell in missed))
+        lines += markdown_table(head, (_miss_row(cell) for cell in missed))
     else:
         lines += ["None."]
     lines += ["", *_remarks(cells), *_grids(cells), *_without(record["without"])]
@@ -131,7 +111,7 @@ def _grids(cells: list[Cell]) -> list[str]:
             [where, *(_entry(places.get((where, method))) for method in methods)]
             for where in dict.fromkeys(_where(cell) for cell in chosen)
         ]
-        lines += [f"### {quantity.capitalize()}", "", *_table(["", *methods], rows), ""]
+        lines += [f"### {quantity.capitalize()}", "", *markdown_table(["", *methods], rows), ""]
     return lines
 
 
@@ -148,15 +128,9 @@ def _entry(cell: Cell | None) -> str:
     if cell["verdict"] == "beside":
         return _number(cell["ours"], cell)
     text = f"{_number(cell['published'], cell)} / {_number(cell['ours'], cell)}"
-    if cell["standard_error"] is not None:
+    if cell["standard_error"] is not None and cell["method"]:
         text += f" ({_number(cell['standard_error'], cell)})"
-    return f"**{text}**" if cell["verdict"] in ("better", "worse") else text
-
-
-def _counts(cells: list[Cell]) -> dict[str, int]:
-    verdicts = [cell["verdict"] for cell in cells if cell["verdict"] != "beside"]
-    counts = {name: verdicts.count(name) for name in ("agrees", "better", "worse")}
-    return {"figures": len(verdicts), **counts, "none": sum(v in ("failed", "no data") for v in verdicts)}
+    return f"**{text}**" if cell["verdict"] in ("better", "worse", "differs") else text
 
 
 def _where(cell: Cell) -> str:
@@ -177,14 +151,11 @@ def _row_order(cell: Cell) -> tuple[float, str]:
 def _number(value: float | None, cell: Cell, *, signed: bool = False) -> str:
     if value is None:
         return ""
+    if cell["quantity"] in WORDS:
+        return "yes" if value else "no"
     digits = digits_of(cell["quantity"])
     return f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
 
 
 def _anchor(mark: str) -> str:
     return mark.replace(" ", "-")
-
-
-def _table(head: list[str], rows: Iterable[list[str]]) -> list[str]:
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return lines + ["| " + " | ".join(row) + " |" for row in rows]

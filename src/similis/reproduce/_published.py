@@ -49,8 +49,8 @@ class PublishedCell:
 
     @property
     def value(self) -> float | None:
-        """The figure as a number; None where there is none."""
-        return float(self.printed) if self.printed else None
+        """The figure as a number, yes as one and no as zero; None where there is none."""
+        return float(self.printed) if self.printed else {"yes": 1.0, "no": 0.0}.get(self.text)
 
     @property
     def rounding(self) -> float:

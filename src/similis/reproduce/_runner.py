@@ -85,7 +85,7 @@ def reproduce_tables(
     Parameters
     ----------
     tables : list of str, optional
-        Papers (``"chen2010"``) or tables (``"cazzanti2007:6.1"``); all by default.
+        Papers (``"chen2010"``) or tables (``"cazzanti2007:6.1"``); all by default, or by ``["all"]``.
     methods : list of str, optional
         Only these methods, by their names in the published files.
     runs : int, optional

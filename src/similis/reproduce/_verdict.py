@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from similis.reproduce._facts import SIZES
 from similis.reproduce._published import PublishedCell
 
 __all__ = ["NO_MISS", "RULE", "Comparison", "compare", "digits_of"]
@@ -51,8 +52,8 @@ class Comparison:
     tolerance : float or None
         The largest difference that agrees.
     verdict : str
-        ``agrees``, ``better``, ``worse``, ``one run``, ``beside`` (other data than the paper's: not judged),
-        ``no data`` or ``failed``.
+        ``agrees``, ``better``, ``worse``, ``differs`` (facts about data), ``one run``, ``beside`` (other data than
+        the paper's: not judged), ``no data`` or ``failed``.
     values : list of float
         Every run.
     chosen : dict of str to list
@@ -105,6 +106,8 @@ class Comparison:
 
 def digits_of(quantity: str) -> int:
     """Decimals worth printing: percentages have two, perplexities three, normalised cross entropies four."""
+    if quantity in SIZES:
+        return 0
     return {"perplexity": 3, "nce": 4, "objective": 3, "empirical-risk": 3}.get(quantity, 2)
 
 
@@ -187,4 +190,6 @@ def _verdict(difference: float, tolerance: float | None, quantity: str) -> str:
         return "one run"
     if abs(difference) <= tolerance:
         return "agrees"
+    if quantity in SIZES:
+        return "differs"
     return "better" if (difference > 0) == (quantity in _HIGHER_IS_BETTER) else "worse"
