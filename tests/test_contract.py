@@ -106,7 +106,11 @@ CLASSIFIERS = [
     MixtureSDA(random_state=0),
     MixtureSDA(init="medoids", update_centroids=True, pseudocount=1.0, kind="dissimilarity", random_state=0),
 ]
-TABLES = [MixedSDA(Counting()), MixedSDA(Counting(), independent=False, regularization=0.1)]  # read rows, not matrices
+TABLES = [  # read rows of features, not square matrices
+    MixedSDA(Counting()),
+    MixedSDA(Counting(), independent=False, regularization=0.1),
+    PotentialSVM(C=10.0, normalize=True, columns="features"),
+]
 SEARCHES = [
     PathSearchCV(SimilarityKNN(weights="kri"), {"n_neighbors": [2, 4], "regularization": [0.1, 10]}, cv=3),
     PathSearchCV(LocalNearestCentroid(), {"n_neighbors": [1, 2, 3]}, cv=3),

@@ -4,22 +4,25 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from similis import (
     RBF,
     VDM,
     Counting,
+    DissimilaritySpace,
     FromFunction,
     Jaccard,
+    Landmarks,
     Minkowski,
     Pairwise,
     PairwiseLandmarks,
-    Polynomial,
+    PathSearchCV,
     PotentialSVM,
     SpectrumClip,
     SpectrumFlip,
+    compact,
     load,
     save,
 )
@@ -58,8 +61,6 @@ def test_with_all_objects_the_treated_matrix_is_exact(X, spectrum, treatment):
 
 
 def test_coordinates_equal_those_from_the_matrix(X):
-    from similis import Landmarks
-
     S = RBF(gamma=0.05).matrix(X)
     step = PairwiseLandmarks(RBF(gamma=0.05), n_landmarks=12, output="nystrom", random_state=3)
     there = Landmarks(12, random_state=3)
@@ -126,10 +127,60 @@ def test_nothing_but_zeros_is_the_origin(X):
     np.testing.assert_array_equal(Z, np.zeros((60, 1)))
 
 
-def test_the_potential_machine_reads_few_columns(rng):
-    """P-SVM on inner products of proximities to landmarks."""
-    X = rng.integers(0, 2, (80, 15))
-    y = (X[:, :5].sum(axis=1) > 2).astype(int)
-    landmarks = PairwiseLandmarks(Counting(), n_landmarks=12, random_state=0)
-    model = make_pipeline(landmarks, Pairwise(Polynomial(degree=1)), PotentialSVM(C=1.0, epsilon=0.1)).fit(X, y)
-    assert model.score(X, y) > 0.8
+def votes_like(rng, n_classes=2):
+    X = rng.integers(0, 2, (90, 15))
+    return X, np.minimum(X[:, :5].sum(axis=1) // (6 // n_classes), n_classes - 1)
+
+
+LANDMARKS = [
+    [PairwiseLandmarks(Counting(), n_landmarks=12, random_state=0)],
+    [PairwiseLandmarks(RBF(gamma=0.05), n_landmarks=12, output="nystrom", random_state=0)],
+    [Pairwise(Counting()), Landmarks(12, output="features", random_state=0)],
+    [Pairwise(RBF(gamma=0.05)), Landmarks(12, random_state=0)],
+    [Pairwise(Minkowski()), DissimilaritySpace(n_prototypes=12, selection="kcenter")],
+]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "steps", LANDMARKS, ids=lambda steps: type(steps[-1]).__name__ + getattr(steps[-1], "output", "")
+)
+def test_the_potential_machine_reads_landmarks(rng, steps, n_classes):
+    """Its matrix need not be square: a row for an object, a column for a landmark. compact drops unused ones."""
+    X, y = votes_like(rng, n_classes)
+    model = make_pipeline(*steps, PotentialSVM(C=10.0, epsilon=0.5, normalize=True, columns="features"))
+    model.fit(X, y)
+    chance = np.bincount(y).max() / len(y)
+    assert model.score(X, y) > chance
+    Z = model[:-1].transform(X)
+    alone = PotentialSVM(C=10.0, epsilon=0.5, normalize=True, columns="features").fit(Z, y)
+    np.testing.assert_array_equal(alone.coef_, model[-1].coef_)
+    assert alone.coef_.shape[-1] == Z.shape[1] == alone.n_features_in_
+    small = compact(model)
+    np.testing.assert_allclose(small.decision_function(X), model.decision_function(X), atol=1e-9)
+    used = len(model[-1].columns_)
+    if used < Z.shape[1] and getattr(steps[-1], "output", "features") == "features":
+        assert len(small[0].objects_) == used
+    assert len(cross_val_score(model, X, y, cv=3)) == 3
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_with_all_objects_as_landmarks_it_is_the_machine_on_the_matrix(rng, normalize):
+    X, y = votes_like(rng)
+    S = Counting().fit(X).matrix(X) - 7.5
+    square = PotentialSVM(C=0.5, epsilon=0.2, normalize=normalize).fit(S, y)
+    wide = PotentialSVM(C=0.5, epsilon=0.2, normalize=normalize, columns="features").fit(S, y)
+    np.testing.assert_array_equal(square.coef_, wide.coef_)
+    with pytest.raises(ProximityError, match="square matrix at fit"):
+        PotentialSVM().fit(S[:, :10], y)
+    with pytest.raises(ProximityError, match="X has 11 features, but PotentialSVM is expecting 10"):
+        PotentialSVM(columns="features").fit(S[:, :10], y).predict(S[:, :11])
+
+
+def test_a_path_over_landmarks_equals_single_fits(rng):
+    X, y = votes_like(rng, 3)
+    Z = PairwiseLandmarks(Counting(), n_landmarks=9, random_state=0).fit_transform(X)
+    grid = {"C": [0.1, 10.0], "epsilon": [0.5, 5.0]}
+    model = PotentialSVM(normalize=True, columns="features")
+    found, plain = (search(model, grid, cv=3).fit(Z, y) for search in (PathSearchCV, GridSearchCV))
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])

@@ -114,10 +114,20 @@ def check_query(
     return A
 
 
-def check_block(X: ArrayLike, *, kind: Kind | None = None, who: str = "A proximity matrix") -> NDArray[Any]:
-    """Check a block of any width: proximities of some objects, a row each, to others; `who` is named in messages."""
-    A = _to_array(X, estimator=None, reset=True, allow_stack=False, accept_sparse=False, kind=kind)
-    _check_values(A, kind=kind, allow_missing=False, who=who)
+def check_block(
+    X: ArrayLike,
+    *,
+    kind: Kind | None = None,
+    who: str | None = None,
+    accept_sparse: bool = False,
+    estimator: Any = None,
+) -> NDArray[Any]:
+    """Check a block of any width: proximities of some objects, a row each, to others; `who` is named in messages.
+
+    An `estimator` receives ``n_features_in_`` and ``feature_names_in_``.
+    """
+    A = _to_array(X, estimator=estimator, reset=True, allow_stack=False, accept_sparse=accept_sparse, kind=kind)
+    _check_values(A, kind=kind, allow_missing=False, who=who or _who(estimator))
     return A
 
 

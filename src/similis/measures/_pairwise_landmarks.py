@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.linalg import asymmetry
 from similis._utils.nystrom import nystrom_axes, symmetric_part_of
-from similis._utils.params import Integral, at_least, choice, validated
+from similis._utils.params import Integral, at_least, choice, validated_outer
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure
 from similis.solvers import k_medoids
@@ -115,7 +116,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @validated
+    @validated_outer
     def fit(self, X: Any, y: Any = None) -> PairwiseLandmarks:
         """Fit the measure, choose the landmarks and find the axes.
 
@@ -203,6 +204,17 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             nearest[chosen[-1]] = np.inf
             chosen.append(int(np.argmin(nearest)))
         return np.array(chosen)
+
+    def _compact(self, columns: NDArray[np.intp]) -> tuple[PairwiseLandmarks, None]:
+        """The same with some of its columns: as features, other landmarks are forgotten; coordinates need them all."""
+        small = copy.copy(self)
+        small.__dict__.pop("_columns", None)
+        small.components_, small.signature_ = self.components_[columns], self.signature_[columns]
+        if self.output == "features":
+            small.landmark_indices_ = self.landmark_indices_[columns]
+            small.objects_ = _take(self.objects_, columns)
+            small.components_ = np.eye(len(columns))
+        return small, None
 
     def _encoded_landmarks(self) -> Any:
         """The landmarks in the form in which they are compared: made when needed, not saved with the model."""

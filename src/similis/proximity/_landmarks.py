@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -137,6 +138,17 @@ class Landmarks(ToFeatures):
         """
         s = self._check_query(X)[:, self.landmark_indices_]
         return s if self.output == "features" else s @ self.components_.T  # z = s U |l|^(-1/2)
+
+    def _compact(self, columns: NDArray[np.intp]) -> tuple[Landmarks, NDArray[np.intp]]:
+        """The same with some of its columns, from the landmarks that these need."""
+        small = copy.copy(self)
+        needed = columns if self.output == "features" else np.arange(len(self.landmark_indices_))
+        small.components_ = self.components_[np.ix_(columns, needed)]
+        small.signature_ = self.signature_[columns]
+        small.landmark_indices_ = np.arange(len(needed))
+        small.n_features_in_ = len(needed)
+        small.__dict__.pop("feature_names_in_", None)
+        return small, self.landmark_indices_[needed]
 
     @property
     def columns_(self) -> NDArray[np.intp]:

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from similis._utils.base import FewColumnsMixin, ProximityClassifier
 from similis._utils.params import validated
 from similis._utils.path import PathMixin
-from similis._utils.validation import show
+from similis._utils.validation import check_block, show
 from similis._utils.weights import check_class_weights
 from similis.exceptions import ProximityError
 from similis.svm._votes import class_pairs, vote_scores
@@ -35,6 +35,21 @@ class RowMachine(FewColumnsMixin, PathMixin, ProximityClassifier):
 
     _accept_sparse = True
 
+    @property
+    def _on_features(self) -> bool:
+        """Whether columns are features of any kind, and not the training objects."""
+        return getattr(self, "columns", "objects") == "features"
+
+    def _check_fit(self, X):
+        if not self._on_features:
+            return super()._check_fit(X)
+        return check_block(X, accept_sparse=self._accept_sparse, estimator=self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = not self._on_features
+        return tags
+
     def _solve(self, S, y, weight, points) -> list[Machine]:
         """Machines for labels 1 and -1, one per point; weights are positive."""
         raise NotImplementedError
@@ -45,7 +60,7 @@ class RowMachine(FewColumnsMixin, PathMixin, ProximityClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n, n)
+        X : array-like of shape (n, n), or (n, r) where columns are features
             Training proximities.
         y : array-like of shape (n,)
             Class labels.
@@ -60,8 +75,8 @@ class RowMachine(FewColumnsMixin, PathMixin, ProximityClassifier):
         weight = check_class_weights(sample_weight, S, codes, self.classes_)
         point = {name: getattr(self, name) for name in self._path_params}
         tasks = list(self._tasks(codes, weight))
-        machines = [self._solve(_block(S, members), sign, weight[members], [point])[0] for members, sign in tasks]
-        self._keep(tasks, machines, len(codes))
+        machines = [self._solve(self._block(S, members), sign, weight[members], [point])[0] for members, sign in tasks]
+        self._keep([(self._columns_of(S, members), sign) for members, sign in tasks], machines, S.shape[1])
         return self
 
     def decision_function(self, X):
@@ -157,13 +172,14 @@ class RowMachine(FewColumnsMixin, PathMixin, ProximityClassifier):
         scores = [np.full((len(codes), G), -np.inf) for _ in points]
         for fold in range(int(test_fold.max()) + 1):
             train, test = np.flatnonzero(test_fold != fold), np.flatnonzero(test_fold == fold)
+            columns = self._columns_of(S, train)
             known, inner = np.unique(codes[train], return_inverse=True)
             if len(known) < 2:
                 raise ProximityError(
                     f"{type(self).__name__} needs at least two classes outside each fold; fold {fold} leaves only "
                     f"{show(self.classes_[known[0]])}. Use fewer or stratified folds."
                 )
-            found = self._train_and_score(S[np.ix_(train, train)], inner, S[np.ix_(test, train)], points)
+            found = self._train_and_score(S[np.ix_(train, columns)], inner, S[np.ix_(test, columns)], points)
             for table, part in zip(scores, found):
                 table[np.ix_(test, known)] = part
         return scores
@@ -172,10 +188,18 @@ class RowMachine(FewColumnsMixin, PathMixin, ProximityClassifier):
         """Class scores (m, number of classes in `codes`) of new rows for each point."""
         values = [[] for _ in points]
         for members, sign in self._tasks(codes, np.ones(len(codes))):
-            rows = Q if len(members) == len(codes) else Q[:, members]
-            for column, machine in zip(values, self._solve(_block(S, members), sign, np.ones(len(sign)), points)):
+            rows = Q if len(members) == len(codes) else Q[:, self._columns_of(S, members)]
+            for column, machine in zip(values, self._solve(self._block(S, members), sign, np.ones(len(sign)), points)):
                 column.append(_times(rows, machine.coef[None])[:, 0] + machine.intercept)
         return [self._combine(np.column_stack(f), int(codes.max()) + 1) for f in values]
+
+    def _columns_of(self, S, members):
+        """What the members' machine reads: the members, or every feature."""
+        return np.arange(S.shape[1]) if self._on_features else members
+
+    def _block(self, S, members):
+        """The members' own block; S itself where all are."""
+        return S[members] if self._on_features else _block(S, members)
 
     def _scores_to_response(self, scores, response):
         if response == "decision_function":

@@ -31,12 +31,15 @@ class PotentialSVM(RowMachine):
         False takes S as it is and no intercept, the form of [chen2010].
     multiclass : {"ovo", "ovr"}, default="ovo"
         Three classes or more: a machine for each pair of classes, or for each class against the rest.
+    columns : {"objects", "features"}, default="objects"
+        What the columns of a matrix are: the training objects, so that ``fit`` takes the square matrix, or features of
+        any kind, r of them, such as proximities to landmarks or prototypes: ``fit`` then takes n x r.
 
     Attributes
     ----------
     classes_ : ndarray of shape (G,)
         Class labels; ``classes_[1]`` is the positive side.
-    coef_ : ndarray of shape (n,), or (number of machines, n) for three classes or more
+    coef_ : ndarray of shape (n,) or (r,), or (number of machines, n) for three classes or more
         a, zeros written out; with `normalize`, in units of the columns as they come: a_i / norm_i.
     intercept_ : float, or ndarray of shape (number of machines,)
         0 without `normalize`; with it, mean(y) minus what centring the columns takes away.
@@ -47,9 +50,9 @@ class PotentialSVM(RowMachine):
     estimators_ : list of PotentialSVM
         Three classes or more: the machines, each a model of its own members.
     columns_ : ndarray
-        Training objects with a non-zero coefficient.
+        Training objects, or features, with a non-zero coefficient.
     n_features_in_ : int
-        Number of training objects.
+        Number of training objects, or of features.
 
     See Also
     --------
@@ -66,7 +69,10 @@ class PotentialSVM(RowMachine):
     every such C.
 
     An integer weight of an object equals as many copies of it: its error counts so often and so often C bounds its
-    coefficient.
+    coefficient. Where columns are features, weights count errors alone.
+
+    Nothing in (2.8) needs a square matrix: S is dyadic, a row for an object to be explained, a column for what it is
+    compared with. ``columns="features"`` is that form, and :func:`similis.compact` then drops unused landmarks.
 
     References
     ----------
@@ -87,27 +93,30 @@ class PotentialSVM(RowMachine):
         "epsilon": [between(0, None, "left")],
         "normalize": ["boolean"],
         "multiclass": [choice("ovo", "ovr")],
+        "columns": [choice("objects", "features")],
     }
     _path_params = ("C", "epsilon")
 
-    def __init__(self, *, C=100.0, epsilon=0.1, normalize=False, multiclass="ovo"):
+    def __init__(self, *, C=100.0, epsilon=0.1, normalize=False, multiclass="ovo", columns="objects"):
         self.C = C
         self.epsilon = epsilon
         self.normalize = normalize
         self.multiclass = multiclass
+        self.columns = columns
 
     def _solve(self, S, y, weight, points):
         S = np.asarray(S, dtype=np.float64)
-        b, center, norm = 0.0, np.zeros(len(y)), np.ones(len(y))
+        b, center, norm = 0.0, np.zeros(S.shape[1]), np.ones(S.shape[1])
         if self.normalize:
             # [cazzanti2007] below Eq. (2.15) -> b = mean(y)
             b = np.average(y, weights=weight)
             center, norm = _column_scale(S, weight)
         root = np.sqrt(weight)
+        bound = np.ones(S.shape[1]) if self._on_features else weight
         problem = BoxLasso(root[:, None] * ((S - center) / norm), root * (y - b))
         machines = []
         for point in points:
-            fit = problem.solve(point["epsilon"], point["C"] * weight)
+            fit = problem.solve(point["epsilon"], point["C"] * bound)
             if fit.gap > max(1e-6 * fit.objective, 1e-9 * weight.sum()):
                 warn_user(
                     f"PotentialSVM ended {fit.gap:.1e} above the smallest objective it can vouch for "
