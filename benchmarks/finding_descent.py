@@ -75,7 +75,7 @@ class Pairs(Descent):
             i = int(np.argmax(self.gain(self.best(self.a, self.g, self.d))))
             first, second = self.together(i, np.arange(len(self.a)), 10)
             j = int(np.argmax(self.gain_together(i, first, second)))
-            first, second = self.together(i, np.array([j]), 200)
+            first, second = self.together(i, np.array([j]), 25)
             self.move(i, float(first[0]))
             if j != i:
                 self.move(j, float(second[0]))

@@ -3,15 +3,13 @@
 python benchmarks/finding_floor.py          # a minute; writes benchmarks/results/findings/floor.json
 
 Naive Bayes is run anew, with more runs and other random numbers than `similis reproduce`, under four ways of giving the
-1,000 test objects their labels. Counts of agreeing figures for all methods come from the committed reproduction.
+1,000 test objects their labels.
 """
 
-import json
 from fractions import Fraction
 
 import numpy as np
 from _finding import write_facts
-from _measure import RESULTS
 from scipy.stats import binom, chi2
 from sklearn.naive_bayes import BernoulliNB
 
@@ -75,18 +73,6 @@ def published_rows(method):
         for cell in published_cells("cazzanti2007")
         if cell.table in TABLES and cell.method == method and cell.quantity == "error"
     }
-
-
-def agreement():
-    """Counts of verdicts by table and quantity, from the committed reproduction."""
-    counts = {}
-    for table in TABLES:
-        record = json.loads((RESULTS / "reproduce" / f"cazzanti2007-{table}.json").read_text())
-        for cell in record["cells"]:
-            by_verdict = counts.setdefault(table, {}).setdefault(cell["quantity"], {"figures": 0})
-            by_verdict["figures"] += 1
-            by_verdict[cell["verdict"]] = by_verdict.get(cell["verdict"], 0) + 1
-    return counts
 
 
 def moments(mechanism):
@@ -165,7 +151,6 @@ def main():
             for p2 in ("1/30", "1/4")
         },
         equal_to_the_last_digit={table: [d for d in sizes if naive[table, d] == psvm[table, d]] for table in TABLES},
-        agreement=agreement(),
     )
 
 

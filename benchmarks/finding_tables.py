@@ -1,0 +1,225 @@
+"""The tables of docs/findings, from the results behind them.
+
+python benchmarks/finding_tables.py              # prints them
+python benchmarks/finding_tables.py --write      # puts them into the pages, between their markers
+"""
+
+import json
+import math
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+def read(name):
+    return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+def cells(paper, table):
+    return read(f"reproduce/{paper}-{table}")["cells"]
+
+
+def table(head, rows):
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def likely(p):
+    return "0" if p < 1e-99 else f"{p:.2g}"
+
+
+def fitted(fit, mechanism):
+    squares = fit[mechanism]
+    return f"{squares:.0f}" if squares >= 100 else f"{squares:.1f} ({likely(fit[f'{mechanism}, p'])})"
+
+
+def mechanisms():
+    names = ("as described", "exact halves", "independent counts", "wrong labels")
+    rows = [
+        [fit["table"], fit["p2"], fit["centroids"], f"{fit['floor']:.2f}", *(fitted(fit, name) for name in names)]
+        for fit in read("findings/floor")["mean_squared_z"]
+    ]
+    return table(["table", "p2", "centroids", "floor, d from 125 on", *names], rows)
+
+
+def agreement():
+    rows, sums = [], [0] * 5
+    for number in range(1, 9):
+        found = cells("cazzanti2007", f"6.{number}")
+        counts = []
+        for quantity in ("error", "error with floor"):
+            verdicts = [cell["verdict"] for cell in found if cell["quantity"] == quantity]
+            counts += [verdicts.count("agrees"), verdicts.count("better")]
+        figures = len([cell for cell in found if cell["quantity"] == "error"])
+        row = [figures, *counts]
+        sums = [a + b for a, b in zip(sums, row, strict=True)]
+        rows.append([f"6.{number}", *row])
+    rows.append(["all", *sums])
+    head = ["table", "figures", "error agrees", "ours is better", "with floor: agrees", "ours is better"]
+    return table(head, rows)
+
+
+def classes():
+    rows = [
+        [name, found["pairs"], found["ten or more"], found["wrong"]]
+        for name, found in read("findings/protein")["by_classes"].items()
+    ]
+    rows.append(["all", *(sum(row[i] for row in rows) for i in (1, 2, 3))])
+    return table(["classes", "pairs", "at a distance of 10 or more", "wrong"], rows)
+
+
+def facts():
+    found = read("findings/protein")
+    rows = [[name, value, abs(found["clean"][name])] for name, value in found["damaged"].items()]
+    return table(["", "damaged", "right values"], rows)
+
+
+def errors():
+    rows = []
+    for paper, number in (
+        ("cazzanti2007", "6.9"),
+        ("chen2010", "4.5"),
+        ("chen2010", "4.6"),
+        ("qiao2013", "2"),
+        ("qiao2013", "3"),
+    ):
+        found = {}
+        for cell in cells(paper, number):
+            if cell["dataset"] in ("Protein", "Protein, clean") and cell["ours"] is not None:
+                found.setdefault(cell["method"], {})[cell["dataset"]] = cell
+        for method, both in sorted(found.items(), key=lambda item: -item[1].get("Protein", {}).get("published", 0)):
+            if len(both) == 2 and all(
+                method != row[1] or row[0].startswith("cazz") != paper.startswith("cazz") for row in rows
+            ):
+                damaged, clean = both["Protein"], both["Protein, clean"]
+                where = f"{paper} {number}"
+                rows.append(
+                    [where, method, f"{damaged['published']:.2f}", f"{damaged['ours']:.2f}", f"{clean['ours']:.2f}"]
+                )
+    return table(["table", "method", "published", "damaged", "right values"], rows)
+
+
+def gaps():
+    rows = []
+    for item in read("learnt_kernels")["items"]:
+        if item["name"].startswith("Indefinite SVM, value"):
+            continue
+        difference = item["error"]
+        if difference is None:
+            difference = item["peer_above_optimum"]
+        gap = f"{item['gap']:.0e}" if "gap" in item else ""
+        ratio = min(item["peer_seconds"]) / min(item["ours_seconds"])
+        rows.append(
+            [
+                item["name"],
+                item["peer"],
+                f"{difference:.0e}" if difference < 1e-3 else f"{difference:.2f}",
+                gap,
+                f"{ratio:.0f}x",
+            ]
+        )
+    return table(["problem", "beside", "difference", "gap", "times faster"], rows)
+
+
+def programme():
+    found = {}
+    for cell in cells("chen2010", "5.1") + cells("chen2010", "5.2"):
+        key = cell["dataset"], int(cell["condition"].get("p", 0))
+        found.setdefault(key, {})[cell["quantity"]] = cell
+    rows = []
+    for (dataset, p), quantities in sorted(found.items()):
+        row = [dataset, p or "exact"]
+        for quantity, digits in (
+            ("objective", 3),
+            ("empirical-risk", 3),
+            ("empirical-error", 1),
+            ("difference-objective", 1),
+        ):
+            cell = quantities.get(quantity)
+            row.append("" if cell is None else f"{cell['published']:.{digits}f} / {cell['ours']:.{digits}f}")
+        rows.append(row)
+    return table(
+        ["data", "vectors", "objective, paper / ours", "risk", "training error, %", "above the optimum, %"], rows
+    )
+
+
+def law():
+    rows = [
+        [row["condition of S"], row["cyclic coordinate descent"], row["SMO, single"], row["interior-point steps"]]
+        for row in read("findings/descent")["by_condition"]
+    ]
+    return table(["condition of S", "sweeps, cyclic", "sweeps, SMO (single)", "interior-point steps"], rows)
+
+
+def short(value):
+    return "infinite" if math.isinf(value) else f"{value:.0e}"
+
+
+def descent():
+    rows = []
+    for item in read("findings/descent")["items"]:
+        row = [
+            item["matrix"],
+            f"{item['epsilon']:g}",
+            short(item["condition of S'S on the support"]),
+            item["interior-point steps"],
+        ]
+        for method in ("cyclic coordinate descent", "SMO, single", "SMO, pairs"):
+            found = item["methods"][method]
+            row.append(", ".join(f"{100 * r['above the optimum']:.2g}" for r in found))
+            row.append(f"{100 * found[-1]['answers that differ']:.0f} %")
+        rows.append(row)
+    head = [
+        "matrix",
+        "ε",
+        "condition of S'S on the support",
+        "our steps",
+        "cyclic",
+        "differ",
+        "SMO, single",
+        "differ",
+        "SMO, pairs (10, 100)",
+        "differ",
+    ]
+    return table(head, rows)
+
+
+SECTIONS = {
+    ("floor", "mechanisms"): mechanisms,
+    ("floor", "agreement"): agreement,
+    ("protein", "classes"): classes,
+    ("protein", "facts"): facts,
+    ("protein", "errors"): errors,
+    ("duals", "gaps"): gaps,
+    ("duals", "programme"): programme,
+    ("descent", "law"): law,
+    ("descent", "descent"): descent,
+}
+
+
+def markers(name):
+    return f"<!-- {name}: python benchmarks/finding_tables.py --write -->", f"<!-- end of {name} -->"
+
+
+def quoted(page, name):
+    """What stands between the markers."""
+    start, end = markers(name)
+    return (ROOT / "docs" / "findings" / f"{page}.md").read_text().split(start)[1].split(end)[0].strip()
+
+
+def main():
+    for (page, name), make in SECTIONS.items():
+        if "--write" not in sys.argv:
+            print(f"{page}: {name}\n{make()}\n")
+            continue
+        start, end = markers(name)
+        path = ROOT / "docs" / "findings" / f"{page}.md"
+        before, rest = path.read_text().split(start)
+        _, after = rest.split(end)
+        path.write_text(f"{before}{start}\n\n{make()}\n\n{end}{after}")
+
+
+if __name__ == "__main__":
+    main()
