@@ -15,6 +15,7 @@ from similis.exceptions import DataNotFoundError, ProximityError
 from similis.neighbors import SimilarityKNN
 from similis.reproduce import (
     EXPERIMENTS,
+    note_repetition,
     published_cells,
     read_results,
     reproduce_tables,
@@ -325,6 +326,22 @@ def test_other_methods_of_a_file_are_kept(small, tmp_path):
     assert again["cells"] == whole["cells"]
     write_results(reproduce_tables(["6.1"], methods=["nc"], runs=1, cache=cache), tmp_path)
     assert {cell["method"] for cell in json.loads(path.read_text())["cells"]} == {"nc"}
+
+
+def test_repeated_runs_are_compared_one_by_one(small, tmp_path):
+    cache, result = small
+    (path,) = write_results(result, tmp_path)
+    record = json.loads(path.read_text())
+    spoilt = next(cell for cell in record["cells"] if cell["method"] == "nc")
+    spoilt["values"][1] += 0.1
+    path.write_text(json.dumps(record))
+    again = reproduce_tables(["6.1"], methods=["nc"], runs=2, cache=cache)
+    assert note_repetition(again, tmp_path) == (26, 25)
+    cells = json.loads(path.read_text())["cells"]
+    assert [cell["repeated"][2:] for cell in cells if cell["method"] == "nc"].count([2, 1]) == 1
+    assert not any(cell["repeated"] for cell in cells if cell["method"] != "nc")
+    page = next(page for page in write_pages(tmp_path, tmp_path) if page.name == "cazzanti2007-6.1.md").read_text()
+    assert "25 of 26 the same" in page
 
 
 def test_data_beside_the_papers_are_shown_and_not_judged(tmp_path):

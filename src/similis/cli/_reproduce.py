@@ -35,6 +35,7 @@ class ReproduceOptions:
     cache: str | None = None
     no_cache: bool = False
     results: str | None = None
+    repeat: int | None = None
     pages: str | None = None
     json: bool = False
     quiet: bool = False
@@ -86,6 +87,16 @@ def reproduce(
     results: Annotated[
         str | None, typer.Option("--results", metavar="DIR", help="Write a results file per table.", show_default=False)
     ] = None,
+    repeat: Annotated[
+        int | None,
+        typer.Option(
+            "--repeat",
+            metavar="N",
+            min=1,
+            help="Run the first N runs again and note in --results which give the same values.",
+            show_default=False,
+        ),
+    ] = None,
     pages: Annotated[
         str | None,
         typer.Option(
@@ -128,6 +139,7 @@ def reproduce(
                 cache,
                 no_cache,
                 results,
+                repeat,
                 pages,
                 json,
                 quiet,
@@ -137,7 +149,7 @@ def reproduce(
 
 def run(options: ReproduceOptions) -> None:
     """List, run, or write pages."""
-    from similis.reproduce import default_cache, reproduce_tables, write_pages, write_results
+    from similis.reproduce import default_cache, note_repetition, reproduce_tables, write_pages, write_results
 
     if options.listing:
         _list(options)
@@ -148,17 +160,23 @@ def run(options: ReproduceOptions) -> None:
         for path in write_pages(options.results, options.pages):
             note(f"wrote {path}")
         return
+    if options.repeat is not None and options.results is None:
+        raise ProximityError("--repeat needs --results DIR, the folder of the results files to compare with.")
     if options.data is not None:
         os.environ["SIMILIS_DATA"] = options.data  # the worker processes read it too
     result = reproduce_tables(
         options.tables,
         methods=options.methods or None,
-        runs=options.runs,
+        runs=options.repeat or options.runs,
         quick=options.quick,
         n_jobs=options.jobs,
         cache=None if options.no_cache else Path(options.cache or default_cache()),
         progress=show_progress(options.quiet),
     )
+    if options.repeat is not None and options.results is not None:
+        figures, same = note_repetition(result, options.results)
+        echo(f"{figures} figures repeated, {same} with the same values")
+        return
     if options.results is not None:
         for path in write_results(result, options.results):
             note(f"wrote {path}")

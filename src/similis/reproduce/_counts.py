@@ -7,7 +7,7 @@ from typing import Any
 
 from similis.reproduce._facts import SIZES
 
-__all__ = ["Cell", "counted", "made", "markdown_table", "seconds_of", "spoken"]
+__all__ = ["Cell", "counted", "made", "markdown_table", "repetition", "seconds_of", "spoken"]
 
 Cell = dict[str, Any]
 
@@ -31,6 +31,16 @@ def made(record: dict[str, Any]) -> tuple[str, str]:
     days = sorted({day for one in known for day in one[:2]}) or [record["date"][:10]]
     commits = dict.fromkeys(commit for one in known for commit in one[2:])
     return " to ".join(dict.fromkeys((days[0], days[-1]))), ", ".join(commits) or "not recorded"
+
+
+def repetition(cells: Iterable[Cell]) -> str:
+    """How many figures were repeated, and how many of them came out the same; empty if none was."""
+    known = [cell["repeated"] for cell in cells if cell.get("repeated")]
+    if not known:
+        return ""
+    same = sum(equal == runs for _, _, runs, equal in known)
+    commits = ", ".join(dict.fromkeys(commit for _, commit, _, _ in known))
+    return f"{same} of {len(known)} the same, commit {commits}"
 
 
 def seconds_of(cells: Iterable[Cell]) -> float:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from similis._utils.files import atomic_write
-from similis.reproduce._counts import Cell, counted, made, markdown_table, seconds_of
+from similis.reproduce._counts import Cell, counted, made, markdown_table, repetition, seconds_of
 from similis.reproduce._facts import WORDS
 from similis.reproduce._notes import notes_on
 from similis.reproduce._record import read_results
@@ -50,6 +50,7 @@ def _page(record: Cell) -> str:
     counts = counted(cells)
     missed = [cell for cell in cells if cell["verdict"] not in NO_MISS]
     days, commits = made(record)
+    again = repetition(cells)
     lines = [
         f"# {record['paper']}, table {record['table']}: {record['about']}",
         "",
@@ -59,6 +60,7 @@ def _page(record: Cell) -> str:
         f"At most {record['runs']} runs a figure, made {days}; commit {commits}; {seconds_of(cells):.0f} seconds; "
         f"similis {record['versions']['similis']}, scikit-learn {record['versions']['scikit-learn']}, numpy "
         f"{record['versions']['numpy']}.",
+        *([f"The first runs were repeated with the latest code: {again}."] if again else []),
         "",
         record["rule"],
         "",

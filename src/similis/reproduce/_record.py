@@ -16,7 +16,7 @@ from similis.reproduce._experiments import EXPERIMENTS
 from similis.reproduce._runner import Reproduction
 from similis.reproduce._verdict import RULE, Comparison
 
-__all__ = ["read_results", "write_results"]
+__all__ = ["note_repetition", "read_results", "write_results"]
 
 _FIELDS = {"paper", "table", "date", "cells"}
 
@@ -67,6 +67,45 @@ def write_results(result: Reproduction, folder: str | os.PathLike[str]) -> list[
             file.write(_dump(record).encode())
         written.append(path)
     return written
+
+
+def note_repetition(result: Reproduction, folder: str | os.PathLike[str]) -> tuple[int, int]:
+    """Note in results files which of their runs give the same value when they are repeated.
+
+    Parameters
+    ----------
+    result : Reproduction
+        The first runs of some tables again, as :func:`reproduce_tables` gives them for a small number of runs.
+    folder : path-like
+        Results files, from the same tables; figures that they do not hold are passed over.
+
+    Returns
+    -------
+    figures : int
+        How many figures were compared, run by run.
+    same : int
+        How many of them had the same values to four digits in all runs that were repeated.
+    """
+    figures = same = 0
+    for key in result.runs:
+        path = Path(folder) / f"{key.replace(':', '-')}.json"
+        record = _read(path)
+        again = {_place(asdict(comparison)): comparison for comparison in result.table(key)}
+        for cell in record["cells"]:
+            fresh = again.get(_place(cell))
+            if fresh is not None and fresh.values:
+                pairs = list(zip(fresh.values, cell["values"]))
+                equal = sum(abs(ours - known) < 1e-4 for ours, known in pairs)
+                cell["repeated"] = [fresh.made[1], ", ".join(fresh.made[2:]), len(pairs), equal]
+                figures, same = figures + 1, same + (equal == len(pairs))
+        with atomic_write(path) as file:
+            file.write(_dump(record).encode())
+    return figures, same
+
+
+def _place(cell: dict[str, Any]) -> tuple[str, ...]:
+    """What a figure is about, wherever it came from."""
+    return cell["dataset"], cell["method"], cell["quantity"], str(sorted(cell["condition"].items()))
 
 
 def read_results(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:

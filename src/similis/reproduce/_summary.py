@@ -258,7 +258,10 @@ def _when(records: list[Record]) -> list[str]:
     head = ["table", "runs made", "similis", "scikit-learn", "numpy", "commits", "seconds"]
     return [
         "Seconds are those of all runs of a table on a machine shared with other work. Runs that two tables share are "
-        "counted in both. A commit with + had changes that were committed later.",
+        "counted in both. A commit with + had changes that were committed later. Runs draw their random numbers from "
+        "the name of the problem and their own number, so that a run that is repeated must give the same value: "
+        "`similis reproduce all --repeat 2 --results benchmarks/results/reproduce` does so, and notes how many figures "
+        "came out the same in every run that was repeated.",
         "",
         *markdown_table(head, rows),
     ]

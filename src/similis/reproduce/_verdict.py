@@ -62,6 +62,8 @@ class Comparison:
         Time of our runs.
     made : list of str
         Days of the first and the last of our runs, and the commits of the sources that made them.
+    repeated : list
+        After a repetition: its day and commit, how many of the runs were repeated, and how many gave the same value.
     reason : str
         Why there is no figure of ours.
     """
@@ -83,6 +85,7 @@ class Comparison:
     chosen: dict[str, list[Any]] = field(default_factory=dict)
     seconds: float = 0.0
     made: list[str] = field(default_factory=list)
+    repeated: list[Any] = field(default_factory=list)
     reason: str = ""
 
     @property
