@@ -5,13 +5,13 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse as sp
 
 from similis._utils.base import ProximityTransformer
-from similis._utils.validation import check_proximity, check_query
+from similis._utils.validation import check_labels, check_proximity, check_query
 from similis.exceptions import KindWarning, ProximityError
 
 pd = pytest.importorskip("pandas")
@@ -109,8 +109,10 @@ def test_any_array(data, dtype, options, order):
     data=st.data(), n=st.integers(1, 4), dtype=st.sampled_from(["f4", "f8", "i4", "?"]), form=st.sampled_from(range(8))
 )
 def test_good_matrices_go_in_unchanged(tmp_path, data, n, dtype, form):
-    elements = {"allow_nan": False, "allow_infinity": False} if dtype.startswith("f") else None
+    sizes = {"f8": 2.0**460, "f4": 2.0**49}  # larger ones are refused, and what is smaller throughout
+    elements = {"min_value": -sizes[dtype], "max_value": sizes[dtype]} if dtype in sizes else None
     A = data.draw(hnp.arrays(dtype, (n, n), elements=elements))
+    assume(not A.any() or np.abs(A.astype(float)).max() > 1e-30)
     if form == 6:
         np.save(tmp_path / "m.npy", A)
     names = [f"o{i}" for i in range(n)]
@@ -340,3 +342,34 @@ def test_input_is_never_changed():
     read_only = np.eye(3)
     read_only.flags.writeable = False
     np.testing.assert_array_equal(check_proximity(read_only), np.eye(3))
+
+
+@pytest.mark.parametrize("dtype, large, small", [("f8", 1.1e140, 1e-300), ("f4", 1.1e15, 1e-37)])
+def test_entries_that_cannot_be_squared_or_divided_by_are_refused(dtype, large, small):
+    A = np.eye(3, dtype=dtype)
+    A[1, 2] = -large
+    with pytest.raises(ProximityError, match=r"at most 1e\+\d+, so that .* at row 1, column 2\. Divide the matrix"):
+        check_proximity(A)
+    with pytest.raises(ProximityError, match="Divide the matrix"):
+        check_query(A, fitted(3))
+    with pytest.raises(ProximityError, match="Multiply the matrix by a constant"):
+        check_proximity(np.full((3, 3), small, dtype=dtype))
+    check_query(np.full((2, 3), small, dtype=dtype), fitted(3))  # a new object may be far from everything
+    check_proximity(np.array([[1, small], [small, 1]], dtype=dtype))
+
+
+@pytest.mark.parametrize(
+    "y, match",
+    [
+        (np.array([1j, 2, 1j]), "y must hold labels: text, numbers or booleans. Got dtype complex128"),
+        (np.array(["a", 1], dtype=object), "y must hold labels of one type. Got int and str"),
+    ],
+)
+def test_labels_that_cannot_be_sorted(y, match):
+    with pytest.raises(ProximityError, match=match):
+        check_labels(y, len(y))
+
+
+def test_a_frame_without_columns():
+    with pytest.raises(ProximityError, match="a frame without columns"):
+        check_proximity(pd.DataFrame())

@@ -24,7 +24,7 @@ def class_priors(priors: Any, class_counts: NDArray[np.integer[Any]]) -> NDArray
         if priors != "laplace":
             raise ProximityError(f"priors must be None, 'laplace' or one probability per class. Got {priors!r}.")
         return (counts + 1) / (counts + 1).sum()
-    given = np.asarray(priors, dtype=np.float64)
+    given = _numbers(priors, "priors")
     if given.shape != counts.shape:
         raise ProximityError(f"priors must hold one probability per class, {counts.size}. Got shape {given.shape}.")
     if not (np.isfinite(given).all() and (given >= 0).all() and given.sum() > 0):
@@ -38,7 +38,7 @@ def check_costs(costs: Any, n_classes: int) -> NDArray[np.float64] | None:
     """Check the `costs` parameter: ``costs[f, g]`` is the cost of saying f when g is true."""
     if costs is None:
         return None
-    C = np.asarray(costs, dtype=np.float64)
+    C = _numbers(costs, "costs")
     if C.shape != (n_classes, n_classes):
         raise ProximityError(f"costs must be a {n_classes} x {n_classes} matrix, one row per answer. Got {C.shape}.")
     if not np.isfinite(C).all():
@@ -52,3 +52,10 @@ def least_cost(proba: NDArray[Any], costs: NDArray[np.float64] | None) -> NDArra
         return np.argmax(proba, axis=1)
     # [cazzanti2007] Eq. (3.2) -> argmin_f sum_g C(f, g) P(g | x); the paper prints arg max in places.
     return np.argmin(proba @ costs.T, axis=1)
+
+
+def _numbers(values: Any, name: str) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ProximityError(f"{name} must hold numbers, in rows of equal length. Got {str(values)[:60]!r}.") from None

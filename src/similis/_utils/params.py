@@ -26,9 +26,12 @@ __all__ = [
     "positive",
     "validated",
     "validated_function",
+    "validated_outer",
 ]
 
 validated = _fit_context(prefer_skip_nested_validation=True)
+# For an estimator that holds others, a measure or a classifier: their parameters are the user's and checked too.
+validated_outer = _fit_context(prefer_skip_nested_validation=False)
 
 
 def validated_function(constraints: dict[str, list[Any]]) -> Callable[..., Any]:

@@ -22,6 +22,8 @@ __all__ = ["Kind", "check_block", "check_labels", "check_proximity", "check_quer
 
 Kind = Literal["similarity", "dissimilarity"]
 _DTYPES = (np.float64, np.float32)
+_LARGEST = {8: 1e140, 4: 1e15}  # by bytes of an entry: squares, and sums of many of them, are finite
+_LEAST = {8: 1e-290, 4: 1e-36}  # of the largest entry: reciprocals are finite
 
 
 def check_proximity(
@@ -72,6 +74,7 @@ def check_proximity(
     _check_ids(S)
     A = _to_array(S, estimator=estimator, reset=True, allow_stack=allow_stack, accept_sparse=accept_sparse, kind=kind)
     _check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator))
+    _check_not_vanishing(A, _who(estimator))
     if A.shape[0] != A.shape[1]:
         raise ProximityError(
             f"{_who(estimator)} needs a square matrix at fit, one row and one column per training object. Got shape "
@@ -135,6 +138,8 @@ def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2) -> t
     """Check class labels of `n` objects; return the sorted classes and each object's class code."""
     if y is None:
         raise ProximityError(f"{who} requires y to be passed, but the target y is None.")
+    if getattr(getattr(y, "dtype", None), "kind", "") in ("c", "m", "V"):
+        raise ProximityError(f"y must hold labels: text, numbers or booleans. Got dtype {str(y.dtype)[:60]}.")
     y = column_or_1d(y, warn=True)
     if y.shape[0] != n:
         raise ProximityError(f"y must hold one label per object. Got {y.shape[0]} labels for {n} objects.")
@@ -142,7 +147,11 @@ def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2) -> t
         i = next(i for i, label in enumerate(y) if label is None or label != label)
         raise ProximityError(f"y must hold a label for every object. Object {i} has none; leave it out.")
     check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    try:
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:  # Python cannot sort them
+        types = sorted({type(label).__name__ for label in y})[:3]
+        raise ProximityError(f"y must hold labels of one type. Got {' and '.join(types)}; use one of them.") from None
     if len(classes) < min_classes:
         raise ProximityError(
             f"{who} needs at least {min_classes} classes to tell apart; y holds only one class, {show(classes[0])}."
@@ -235,9 +244,19 @@ def _check_type(X: Any, who: str) -> None:
         raise ProximityError(f"{who} needs columns with different names. Got {_cut(twice)} twice.")
 
 
+def check_table(X: Any, who: str, **options: Any) -> Any:
+    """Check rows by scikit-learn's ``check_array`` with these options; refusals are in our words."""
+    try:
+        return check_array(X, estimator=who, ensure_all_finite=False, **options)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise _in_one_sentence(error, X, who) from None
+
+
 def _in_one_sentence(error: Exception, X: Any, who: str) -> Exception:
     """Our words, short, for what scikit-learn and NumPy say of input that makes no matrix."""
     text = str(error)
+    if hasattr(X, "columns") and not len(X.columns):
+        return ProximityError(f"{who} needs a matrix, at least one row and one column. Got a frame without columns.")
     if "could not convert" in text or isinstance(error, OverflowError):
         return ProximityError(_name_the_text(X, who))
     if "float() argument must be" in text:
@@ -248,6 +267,8 @@ def _in_one_sentence(error: Exception, X: Any, who: str) -> Exception:
             f"Expected 2D array, got {got} array instead: {who} reads a matrix with one row per object. Reshape your "
             "data; a single row is array.reshape(1, -1)."
         )
+    if text.startswith("Complex data"):
+        return ProximityError(f"Complex data not supported: {who} needs real numbers.")
     if "setting an array element with a sequence" in text:
         return ProximityError(f"{who} needs a matrix. Got rows of different lengths, or collections as entries.")
     if text.startswith("Feature names are only supported"):
@@ -277,10 +298,10 @@ def _densify(A: Any, *, missing: bool, training: bool) -> NDArray[Any]:
 
 def _check_values(A: NDArray[Any], *, kind: Kind | None, allow_missing: bool, who: str) -> None:
     """Refuse infinite, missing and negative entries where they may not stand, and name the first."""
-    # Row sums are finite for finite entries unless they overflow: one product settles the usual case.
-    rows = A.reshape(len(A), -1) if A.ndim > 2 else A
+    # The sum of squares is finite for finite entries of a sensible size: one product settles the usual case.
+    largest = _LARGEST[4 if A.dtype == np.float32 else 8]
     with np.errstate(all="ignore"):
-        suspicious = not np.isfinite(rows @ np.ones(rows.shape[1], A.dtype)).all()
+        suspicious = not np.vdot(A, A) <= largest**2
     if suspicious:
         if np.isinf(A).any():
             raise ProximityError(
@@ -292,12 +313,29 @@ def _check_values(A: NDArray[Any], *, kind: Kind | None, allow_missing: bool, wh
                 f"{who} does not accept missing entries. Got NaN at {_where(np.isnan(A))}. Fill them with "
                 "complete_kernel, or use an estimator that allows them, such as SimilarityKNN."
             )
+        if np.nanmax(A, initial=0.0) > largest or np.nanmin(A, initial=0.0) < -largest:
+            more = ", or give it as float64" if A.dtype == np.float32 else ""
+            raise ProximityError(
+                f"{who} needs entries of at most {largest:g}, so that their squares can be added up. Got a larger one "
+                f"at {_where(np.abs(A) > largest)}. Divide the matrix by a constant{more}."
+            )
     if kind == "dissimilarity" and A.size and np.nanmin(A, initial=0.0) < 0:
         where = _where(A < 0)
         raise ProximityError(
             f"Negative values in data passed to {who}: dissimilarities must not be below zero. Got one at {where}. "
             "If these are similarities, say kind='similarity' or convert with ToDissimilarity."
         )
+
+
+def _check_not_vanishing(A: NDArray[Any], who: str) -> None:
+    """Refuse a training matrix that is not zero, but so nearly that a quotient by its entries overflows."""
+    if A.size and not np.vdot(A, A):
+        least = _LEAST[4 if A.dtype == np.float32 else 8]
+        if 0 < np.abs(A).max() < least:
+            raise ProximityError(
+                f"{who} needs a matrix that is zero, or whose largest entry is above {least:g}, so that it can be "
+                f"divided by. Got {np.abs(A).max():g} as the largest. Multiply the matrix by a constant."
+            )
 
 
 def _where(mask: NDArray[np.bool_]) -> str:

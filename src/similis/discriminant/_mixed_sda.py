@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.decision import check_costs, class_priors, least_cost
-from similis._utils.params import HasMethods, between, choice, validated
+from similis._utils.params import HasMethods, between, choice, validated_outer
 from similis._utils.validation import check_labels
 from similis.discriminant._gaussian import ConditionalGaussians
 from similis.discriminant._generative import BayesRule
@@ -139,7 +139,7 @@ class MixedSDA(BayesRule, ClassifierMixin, BaseEstimator):
         self.priors = priors
         self.costs = costs
 
-    @validated
+    @validated_outer
     def fit(self, X, y):
         """Fit the measure, the exponentials and the Gaussians.
 

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.extras import need
-from similis._utils.params import at_least, between, choice, validated
+from similis._utils.params import at_least, between, choice, validated_outer
 from similis.distributed._tiles import count
 from similis.exceptions import ProximityError
 from similis.measures import RBF, Chebyshev, Cosine, Measure, Minkowski
@@ -110,7 +110,7 @@ class NeighborIndex(BaseEstimator):
         self.tol = tol
         self.random_state = random_state
 
-    @validated
+    @validated_outer
     def fit(self, X: Any, y: Any = None) -> NeighborIndex:
         """Find the neighbours of the training objects.
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.params import HasMethods, validated
+from similis._utils.params import HasMethods, validated_outer
 from similis._utils.validation import check_labels
 from similis.distributed._neighbors import NeighborIndex, _take
 from similis.distributed._tiles import count
@@ -65,7 +65,7 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
         self.estimator = estimator
         self.index = index
 
-    @validated
+    @validated_outer
     def fit(self, X: Any, y: Any) -> OnNeighbors:
         """Build the index.
 

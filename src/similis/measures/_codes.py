@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array
 
 from similis._utils.storable import storable
+from similis._utils.validation import check_table
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure
 
@@ -44,7 +44,14 @@ def read_table(X: Any, who: str) -> NDArray[Any]:
         X = X.to_numpy()
     elif isinstance(X, (list, tuple)):
         X = _rows_to_array(X, who)
-    return check_array(X, dtype=None, ensure_all_finite=False, estimator=who)
+    table: NDArray[Any] = check_table(X, who, dtype=None)
+    if table.dtype == object:
+        for place, value in np.ndenumerate(table):
+            if type(value).__hash__ is None:
+                raise ProximityError(
+                    f"{who} reads rows of hashable values. Got a {type(value).__name__} at row {place[0]}, column {place[1]}."
+                )
+    return table
 
 
 def _rows_to_array(rows: Sequence[Any], who: str) -> NDArray[Any]:
@@ -69,7 +76,7 @@ def is_missing(value: Any) -> bool:
     """None, or a value that does not equal itself (NaN, NaT), or does not know whether it does (NA)."""
     try:
         return value is None or bool(value != value)
-    except TypeError:
+    except (TypeError, ValueError):
         return True
 
 

@@ -94,11 +94,18 @@ class FromMatrix(Measure):
         return out if out.dtype in (np.float32, np.float64) else out.astype(np.float64)
 
     def _stored(self) -> Any:
-        S = self.S if hasattr(self.S, "shape") else np.asarray(self.S)
+        S = self.S
+        if not hasattr(S, "shape") or hasattr(S, "columns"):
+            try:
+                S = np.asarray(S)
+            except ValueError:
+                raise ProximityError("FromMatrix needs a square matrix S. Got rows of different lengths.") from None
         if len(S.shape) not in (2, 3) or S.shape[0] != S.shape[1]:
             raise ProximityError(
                 f"FromMatrix needs a square matrix S, one row and one column per object. Got shape {tuple(S.shape)}."
             )
+        if getattr(getattr(S, "dtype", None), "kind", "f") not in "fiub":
+            raise ProximityError(f"FromMatrix needs a matrix S of real numbers. Got dtype {str(S.dtype)[:40]}.")
         return S
 
     def _places(self) -> dict[Any, int] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from similis.exceptions import ProximityError
@@ -41,6 +41,10 @@ def _as_graph(x: Any, i: int, who: str) -> Graph:
     names = list(labels.values()) if isinstance(labels, Mapping) else list(labels)
     if not names:
         raise ProximityError(f"{who} needs graphs with at least one node. Graph {i} has none.")
+    if isinstance(edges, str) or not isinstance(edges, Iterable):
+        raise ProximityError(
+            f"{who} needs edges (node, node) of a graph. Graph {i} has a {type(edges).__name__} instead."
+        )
     return names, [_as_edge(edge, number, i, who) for edge in edges]
 
 

@@ -14,6 +14,8 @@ from similis.measures._vectors import Laid, VectorMeasure, lay
 
 __all__ = ["Chebyshev", "Minkowski", "power_distances"]
 
+_FAR = 20.0  # powers beyond this one are taken of shares
+
 
 class Minkowski(VectorMeasure):
     """The L_p distance between vectors, d(x, z) = (sum_i |x_i - z_i|^p)^(1/p).
@@ -98,6 +100,14 @@ def power_distances(
     dtype = np.result_type(A.dtype, B.dtype)
     A, B = A.astype(dtype), B.astype(dtype)
     out = np.empty((A.shape[0], B.shape[0]), dtype)
+
+    if root and _FAR < p < np.inf:
+        for i, x in enumerate(A.rows):  # over the largest difference: high powers over- and underflow
+            apart = np.abs(B.rows - x)
+            largest = apart.max(axis=1)
+            shares = apart / np.where(largest > 0, largest, 1)[:, None]
+            out[i] = largest * (shares**p).sum(axis=1) ** (1 / p)
+        return out
 
     def work(rows: slice) -> None:
         _kernels.minkowski(A.rows, B.columns, float(p), root, rows.start, rows.stop, mirror, out)

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.params import Integral, validated
+from similis._utils.params import Integral, validated_outer
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure, Tick
 from similis.measures._from_matrix import FromMatrix
@@ -108,7 +108,7 @@ class Pairwise(TransformerMixin, BaseEstimator):
             raise ProximityError("measure must be a Measure. Got a function or a class; wrap it as FromFunction(f).")
         return self._fit(X, y)
 
-    @validated
+    @validated_outer
     def _fit(self, X: Any, y: Any) -> Pairwise:
         self.measure_ = clone(self.measure).fit(X, y)
         for name in ("n_features_in_", "feature_names_in_"):

@@ -91,6 +91,8 @@ def as_points(x: Any, i: int, who: str, wanted: str) -> NDArray[Any]:
     """Rows of finite numbers, at least one; float32 stays float32."""
     try:
         points = np.asarray(x)
+        if points.dtype.kind == "c":
+            raise TypeError
         points = points if points.dtype == np.float32 else points.astype(np.float64)
     except (TypeError, ValueError):
         points = np.empty((0, 0, 0))

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_array
 
 from similis import _kernels
 from similis._utils.storable import storable
-from similis._utils.validation import _where
+from similis._utils.validation import _where, check_table
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure, Tick, over_rows
 from similis.measures._vectors import Laid, lay
@@ -178,8 +177,13 @@ def _weights(salience: Any, vocabulary: Mapping[Any, int] | None, n_features: in
                 f"salience must hold a weight for every feature. Feature {error.args[0]!r} has none: add it, or pass "
                 "a collections.defaultdict."
             ) from None
+        except (TypeError, ValueError):
+            raise ProximityError("salience must hold a number for every feature. Got something else.") from None
     else:
-        weights = np.asarray(salience, dtype=np.float64)
+        try:
+            weights = np.asarray(salience, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ProximityError(f"salience must hold numbers. Got {str(salience)[:60]!r}.") from None
         if vocabulary is not None or weights.shape != (n_features,):
             raise ProximityError(
                 f"salience must be a dict for sets of tokens, or one weight per column for binary rows, {n_features}. "
@@ -209,7 +213,7 @@ def read_sets(X: Any, measure: Measure) -> Any:
             f"{who} reads sets of tokens, or binary rows of 0 and 1. Got text, {text!r}; pass sets, as in "
             "[set(x.split()) for x in X]."
         )
-    A = check_array(X, accept_sparse="csr", dtype="numeric", ensure_all_finite=False, estimator=measure)
+    A = check_table(X, who, accept_sparse="csr", dtype="numeric")
     if sparse.issparse(A):
         A = sparse.csr_array(A, dtype=np.float64, copy=True)
         A.sum_duplicates()
@@ -241,7 +245,7 @@ def read_packed(X: Any, measure: Measure) -> NDArray[np.uint64]:
     """Bit fingerprints packed into bytes (as by numpy.packbits) or words, as rows of words."""
     if hasattr(X, "to_numpy"):
         X = X.to_numpy()
-    A = check_array(np.asarray(X), dtype=None, order="C", estimator=measure)
+    A = check_table(X, type(measure).__name__, dtype=None, order="C")
     if A.dtype not in (np.uint8, np.uint64):
         raise ProximityError(
             f"{type(measure).__name__} with packed=True reads rows of uint8 or uint64 words, as numpy.packbits makes "

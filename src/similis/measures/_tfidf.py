@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.params import choice
+from similis._utils.params import Integral, choice
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure, Tick
 from similis.measures._products import sparse_products
@@ -76,6 +76,15 @@ class TfidfCosine(Measure):
         self.ngram_range = ngram_range
         self.lowercase = lowercase
         self.sublinear_tf = sublinear_tf
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        sizes = self.ngram_range
+        if len(sizes) != 2 or not all(isinstance(k, Integral) for k in sizes) or not 1 <= sizes[0] <= sizes[1]:
+            raise ProximityError(
+                "The 'ngram_range' parameter of TfidfCosine must be two integers, the fewest words and the most, not "
+                f"below 1. Got {str(sizes)[:60]}."
+            )
 
     def _objects(self, X: Any) -> list[str]:
         return read_texts(X, "TfidfCosine")

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array
 
-from similis._utils.validation import _name_the_text, _where
+from similis._utils.validation import _where, check_table
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure
 
@@ -23,12 +22,7 @@ class VectorMeasure(Measure):
 
     def _objects(self, X: Any) -> NDArray[Any]:
         who = type(self).__name__
-        try:
-            A = check_array(X, dtype=(np.float64, np.float32), order="C", ensure_all_finite=False, estimator=self)
-        except ValueError as error:
-            if "could not convert" in str(error):
-                raise ProximityError(_name_the_text(X, who)) from None
-            raise
+        A = check_table(X, who, dtype=(np.float64, np.float32), order="C")
         strange = ~np.isfinite(A)
         if strange.any():
             where = _where(strange)

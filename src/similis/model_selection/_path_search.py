@@ -23,7 +23,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import column_or_1d, indexable
 
-from similis._utils.params import validated
+from similis._utils.params import validated_outer
 from similis._utils.progress import track
 from similis.exceptions import ProximityError
 from similis.model_selection._answers import Answers, StandIn, fold_answers, partition_answers
@@ -103,7 +103,7 @@ class PathSearchCV(GridSearchCV):
         self.n_jobs = n_jobs
         self.progress = progress
 
-    @validated
+    @validated_outer
     def fit(self, X, y=None, *, groups=None, **params):
         """Score every grid point by cross-validation and fit the best one on all data.
 
@@ -122,6 +122,15 @@ class PathSearchCV(GridSearchCV):
         -------
         self
         """
+        try:
+            return self._fit(X, y, groups, params)
+        except ValueError as error:
+            if "fits failed" not in str(error):
+                raise
+            reason = str(error).strip().splitlines()[-1].partition(": ")[2]
+            raise ProximityError(f"None of the fits worked. The last one said: {reason[:200]}") from None
+
+    def _fit(self, X: Any, y: Any, groups: Any, params: dict[str, Any]) -> Any:
         points = list(ParameterGrid(self.param_grid))
         plan = None if params or y is None else make_groups(self.estimator, points)
         if plan is None or not (is_classifier(self.estimator) and self._sharable_scoring()):

@@ -37,9 +37,10 @@ def seriation(D: NDArray[Any]) -> NDArray[np.intp]:
     from scipy.cluster import hierarchy
     from scipy.spatial.distance import squareform
 
+    D = check_proximity(D, allow_missing=True)
     if len(D) < 3:
         return np.arange(len(D))
-    D = np.where(np.isnan(D), np.nanmax(D), D)
+    D = np.where(np.isnan(D), np.nanmax(D, initial=0.0), D)
     D = (D + D.T) / 2
     np.fill_diagonal(D, 0.0)
     condensed = squareform(np.maximum(D, 0.0), checks=False)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_array
 
+from similis._utils.validation import check_table
 from similis.exceptions import ProximityError
 
 __all__ = ["make_stack"]
@@ -51,6 +51,8 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
     >>> stack.shape, stack.names
     ((2, 2, 2), ('same', 'all'))
     """
+    if isinstance(matrices, str) or not isinstance(matrices, Iterable) or not isinstance(names, Iterable | None):
+        raise ProximityError("make_stack needs a list of matrices, and a list of names or none.")
     matrices = list(matrices)
     if not matrices:
         raise ProximityError("make_stack needs at least one matrix. Got none.")
@@ -64,7 +66,7 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
     called = [repr(name) for name in names] if names else [str(i) for i in range(len(matrices))]
     slices: list[NDArray[Any]] = []
     for matrix, name in zip(matrices, called):
-        A = check_array(matrix, dtype=(np.float64, np.float32), ensure_all_finite=False, input_name=f"Matrix {name}")
+        A = check_table(matrix, f"Matrix {name} of a stack", dtype=(np.float64, np.float32))
         if slices and A.shape != slices[0].shape:
             raise ProximityError(
                 f"Every matrix of a stack must have the same shape. Matrix {name} has {A.shape}, matrix {called[0]} "

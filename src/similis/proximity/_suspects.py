@@ -133,6 +133,8 @@ def find_suspects(
 ) -> Suspects:
     """The same for a checked matrix over the `objects` of a larger one; `ids` names all objects of that one."""
     n = len(A)
+    if not hasattr(ids, "__len__") and ids is not None:
+        raise ProximityError(f"ids must hold one name per object. Got {str(ids)[:40]!r}.")
     if ids is not None and len(ids) <= int(objects.max(initial=-1)):
         raise ProximityError(f"ids must hold one name per object. Got {len(ids)} for {int(objects.max()) + 1} objects.")
     i, j = np.triu_indices(n, 1)

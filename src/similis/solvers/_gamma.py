@@ -48,7 +48,8 @@ def gamma_shape(excess: ArrayLike) -> NDArray[np.float64]:
     r = np.asarray(excess, dtype=np.float64)
     s = np.where(r == np.inf, 0.0, np.where(np.isnan(r), np.nan, np.inf))
     inside = (r > 0) & (r < np.inf)
-    s[inside] = 1 / _inverse_shape(r[inside])
+    with np.errstate(over="ignore"):
+        s[inside] = 1 / _inverse_shape(r[inside])
     return s
 
 

@@ -78,7 +78,7 @@ def nonnegative_margin(
     """
     A = np.ascontiguousarray(A, dtype=np.float64)
     scale = float(np.abs(A).max(initial=0.0)) or 1.0
-    state = _State(A / scale, None if C is None else C * scale**2)
+    state = _State(A / scale, None if C is None else C * scale * scale)
     best = _Best(state)
     steps = stalled = 0
     while steps < max_iter and stalled < _PATIENCE:
@@ -89,7 +89,9 @@ def nonnegative_margin(
         stalled = stalled + 1 if best.gap < 0.1 and best.gap > 0.5 * before else 0
     feasible = bool(np.isfinite(best.objective))
     u = best.u if feasible else state.u
-    return MarginWeights(best.alpha / scale, u / scale**2, best.objective / scale**2, best.gap, feasible, steps)
+    with np.errstate(over="ignore"):
+        u, objective = u / scale / scale, best.objective / scale / scale
+        return MarginWeights(best.alpha / scale, u, objective, best.gap, feasible, steps)
 
 
 class _Best:

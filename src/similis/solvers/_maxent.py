@@ -102,6 +102,8 @@ class Omega:
         if isinstance(domain, tuple):
             self.low, self.high = (float(end) for end in domain)
             self.form = _INTERVAL if np.isfinite(self.high - self.low) else _RAY
+            if self.low == self.high:  # an interval of no length is a point
+                self.form = _POINT
         else:
             self.values = np.unique(np.asarray(domain, dtype=np.float64))
             self.low, self.high = float(self.values[0]), float(self.values[-1])
@@ -159,7 +161,8 @@ class Omega:
         if self.form == _RAY and not np.isfinite(self.low):
             rates = -rates
         log_z = log_z + np.log(self.width) if self.continuous else log_z
-        exponents = rates / self.width
+        with np.errstate(over="ignore"):
+            exponents = rates / self.width
         end = np.where(rates == 0, 0.0, np.where(rates > 0, self.high, self.low))
         point = np.isinf(rates)
         log_gamma = -np.where(point, 0.0, exponents) * end - log_z
