@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
+from threading import Lock
 
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
@@ -41,6 +44,35 @@ def map_row_chunks(work: Callable[[slice], object], n_rows: int, n_jobs: int | N
             done.result()
 
 
-def single_blas_thread() -> threadpool_limits:
-    """Hold BLAS to one thread while many small matrices are factorised; restores what it found."""
-    return threadpool_limits(limits=1, user_api="blas")
+@contextmanager
+def single_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread while many small matrices are factorised; restores what it found.
+
+    The number belongs to the process: among threads that hold it at the same time the first sets it and the last
+    restores it, so that it neither changes under one of them nor stays at one.
+    """
+    with _holders.lock:
+        if not _holders.count:
+            _holders.limits = threadpool_limits(limits=1, user_api="blas")
+        _holders.count += 1
+    try:
+        yield
+    finally:
+        with _holders.lock:
+            _holders.count -= 1
+            if not _holders.count and _holders.limits is not None:
+                _holders.limits.restore_original_limits()
+
+
+class _Holders:
+    """How many threads hold BLAS to one thread; a forked child starts with none."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.count = 0
+        self.limits: threadpool_limits | None = None
+
+
+_holders = _Holders()
+if hasattr(os, "register_at_fork"):  # the threads that hold it, and perhaps the lock, do not exist in the child
+    os.register_at_fork(after_in_child=_holders.__init__)  # type: ignore[misc]
