@@ -1,0 +1,88 @@
+"""What the how-to pages promise beyond their own code: the classifier keeps the contract, the commands run."""
+
+import importlib.util
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import contract
+import numpy as np
+import pytest
+from sklearn.utils._testing import ignore_warnings
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from typer.testing import CliRunner
+
+from similis import load, make_similarity, save, write_proximity
+from similis.cli import app
+
+PAGES = Path(__file__).parents[1] / "docs" / "how-to"
+
+
+def from_the_page():
+    """The module whose only content is the first code of add_a_classifier.md, importable under its name."""
+    text = (PAGES / "add_a_classifier.md").read_text()
+    code = re.search(r"^```python\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL).group(1)
+    spec = importlib.util.spec_from_loader("central_members_of_the_page", loader=None)
+    module = importlib.util.module_from_spec(spec)
+    exec(compile(code, "add_a_classifier.md", "exec"), module.__dict__)
+    sys.modules[spec.name] = module
+    return module
+
+
+CentralMembers = from_the_page().CentralMembers
+MODELS = [CentralMembers(), CentralMembers(n_prototypes=1, kind="dissimilarity")]
+
+
+@parametrize_with_checks(MODELS, expected_failed_checks=contract.expected_failures)
+def test_scikit_learn(estimator, check):
+    with ignore_warnings(category=UserWarning):
+        check(estimator)
+
+
+@pytest.mark.parametrize("estimator", MODELS, ids=repr)
+@pytest.mark.parametrize(
+    "check",
+    [
+        contract.check_decision_and_probability_agree,
+        contract.check_rows_are_independent,
+        contract.check_order_of_objects,
+        contract.check_float32,
+    ],
+)
+def test_ours(estimator, check):
+    check(estimator)
+
+
+def test_extremes_are_known_rules(rng):
+    """One representative is the nearest centroid; all are the mean similarity."""
+    from similis import NearestCentroid
+
+    S, y, Q = contract.toy(CentralMembers())
+    np.testing.assert_array_equal(
+        CentralMembers(n_prototypes=1).fit(S, y).predict(Q), NearestCentroid().fit(S, y).predict(Q)
+    )
+    means = np.stack([Q[:, y == g].mean(axis=1) for g in range(3)], axis=1)
+    np.testing.assert_array_equal(CentralMembers(n_prototypes=99).fit(S, y).predict(Q), means.argmax(axis=1))
+
+
+def test_saved_and_loaded_as_the_page_says(tmp_path):
+    S, y, Q = contract.toy(CentralMembers())
+    model = CentralMembers().fit(S, y)
+    save(model, tmp_path / "model.skops", trusted=[CentralMembers])
+    again = load(tmp_path / "model.skops", trusted=[CentralMembers])
+    np.testing.assert_array_equal(model.predict(Q), again.predict(Q))
+
+
+def test_commands_of_bring_your_own_matrix(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    S, y = make_similarity(60, 2, separation=1.2, indefinite=0.1, random_state=0)
+    ids = [f"seq{i:02d}" for i in range(60)]
+    write_proximity("matrix.csv", S, ids=ids, kind="similarity")
+    write_proximity("matrix.npz", S, ids=ids, labels=y, kind="similarity")
+    Path("labels.csv").write_text("id,label\n" + "".join(f"{i},{c}\n" for i, c in zip(ids, y)))
+    lines = re.findall(r"^\$ similis (.*)$", (PAGES / "bring_your_own_matrix.md").read_text(), flags=re.MULTILINE)
+    assert len(lines) == 4
+    for line in lines:
+        result = CliRunner().invoke(app, shlex.split(line))
+        assert result.exit_code == 0, (line, result.output)
