@@ -28,13 +28,13 @@ def test_the_first_sets_it_and_the_last_restores_it():
             leave.wait(10)
 
     with threadpool_limits(2, user_api="blas"):
-        first = threading.Thread(target=hold)
-        first.start()
-        inside.wait(10)
         with single_blas_thread():
-            leave.set()
-            first.join()
-            assert blas_threads() == {1}  # the other one's end does not concern this one
+            second = threading.Thread(target=hold)
+            second.start()
+            inside.wait(10)
+        assert blas_threads() == {1}  # the other one is still at work
+        leave.set()
+        second.join()
         assert blas_threads() == {2}
 
 

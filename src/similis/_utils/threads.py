@@ -10,7 +10,7 @@ from itertools import pairwise
 from threading import Lock
 
 from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
+from threadpoolctl import OpenBLASController, threadpool_limits
 
 __all__ = ["map_row_chunks", "row_blocks", "row_chunks", "single_blas_thread"]
 
@@ -60,8 +60,8 @@ def single_blas_thread() -> Iterator[None]:
     finally:
         with _holders.lock:
             _holders.count -= 1
-            if not _holders.count and _holders.limits is not None:
-                _holders.limits.restore_original_limits()
+            if not _holders.count:
+                _holders.restore()
 
 
 class _Holders:
@@ -71,6 +71,16 @@ class _Holders:
         self.lock = Lock()
         self.count = 0
         self.limits: threadpool_limits | None = None
+
+    def restore(self) -> None:
+        """Undo the limit, from whichever thread: since 3.8 threadpoolctl listens to the one that set it alone."""
+        disown = getattr(OpenBLASController, "clear_controlling_thread", None)
+        if disown is not None:
+            disown(force=True)
+        if self.limits is not None:
+            self.limits.restore_original_limits()
+        if disown is not None:
+            disown(force=True)
 
 
 _holders = _Holders()
