@@ -1,7 +1,8 @@
 # The same commands CI runs, by their short names.
-.PHONY: demo test long lint fix
+.PHONY: demo test long lint fix docs
 demo: ; ./scripts/demo
 test: ; ./scripts/test
 long: ; ./scripts/test --slow
 lint: ; ./scripts/lint
 fix: ; ./scripts/lint --fix
+docs: ; ./scripts/docs

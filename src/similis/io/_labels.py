@@ -25,7 +25,25 @@ _HEADERS = LABEL_HEADERS | {"group", "groups"}
 def read_labels(
     path: Path, ids: Sequence[str] | None, n: int, *, max_bytes: int = 2**31, what: str = "label"
 ) -> NDArray[Any]:
-    """Read the labels, or another word per object, of `n` objects, in the order of `ids` where there are any."""
+    """Read the labels, or another word per object, of `n` objects, in the order of `ids` where there are any.
+
+    Parameters
+    ----------
+    path : Path
+        A text file: a label a line, or ``id,label``; a header is recognised.
+    ids : sequence of str or None
+        Objects in the order wanted.
+    n : int
+        Number of objects.
+    max_bytes : int, default=2**31
+        A larger file is refused.
+    what : str, default="label"
+        What the words are called in messages.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
     where = short_path(path)
     rows = list(read_rows(path, delimiter=None, max_bytes=max_bytes))
     if len(rows) == n + 1 and _is_header(rows[0][1]):

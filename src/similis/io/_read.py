@@ -137,7 +137,18 @@ def read_proximity(
 
 
 def file_format(path: Path) -> str:
-    """The format that a file's ending names."""
+    """The format that a file's ending names.
+
+    Parameters
+    ----------
+    path : Path
+        Need not exist.
+
+    Returns
+    -------
+    str
+        "npz", "npy", "zarr", "csv" or "parquet".
+    """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     last = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else "".join(suffixes[-1:])
     if last not in _SUFFIXES or (suffixes[-1] == ".gz" and _SUFFIXES[last] != "csv"):

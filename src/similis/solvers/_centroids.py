@@ -68,6 +68,28 @@ def centroids_by_fold(
 
     The sums of the "max-sum" rule are formed once and each fold's share is taken away, so all folds together cost
     two passes over the matrix, leave-one-out included.
+
+    Parameters
+    ----------
+    S : ndarray of shape (n, n)
+        Proximities; NaN is unknown.
+    codes : ndarray of shape (n,)
+        Class of each object, from 0.
+    n_classes : int
+        Number of classes.
+    test_fold : ndarray of shape (n,)
+        Fold of each object.
+    rule : {"max-sum", "popular"}, default="max-sum"
+        As in :func:`class_centroids`.
+    sign : float, default=1.0
+        1 for similarities, -1 for dissimilarities.
+
+    Yields
+    ------
+    test : ndarray of shape (n,)
+        Whether an object is in the fold.
+    centroids : ndarray of shape (n_classes,)
+        Objects outside it.
     """
     if rule == "max-sum":
         total, mass = _column_sums(S, codes, n_classes, np.ones(len(codes)))

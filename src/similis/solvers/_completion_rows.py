@@ -55,7 +55,19 @@ class KernelFactor:
 
 
 def kernel_factor(K: NDArray[np.float64], *, tol: float = 1e-12) -> KernelFactor:
-    """Factor of K, or of |K| where K has negative eigenvalues, without those below `tol` times the largest."""
+    """Factor of K, or of |K| where K has negative eigenvalues, without those below `tol` times the largest.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Symmetric.
+    tol : float, default=1e-12
+        Share of the largest eigenvalue that counts as zero.
+
+    Returns
+    -------
+    KernelFactor
+    """
     values, U = linalg.eigh(K)
     size = np.abs(values)
     keep = size > tol * max(float(size.max(initial=0.0)), np.finfo(float).tiny)

@@ -19,6 +19,19 @@ def psd_prefix(
     either. By interlacing no larger leading block qualifies: one Cholesky attempt answers for all k. A block whose
     pivots are neither clear of round-off nor within it does not count; it needs its spectrum.
 
+    Parameters
+    ----------
+    blocks : ndarray of shape (c, k, k)
+        Symmetric blocks of ranked neighbours.
+    known : ndarray of shape (c,)
+        How many of a block's objects there are; the rest is filling.
+    s : ndarray of shape (c, k), optional
+        Similarities of the queries to them.
+
+    Returns
+    -------
+    ndarray of shape (c,)
+
     Examples
     --------
     >>> import numpy as np

@@ -138,6 +138,23 @@ def total_proximity(
 ) -> tuple[NDArray[np.intp], float]:
     """Assign every object (row) to its best medoid (column), the first among equals; also the weighted total.
 
+    Parameters
+    ----------
+    D : ndarray of shape (m, n)
+        Proximities.
+    medoids : ndarray of shape (k,)
+        Columns.
+    sign : {1, -1}, default=1
+        1 where large values are near, -1 where small ones are.
+    weights : array-like of shape (m,), optional
+        How much each object counts in the total.
+
+    Returns
+    -------
+    labels : ndarray of shape (m,)
+        Positions in `medoids`.
+    total : float
+
     Examples
     --------
     >>> import numpy as np
@@ -157,6 +174,17 @@ def farthest_first(D: NDArray[Any], k: int) -> NDArray[np.intp]:
 
     For a metric the largest distance to the nearest prototype is at most twice the best possible. The first of more
     objects are those of fewer.
+
+    Parameters
+    ----------
+    D : ndarray of shape (n, n)
+        Dissimilarities.
+    k : int
+        How many objects to take, n at most.
+
+    Returns
+    -------
+    ndarray of shape (k,)
 
     Examples
     --------

@@ -81,7 +81,17 @@ class ModelCard:
 
 @dataclass(frozen=True, eq=False)
 class TrainedModel:
-    """A fitted model, its card, and the study that stands behind the expected error, if one was made."""
+    """A fitted model, its card, and the study that stands behind the expected error, if one was made.
+
+    Attributes
+    ----------
+    model : estimator
+        Fitted on all data.
+    card : ModelCard
+        What it was trained on and what error to expect.
+    result : StudyResult or None
+        The study; None where the error was not estimated.
+    """
 
     model: Any
     card: ModelCard

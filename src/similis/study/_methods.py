@@ -18,7 +18,13 @@ Reads = Literal["similarity", "dissimilarity", "either"]
 
 @dataclass(frozen=True)
 class AtMost:
-    """Values of a grid that make sense only up to the number of training objects, such as numbers of neighbours."""
+    """Values of a grid that make sense only up to the number of training objects, such as numbers of neighbours.
+
+    Parameters
+    ----------
+    values : tuple of int
+        What to choose from, in ascending order.
+    """
 
     values: tuple[int, ...]
 

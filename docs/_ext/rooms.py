@@ -1,0 +1,74 @@
+"""The public rooms and their names, as the API pages list them. No Sphinx: tests and scripts/pages.py read it too."""
+
+import inspect
+from importlib import import_module
+
+# In the order of the way from objects to a verdict; similis.cli has its own guide page.
+ROOMS = (
+    "measures",
+    "proximity",
+    "neighbors",
+    "discriminant",
+    "mixture",
+    "svm",
+    "normal",
+    "maxsim",
+    "model_selection",
+    "study",
+    "datasets",
+    "io",
+    "distributed",
+    "reproduce",
+    "solvers",
+    "exceptions",
+)
+TOP = "similis"  # what lives at the top level only
+
+
+def room_names():
+    """Public names by module, each in one place: {"similis.measures": ["Measure", ...], ...}."""
+    found = {f"{TOP}.{room}": list(import_module(f"{TOP}.{room}").__all__) for room in ROOMS}
+    known = {name for names in found.values() for name in names}
+    found[TOP] = [name for name in import_module(TOP).__all__ if name not in known and not name.startswith("__")]
+    return found
+
+
+def public_object(module, name):
+    return getattr(import_module(module), name)
+
+
+def first_sentence(module, name=None):
+    """The first sentence of a docstring, on one line."""
+    thing = import_module(module) if name is None else public_object(module, name)
+    text = DATA.get((module, name)) or inspect.getdoc(thing) or ""
+    return " ".join(text.split("\n\n")[0].split()).split(". ")[0].rstrip(".") + "."
+
+
+def at_top_level(name):
+    return name in import_module(TOP).__all__
+
+
+def methods_to_show(cls):
+    """Public methods and properties that similis writes, its own bases' included: construction and fit first."""
+    found = {}
+    for base in cls.__mro__:
+        if base.__module__.startswith(TOP):
+            for name in vars(base):
+                member = inspect.getattr_static(cls, name)
+                if not name.startswith(("_", "set_")) and (
+                    isinstance(member, property) or callable(getattr(cls, name))
+                ):
+                    found.setdefault(name, inspect.getdoc(getattr(cls, name)))
+    order = ("fit", "fit_transform", "transform", "partial_fit", "predict", "predict_proba", "decision_function")
+    shown = [name for name, doc in found.items() if doc and name != "metric"]
+    return sorted(shown, key=lambda name: order.index(name) if name in order else len(order))
+
+
+# Constants cannot carry a docstring.
+DATA = {
+    ("similis.study", "METRICS"): "The measures of merit by name: ``error``, ``log_loss`` and the others.",
+    (
+        "similis.reproduce",
+        "EXPERIMENTS",
+    ): "The papers' tables, each an ``Experiment``: what ``similis reproduce`` can run.",
+}

@@ -1,0 +1,237 @@
+"""What the site adds to plain Markdown: navigation, API pages from `__all__`, names and papers as links, MathJax.
+
+The pages stay readable on a git host: tables of contents are added while Sphinx reads them, and `SimilarityKNN` or
+[chen2010] in the text become links here only.
+"""
+
+import inspect
+import re
+from pathlib import Path
+
+from rooms import DATA, ROOMS, TOP, at_top_level, first_sentence, methods_to_show, public_object, room_names
+
+PAPER = re.compile(r"\[((?:cazzanti|chen|qiao|pekalska|bernal)\d{4})\]")
+CALL = re.compile(r"((?:similis\.)?[A-Za-z_][\w.]*)(\(.*\))?", flags=re.DOTALL)
+# First pages of a folder, in the order of reading; others follow by name.
+FIRST = {
+    "introduction": ["similarities", "does_it_work"],
+    "guide": [
+        "measures",
+        "proximity",
+        "diagnosis",
+        "neighbors",
+        "discriminant",
+        "mixture",
+        "svm",
+        "learnt_kernels",
+        "duals",
+        "completion",
+        "normal",
+        "maxsim",
+        "study",
+        "command_line",
+        "scale",
+    ],
+    "how-to": ["index", "bring_your_own_matrix", "add_a_measure"],
+    "findings": ["index"],
+}
+
+
+def setup(app):
+    app.connect("builder-inited", write_api_pages)
+    app.connect("builder-inited", copy_mathjax)
+    app.connect("source-read", add_contents)
+    app.connect("autodoc-process-docstring", plain_formulae, priority=600)  # after numpydoc
+    app.connect("doctree-read", link_names)
+    app.connect("missing-reference", find_public_name)
+    app.connect("doctree-resolved", link_papers)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+# Navigation
+
+
+def pages_of(source, folder):
+    """Documents of a folder, those of FIRST first."""
+    found = sorted(path.stem for path in (Path(source) / folder).glob("*.md"))
+    first = [name for name in FIRST.get(folder, ()) if name in found]
+    return [f"/{folder}/{name}" for name in first + [name for name in found if name not in first]]
+
+
+def contents(caption, documents):
+    option = f":caption: {caption}\n" if caption else ""
+    return "\n\n```{toctree}\n:hidden:\n" + option + "\n" + "\n".join(documents) + "\n```\n" if documents else ""
+
+
+def add_contents(app, name, text):
+    """Hidden tables of contents at the end of the index pages."""
+    source = app.srcdir
+    if name == "index":
+        text[0] += contents("Start", [*pages_of(source, "introduction"), "/choose"])
+        text[0] += contents("Guide", pages_of(source, "guide"))
+        text[0] += contents("How to", pages_of(source, "how-to"))
+        text[0] += contents("Findings", pages_of(source, "findings"))
+        text[0] += contents("Results", ["/gallery/index", "/results/index", "/benchmarks"])
+        text[0] += contents("Reference", ["/api/index", "/papers"])
+    elif name in ("gallery/index", "results/index"):
+        folder = name.split("/")[0]
+        text[0] += contents("", [page for page in pages_of(source, folder) if not page.endswith("/index")])
+    elif name == "api/index":
+        text[0] += contents("", [f"/api/generated/{module}" for module in [*(f"{TOP}.{r}" for r in ROOMS), TOP]])
+
+
+# API pages
+
+
+def write_api_pages(app):
+    """A page for each room and one for each public name, from `__all__`; unchanged files are not touched."""
+    _TARGETS.update(public_targets())
+    folder = Path(app.srcdir) / "api" / "generated"
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = {}
+    for module, names in room_names().items():
+        wanted[f"{module}.rst"] = room_page(module, names)
+        wanted |= {f"{module}.{name}.rst": name_page(module, name) for name in names}
+    for path in folder.glob("*.rst"):
+        if path.name not in wanted:
+            path.unlink()
+    for file, text in wanted.items():
+        path = folder / file
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+
+def title(text):
+    return f"{text}\n{'=' * len(text)}\n\n"
+
+
+def room_page(module, names):
+    rows = "".join(
+        f"   * - :py:obj:`{name} <{module}.{name}>`\n     - {escape(first_sentence(module, name))}\n" for name in names
+    )
+    intro = "What lives at the top level only." if module == TOP else first_sentence(module)
+    return f"{title(module)}{intro}\n\n.. list-table::\n   :widths: 30 70\n   :class: names\n\n{rows}"
+
+
+def name_page(module, name):
+    thing = public_object(module, name)
+    full = f"{module}.{name}"
+    where = f"``from similis import {name}``" if at_top_level(name) else f"``from {module} import {name}``"
+    head = f":orphan:\n\n{title(name)}:doc:`{module} <{module}>` · {where}\n\n.. py:currentmodule:: {module}\n\n"
+    if (module, name) in DATA:
+        return f"{head}.. py:data:: {full}\n\n   {DATA[module, name]}\n"
+    if not inspect.isclass(thing):
+        return f"{head}.. autofunction:: {full}\n"
+    members = methods_to_show(thing)
+    shown = f"   :members: {', '.join(members)}\n" if members else ""
+    return f"{head}.. autoclass:: {full}\n{shown}"
+
+
+def escape(text):
+    """Bars and trailing underscores of plain formulae, |x - z| and K_, which reStructuredText would take for markup."""
+    parts = re.split(r"(``.+?``|`.+?`)", text)
+    parts[::2] = [re.sub(r"(?<=\w)_(?!\w)", r"\\_", part.replace("|", r"\|")) for part in parts[::2]]
+    return "".join(parts)
+
+
+def plain_formulae(app, what, name, obj, options, lines):
+    """Escape a docstring outside its examples and literal blocks."""
+    verbatim = None  # indentation of the paragraph that opened a literal block
+    example = False
+    for i, line in enumerate(lines):
+        indent = len(line) - len(line.lstrip())
+        example = line.strip() != "" and (example or line.lstrip().startswith(">>>"))
+        if verbatim is not None and line.strip() and indent <= verbatim:
+            verbatim = None
+        if not example and verbatim is None:
+            lines[i] = escape(line)
+        if line.rstrip().endswith("::") and not line.lstrip().startswith(".."):
+            verbatim = indent
+
+
+# Links that a git host does not need
+
+
+def public_targets():
+    """Short names that mean one thing, and full names, with what they refer to."""
+    found, double = {}, set()
+    for module, names in room_names().items():
+        for name in names:
+            found[f"{module}.{name}"] = f"{module}.{name}"
+            if at_top_level(name):
+                found[f"{TOP}.{name}"] = f"{module}.{name}"
+            if name in found:
+                double.add(name)
+            found[name] = f"{module}.{name}"
+    return {name: target for name, target in found.items() if name not in double}
+
+
+_TARGETS = {}
+
+
+def find_public_name(app, env, node, contnode):
+    """A docstring may say `PathSearchCV`, `similis.PathSearchCV` or `Study.run`; its page is that of the room."""
+    name, *member = node.get("reftarget", "").split(".") if node.get("refdomain") == "py" else ("",)
+    for known, rest in ((node.get("reftarget"), []), (name, member)):
+        if known in _TARGETS:
+            target = ".".join([_TARGETS[known], *rest])
+            found = env.domains["py"].resolve_any_xref(env, node["refdoc"], app.builder, target, node, contnode)
+            return found[0][1] if found else None
+    return None
+
+
+def link_names(app, doctree):
+    """`SimilarityKNN` or `compact(model)` in the text leads to its API page."""
+    from docutils import nodes
+    from sphinx import addnodes
+
+    here = app.env.docname.rpartition("/")[2]
+    for literal in list(doctree.findall(nodes.literal)):
+        match = CALL.fullmatch(literal.astext())
+        target = _TARGETS.get(match[1]) if match else None
+        plain = match and match[1].islower() and "_" not in match[1] and "." not in match[1] and not match[2]
+        if (
+            target is None
+            or plain
+            or target == here
+            or inside(literal, nodes.reference, nodes.title, addnodes.pending_xref)
+        ):
+            continue
+        link = addnodes.pending_xref(
+            "", refdomain="py", reftype="obj", reftarget=target, refdoc=app.env.docname, refwarn=True, refexplicit=True
+        )
+        literal.replace_self(link)
+        link += literal
+
+
+def link_papers(app, doctree, docname):
+    """[chen2010] in the text leads to the page of papers."""
+    from docutils import nodes
+
+    page = app.builder.get_relative_uri(docname, "papers")
+    for text in list(doctree.findall(nodes.Text)):
+        if not PAPER.search(text) or inside(text, nodes.reference, nodes.literal, nodes.literal_block, nodes.title):
+            continue
+        parts = PAPER.split(text.astext())
+        made = [nodes.Text(parts[0])]
+        for key, after in zip(parts[1::2], parts[2::2], strict=True):
+            made += [nodes.reference("", f"[{key}]", refuri=f"{page}#{key}", internal=True), nodes.Text(after)]
+        text.parent.replace(text, made)
+
+
+def inside(node, *kinds):
+    while node := node.parent:
+        if isinstance(node, kinds):
+            return True
+    return False
+
+
+def copy_mathjax(app):
+    """MathJax 3 in one file without web fonts, out of the installed package sphinx-mathjax-offline."""
+    from importlib.metadata import files
+    from shutil import copyfile
+
+    static = Path(app.outdir) / "_static"
+    static.mkdir(parents=True, exist_ok=True)
+    script = next(path for path in files("sphinx-mathjax-offline") if path.name == "tex-svg.js")
+    copyfile(script.locate(), static / "tex-svg.js")

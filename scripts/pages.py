@@ -1,0 +1,147 @@
+"""The lists on docs/choose.md and docs/api/index.md, made from the code.
+
+python scripts/pages.py              # prints them
+python scripts/pages.py --write      # puts them between their markers
+"""
+
+import json
+import sys
+import warnings
+from pathlib import Path
+
+from sklearn.utils import get_tags
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+
+from rooms import first_sentence, room_names  # noqa: E402
+
+TIMED_ON = "voting_vdm"
+GUIDES = {
+    "neighbours": "neighbors",
+    "centroids": "neighbors",
+    "discriminant analysis": "discriminant",
+    "mixtures": "mixture",
+    "similarity based": "maxsim",
+    "normal": "normal",
+    "support vectors": "svm",
+    "baselines": "study",
+}
+LEARNT = ("SimSVM", "IndefiniteSVM", "FullKernelSVM")
+
+
+def steps_of(model):
+    return [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+
+
+def indefinite(method):
+    """What becomes of negative eigenvalues, by what the method is made of."""
+    steps = steps_of(method.make())
+    for step in steps:
+        name = type(step).__name__
+        if name in LEARNT:
+            return "kernel learnt"
+        if name.startswith("Spectrum") and name != "SpectrumSquare":
+            return f"{name.removeprefix('Spectrum').lower()}, whole"
+        weighted = getattr(step, "weights", None) in ("kri", "krr", "lime")
+        if name == "SVMKNN" or weighted:
+            spectrum = step.spectrum if step.spectrum != "auto" else "clip"
+            return f"{spectrum}, neighbours"
+    return "stops anywhere" if method.name == "svc-raw" else "no matter"
+
+
+def few_columns(method):
+    """Whether `compact` leaves columns out, on two simulated classes that overlap."""
+    from similis import compact, make_similarity
+
+    S, y = make_similarity(60, 2, separation=3.0, indefinite=0.3, random_state=0)
+    P = S.max() - S if method.reads == "dissimilarity" else S
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            small = steps_of(compact(method.make().fit(P, y)))
+    except (ValueError, TypeError):  # nothing to leave out
+        return False
+    return any(len(getattr(step, "columns_", y)) < len(y) for step in small)
+
+
+def seconds_by_method():
+    table = json.loads((ROOT / "benchmarks" / "results" / "study" / "tables.json").read_text())
+    return {row["method"]: row["fit_seconds"] for row in table["sets"][TIMED_ON]["rows"]}
+
+
+def duration(seconds):
+    if seconds is None:
+        return ""
+    return "below 0.1 s" if seconds < 0.1 else f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def tick(yes):
+    return "yes" if yes else ""
+
+
+def methods():
+    """Every method of the study with what it reads, needs and gives."""
+    from similis.study import list_methods
+
+    seconds = seconds_by_method()
+    heads = "method,reads,asymmetric,indefinite,unknown entries,probabilities,few columns,parameters,a split".split(",")
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    family = None
+    for m in list_methods():
+        if m.family != family:
+            family = m.family
+            lines.append(f"| **[{family}](guide/{GUIDES[family]}.md)** | | | | | | | | |")
+        model = m.make()
+        cells = (
+            f"`{m.name}`" + ("*" if m.on_request else ""),
+            {"similarity": "s", "dissimilarity": "d", "either": "s, d"}[m.reads],
+            "averaged" if m.symmetric else "as it is",
+            indefinite(m),
+            "read" if get_tags(model).input_tags.allow_nan else "completed",
+            tick(hasattr(model, "predict_proba")),
+            tick(few_columns(m)),
+            ", ".join(key.split("__")[-1] for key in m.grid),
+            duration(seconds.get(m.name)),
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def names():
+    """Every public name by room."""
+    parts = []
+    for module, listed in room_names().items():
+        intro = "At the top level only." if module == "similis" else first_sentence(module)
+        rows = "\n".join(f"| `{name}` | {first_sentence(module, name).replace('|', '&#124;')} |" for name in listed)
+        parts.append(f"## {module}\n\n{intro}\n\n| name | |\n|---|---|\n{rows}")
+    return "\n\n".join(parts)
+
+
+SECTIONS = {("docs/choose.md", "methods"): methods, ("docs/api/index.md", "names"): names}
+
+
+def markers(name):
+    return f"<!-- {name}: python scripts/pages.py --write -->", f"<!-- end of {name} -->"
+
+
+def quoted(page, name):
+    """What stands between the markers."""
+    start, end = markers(name)
+    return (ROOT / page).read_text().split(start)[1].split(end)[0].strip()
+
+
+def main():
+    for (page, name), make in SECTIONS.items():
+        if "--write" not in sys.argv:
+            print(f"{page}: {name}\n{make()}\n")
+            continue
+        start, end = markers(name)
+        path = ROOT / page
+        before, rest = path.read_text().split(start)
+        _, after = rest.split(end)
+        path.write_text(f"{before}{start}\n\n{make()}\n\n{end}{after}")
+
+
+if __name__ == "__main__":
+    main()
