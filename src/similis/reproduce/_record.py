@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from similis.reproduce._verdict import RULE, Comparison
 
 __all__ = ["note_repetition", "read_results", "write_results"]
 
+_NAME = re.compile(r"\w[\w.]*")  # file names are made of them
 _FIELDS = {"paper", "table", "date", "cells"}
 
 
@@ -136,7 +138,7 @@ def read_results(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
 def _read(path: Path) -> dict[str, Any]:
     try:
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        complete = _FIELDS <= set(record)
+        complete = _FIELDS <= set(record) and all(_NAME.fullmatch(record[key]) for key in ("paper", "table"))
     except (ValueError, TypeError):
         complete = False
     if not complete:
