@@ -13,10 +13,11 @@ from sklearn.utils._testing import ignore_warnings
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from typer.testing import CliRunner
 
-from similis import load, make_similarity, save, write_proximity
+from similis import __version__, load, make_similarity, save, write_proximity
 from similis.cli import app
 
-PAGES = Path(__file__).parents[1] / "docs" / "how-to"
+ROOT = Path(__file__).parents[1]
+PAGES = ROOT / "docs" / "how-to"
 
 
 def from_the_page():
@@ -86,3 +87,10 @@ def test_commands_of_bring_your_own_matrix(tmp_path, monkeypatch):
     for line in lines:
         result = CliRunner().invoke(app, shlex.split(line))
         assert result.exit_code == 0, (line, result.output)
+
+
+def test_citation_is_of_this_version_and_of_the_papers():
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f"\nversion: {__version__}\n" in citation
+    for title in re.findall(r"title  = \{(.*)\}", (ROOT / "PAPERS.bib").read_text()):
+        assert title in citation
