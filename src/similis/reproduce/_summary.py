@@ -145,21 +145,21 @@ def _misses(records: list[Record]) -> list[str]:
             tables = list(dict.fromkeys(record["table"] for record, _ in misses))
             link = f"[{mark}]({paper}-{tables[0]}.md#{mark.replace(' ', '-')})"
             rows.append([paper, ", ".join(tables), str(counts["better"]), str(counts["worse"]), link])
-    head = ["paper", "tables", "ours better", "ours worse", "explained by"]
+    head = ["paper", "tables", "ours better", "ours worse", "remark"]
     lines = [
-        "A remark says what is established and what is inferred; the pages have the figures.",
+        "A remark says what is established, what is inferred and what was tried in vain; the pages have the figures.",
         "",
         *markdown_table(head, rows),
     ]
     unknown = [miss for (_, mark), misses in found.items() if not mark for miss in misses]
     if not unknown:
-        return [*lines, "", "No miss is without an explanation."]
+        return [*lines, "", "No miss is without a remark."]
     rows = [
         [record["paper"], record["table"], _where(cell), cell["method"], cell["quantity"], *_figures(cell)]
         for record, cell in unknown
     ]
     head = ["paper", "table", "where", "method", "quantity", "paper's", "ours", "standard error", "verdict"]
-    return [*lines, "", "No explanation is known of these:", "", *markdown_table(head, rows)]
+    return [*lines, "", "Nothing is known of these:", "", *markdown_table(head, rows)]
 
 
 def _where(cell: Cell) -> str:
