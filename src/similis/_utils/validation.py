@@ -6,7 +6,7 @@ float32). Every refusal is one sentence that says what must hold, what was got a
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,16 +14,14 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
+from similis._utils.entries import Kind, check_not_vanishing, check_values
 from similis._utils.stored import is_stored, mapped
 from similis._utils.warn import warn_user
 from similis.exceptions import KindWarning, ProximityError
 
 __all__ = ["Kind", "check_block", "check_labels", "check_proximity", "check_query", "check_stack_width", "show"]
 
-Kind = Literal["similarity", "dissimilarity"]
 _DTYPES = (np.float64, np.float32)
-_LARGEST = {8: 1e140, 4: 1e15}  # by bytes of an entry: squares, and sums of many of them, are finite
-_LEAST = {8: 1e-290, 4: 1e-36}  # of the largest entry: reciprocals are finite
 
 
 def check_proximity(
@@ -73,8 +71,8 @@ def check_proximity(
     """
     _check_ids(S)
     A = _to_array(S, estimator=estimator, reset=True, allow_stack=allow_stack, accept_sparse=accept_sparse, kind=kind)
-    _check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator))
-    _check_not_vanishing(A, _who(estimator))
+    square = check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator))
+    check_not_vanishing(A, square, _who(estimator))
     if A.shape[0] != A.shape[1]:
         raise ProximityError(
             f"{_who(estimator)} needs a square matrix at fit, one row and one column per training object. Got shape "
@@ -108,12 +106,17 @@ def check_query(
         if shape[0] == n:
             hint += f". Its shape {tuple(shape)} looks transposed: rows are new objects; pass the transpose"
         if isinstance(X, np.ndarray) and X.dtype.kind == "f":  # scikit-learn wants NaN named before the width
-            _check_values(X, kind=None, allow_missing=allow_missing, who=_who(estimator))
+            check_values(X, kind=None, allow_missing=allow_missing, who=_who(estimator))
         raise ProximityError(
             f"X has {shape[1]} features, but {type(estimator).__name__} is expecting {n} features as input, {hint}."
         )
-    A = _to_array(X, estimator=estimator, reset=False, allow_stack=allow_stack, accept_sparse=accept_sparse, kind=kind)
-    _check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator))
+    if _is_ready(X) and not hasattr(estimator, "feature_names_in_"):
+        A = np.asarray(X)  # nothing is left for scikit-learn to do
+    else:
+        A = _to_array(
+            X, estimator=estimator, reset=False, allow_stack=allow_stack, accept_sparse=accept_sparse, kind=kind
+        )
+    check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator))
     return A
 
 
@@ -130,7 +133,7 @@ def check_block(
     An `estimator` receives ``n_features_in_`` and ``feature_names_in_``.
     """
     A = _to_array(X, estimator=estimator, reset=True, allow_stack=False, accept_sparse=accept_sparse, kind=kind)
-    _check_values(A, kind=kind, allow_missing=False, who=who or _who(estimator))
+    check_values(A, kind=kind, allow_missing=False, who=who or _who(estimator))
     return A
 
 
@@ -146,8 +149,8 @@ def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2) -> t
     if y.dtype == object and any(label is None or label != label for label in y):
         i = next(i for i, label in enumerate(y) if label is None or label != label)
         raise ProximityError(f"y must hold a label for every object. Object {i} has none; leave it out.")
-    check_classification_targets(y)
     try:
+        check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
     except TypeError:  # Python cannot sort them
         types = sorted({type(label).__name__ for label in y})[:3]
@@ -207,6 +210,11 @@ def _to_array(
     if A.ndim > 3:
         raise ProximityError(f"{who} reads a matrix or a stack n x n x q. Got shape {A.shape}.")
     return A
+
+
+def _is_ready(X: Any) -> bool:
+    """Whether X is a matrix as the methods read it, and nothing else."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.dtype in _DTYPES and X.flags.c_contiguous and X.size > 0
 
 
 def _is_float32_frame(X: Any) -> bool:
@@ -294,54 +302,6 @@ def _densify(A: Any, *, missing: bool, training: bool) -> NDArray[Any]:
         stored[A.row[A.row == A.col]] = True
         dense[~stored, ~stored] = 0.0
     return dense
-
-
-def _check_values(A: NDArray[Any], *, kind: Kind | None, allow_missing: bool, who: str) -> None:
-    """Refuse infinite, missing and negative entries where they may not stand, and name the first."""
-    # The sum of squares is finite for finite entries of a sensible size: one product settles the usual case.
-    largest = _LARGEST[4 if A.dtype == np.float32 else 8]
-    with np.errstate(all="ignore"):
-        suspicious = not np.vdot(A, A) <= largest**2
-    if suspicious:
-        if np.isinf(A).any():
-            raise ProximityError(
-                f"{who} needs finite numbers. Got infinity (inf) at {_where(np.isinf(A))}. Use NaN for an unknown "
-                "entry, or a large finite number."
-            )
-        if not allow_missing and np.isnan(A).any():
-            raise ProximityError(
-                f"{who} does not accept missing entries. Got NaN at {_where(np.isnan(A))}. Fill them with "
-                "complete_kernel, or use an estimator that allows them, such as SimilarityKNN."
-            )
-        if np.nanmax(A, initial=0.0) > largest or np.nanmin(A, initial=0.0) < -largest:
-            more = ", or give it as float64" if A.dtype == np.float32 else ""
-            raise ProximityError(
-                f"{who} needs entries of at most {largest:g}, so that their squares can be added up. Got a larger one "
-                f"at {_where(np.abs(A) > largest)}. Divide the matrix by a constant{more}."
-            )
-    if kind == "dissimilarity" and A.size and np.nanmin(A, initial=0.0) < 0:
-        where = _where(A < 0)
-        raise ProximityError(
-            f"Negative values in data passed to {who}: dissimilarities must not be below zero. Got one at {where}. "
-            "If these are similarities, say kind='similarity' or convert with ToDissimilarity."
-        )
-
-
-def _check_not_vanishing(A: NDArray[Any], who: str) -> None:
-    """Refuse a training matrix that is not zero, but so nearly that a quotient by its entries overflows."""
-    if A.size and not np.vdot(A, A):
-        least = _LEAST[4 if A.dtype == np.float32 else 8]
-        if 0 < np.abs(A).max() < least:
-            raise ProximityError(
-                f"{who} needs a matrix that is zero, or whose largest entry is above {least:g}, so that it can be "
-                f"divided by. Got {np.abs(A).max():g} as the largest. Multiply the matrix by a constant."
-            )
-
-
-def _where(mask: NDArray[np.bool_]) -> str:
-    first = np.unravel_index(int(np.argmax(mask)), mask.shape)
-    names = ("row", "column", "slice")
-    return ", ".join(f"{name} {int(i)}" for name, i in zip(names, first))
 
 
 def _warn_if_other_kind(A: NDArray[Any], kind: Kind) -> None:

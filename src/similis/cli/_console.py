@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,10 +17,22 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-__all__ = ["BAD_INPUT", "INTERRUPTED", "echo", "guarded", "note", "print_json", "print_table", "show_progress"]
+__all__ = [
+    "BAD_INPUT",
+    "INTERRUPTED",
+    "echo",
+    "guarded",
+    "harmless",
+    "note",
+    "print_json",
+    "print_table",
+    "show_progress",
+]
 
 BAD_INPUT = 2
 INTERRUPTED = 130
+# Control characters but tab and line feed; marks that turn the direction of text; lone surrogates, which no file holds.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @contextmanager
@@ -48,7 +61,12 @@ def guarded() -> Iterator[None]:
 
 def note(text: str) -> None:
     """Say something on standard error, in one line."""
-    typer.echo(f"similis: {' '.join(text.split())}", err=True)
+    typer.echo(f"similis: {harmless(' '.join(text.split()))}", err=True)
+
+
+def harmless(text: str) -> str:
+    """Text that a terminal prints and does not obey: control and direction marks by their numbers."""
+    return _CONTROL.sub(lambda mark: repr(mark[0])[1:-1] if mark[0] > "~" else f"\\x{ord(mark[0]):02x}", text)
 
 
 def show_progress(quiet: bool) -> bool:
@@ -58,7 +76,7 @@ def show_progress(quiet: bool) -> bool:
 
 def echo(text: str = "") -> None:
     """A line of the result."""
-    typer.echo(text)
+    typer.echo(harmless(text))
 
 
 def print_json(value: Any) -> None:
@@ -68,9 +86,16 @@ def print_json(value: Any) -> None:
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> None:
     """The result for people; plain text where the output is no terminal."""
-    table = Table(*head, title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    table = Table(
+        *head,
+        title=None if title is None else escape(harmless(title)),
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        header_style="bold",
+    )
     for row in rows:
-        table.add_row(*(escape(cell if isinstance(cell, str) else _short(cell)) for cell in row))
+        table.add_row(*(escape(harmless(cell if isinstance(cell, str) else _short(cell))) for cell in row))
     console = Console(file=sys.stdout, soft_wrap=not sys.stdout.isatty(), highlight=False)
     if not sys.stdout.isatty():
         console.width = 10_000

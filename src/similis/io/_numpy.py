@@ -7,6 +7,7 @@ caller is ready to unpack, before anything of that size is allocated.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
 import os
@@ -27,6 +28,7 @@ from similis.io._raw import Raw
 
 __all__ = [
     "card",
+    "check_size",
     "from_card",
     "make_card",
     "read_npy",
@@ -38,6 +40,7 @@ __all__ = [
 ]
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+_LONGEST = 10_000  # bytes of a header that NumPy reads too
 _BY_NAME = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
 
 
@@ -45,6 +48,9 @@ def read_npz(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Ra
     """Read our own npz files, and others' if it is plain which of their arrays is the matrix."""
     where = short_path(path)
     with damaged(where, "npz archive"), zipfile.ZipFile(path) as archive:
+        on_disk = os.path.getsize(path)
+        if any(info.compress_size > on_disk for info in archive.infolist()):
+            raise ProximityError(f"{where} declares more bytes than it has; the file is truncated or damaged.")
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
         headers = {name: _member_header(archive, info, where, name) for name, info in members.items()}
         key = _choose(headers, key, where, square)
@@ -194,6 +200,8 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, header: Any, where:
     """One array of an archive, once its declared size is known to be honest and bearable."""
     where = f"{where}, array {short(info.filename.removesuffix('.npy'))}"
     size = info.file_size
+    if info.compress_type == zipfile.ZIP_STORED and size != info.compress_size:
+        raise ProximityError(f"{where} declares other sizes than it has; the file is truncated or damaged.")
     if info.compress_type != zipfile.ZIP_STORED and size > max_bytes:
         raise ProximityError(
             f"{where} unpacks to {size} bytes, more than max_bytes={max_bytes}; raise it if you trust it."
@@ -221,12 +229,22 @@ def _header(file: IO[bytes], where: str, pickles: bool = False) -> tuple[tuple[i
     version = tuple(file.read(2))
     if version not in _HEADERS:
         raise ProximityError(f"{where} is an npy array of version {version}, which is not read.")
+    length = file.read(2 if version == (1, 0) else 4)
+    if int.from_bytes(length, "little") > _LONGEST:  # before it is read: it may be packed
+        raise ProximityError(f"{where} has a header of more than {_LONGEST} bytes; the file is damaged.")
+    head = io.BytesIO(length + file.read(int.from_bytes(length, "little")))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about the age of the file
-        shape, fortran, dtype = _HEADERS[version](file)
+        shape, fortran, dtype = _HEADERS[version](head)
     if dtype.hasobject and not pickles:
         raise ProximityError(f"{where} holds pickled Python objects, which are never read; write plain numbers.")
     return shape, fortran, dtype
+
+
+def check_size(file: IO[bytes], size: int, where: str) -> None:
+    """Refuse an npy stream of `size` bytes whose header asks for another number of them."""
+    header = _header(file, where)
+    _agree(header, size - file.tell(), where)
 
 
 def _agree(header: Any, n_bytes: int, where: str) -> None:

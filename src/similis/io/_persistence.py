@@ -18,6 +18,7 @@ from typing import IO, Any
 import similis
 from similis._utils.files import atomic_write, short_path
 from similis._utils.storable import STORABLE
+from similis.io._numpy import check_size
 
 __all__ = ["load", "save"]
 
@@ -52,6 +53,7 @@ _OTHERS = frozenset(
         "sklearn.utils._metadata_requests.MethodMetadataRequest",
     }
 )
+MAX_BYTES = 2**31  # of what is packed in a model file
 _KEYS = frozenset({"builtins.str", "builtins.int", "builtins.float", "numpy.str_"})
 _NUMPY_KEYS = ("numpy.int", "numpy.uint", "numpy.float")
 _REFUSED = {
@@ -206,6 +208,24 @@ def _check_archive(file: IO[bytes], where: str) -> None:
         raise ValueError(f"{where} is compressed, and models are saved uncompressed; save the model with similis.save.")
     if sum(info.file_size for info in members) > size:
         raise ValueError(f"{where} is not a model file: it declares more bytes than it has.")
+    try:
+        with zipfile.ZipFile(file) as archive:
+            _check_arrays(archive, where)
+    except Exception as error:
+        raise ValueError(f"{where} is not a model file: {_reason(error)}.") from None
+
+
+def _check_arrays(archive: zipfile.ZipFile, where: str) -> None:
+    """No array declares more than it has, and no sparse matrix, which is an archive of its own, unpacks to too much."""
+    for info in archive.infolist():
+        with archive.open(info) as file:
+            if info.filename.endswith(".npy"):
+                check_size(file, info.file_size, where)
+            elif info.filename.endswith(".npz"):
+                with zipfile.ZipFile(file) as inner:
+                    if sum(part.file_size for part in inner.infolist()) > MAX_BYTES:
+                        raise ValueError(f"a sparse matrix unpacks to more than {MAX_BYTES} bytes")
+                    _check_arrays(inner, where)
 
 
 def _schema(file: IO[bytes], where: str) -> Any:

@@ -102,6 +102,8 @@ def _write_text(path: Path, P: Proximity, files: ExitStack) -> None:
             f"{short_path(beside)} exists and would be read as the labels of this matrix; remove it, or give labels."
         )
     file: Any = files.enter_context(atomic_write(path))
+    # Between the two renames a reader may find a matrix without labels, never one with those of another.
+    files.push(lambda failed, *_: None if failed else beside.unlink(missing_ok=True))
     if path.suffix.lower() == ".gz":
         file = files.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0))
     write_csv(file, P, delimiter="\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:]) else ",")

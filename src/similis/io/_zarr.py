@@ -6,6 +6,7 @@ reads. Filters of the older format 2 may run code when they decode, so stores wi
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from pathlib import Path
@@ -22,6 +23,7 @@ __all__ = ["create_zarr", "open_zarr", "read_zarr", "replace_folder", "write_zar
 
 CARD = "similis"
 CHUNK = 2048
+_PACKERS = frozenset({"blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd"})  # of format 2; others may run code
 
 
 def read_zarr(path: Path, *, mmap: bool, max_bytes: int) -> Raw:
@@ -30,6 +32,9 @@ def read_zarr(path: Path, *, mmap: bool, max_bytes: int) -> Raw:
     array = open_zarr(path)
     with damaged(where, "zarr store"):
         found = array.attrs.get(CARD)
+        piece = math.prod(array.chunks) * array.dtype.itemsize
+        if piece > max(max_bytes, array.nbytes):
+            raise ProximityError(f"{where} has chunks of {piece} bytes, more than max_bytes={max_bytes}; raise it.")
         if not mmap and array.nbytes > max_bytes and array.nbytes_stored() < array.nbytes:
             raise ProximityError(
                 f"{where} unpacks to {array.nbytes} bytes, more than max_bytes={max_bytes}; raise it, or use mmap=True."
@@ -80,6 +85,9 @@ def open_zarr(path: Path, mode: str = "r") -> Any:
             raise ProximityError(f"{where} must hold one array. Got a group; name the array inside it.")
         if array.metadata.zarr_format == 2 and array.metadata.filters:
             raise ProximityError(f"{where} has filters, which may run code; write it again without, or in format 3.")
+        packer = getattr(array.metadata, "compressor", None)
+        if packer is not None and packer.codec_id not in _PACKERS:
+            raise ProximityError(f"{where} is packed by {packer.codec_id[:40]!r}, which is not read; write it again.")
         if array.dtype.kind not in "fiub":
             raise ProximityError(f"{where} must hold real numbers. Got dtype {str(array.dtype)[:40]}.")
     return array

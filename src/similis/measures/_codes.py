@@ -48,9 +48,8 @@ def read_table(X: Any, who: str) -> NDArray[Any]:
     if table.dtype == object:
         for place, value in np.ndenumerate(table):
             if type(value).__hash__ is None:
-                raise ProximityError(
-                    f"{who} reads rows of hashable values. Got a {type(value).__name__} at row {place[0]}, column {place[1]}."
-                )
+                kind, (i, j) = type(value).__name__, place
+                raise ProximityError(f"{who} reads rows of hashable values. Got a {kind} at row {i}, column {j}.")
     return table
 
 

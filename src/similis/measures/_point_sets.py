@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from similis._utils.validation import _where
+from similis._utils.entries import first_place
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure, plain_rows
 
@@ -103,7 +103,7 @@ def as_points(x: Any, i: int, who: str, wanted: str) -> NDArray[Any]:
     if not points.size:
         raise ProximityError(f"{who} needs objects with at least one point. Object {i} is empty.")
     if not np.isfinite(points).all():
-        raise ProximityError(f"{who} needs finite numbers. Object {i} has none at {_where(~np.isfinite(points))}.")
+        raise ProximityError(f"{who} needs finite numbers. Object {i} has none at {first_place(~np.isfinite(points))}.")
     return points
 
 

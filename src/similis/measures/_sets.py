@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from similis import _kernels
+from similis._utils.entries import first_place
 from similis._utils.storable import storable
-from similis._utils.validation import _where, check_table
+from similis._utils.validation import check_table
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure, Tick, over_rows
 from similis.measures._vectors import Laid, lay
@@ -221,7 +222,7 @@ def read_sets(X: Any, measure: Measure) -> Any:
     values = A.data if sparse.issparse(A) else A
     strange = (values != 0) & (values != 1)
     if strange.any():
-        where = "a stored entry" if sparse.issparse(A) else _where(strange)
+        where = "a stored entry" if sparse.issparse(A) else first_place(strange)
         raise ProximityError(
             f"{who} reads sets of tokens, or binary rows of 0 and 1. Got {values[strange][0]} at {where}. "
             "Threshold the rows first, as in X > 0."

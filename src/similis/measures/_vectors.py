@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from similis._utils.validation import _where, check_table
+from similis._utils.entries import first_place
+from similis._utils.validation import check_table
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure
 
@@ -25,7 +26,7 @@ class VectorMeasure(Measure):
         A = check_table(X, who, dtype=(np.float64, np.float32), order="C")
         strange = ~np.isfinite(A)
         if strange.any():
-            where = _where(strange)
+            where = first_place(strange)
             what = "NaN" if np.isnan(A).any() else "infinity (inf)"
             raise ProximityError(f"{who} needs finite numbers. Got {what} at {where}. Impute or drop it first.")
         return A

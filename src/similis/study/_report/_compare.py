@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -164,6 +165,11 @@ def _goodness(error: float, table: Mapping[str, Row]) -> float:
     return max(0.0, 1 - (error - least) / reach)
 
 
+def _is_address(link: str | None) -> bool:
+    """Whether this leads to a page, and not to a script."""
+    return link is not None and urlsplit(link).scheme in ("", "http", "https", "file")
+
+
 def _studies(found: Comparison, links: Mapping[str, str]) -> Markup:
     """What was studied and what each study recommends."""
     body = []
@@ -178,7 +184,7 @@ def _studies(found: Comparison, links: Mapping[str, str]) -> Markup:
             percent(advice.error),
             f"{percent(advice.interval[0])} to {percent(advice.interval[1])}",
         )
-        word = tag("a", name, href=links[name]) if name in links else name
+        word = tag("a", name, href=links[name]) if _is_address(links.get(name)) else name
         body.append(tag("tr", tag("th", word, scope="row", class_="text"), *(tag("td", fact) for fact in facts)))
     heads = ("study", "objects", "classes", "kind", "splits", "use", "error", "95 % interval")
     top = [tag("th", head, scope="col", class_="text" if not k else None) for k, head in enumerate(heads)]

@@ -1,0 +1,234 @@
+"""The file readers under attack: for each, valid files to start from, and how bytes reach it.
+
+Containers with checksums (zip, gzip, the journal's lines) would stop nearly every change at the door, so beside the
+plain files there are entries where the bytes are what is inside and the container is made afresh around them.
+"""
+
+import gzip
+import io
+import json
+import shutil
+import tempfile
+import warnings
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+import similis
+from similis import Proximity, Study, StudyResult, read_proximity, write_proximity
+from similis.io import read_labels, read_objects
+from similis.reproduce import read_results
+from similis.study import read_model, train_model, write_model
+from similis.study._journal import Journal
+from similis.study._report import report_page
+
+LIMIT = 2**24  # what a file may unpack to here
+
+
+class Reader:
+    """One way in: `seeds` to start from, `place(data)` writes the files, `read()` reads them."""
+
+    def __init__(self, folder, name, read, *, seeds, wrap=lambda data: data, others=()):
+        self.path, self._read, self.seeds, self.wrap = folder / name, read, seeds, wrap
+        for other, content in dict(others).items():
+            (folder / other).parent.mkdir(parents=True, exist_ok=True)
+            (folder / other).write_bytes(content)
+        self.folder = folder
+
+    def place(self, data):
+        """Put the bytes where the reader finds them."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_bytes(self.wrap(data))
+
+    def read(self):
+        """Let the reader have them."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self._read()
+
+
+def _toy():
+    rng = np.random.default_rng(0)
+    S = rng.normal(size=(4, 4)).round(2)
+    return Proximity(S + S.T, ids=["a", "b c", "é", "d"], kind="similarity", labels=["x", "y", "x", "y"])
+
+
+def _written(name, P=None):
+    """The bytes of a file that write_proximity makes."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_proximity(Path(folder) / name, P or _toy())
+        return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(Path(folder).rglob("*")) if p.is_file()}
+
+
+def _zip(name, *, stored=True, others=()):
+    def wrap(data):
+        buffer = io.BytesIO()
+        kind = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
+        with zipfile.ZipFile(buffer, "w", kind) as archive:
+            archive.writestr(name, data)
+            for other, content in dict(others).items():
+                archive.writestr(other, content)
+        return buffer.getvalue()
+
+    return wrap
+
+
+def _npy(array):
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def _result():
+    S, y = similis.make_similarity(12, 2, random_state=0)
+    return Study(["nc", "knn"], n_splits=2, cv=2).run(S, y, ids=[f"o{i}" for i in range(12)])
+
+
+def _journal_lines(data):
+    """Lines of JSON objects with the sums that the journal asks for."""
+    lines = []
+    for line in data.split(b"\n"):
+        body = line.strip().removeprefix(b"{")
+        lines.append(b'{"crc":"%08x",' % zlib.crc32(body) + body + b"\n")
+    return b"".join(lines)
+
+
+def _read_journal(path):
+    before = path.read_bytes()
+    with Journal(path) as journal:
+        journal.refresh()
+    if path.read_bytes() != before:
+        raise AssertionError("reading changed the journal")
+
+
+def _report(path):
+    return report_page(StudyResult.load(path))
+
+
+def _model(folder):
+    """A trained model: its file, its card and the members of the file."""
+    S, y = similis.make_similarity(12, 2, random_state=0)
+    write_model(train_model(S, y, study=Study("nc", n_splits=2, cv=2)), folder / "m.skops")
+    data = (folder / "m.skops").read_bytes()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    return data, (folder / "m.card.json").read_bytes(), members
+
+
+def _swap(members, name):
+    def wrap(data):
+        return _zip(name, others={k: v for k, v in members.items() if k != name})(data)
+
+    return wrap
+
+
+def matrix_readers(folder):
+    """Readers of proximities, objects and labels."""
+    few = {"square": True, "max_bytes": LIMIT}
+    csv, npz, npy = _written("m.csv"), _written("m.npz"), _written("m.npy")
+    parquet, zarr = _written("m.parquet"), _written("m.zarr")
+    bare = b"1,0.5\n0.5,1\n"
+    chunk = next(name for name in zarr if name != "m.zarr/zarr.json")
+
+    def matrix(name, **options):
+        return lambda: read_proximity(folder / name, **(few | options))
+
+    v2 = {"zarr_format": 2, "shape": [2, 2], "chunks": [2, 2], "dtype": "<f8", "compressor": None, "fill_value": 0,
+          "order": "C", "filters": None}  # fmt: skip
+    objects = b"id,class,a,b\no1,x,1,2\no2,y,3,4\n"
+    graphs = [{"id": f"g{i}", "label": "x", "edges": [[0, 1]], "node_labels": [0, 1]} for i in range(2)]
+    return {
+        "csv": Reader(folder, "m.csv", matrix("m.csv"), seeds=[csv["m.csv"], bare, b"a;b\n1;\nNA;2\n"]),
+        "csv, any shape": Reader(folder, "q.tsv", matrix("q.tsv", square=False), seeds=[b"\ta\tb\nx\t1\t2\n", bare]),
+        "csv.gz": Reader(folder, "p.csv.gz", matrix("p.csv.gz"), seeds=[gzip.compress(csv["m.csv"], mtime=0)]),
+        "csv inside gzip": Reader(folder, "i.csv.gz", matrix("i.csv.gz"), seeds=[csv["m.csv"]], wrap=gzip.compress),
+        "labels beside a csv": Reader(
+            folder, "l.labels.csv", matrix("l.csv"), seeds=[csv["m.labels.csv"], b"x\ny\nx\ny\n"],
+            others={"l.csv": csv["m.csv"]},
+        ),
+        "labels": Reader(
+            folder, "y.csv", lambda: read_labels(folder / "y.csv", None, 2, max_bytes=LIMIT), seeds=[b"a\nb\n", b"id,label\na,1\nb,2\n"]
+        ),
+        "npy": Reader(folder, "m.npy", matrix("m.npy"), seeds=[npy["m.npy"], _npy(np.eye(3, dtype="f4"))]),
+        "npy, mapped": Reader(folder, "k.npy", matrix("k.npy", mmap=True), seeds=[npy["m.npy"]]),
+        "sidecar of an npy": Reader(
+            folder, "s.npy.json", matrix("s.npy"), seeds=[npy["m.npy.json"]], others={"s.npy": npy["m.npy"]}
+        ),
+        "npz": Reader(folder, "m.npz", matrix("m.npz"), seeds=[npz["m.npz"], _zip("S.npy", stored=False)(_npy(np.eye(3)))]),
+        "array inside an npz": Reader(
+            folder, "a.npz", matrix("a.npz"), seeds=[_npy(np.eye(3))], wrap=_zip("values.npy", stored=False)
+        ),
+        "ids inside an npz": Reader(
+            folder, "d.npz", matrix("d.npz"), seeds=[_npy(np.array(["a", "b"]))],
+            wrap=_zip("ids.npy", others={"values.npy": _npy(np.eye(2))}),
+        ),
+        "parquet": Reader(folder, "m.parquet", matrix("m.parquet"), seeds=[parquet["m.parquet"]]),
+        "zarr metadata": Reader(
+            folder, "m.zarr/zarr.json", matrix("m.zarr"), seeds=[zarr["m.zarr/zarr.json"]],
+            others={chunk: zarr[chunk]},
+        ),
+        "zarr chunk": Reader(folder, chunk.replace("m.zarr", "n.zarr"), matrix("n.zarr"), seeds=[zarr[chunk]],
+                             others={"n.zarr/zarr.json": zarr["m.zarr/zarr.json"]}),
+        "zarr metadata, format 2": Reader(
+            folder, "o.zarr/.zarray", matrix("o.zarr"), seeds=[json.dumps(v2).encode(), json.dumps(v2 | {"compressor": {"id": "zlib", "level": 1}}).encode()],
+            others={"o.zarr/0.0": np.eye(2).tobytes()},
+        ),
+        "objects": Reader(folder, "x.csv", lambda: read_objects(folder / "x.csv", max_bytes=LIMIT), seeds=[objects, b"word\ntree\nthree\n"]),
+        "objects in JSON": Reader(
+            folder, "x.json", lambda: read_objects(folder / "x.json", max_bytes=LIMIT),
+            seeds=[json.dumps(graphs).encode(), b'[[1,2],[3]]', b'[{"id":1,"object":"a"}]'],
+        ),
+    }  # fmt: skip
+
+
+def study_readers(folder):
+    """Readers of models, results and journals."""
+    data, card, members = _model(folder)
+    result = _result()
+    result.save(folder / "r.json")
+    whole = (folder / "r.json").read_bytes()
+    arrays = [name for name in members if name.endswith(".npy")]
+    with tempfile.TemporaryDirectory() as other:
+        S, y = similis.make_similarity(10, 2, random_state=0)
+        Study("nc", n_splits=2, cv=2, journal=Path(other) / "j").run(S, y)
+        journal = (Path(other) / "j").read_bytes()
+    plain = b"\n".join(b"{" + line[19:] for line in journal.splitlines())
+    tables = {"paper": "chen2010", "table": "4.1", "date": "2026-01-01", "cells": [], "runs": 20}
+    shutil.copy(folder / "m.skops", folder / "c.skops")
+    return {
+        "model": Reader(folder, "m.skops", lambda: similis.load(folder / "m.skops"), seeds=[data]),
+        "description inside a model": Reader(
+            folder, "d.skops", lambda: similis.load(folder / "d.skops"), seeds=[members["schema.json"]],
+            wrap=_swap(members, "schema.json"),
+        ),
+        "array inside a model": Reader(
+            folder, "a.skops", lambda: similis.load(folder / "a.skops"), seeds=[members[arrays[0]]],
+            wrap=_swap(members, arrays[0]),
+        ),
+        "card of a model": Reader(folder, "c.card.json", lambda: read_model(folder / "c.skops"), seeds=[card]),
+        "results": Reader(folder, "r.json", lambda: StudyResult.load(folder / "r.json"), seeds=[whole]),
+        "results.gz": Reader(folder, "g.json.gz", lambda: StudyResult.load(folder / "g.json.gz"), seeds=[gzip.compress(whole, mtime=0)]),
+        "results, and their report": Reader(folder, "p.json", lambda: _report(folder / "p.json"), seeds=[whole]),
+        "journal": Reader(folder, "j", lambda: _read_journal(folder / "j"), seeds=[journal]),
+        "lines of a journal": Reader(folder, "k", lambda: _read_journal(folder / "k"), seeds=[plain], wrap=_journal_lines),
+        "reproduced tables": Reader(
+            folder, "tables/t.json", lambda: read_results(folder / "tables"), seeds=[json.dumps(tables).encode()]
+        ),
+    }  # fmt: skip
+
+
+NAMES = (
+    "csv|csv, any shape|csv.gz|csv inside gzip|labels beside a csv|labels|npy|npy, mapped|sidecar of an npy|npz|"
+    "array inside an npz|ids inside an npz|parquet|zarr metadata|zarr chunk|zarr metadata, format 2|objects|"
+    "objects in JSON|model|description inside a model|array inside a model|card of a model|results|results.gz|"
+    "results, and their report|journal|lines of a journal|reproduced tables"
+).split("|")
+
+
+def readers(folder):
+    """All of them, by name."""
+    found = matrix_readers(folder) | study_readers(folder)
+    assert list(found) == NAMES
+    return found
