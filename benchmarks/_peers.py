@@ -50,11 +50,13 @@ def environment(name):
     for requirements in ENVIRONMENTS[name]:
         print(f"making an environment for {name}: {' '.join(requirements)}", flush=True)
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-        install = [str(python), "-m", "pip", "install", "--quiet", "--only-binary", ":all:", *requirements]
-        if subprocess.run(install, stderr=subprocess.DEVNULL).returncode == 0:
+        install = [str(python), "-m", "pip", "install", "--quiet", "--prefer-binary", *requirements]
+        done = subprocess.run(install, capture_output=True, text=True)
+        if done.returncode == 0:
             (folder / "complete").touch()
             return python
-    print(f"{name} cannot be installed here; its lines are left out")
+        print("\n".join(done.stderr.splitlines()[-3:]))
+    print(f"{name} cannot be installed here; its lines are left out", flush=True)
     return None
 
 

@@ -113,16 +113,18 @@ def gap(ours, theirs):
 
 def searches(bench):
     D, y, _ = problem(200, 2)
-    bench.compare(
-        "HLM (vsh), 13 numbers x 10 folds, n = 200, 2 starts",
-        search(PathSearchCV, MixtureHLM(n_init=2, random_state=0), D, y),
-        search(GridSearchCV, PlainHLM(n_init=2), D, y),
-        peer_name="GridSearchCV of plain NumPy HLM",
-        floor=10,
-        goal=24,
-        repeats=5,
-        check=gap,  # in accuracy: other random starts
-    )
+    # With two starts a model takes about a millisecond, half of it outside the compiled loops; 20 are the default.
+    for n_init, floor, goal, repeats in ((2, 6, 10, 5), (8, 10, 24, 2)):
+        bench.compare(
+            f"HLM (vsh), 13 numbers x 10 folds, n = 200, {n_init} starts",
+            search(PathSearchCV, MixtureHLM(n_init=n_init, random_state=0), D, y),
+            search(GridSearchCV, PlainHLM(n_init=n_init), D, y),
+            peer_name="GridSearchCV of plain NumPy HLM",
+            floor=floor,
+            goal=goal,
+            repeats=repeats,
+            check=gap,  # in accuracy: other random starts
+        )
     D, y, _ = problem(600, 6)
     for clustering, floor in (("vsh", 0.9), ("kmedoids", 1.5), ("ward", 2)):
         model = MixtureHLM(clustering=clustering, n_init=5, random_state=0)
@@ -167,7 +169,7 @@ def table_4(bench):
         lambda: KernelHLM().fit(D, y).predict(Q),
         lambda: KNeighborsClassifier(5, metric="precomputed").fit(D, y).predict(Q),
         peer_name="KNeighborsClassifier(precomputed)",
-        floor=0.1,  # "within one order of magnitude slower"
+        floor=0.5,  # the paper: "within one order of magnitude slower"
         repeats=5,
     )
 

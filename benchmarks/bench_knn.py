@@ -38,8 +38,8 @@ def main():
             lambda ours=ours, D=D, y=y: ours.fit(D, y),
             lambda theirs=theirs, D=D, y=y: theirs.fit(D, y),
             peer_name="GridSearchCV",
-            floor=30,
-            goal=60,
+            floor=40,
+            goal=120,
             repeats=repeats,
             check=score_difference,
         )

@@ -111,7 +111,7 @@ def main():
     for name in ("noisy", "nearly PSD", "duplicates"):
         S, y = problem(name)
         blocks, s, indices = blocks_of(S, 8)
-        for peer_name, solve, floor, goal in (("quadprog", quadprog, 8, 19), ("daqp", daqp, 3, 8)):
+        for peer_name, solve, floor, goal in (("quadprog", quadprog, 25, 90), ("daqp", daqp, 8, 40)):
             bench.compare(
                 f"KRI sweep 19 k x 9 lambda, {name}",
                 lambda blocks=blocks, s=s: kri_weights(blocks, s, RIDGES, ks=KS).weights,
@@ -126,6 +126,7 @@ def main():
             lambda S=S, y=y, indices=indices, s=s: local_scores(S, indices, s, y, 10, KS, RIDGES),
             lambda blocks=blocks, s=s: looped(daqp, blocks, s, KS, RIDGES),
             peer_name="daqp",
+            floor=5,
         )
     S, _ = problem("noisy")
     blocks, s, _ = blocks_of(S, 1)
@@ -134,20 +135,23 @@ def main():
         lambda: kri_weights(blocks, s, RIDGES, ks=KS).weights,
         lambda: looped(cvxpy, blocks, s, KS, RIDGES),
         peer_name="cvxpy + clarabel",
-        floor=25,
-        goal=50,
+        floor=500,
+        goal=4000,
         repeats=2,
         check=excess(blocks, s, KS, RIDGES),
     )
     blocks, s, _ = blocks_of(S, 100)
-    for k in (5, 16, 32, 64, 128):
+    # k: floors against quadprog and daqp
+    floors = {5: (5, 2.5), 16: (5, 1.5), 32: (1.4, 1), 64: (8, 3.5), 128: (20, 9)}
+    for k in floors:
         part, query = np.ascontiguousarray(blocks[:, :k, :k]), np.ascontiguousarray(s[:, :k])
-        for peer_name, solve in (("quadprog", quadprog), ("daqp", daqp)):
+        for (peer_name, solve), floor in zip((("quadprog", quadprog), ("daqp", daqp)), floors[k]):
             bench.compare(
                 f"KRI single problems, k = {k}",
                 lambda part=part, query=query: kri_weights(part, query, 0.1).weights,
                 lambda part=part, query=query, solve=solve, k=k: looped(solve, part, query, [k], [0.1]),
                 peer_name=peer_name,
+                floor=floor,
                 check=excess(part, query, [k], [0.1]),
             )
     print(bench.write())

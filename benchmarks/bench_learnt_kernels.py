@@ -102,7 +102,7 @@ def linear_programme(S, y, eta, gamma, p):
 def spectra(bench):
     for n, floor, goal, repeats, points in (
         (80, 2.5, 7, 3, ((1e-2, 1e-2), (1e-3, 1e-3), (1e-2, 0.1))),
-        (350, 4, 8, 2, ((1e-2, 1e-2), (1e-3, 1e-3))),
+        (350, 4.5, 9, 2, ((1e-2, 1e-2), (1e-3, 1e-3))),
         (800, 7, 14, 2, ((1e-2, 1e-2),)),
     ):
         S, y = data(n)
@@ -133,7 +133,7 @@ def fusion(bench):
         lambda: SpectralMachine(y, [spectrum(S)], kernels, trace).solve(0.01, 0.1).objective,
         lambda: conic_simmkl(S, kernels, y, 0.01, 0.1, trace),
         peer_name="cvxpy + SCS",
-        floor=100,
+        floor=300,
         goal=600,
         repeats=1,
         check=relative(1e-4),
@@ -153,8 +153,8 @@ def whole_kernels(bench):
         indefinite,
         lambda: conic_kernel(S, y, eta, 2 * eta * rho, True),
         peer_name="cvxpy + SCS",
-        floor=4,
-        goal=8,
+        floor=90,
+        goal=200,
         repeats=1,
         check=relative(1e-4),
     )
@@ -163,11 +163,11 @@ def whole_kernels(bench):
         lambda: FullKernelMachine(*np.linalg.eigh(S), y).solve(0.01, 0.1).objective,
         lambda: conic_kernel(S, y, 0.01, 0.1, False),
         peer_name="cvxpy + SCS",
-        floor=2,
+        floor=25,
         repeats=1,
         check=relative(1e-4),
     )
-    for n, repeats in ((80, 5), (350, 5), (800, 3), (2000, 2)):
+    for n, floor, goal, repeats in ((80, 3, 6, 5), (350, 60, 130, 5), (800, 70, 150, 3), (2000, 45, 90, 2)):
         S, y = data(n)
         machine = IndefiniteMachine(*np.linalg.eigh(S), y)
         v = 0.1 * y * np.where(y > 0, (y < 0).sum(), (y > 0).sum()) / n
@@ -181,8 +181,8 @@ def whole_kernels(bench):
             lambda machine=machine, v=v: machine.update(v, 1.0)[0],
             decomposed,
             peer_name="full decomposition",
-            floor=3 if n >= 350 else 2,
-            goal=4,
+            floor=floor,
+            goal=goal,
             repeats=repeats,
             check=lambda a, b: np.abs(a - b).max() / np.abs(b).max(),
         )
@@ -192,14 +192,14 @@ def approximation(bench):
     """The paper found its linear programme further from the optimum and slower; here is by how much."""
     S, y = data(80)
     exact = simsvm(S, y, 0.01, 0.01, 1).objective
-    for p in (10, 50):
+    for p, floor in ((10, 6), (50, 60)):
         value = linear_programme(S, y, 0.01, 0.01, p)
         bench.compare(
             f"SimSVM with norm 1, n = 80, against the linear programme (5.28), p = {p}",
             lambda: simsvm(S, y, 0.01, 0.01, 1).objective,
             lambda p=p: linear_programme(S, y, 0.01, 0.01, p),
             peer_name="HiGHS dual simplex",
-            floor=1,
+            floor=floor,
             repeats=1,
             peer_above_optimum=value / exact - 1,
         )

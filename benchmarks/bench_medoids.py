@@ -67,14 +67,14 @@ def main():
             return min(runs)
 
         few = starts[:n_plain]
-        for method, floor in (("vsh", 10), ("eager", 10)):
+        for method, floor, goal in (("vsh", 17, 34), ("eager", 12, 24)):
             bench.compare(
                 f"k-medoids ({method}), n = {n}, k = {k}, {n_plain} starts",
                 lambda method=method, few=few, ours=ours: ours(method, few),
                 lambda few=few, D=D: min(plain_vertex_substitution(D, row) for row in few),
                 peer_name="plain NumPy vertex substitution",
                 floor=floor if n == 2500 else None,
-                goal=24 if n == 2500 else None,
+                goal=goal if n == 2500 else None,
                 repeats=2,
                 check=same if method == "vsh" else excess,
             )
@@ -84,8 +84,8 @@ def main():
                 lambda method=method, starts=starts, ours=ours: ours(method, starts),
                 lambda starts=starts, theirs=theirs: theirs(starts),
                 peer_name="kmedoids.fasterpam",
-                floor=0.8 if method == "eager" else None,
-                goal=1 if method == "eager" else None,
+                floor=(1.4 if n == 2500 else 0.8) if method == "eager" else None,
+                goal=(2.8 if n == 2500 else 1) if method == "eager" else None,
                 repeats=3,
                 check=excess,
             )

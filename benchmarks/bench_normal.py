@@ -84,7 +84,7 @@ def main():
             whole_grid(NormalQuadratic(shrinkage="trace"), S, y, Q),
             fit_each(lambda r: QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=r, tol=0), S, y, Q),
             peer_name="20 fits of QDA(eigen)",
-            floor=10,
+            floor=24,
             repeats=3,
             check=disagreement,
         )

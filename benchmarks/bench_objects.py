@@ -44,14 +44,14 @@ def strings(rng, n, length, letters):
 
 def edit(bench, rng):
     """rapidfuzz underneath: the floor is that wrapping it costs nothing; half the matrix is the gain."""
-    for n, length in ((400, 200), (400, 60), (1000, 30)):
+    for n, length, floor in ((400, 200, 0.9), (400, 60, 0.9), (1000, 30, 1.5)):
         X = strings(rng, n, length, list("acgt"))
         bench.compare(
             f"Levenshtein, length {length}",
             lambda X=X: Edit().matrix(X),
             lambda X=X: cdist(X, X, scorer=Levenshtein.distance),
             peer_name="rapidfuzz cdist",
-            floor=0.9,
+            floor=floor,
             goal=1.8,
             check=largest_difference,
             n=n,
@@ -67,6 +67,7 @@ def edit(bench, rng):
         lambda: Edit(substitution=costs).matrix(X),
         plain,
         peer_name="loops in Python",
+        floor=50,
         repeats=2,
         check=largest_difference,
         n=25,
@@ -153,7 +154,7 @@ def alignment(bench, rng):
     def pairs():
         return np.array([[parasail.sw_striped_16(x, z, 11, 1, parasail.blosum62).score for z in X] for x in X])
 
-    for name, peer, floor in (("parasail, a profile a row", profiles, 0.9), ("parasail, pair by pair", pairs, 0.9)):
+    for name, peer, floor in (("parasail, a profile a row", profiles, 0.9), ("parasail, pair by pair", pairs, 1.3)):
         bench.compare(
             f"Smith-Waterman, length 200 ({'profiles' if peer is profiles else 'pairs'})",
             lambda: Alignment().matrix(X),
@@ -172,7 +173,7 @@ def transport(bench, rng):
 
     The floor is for small signatures, such as the ten colours of an image; with many points solving is most of it.
     """
-    for points, n, floor, goal in ((10, 60, 4, 11), (40, 40, None, None)):
+    for points, n, floor, goal in ((10, 60, 7, 14), (40, 40, None, None)):
         X = [(rng.normal(size=(points, 3)), rng.dirichlet(np.ones(points))) for _ in range(n)]
         bench.compare(
             f"earth mover's distance, {points} points",
@@ -233,7 +234,7 @@ def texts(bench, rng):
         lambda: Compression().matrix(Y),
         plain,
         peer_name="loop of zlib",
-        floor=0.9,
+        floor=1.6,
         repeats=3,
         check=largest_difference,
         n=80,
@@ -266,12 +267,13 @@ def information(bench, rng):
             [[2 * a[x == z].sum() / (a.sum() + b.sum()) for b, z in zip(bits, some)] for a, x in zip(bits, some)]
         )
 
-    for name, ours, peer in (("residual entropy", residual, entropies), ("Lin", lin, surprise)):
+    for name, ours, peer, floor in (("residual entropy", residual, entropies, 100), ("Lin", lin, surprise, 14)):
         bench.compare(
             f"{name}, 16 votes",
             lambda ours=ours: ours.matrix(some),
             peer,
             peer_name="numpy, pair by pair",
+            floor=floor,
             repeats=3,
             check=largest_difference,
             n=60,
@@ -298,6 +300,7 @@ def series(bench, rng):
         lambda: DTW().matrix(X),
         lambda: np.array([[one(x, z) for z in X] for x in X]),
         peer_name="loops in numpy",
+        floor=70,
         repeats=2,
         check=largest_difference,
         n=15,

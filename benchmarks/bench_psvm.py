@@ -32,7 +32,7 @@ def main():
     with threadpool_limits(1):
         for n, floor, goal, repeats, points in (
             (200, 5, 10, 3, ((1e-4, 1.0), (1e-2, 100.0), (1e-4, 1e4))),
-            (800, 15, 30, 1, ((1e-2, 100.0),)),
+            (800, 17, 35, 1, ((1e-2, 100.0),)),
         ):
             S, codes = problem(n, 2)
             y = np.where(codes == 0, 1.0, -1.0)

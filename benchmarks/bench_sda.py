@@ -67,16 +67,16 @@ def largest_difference(a, b):
 
 def exponents(bench):
     rng = np.random.default_rng(0)
-    for size, floor, goal in ((9, 80, 170), (200, 20, 45), (5000, 4, 9)):
+    for size, floors, goals in ((9, (90, 110), (170, 800)), (200, (35, 115), (70, 240)), (5000, (70, 280), (150, 600))):
         values = np.sort(rng.random(size))
         means = values[0] + np.ptp(values) * (0.05 + 0.9 * rng.random(N))
         options = {"peer_name": "scipy brentq", "repeats": 2, "check": largest_difference, "problems": N}
-        for name, ours in (("newton", one_by_one), ("table", together)):
+        for name, ours, floor, goal in zip(("newton", "table"), (one_by_one, together), floors, goals):
             bench.compare(
                 f"SDA exponents, {size} values, {name}",
                 lambda values=values, means=means, ours=ours: ours(values, means),
                 lambda values=values, means=means: brentq_discrete(values, means),
-                floor=floor if name == "newton" else max(floor, 100 if size == 5000 else 0),
+                floor=floor,
                 goal=goal,
                 **options,
             )
@@ -139,7 +139,7 @@ def disagreement(ours, plain):
 
 def local(bench):
     rng = np.random.default_rng(0)
-    for n, digits, values in ((800, 2, "100 values"), (200, 15, "all different")):
+    for n, digits, values, floor in ((800, 2, "100 values", 30), (200, 15, "all different", 100)):
         y = np.arange(n) % 2
         d = euclidean_distances(rng.normal(size=(n, 5)) + 0.7 * y[:, None])
         S = np.round(np.exp(-d / np.median(d)), digits)
@@ -149,7 +149,7 @@ def local(bench):
             lambda S=S, y=y, fold=fold: LocalSDA().predict_path_cv(S, y, fold, [{"n_neighbors": k} for k in KS]),
             lambda S=S, y=y, fold=fold: plain_local_sda(S, y, fold, KS),
             peer_name="plain loop, scipy brentq",
-            floor=30,
+            floor=floor,
             goal=300,
             repeats=3,
             check=disagreement,

@@ -57,7 +57,7 @@ def main():
                 lambda K=K: SpectrumClip().fit_transform(K),
                 lambda K=K: plain(K, "clip"),
                 peer_name="scipy eigh",
-                floor=5,
+                floor=7,
                 repeats=3 if n > 1000 else 5,
                 check=lambda a, b: np.abs(a - b).max(),
             )

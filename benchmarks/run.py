@@ -17,7 +17,8 @@ from targets import TARGETS
 
 HERE = Path(__file__).parent
 LIMIT = 900  # seconds for a script
-# Name -> records it writes. Cheap ones first; those without a peer (incremental, suspects) are run by hand.
+BY_HAND = ("incremental", "suspects")  # no peer to compare with
+# Name -> records it writes, the quick ones first.
 SCRIPTS = {
     "import": ("import",),
     "knn": ("knn",),

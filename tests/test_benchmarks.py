@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,17 @@ ROOT = Path(__file__).parents[1]
 RECORDS = sorted((ROOT / "benchmarks" / "results").glob("*.json"))
 
 
-def load_readme_script():
-    spec = importlib.util.spec_from_file_location("readme", ROOT / "scripts" / "readme.py")
+def load_script(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module  # a dataclass looks its module up, and run.py imports targets.py
     spec.loader.exec_module(module)
     return module
 
 
-README = load_readme_script()
+README = load_script(ROOT / "scripts" / "readme.py")
+TARGETS = load_script(ROOT / "benchmarks" / "targets.py").TARGETS
+RUN = load_script(ROOT / "benchmarks" / "run.py")
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda p: p.stem)
@@ -36,3 +40,31 @@ def test_records_hold_versions_machine_and_every_repeat(path):
 @pytest.mark.parametrize(("page", "name"), list(README.SECTIONS))
 def test_pages_quote_what_the_repository_holds(page, name):
     assert README.quoted(page, name) == README.SECTIONS[page, name](), "run: python scripts/readme.py --write"
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda t: f"{t.item}-{t.peer}")
+def test_every_promise_is_measured_and_no_script_holds_itself_to_less(target):
+    items = target.items(RUN.read(ROOT / "benchmarks" / "results", target.record))
+    assert items, f"nothing in results/{target.record}.json answers for {target.item}"
+    assert all(item["floor"] is not None and item["floor"] >= target.floor for item in items)
+    assert target.goal >= target.floor
+
+
+def test_seventeen_kinds_of_work_are_promised_and_all_scripts_are_run():
+    assert len({target.work for target in TARGETS}) == 17
+    scripts = {path.stem.removeprefix("bench_") for path in (ROOT / "benchmarks").glob("bench_*.py")}
+    assert scripts == {*RUN.SCRIPTS, *RUN.BY_HAND}
+    assert {target.record for target in TARGETS} <= {record for records in RUN.SCRIPTS.values() for record in records}
+
+
+def test_a_missed_floor_is_said_and_counted(tmp_path, capsys):
+    item = {"peer": "plain", "ours_seconds": [1.0], "peer_seconds": [3.0], "ratio": 3.0}
+    found = [item | {"name": "a", "floor": 4, "goal": 9}, item | {"name": "b", "floor": 2, "goal": 3}]
+    found += [item | {"name": "c", "floor": 2, "goal": 4}, item | {"name": "d", "floor": None, "goal": None}]
+    (tmp_path / "knn.json").write_text(json.dumps({"items": found}))
+    assert RUN.report(["knn"], tmp_path) == 1
+    assert RUN.report(["knn"], tmp_path, failed=["knn"]) == 2
+    printed = capsys.readouterr().out
+    verdicts = [line.split()[-1] for line in printed.splitlines() if line.startswith(tuple("abcd"))][:4]
+    assert verdicts == ["MISSED", "goal", "met", "3x"]
+    assert "floors met: 2 of 3; goals reached: 1 of 3; knn did not finish" in printed
