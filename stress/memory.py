@@ -3,8 +3,8 @@
 The bound is private memory (RLIMIT_DATA) beyond what the process holds after the libraries are loaded, everything is
 compiled and the input is there; mapped files do not count. A job that asks for more fails. The peak is sampled every
 two milliseconds. Bounds are stated in multiples of the matrix for what lives in memory and in megabytes for what stays
-on disk (the guide "Beyond memory" derives them). The leak test fits and asks one estimator of each family 1,000 times and
-looks at what the process holds after the first 200 and at the end.
+on disk (the guide "Beyond memory" derives them). The leak test fits and asks one estimator of each family 1,000 times
+and looks at what the process holds after the first 200 and at the end.
 """
 
 import gc

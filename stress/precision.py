@@ -59,7 +59,7 @@ def moved(A, rng, symmetric=False):
     """Entries moved by up to one rounding of float32, the same for both directions of a symmetric matrix."""
     noise = rng.uniform(-1, 1, A.shape)
     if symmetric:
-        noise = np.triu(noise) + np.triu(noise, 1).T
+        noise = np.triu(noise, 1) + np.triu(noise, 1).T  # self-similarities stay equal
     return A * (1 + EPS * noise)
 
 
