@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from similis._utils.files import atomic_write
 from similis.reproduce._counts import Cell, counted, made, markdown_table, repetition, seconds_of
@@ -45,7 +46,7 @@ def write_pages(results: str | os.PathLike[str], pages: str | os.PathLike[str]) 
     return [folder / name for name in texts]
 
 
-def _page(record: Cell) -> str:
+def _page(record: dict[str, Any]) -> str:
     cells = record["cells"]
     counts = counted(cells)
     missed = [cell for cell in cells if cell["verdict"] not in NO_MISS]
@@ -60,6 +61,7 @@ def _page(record: Cell) -> str:
         f"At most {record['runs']} runs a figure, made {days}; commit {commits}; {seconds_of(cells):.0f} seconds; "
         f"similis {record['versions']['similis']}, scikit-learn {record['versions']['scikit-learn']}, numpy "
         f"{record['versions']['numpy']}.",
+        *_fewer(record),
         *([f"The first runs were repeated with the latest code: {again}."] if again else []),
         "",
         record["rule"],
@@ -74,6 +76,16 @@ def _page(record: Cell) -> str:
         lines += ["None."]
     lines += ["", *_remarks(cells), *_grids(cells), *_without(record["without"])]
     return "\n".join(lines)
+
+
+def _fewer(record: dict[str, Any]) -> list[str]:
+    """Figures with fewer runs than the table has; facts, which have no runs, are none of them."""
+    found: dict[int, dict[str, None]] = {}
+    for cell in record["cells"]:
+        if cell["method"] and 0 < len(cell["values"]) < record["runs"]:
+            found.setdefault(len(cell["values"]), {})[f"{cell['method']} ({_where(cell)})"] = None
+    parts = [f"{runs} for {', '.join(names)}" for runs, names in sorted(found.items())]
+    return [f"Fewer runs: {'; '.join(parts)}."] if parts else []
 
 
 def _miss_row(cell: Cell) -> list[str]:
