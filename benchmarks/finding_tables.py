@@ -27,7 +27,7 @@ def table(head, rows):
 
 
 def likely(p):
-    return "0" if p < 1e-99 else f"{p:.2g}"
+    return "< 1e-99" if p < 1e-99 else f"{p:.2g}"
 
 
 def fitted(fit, mechanism):
@@ -154,7 +154,7 @@ def law():
 
 
 def short(value):
-    return "infinite" if math.isinf(value) else f"{value:.0e}"
+    return "infinite" if math.isinf(value) else f"{value:.0e}".replace("e+0", "e")
 
 
 def percent(share):
