@@ -185,6 +185,8 @@ def link_names(app, doctree):
     from docutils import nodes
     from sphinx import addnodes
 
+    for block in doctree.findall(nodes.literal_block):  # doctests end with an empty line for pytest's sake
+        block[:] = [nodes.Text(block.astext().rstrip("\n"))] if len(block) == 1 else block[:]
     here = app.env.docname.rpartition("/")[2]
     for literal in list(doctree.findall(nodes.literal)):
         match = CALL.fullmatch(literal.astext())

@@ -167,7 +167,12 @@ PAGES = {
 Nothing describes a stretch but its letters. Are two alike when the same letters stand at the same
 positions, when few edits turn one into the other, or when they share a stretch that aligns well?
 Transitions (a and g, c and t) are the common mutations of DNA: one of the edit distances makes them
-cheap.""",
+cheap.
+
+Mind that most of the stretches that are no promoters overlap one another. Split at random, as here, that
+flatters measures that look for common stretches: with overlapping stretches kept on one side of each
+split the errors under local alignment are two to five times as large. See
+[how to know whether it worked](../introduction/does_it_work.md#not-their-twins-either).""",
         promoters,
     ),
     "splice": Page(
