@@ -1,0 +1,70 @@
+"""No warning on import and none in the demo: both run with every warning turned into an error.
+
+Every room of the package is imported in a process of its own, and every public name is fetched. Then the demo runs as
+`scripts/demo` does, worker processes included. What a solver says of points of its grid where it stopped early is kept
+by the study with its results; such notes are counted, and there must be no others.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from _record import ROOT, quick, record
+
+sys.path.insert(0, str(ROOT / "src"))
+import similis
+
+STRICT = {**os.environ, "PYTHONWARNINGS": "error"}
+
+
+def run(command, **environment):
+    done = subprocess.run(command, capture_output=True, text=True, env={**STRICT, **environment})
+    said = [line for line in (done.stdout + done.stderr).splitlines() if "Warning" in line]
+    if done.returncode and not said:
+        said = [(done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]]
+    return said
+
+
+def rooms():
+    """Every module that a user may import."""
+    return ["similis", *(f"similis.{name}" for name in similis._MODULES), "similis.cli"]
+
+
+def notes(path):
+    """Categories of the warnings that a study met while its methods ran, one per entry, from its saved results."""
+    entries = json.loads(Path(path).read_text())["entries"]
+    return [note.partition(":")[0] for entry in entries for note in entry["notes"]]
+
+
+def try_demo(folder):
+    if quick():
+        command = ["study", "--dataset", "promoters", "--measure", "counting", "--method", "nc", "--splits", "2"]
+        return run([sys.executable, "-m", "similis", *command, "--save", f"{folder}/promoters.json"])
+    return run([str(ROOT / "scripts" / "demo")], SIMILIS_DEMO_OUT=folder)
+
+
+def main():
+    failures = []
+    for room in rooms():
+        code = f"import {room} as room\nfor name in room.__all__: getattr(room, name)"
+        failures += [f"import {room}: {line}" for line in run([sys.executable, "-c", code])]
+    items = [{"what": "rooms imported, every public name fetched", "number": len(rooms()), "warnings": len(failures)}]
+    with tempfile.TemporaryDirectory() as folder:
+        said = try_demo(folder)
+        results = [path for path in Path(folder).glob("*.json")]
+        met = [note for path in results for note in notes(path)]
+        if not results:
+            said.append("the demo wrote no results")
+    failures += [f"demo: {line}" for line in said]
+    failures += [f"demo: a method met {note}" for note in sorted(set(met) - {"ConvergenceWarning"})]
+    items.append({"what": "studies of the demo", "number": len(results), "warnings": len(said)})
+    items.append({"what": "solvers that stopped early, as the studies note", "number": len(met), "warnings": 0})
+    record("quiet", summary="Imports and the demo give no warning.", items=items, failures=failures)
+    return len(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(1 if main() else 0)
