@@ -125,7 +125,12 @@ def _grids(cells: list[Cell]) -> list[str]:
             [where, *(_entry(places.get((where, method))) for method in methods)]
             for where in dict.fromkeys(_where(cell) for cell in chosen)
         ]
-        lines += [f"### {quantity.capitalize()}", "", *markdown_table(["", *methods], rows), ""]
+        lines += [
+            f"### {quantity.capitalize()}",
+            "",
+            *markdown_table(["", *(method or "paper / ours" for method in methods)], rows),
+            "",
+        ]
     return lines
 
 
