@@ -54,7 +54,7 @@ def few_columns(method):
     """Whether `compact` leaves columns out, on two simulated classes that overlap."""
     from similis import compact, make_similarity
 
-    S, y = make_similarity(60, 2, separation=3.0, indefinite=0.3, random_state=0)
+    S, y = make_similarity(40, 2, separation=3.0, indefinite=0.3, random_state=0)
     P = S.max() - S if method.reads == "dissimilarity" else S
     try:
         with warnings.catch_warnings():
