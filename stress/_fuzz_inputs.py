@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 from scipy import sparse
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 SEEDS = 2**32
 TAPE = 120  # bytes an example

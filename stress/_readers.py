@@ -227,8 +227,9 @@ NAMES = (
 ).split("|")
 
 
-def readers(folder):
+def make_readers(folder):
     """All of them, by name."""
-    found = matrix_readers(folder) | study_readers(folder)
+    (folder / "study").mkdir()
+    found = matrix_readers(folder) | study_readers(folder / "study")
     assert list(found) == NAMES
     return found

@@ -40,9 +40,9 @@ def child(names, seconds, count, seed):
 def try_name(tally, case, seconds, count, seed):
     """Draw examples until the time or the number is up."""
     import hypothesis
+    from _fuzz_inputs import TAPE, Tape
     from hypothesis import HealthCheck, Phase, given, settings
     from hypothesis import strategies as st
-    from _fuzz_inputs import TAPE, Tape
 
     end, rounds = time.monotonic() + seconds, 0
     while time.monotonic() < end and tally.tried < count:

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 import traceback
+from importlib.metadata import version
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -80,50 +81,60 @@ def place(error):
     return " < ".join(f"{Path(f.filename).name}:{f.lineno}" for f in [*ours, frames[-1]])
 
 
-def attack(name, seconds, seed, found):
-    """Fuzz one reader in this process; what is found goes to a file as it is found."""
+def attack(names, seconds, seed, found):
+    """Fuzz readers in this process, each chosen by the first byte; counts and faults go to a file as they come."""
     try:
         import atheris
     except ImportError:
         atheris = None
-    with atheris.instrument_imports(include=["similis", "skops"]) if atheris else contextlib.nullcontext():
-        from _readers import readers
+    parts = ["similis.io", "similis.study", "similis.reproduce", "skops.io"]
+    with atheris.instrument_imports(include=parts) if atheris else contextlib.nullcontext():
+        from _readers import make_readers
 
     folder = Path(tempfile.mkdtemp(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
-    reader, watch = readers(folder)[name], Watch()
-    faults: dict[str, dict] = {}
+    readers = {name: reader for name, reader in make_readers(folder).items() if name in names}
+    watch, order = Watch(), list(readers)
+    counts, faults = dict.fromkeys(order, 0), {}
 
     def test(data):
-        reader.place(data)
-        fault = judge(reader, watch)
-        if fault is not None and fault.replace(str(folder), "") not in faults:
+        name = order[data[0] % len(order)] if data else order[0]
+        readers[name].place(data[1:])
+        counts[name] += 1
+        fault = judge(readers[name], watch)
+        if fault is not None:
             fault = fault.replace(str(folder), "")
-            faults[fault] = {"reader": name, "fault": fault, "data": data[:2000].hex()}
-            found.write_text(json.dumps(list(faults.values())))
+            faults.setdefault(f"{name}: {fault}", {"reader": name, "fault": fault, "data": data[1:2000].hex()})
+        if fault is not None or sum(counts.values()) % 100 == 0:
+            found.write_text(json.dumps({"counts": counts, "faults": list(faults.values())}))
 
-    for seed_file in reader.seeds:
-        reader.place(seed_file)
-        reader.read()  # a valid file is read
+    seeds = []
+    for i, name in enumerate(order):
+        for content in readers[name].seeds:
+            readers[name].place(content)
+            if content is readers[name].seeds[0]:
+                readers[name].read()  # a valid file is read
+            seeds.append(bytes([i]) + content)
     if atheris is None:
-        mutate(test, reader.seeds, seconds, seed)
+        mutate(test, seeds, seconds, seed)
         return
     corpus = folder / "corpus"
     corpus.mkdir()
-    for i, content in enumerate(reader.seeds):
+    for i, content in enumerate(seeds):
         (corpus / f"seed{i}").write_bytes(content)
-    limits = [f"-max_total_time={int(seconds)}", f"-timeout={SLOW + 5}", f"-rss_limit_mb={MEMORY}", f"-seed={seed + 1}"]
-    keep = [
-        f"-artifact_prefix={folder}/",
-        "-print_final_stats=1",
-        f"-max_len={max(4096, 2 * max(map(len, reader.seeds)))}",
+    limits = [
+        f"-max_total_time={int(seconds)}",
+        f"-timeout={SLOW + 20}",
+        f"-rss_limit_mb={MEMORY}",
+        f"-seed={seed + 1}",
     ]
+    keep = [f"-artifact_prefix={folder}/", "-print_final_stats=1", f"-max_len={2 * max(map(len, seeds))}"]
     atheris.Setup([sys.argv[0], str(corpus), *limits, *keep], test)
     atheris.Fuzz()
 
 
 def mutate(test, seeds, seconds, seed):
     """Cut, overwrite, insert, repeat and splice stretches of valid files."""
-    rng, end, count = random.Random(seed), time.monotonic() + seconds, 0
+    rng, end = random.Random(seed), time.monotonic() + seconds
     tokens = [
         b",",
         b'"',
@@ -143,87 +154,79 @@ def mutate(test, seeds, seconds, seed):
     while time.monotonic() < end:
         data = bytearray(rng.choice(seeds))
         for _ in range(rng.randint(1, 4)):
-            at, length = rng.randint(0, len(data)), rng.choice((0, 0, 1, 2, 4, 8, 40))
+            at, length = rng.randint(1, max(1, len(data))), rng.choice((0, 0, 1, 2, 4, 8, 40))
             new = rng.choice((rng.choice(tokens), rng.randbytes(rng.randint(0, 8)), bytes(data[at : at + 20])))
             data[at : at + length] = new
         test(bytes(data[: rng.randint(0, len(data))] if rng.random() < 0.1 else data))
-        count += 1
-    print(f"stat::number_of_executed_units: {count}", file=sys.stderr, flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--readers", nargs="*", help="some of them")
-    parser.add_argument("--seconds", type=float, default=20.0, help="for each reader")
+    parser.add_argument("--seconds", type=float, default=900.0, help="altogether")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--quick", action="store_true", help="two seconds each, results not kept")
-    parser.add_argument("--one", help=argparse.SUPPRESS)
+    parser.add_argument("--quick", action="store_true", help="20 seconds, results not kept")
     parser.add_argument("--found", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.one:
-        attack(options.one, options.seconds, options.seed, options.found)
+    if options.found:
+        attack(options.readers, options.seconds, options.seed, options.found)
         return 0
     from _record import quick, record
 
     if options.quick or quick():
-        os.environ["SIMILIS_STRESS_QUICK"], options.seconds = "1", 2.0
+        os.environ["SIMILIS_STRESS_QUICK"], options.seconds = "1", 20.0
     return campaign(options, record)
 
 
 def campaign(options, record):
-    """All readers, each in a process of its own."""
-    from importlib.util import find_spec
-
+    """All readers in a process of their own; after a crash in another one, for the time that is left."""
     from _readers import NAMES
 
-    engine = "mutations"
-    if find_spec("atheris"):
-        from importlib.metadata import version
-
-        engine = f"atheris {version('atheris')}"
-    items, failures, start = [], [], time.monotonic()
-    for name in options.readers or NAMES:
+    names = options.readers or NAMES
+    counts, faults, edges, seed = dict.fromkeys(names, 0), [], 0, options.seed
+    start = time.monotonic()
+    end = start + options.seconds
+    while time.monotonic() < end - 1:
         with tempfile.TemporaryDirectory() as folder:
             found = Path(folder) / "found.json"
-            command = [
-                sys.executable,
-                __file__,
-                "--one",
-                name,
-                "--seconds",
-                str(options.seconds),
-                "--found",
-                str(found),
-            ]
+            command = [sys.executable, __file__, "--readers", *names, "--seconds", str(end - time.monotonic())]
             process = subprocess.run(
-                [*command, "--seed", str(options.seed)], capture_output=True, text=True, cwd=folder
+                [*command, "--seed", str(seed), "--found", str(found)], capture_output=True, text=True, cwd=folder
             )
-            faults = json.loads(found.read_text()) if found.exists() else []
-        said = process.stderr
-        runs = re.findall(r"number_of_executed_units:\s*(\d+)", said) or re.findall(r"^#(\d+)\s", said, re.M) or ["0"]
-        edges = re.findall(r"cov: (\d+)", said)
+            known = json.loads(found.read_text()) if found.exists() else {"counts": {}, "faults": []}
+        for name, count in known["counts"].items():
+            counts[name] += count
+        faults += [fault for fault in known["faults"] if fault not in faults]
+        edges = max([edges, *map(int, re.findall(r"cov: (\d+)", process.stderr))])
         if process.returncode:
-            faults.append(
-                {"reader": name, "fault": f"the process ended with status {process.returncode}", "said": said[-1500:]}
-            )
-        items.append(
-            {
-                "reader": name,
-                "executions": int(runs[-1]),
-                "edges covered": int(edges[-1]) if edges else None,
-                "failures": len(faults),
-            }
+            faults.append({"reader": "", "fault": f"status {process.returncode}", "said": process.stderr[-2000:]})
+            if not known["counts"]:
+                break
+        seed += 1
+    return finish(options, record, counts, faults, edges, round(time.monotonic() - start))
+
+
+def finish(options, record, counts, faults, edges, seconds):
+    """Say and keep what was found."""
+    engine = "random changes"
+    with contextlib.suppress(ImportError):
+        engine = f"atheris {version('atheris')}"
+    total = sum(counts.values())
+    items = [
+        {"reader": name, "files": count, "failures": sum(fault["reader"] == name for fault in faults)}
+        for name, count in counts.items()
+    ]
+    for fault in faults:
+        print(
+            "   ", fault["reader"], fault["fault"][:300], fault.get("data", "")[:200], fault.get("said", ""), flush=True
         )
-        failures += faults
-        print(items[-1], flush=True)
-        for fault in faults:
-            print("   ", fault["fault"][:300], fault.get("data", "")[:120], fault.get("said", "")[-1200:], flush=True)
-    total, seconds = sum(item["executions"] for item in items), round(time.monotonic() - start)
+    print(total, counts, edges, seconds)
     if options.readers:
-        return bool(failures)
-    record("fuzz_readers", summary=f"{total} changed files given to {len(items)} readers in {seconds} s, {engine}.",
-           items=items, failures=failures, engine=engine, seed=options.seed, seconds=seconds)  # fmt: skip
-    return bool(failures)
+        return bool(faults)
+    summary = f"{total} changed files given to {len(items)} readers in {seconds} s by {engine}."
+    record("fuzz_readers", summary=summary, items=items, failures=faults, engine=engine, edges=edges, seed=options.seed,
+           seconds=seconds)  # fmt: skip
+    return bool(faults)
 
 
 if __name__ == "__main__":

@@ -133,7 +133,8 @@ def check_block(
     An `estimator` receives ``n_features_in_`` and ``feature_names_in_``.
     """
     A = _to_array(X, estimator=estimator, reset=True, allow_stack=False, accept_sparse=accept_sparse, kind=kind)
-    check_values(A, kind=kind, allow_missing=False, who=who or _who(estimator))
+    square = check_values(A, kind=kind, allow_missing=False, who=who or _who(estimator))
+    check_not_vanishing(A, square, who or _who(estimator))
     return A
 
 

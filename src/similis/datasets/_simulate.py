@@ -190,7 +190,10 @@ def make_similarity(
 
 def _check_rates(p: Any) -> list[NDArray[np.float64]]:
     """One vector of flipping probabilities per class."""
-    rates = [np.atleast_1d(np.asarray(rate, dtype=np.float64)) for rate in p]
+    try:
+        rates = [np.atleast_1d(np.asarray(rate, dtype=np.float64)) for rate in p]
+    except (TypeError, ValueError):
+        rates = []
     if not rates or any(rate.ndim != 1 or not len(rate) for rate in rates):
         raise ValueError(f"p must hold, for each class, one probability per centroid. Got {str(p)[:80]}.")
     for g, rate in enumerate(rates):

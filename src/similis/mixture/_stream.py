@@ -47,6 +47,8 @@ def stream_fit(model, measure, batches=(), *, n_jobs=None):
     (250, 60)
     """
     stream = ObjectStream(model, measure, n_jobs)
+    if not hasattr(batches, "__iter__"):
+        raise ProximityError(f"batches must be a sequence of pairs (X, y). Got a {type(batches).__name__}.")
     for batch in batches:
         try:
             objects, labels = batch
@@ -140,6 +142,8 @@ class ObjectStream:
 
 
 def _count(objects):
+    if not hasattr(objects, "__len__"):
+        raise ProximityError(f"The objects of a batch must be a collection. Got a {type(objects).__name__}.")
     return objects.shape[0] if hasattr(objects, "shape") else len(objects)
 
 

@@ -78,6 +78,8 @@ def nonnegative_margin(
     """
     A = np.ascontiguousarray(A, dtype=np.float64)
     scale = float(np.abs(A).max(initial=0.0)) or 1.0
+    if C is not None and C * scale * scale < 1e-290:  # so small an A cannot earn a margin
+        return MarginWeights(np.zeros(A.shape[1]), np.full(len(A), float(C)), C * len(A), 0.0, True, 0)
     state = _State(A / scale, None if C is None else C * scale * scale)
     best = _Best(state)
     steps = stalled = 0
