@@ -54,6 +54,16 @@ def record(name: str, *, summary: str, items: list[dict[str, Any]], failures: li
     return path
 
 
+def kept(name: str, key: str, again: list[str]) -> tuple[list[dict[str, Any]], list[Any]]:
+    """Items and failures of the result that is there, without those (by the value of `key`) that are tried again."""
+    path = RESULTS / f"{name}.json"
+    if not path.exists() or quick():
+        return [], []
+    old = json.loads(path.read_text())
+    items = [item for item in old["items"] if item[key] not in again]
+    return items, [line for line in old["failures"] if not str(line).startswith(tuple(f"{word}:" for word in again))]
+
+
 def quick() -> bool:
     """Is this the short version, which leaves the committed results alone?"""
     return bool(os.environ.get("SIMILIS_STRESS_QUICK"))

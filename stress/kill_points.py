@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 import numpy as np
 from _children import Child, answer
-from _record import quick, record
+from _record import kept, quick, record
 
 EVENTS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link", "shutil.rmtree"}
 
@@ -205,8 +205,8 @@ def load_all():
 def main():
     warnings.simplefilter("ignore")
     load_all()
-    items, failures = [], []
     chosen = [name for name in CASES if not sys.argv[1:] or name in sys.argv[1:]]
+    items, failures = kept("kill_points", "what is written", chosen)
     for name in chosen[:2] if quick() else chosen:
         try:
             items.append({"what is written": name, "kills": try_case(*CASES[name])})
@@ -216,8 +216,8 @@ def main():
             print(failures[-1], flush=True)
     total = sum(item["kills"] for item in items)
     summary = f"{total} kills, one before each operation of {len(items)} writers."
-    if not sys.argv[1:]:
-        record("kill_points", summary=summary, items=items, failures=failures)
+    items.sort(key=lambda item: list(CASES).index(item["what is written"]))
+    record("kill_points", summary=summary, items=items, failures=failures)
     return len(failures)
 
 

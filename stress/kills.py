@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 import numpy as np
 from _children import Child, answer, wait_until
-from _record import quick, record
+from _record import kept, quick, record
 
 SEED = 14
 WANTED = {
@@ -37,7 +37,10 @@ WANTED = {
 
 def lines(path):
     """Whole lines of a file that may end in a torn one."""
-    return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
+    try:
+        return path.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:  # not yet, or no longer
+        return []
 
 
 class Job:
@@ -121,7 +124,7 @@ class MeasureJob(Job):
     def __init__(self, folder, rng):
         super().__init__(folder, rng)
         draw = np.random.default_rng(SEED)
-        words = ["".join(draw.choice(list("acgt"), size=400)) for _ in range(240)]
+        words = ["".join(draw.choice(list("acgt"), size=700)) for _ in range(320)]
         rows = [f"o{i},{i % 3},{word}\n" for i, word in enumerate(words)]
         (folder / "o.csv").write_text("id,class,text\n" + "".join(rows))
         self.target = folder / self.name
@@ -133,7 +136,7 @@ class MeasureJob(Job):
             MeasureJob.expected = Edit().fit(words).matrix(words)
 
     def work(self):
-        options = ["--measure", "edit", "--id-column", "id", "--block-size", "12", "--quiet"]
+        options = ["--measure", "edit", "--id-column", "id", "--block-size", "16", "--quiet"]
         return ["measure", str(self.folder / "o.csv"), *options, "--out", str(self.target)]
 
     def after_kill(self):
@@ -325,8 +328,8 @@ def run_job(name, wanted, moments):
     started = 0
     while counts["at work"] < wanted:
         folder = Path(tempfile.mkdtemp(prefix="similis-kills-"))
+        job = make(folder, moments)
         try:
-            job = make(folder, moments)
             while True:
                 started += 1
                 fresh = bool(make.fresh_every) and started % make.fresh_every == 0
@@ -356,24 +359,23 @@ def run_job(name, wanted, moments):
                     counts["runs"] += 1
                     break
         finally:
+            child.kill()
             shutil.rmtree(folder, ignore_errors=True)
     return counts
 
 
 def main():
     moments = random.Random(SEED)
-    items, failures = [], []
-    for name, wanted in WANTED.items():
-        if sys.argv[1:] and name not in sys.argv[1:]:
-            continue
+    chosen = [name for name in WANTED if not sys.argv[1:] or name in sys.argv[1:]]
+    items, failures = kept("kills", "job", chosen)
+    for name in chosen:
+        wanted = WANTED[name]
         start = time.perf_counter()
         try:
             counts = run_job(name, 3 if quick() else wanted, moments)
         except Exception as error:
             failures.append(f"{name}: {type(error).__name__}: {error}")
             print(failures[-1], flush=True)
-            if quick():
-                raise
             continue
         items.append(
             {
@@ -386,8 +388,8 @@ def main():
         print(items[-1], f"{time.perf_counter() - start:.0f} s", flush=True)
     total = sum(item["kills at work"] for item in items)
     summary = f"{total} processes were killed at work; nothing was lost, repeated, torn or left behind."
-    if not sys.argv[1:]:
-        record("kills", summary=summary, items=items, failures=failures, seed=SEED)
+    items.sort(key=lambda item: list(WANTED).index(item["job"]))
+    record("kills", summary=summary, items=items, failures=failures, seed=SEED)
     return len(failures)
 
 

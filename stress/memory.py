@@ -21,12 +21,13 @@ from pathlib import Path
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 
 import numpy as np
-from _record import RESULTS, quick, record
+from _record import RESULTS, kept, quick, record
 from _registry import CLASSIFIERS, responses, toy
 
 MB = 2**20
 LEAK = 4.0  # megabytes in 800 repetitions
 REPEATS = 1000
+REPEATED = f"{REPEATS:,} fits and predictions"
 
 
 def status(key):
@@ -200,16 +201,6 @@ def leaks(estimator):
     return (status("RssAnon") - start) / MB
 
 
-def kept(wanted):
-    """Of the committed result, what is not to be done again."""
-    path = RESULTS / "memory.json"
-    if len(wanted) == len(CASES) or not path.exists():
-        return [], [], {}
-    old = json.loads(path.read_text())
-    items = [item for item in old["items"] if item["job"] in CASES and item["job"] not in wanted]
-    return items, [line for line in old["failures"] if not line.startswith(tuple(wanted))], old["growth"]
-
-
 def child(*arguments):
     return subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True)
 
@@ -223,7 +214,9 @@ def main():
         print(json.dumps(leaks(families()[sys.argv[2]])))
         return 0
     wanted = [name for name in CASES if not sys.argv[1:] or any(word in name for word in sys.argv[1:])]
-    items, failures, grown = kept(wanted)
+    items, failures = kept("memory", "job", [*wanted, REPEATED])
+    path = RESULTS / "memory.json"
+    grown = json.loads(path.read_text())["growth"] if sys.argv[1:] and path.exists() else {}
     for name in wanted[:: 4 if quick() else 1]:
         begin = time.perf_counter()
         with tempfile.TemporaryDirectory() as folder:
@@ -247,8 +240,8 @@ def main():
     items.sort(key=lambda item: [*CASES, item["job"]].index(item["job"]))
     if grown:
         worst = max(grown, key=grown.get)
-        row = {"job": f"{REPEATS:,} fits and predictions, {len(grown)} families", "peak (MB)": grown[worst]}
-        items.append({**row, "bound (MB)": LEAK, "bound is": "growth"})
+        row = {"job": REPEATED, "peak (MB)": grown[worst], "bound (MB)": LEAK}
+        items.append({**row, "bound is": f"growth; worst of {len(grown)} families"})
     summary = f"{len(items)} jobs stayed within their bounds."
     record("memory", summary=summary, items=items, failures=failures, growth=grown)
     return len(failures)

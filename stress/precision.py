@@ -27,7 +27,17 @@ EPS = float(np.finfo(np.float32).eps)
 BLAS = ("1", "2", "4")
 AGREE = 1e-10
 # Where mathematics or a random draw forbids agreement to 1e-10, and why.
-EXCEPTIONS = {}
+ORDER = "order of objects"
+EXCEPTIONS = {
+    ("SimilarityPerceptron(average=True)", ORDER): "learns from one object after the other: the order is the method",
+    ("Parzen()", ORDER): "the maximum of a likelihood is flat: its place is known to the square root of rounding",
+    ("MixtureHLM(random_state=0)", ORDER): "random starts draw objects by number; another start, another local optimum",
+    ("MixtureHLM(clustering='kmedoids', n_components=3)", ORDER): "starts from the first object; a local optimum",
+    ("IncrementalHLM(random_state=0)", ORDER): "random draws from the objects by number, in order of arrival",
+    ("IncrementalHLM(n_components=2, random_state=0, scheme='resample')", ORDER): "random draws, in order of arrival",
+    ("FullKernelSVM()", ORDER): "the ascent ends at a relative gap of 1e-8",
+    ("Landmarks(n_landmarks=10, random_state=0)", ORDER): "landmarks are drawn by number",
+}
 
 
 def estimators():
@@ -158,7 +168,7 @@ def main():
             failures.append(f"{name}: {labels} labels differ in float32")
         value = try_order(estimator, kind, rng)
         worst_order = max(worst_order, value if value <= AGREE else 0.0)
-        judge(name, "order of objects", value)
+        judge(name, ORDER, value)
     blas, same_study = try_blas()
     for name, value in blas.items():
         judge(name, "BLAS threads", value)

@@ -129,9 +129,12 @@ def measure_to_disk(
     names = None if ids is None else as_ids(ids, n, "row")
     labels = y if labels is None else labels
     classes = None if labels is None else as_labels(labels, n)
-    asked = np.dtype(_type_of(fitted, objects) if dtype is None else dtype)
+    try:
+        asked = np.dtype(_type_of(fitted, objects) if dtype is None else dtype)
+    except TypeError:
+        asked = np.dtype(object)
     if asked not in (np.float32, np.float64):
-        raise ProximityError(f"dtype must be float32 or float64. Got {asked}.")
+        raise ProximityError(f"dtype must be float32 or float64. Got {str(dtype)[:40]}.")
 
     store = Store(path, n, asked.str, block_size or 0)
     record = Record.beside(store)
@@ -206,7 +209,8 @@ def _is_finished(store: Store, fingerprint: str, overwrite: bool) -> bool:
 
 
 def _tidy(record: Record, store: Store) -> None:
-    """Remove the journal that a process left when it was killed after the matrix had got its name."""
+    """Remove what a process left when it was killed after the matrix had got its name."""
+    store.tidy()
     if record.path.exists() and not store.part.exists():
         with suppress(OSError, ProximityError), record.held(store):  # ProximityError: somebody begins anew
             record.remove()

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from similis._utils.files import short_path
 from similis.exceptions import ProximityError
 from similis.io._numpy import sidecar, write_card
-from similis.io._zarr import CHUNK, create_zarr, open_zarr, replace_folder
+from similis.io._zarr import CHUNK, create_zarr, open_zarr, remove_older, replace_folder
 
 __all__ = ["Store", "full_disk"]
 
@@ -107,6 +107,11 @@ class Store:
         self.path.unlink(missing_ok=True)  # the card must not stand beside an older matrix
         write_card(self.path, card)
         os.replace(self.part, self.path)
+
+    def tidy(self) -> None:
+        """Remove what a process left that was killed while it replaced an older matrix."""
+        if self.zarr:
+            remove_older(self.path)
 
     def remove(self) -> None:
         """Remove the unfinished matrix, if there is one."""

@@ -19,7 +19,7 @@ from similis.io._numpy import card, from_card
 from similis.io._proximity import Proximity, refuse_infinite
 from similis.io._raw import Raw
 
-__all__ = ["create_zarr", "open_zarr", "read_zarr", "replace_folder", "write_zarr"]
+__all__ = ["create_zarr", "open_zarr", "read_zarr", "remove_older", "replace_folder", "write_zarr"]
 
 CARD = "similis"
 CHUNK = 2048
@@ -93,11 +93,21 @@ def open_zarr(path: Path, mode: str = "r") -> Any:
     return array
 
 
+def remove_older(path: Path) -> None:
+    """Remove what :func:`replace_folder` put aside, once there is a folder of that name again."""
+    if path.exists():
+        shutil.rmtree(_aside(path), ignore_errors=True)
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name[:100]}.old")
+
+
 def replace_folder(temporary: Path, path: Path) -> None:
     """Give a complete folder its name; an older one of that name goes only when the new one is ready."""
-    old = path.with_name(f".{path.name[:100]}.old")
+    old = _aside(path)
     if path.exists():
-        shutil.rmtree(old, ignore_errors=True)
+        remove_older(path)
         os.replace(path, old)
     try:
         os.replace(temporary, path)
@@ -105,4 +115,4 @@ def replace_folder(temporary: Path, path: Path) -> None:
         if old.exists():
             os.replace(old, path)
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    remove_older(path)
