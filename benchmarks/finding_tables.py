@@ -171,10 +171,22 @@ def descent():
         row.append(f"{100 * item['optimum'] / (item['n'] / 2):.2g}")
         for found in methods:
             row.append(", ".join(percent(r["above the optimum"]) for r in found))
+        row.append(percent(item["methods"]["SMO, pairs, annealed"][-1]["above the optimum"]))
         row.append(" / ".join(f"{100 * found[-1]['answers that differ']:.0f}" for found in methods))
         row.append(item["interior-point steps"])
         rows.append(row)
-    head = ["matrix", "ε", "condition", "optimum", "cyclic", "SMO, single", "SMO, pairs", "differ", "our steps"]
+    head = [
+        "matrix",
+        "ε",
+        "condition",
+        "optimum",
+        "cyclic",
+        "SMO, single",
+        "SMO, pairs",
+        "annealed",
+        "differ",
+        "our steps",
+    ]
     return table(head, rows)
 
 
