@@ -41,6 +41,7 @@ numpydoc_xref_param_type = False
 python_maximum_signature_line_length = 88
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_title = f"similis {version}"
 html_copy_source = False
 html_show_sourcelink = False

@@ -40,14 +40,14 @@ def indefinite(method):
     for step in steps:
         name = type(step).__name__
         if name in LEARNT:
-            return "kernel learnt"
+            return "learnt"
         if name.startswith("Spectrum") and name != "SpectrumSquare":
-            return f"{name.removeprefix('Spectrum').lower()}, whole"
+            return name.removeprefix("Spectrum").lower()
         weighted = getattr(step, "weights", None) in ("kri", "krr", "lime")
         if name == "SVMKNN" or weighted:
             spectrum = step.spectrum if step.spectrum != "auto" else "clip"
-            return f"{spectrum}, neighbours"
-    return "stops anywhere" if method.name == "svc-raw" else "no matter"
+            return f"{spectrum}, local"
+    return "stops anywhere" if method.name == "svc-raw" else ""
 
 
 def few_columns(method):
@@ -73,7 +73,7 @@ def seconds_by_method():
 def duration(seconds):
     if seconds is None:
         return ""
-    return "below 0.1 s" if seconds < 0.1 else f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    return "< 0.1 s" if seconds < 0.1 else f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
 
 
 def tick(yes):
@@ -96,7 +96,7 @@ def methods():
         cells = (
             f"`{m.name}`" + ("*" if m.on_request else ""),
             {"similarity": "s", "dissimilarity": "d", "either": "s, d"}[m.reads],
-            "averaged" if m.symmetric else "as it is",
+            "averaged" if m.symmetric else "read",
             indefinite(m),
             "read" if get_tags(model).input_tags.allow_nan else "completed",
             tick(hasattr(model, "predict_proba")),

@@ -69,7 +69,7 @@ def test_docstring_has_its_sections(module, name):
         return
     signature = inspect.signature(thing)
     given = [p for p in signature.parameters if p not in ("self", "args", "kwargs")]
-    elsewhere = re.search(r"[Pp]arameters\s(and\sshapes\s)?(as\sin|are\sthose\sof)\s+:func:", text)
+    elsewhere = re.search(r"parameters\s(and\sshapes\s)?(as\sin|are\sthose\sof)\s+:func:", text, re.IGNORECASE)
     if given and not elsewhere:
         assert re.search(r"^(Parameters|Attributes)\n-+$", text, flags=re.MULTILINE), "no Parameters"
     if inspect.isclass(thing) and issubclass(thing, BaseEstimator) and name != "Measure":

@@ -186,7 +186,9 @@ def link_names(app, doctree):
     from sphinx import addnodes
 
     for block in doctree.findall(nodes.literal_block):  # doctests end with an empty line for pytest's sake
-        block[:] = [nodes.Text(block.astext().rstrip("\n"))] if len(block) == 1 else block[:]
+        if block.rawsource == block.astext():  # else parsed
+            block.rawsource = block.astext().rstrip("\n")
+            block[:] = [nodes.Text(block.rawsource)]
     here = app.env.docname.rpartition("/")[2]
     for literal in list(doctree.findall(nodes.literal)):
         match = CALL.fullmatch(literal.astext())
