@@ -26,11 +26,14 @@ TITLES = {
     "versions": "Versions",
     "quiet": "No warnings",
     "precision": "Precision, BLAS threads and order",
+    "fuzz_functions": "Fuzzing of functions and estimators",
+    "fuzz_readers": "Fuzzing of file readers",
+    "security": "Security",
 }
 
 
 def parts():
-    """Names of the parts: mine in the order of the titles, then all others."""
+    """Names of the parts, in the order of the titles; others follow."""
     found = sorted(path.stem for path in (ROOT / "stress").glob("[a-z]*.py"))
     return [name for name in TITLES if name in found] + [name for name in found if name not in TITLES]
 

@@ -131,7 +131,7 @@ def reader(suffix):
 
 # name: (prepare, objects, bound in megabytes, the same in words)
 def matrices(n, k, more=32):
-    return k * n * n * 8 / MB + more, f"{k:g} matrices + {more} MB" if k else f"{more} MB"
+    return k * n * n * 8 / MB + more, f"{k:g} {'matrix' if k == 1 else 'matrices'} + {more} MB" if k else f"{more} MB"
 
 
 CASES = {
