@@ -1,6 +1,6 @@
 """Beyond memory and beyond one machine: reading from disk, a cluster, neighbours of many objects, cost against n.
 
-    python benchmarks/bench_scale.py disk cluster neighbors landmarks compact families
+    python benchmarks/bench_scale.py disk cluster index neighbors landmarks compact families
     python benchmarks/bench_scale.py neighbors --n 1000000
     python benchmarks/bench_scale.py page                      # the tables of docs/guide/scale.md
 
@@ -18,6 +18,7 @@ import tempfile
 import time
 import tracemalloc
 import warnings
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import numpy as np
@@ -56,11 +57,18 @@ def disk(n):
             return sum(float(A[i : i + step].sum(dtype=np.float64)) for i in range(0, n, step))
 
         gb = 4 * n * n / 1e9
-        details = {"gigabytes": gb}
-        bench.compare("k-NN pass over npy", lambda: predict_blocks(knn, S), plain, peer_name="plain memmap sum",
-                      floor=0.5, repeats=3, **details)  # fmt: skip
-        bench.compare("k-NN pass over zarr", lambda: predict_blocks(knn, Z), lambda: plain(Z, Z.chunks[0]),
-                      peer_name="plain sum by rows of chunks", floor=0.5, repeats=3, **details)  # fmt: skip
+        details = {"gigabytes": gb, "page_cache": "warm for both"}
+        for threads, said in ((1, ""), (2, ", two threads")):
+            options = {"floor": 0.5, "goal": 1.0, "repeats": 7, **details}
+            bench.compare(f"k-NN pass over npy{said}", lambda t=threads: predict_blocks(knn, S, n_jobs=t), plain,
+                          peer_name="plain memmap sum", **options)  # fmt: skip
+            bench.compare(
+                f"k-NN pass over zarr{said}",
+                lambda t=threads: predict_blocks(knn, Z, n_jobs=t),
+                lambda: plain(Z, Z.chunks[0]),
+                peer_name="plain sum by rows of chunks",
+                **options,
+            )
 
         def whole():
             measure_to_disk(folder / "again.npy", X, measure=s.Counting(), dtype="float32", overwrite=True)
@@ -116,15 +124,30 @@ def nap(x, z):
     return 1.0
 
 
+def naps(count):
+    """Seconds that so many naps take, one after the other, as the machine is now."""
+    return seconds(lambda: [nap(0, 0) for _ in range(count)])
+
+
 def cluster(n):
-    """Speed-up from one to two workers, and what a task costs beyond its work, for two sizes of tiles."""
+    """Speed-up from one to two workers, and what a task costs beyond its work, for two sizes of tiles.
+
+    The bare work is that of the naps alone, timed between the runs, so that a busy machine delays them alike.
+    """
     bench = Benchmark("scale_cluster", packages=EXTRAS)
-    objects = list(range(n or 132))
+    objects = list(range(n or 180))
+    n_pairs = len(objects) * (len(objects) + 1) / 2
     measure = s.FromFunction(nap, symmetric=True)
-    work = min(seconds(lambda: [nap(0, 0) for _ in range(100)]) / 100 for _ in range(3))
-    work *= len(objects) * (len(objects) + 1) / 2
-    sizes, walls = (12, 22), {}  # 144 or 484 pairs: 0.3 s, or 1 s as the library's own choice of size aims at
+    sizes, walls, bare = (20, 30), {}, []  # 400 or 900 pairs: 0.8 s, or 1.9 s as the library's own choice aims at
     folder = Path(tempfile.mkdtemp(dir="."))
+
+    def run(name, size, client=None):
+        bare.append(naps(500) / 500)
+        path = folder / f"{name}-{size}.npy"
+        walls[name, size] = seconds(
+            lambda: measure_to_disk(path, objects, measure=measure, block_size=size, client=client)
+        )
+
     try:
         for workers in (1, 2):
             started = time.perf_counter()
@@ -132,38 +155,52 @@ def cluster(n):
                 start_up = time.perf_counter() - started
                 measure_to_disk(folder / f"w{workers}.npy", objects[:4], measure=measure, client=client)
                 for size in sizes:
-                    path = folder / f"{workers}-{size}.npy"
-                    walls[workers, size] = seconds(
-                        lambda c=client, size=size, path=path: measure_to_disk(
-                            path, objects, measure=measure, block_size=size, client=c
-                        )
-                    )
+                    run(workers, size, client)
                 if workers == 2:
                     empty = seconds(lambda c=client: c.gather(c.map(abs, range(500), pure=False)))
         for size in sizes:
-            here = seconds(
-                lambda size=size: measure_to_disk(folder / f"h{size}.npy", objects, measure=measure, block_size=size)
-            )
+            run("here", size)
+        work = n_pairs * float(np.mean(bare))
+        for size in sizes:
             parts = -(-len(objects) // size)
-            bench.items.append(
-                {
-                    "name": f"tiles of {size} x {size} pairs of 2 ms on a local cluster",
-                    "tiles": parts * (parts + 1) // 2,
-                    "work_seconds": work,
-                    "here_seconds": here,
-                    "one_worker_seconds": walls[1, size],
-                    "two_workers_seconds": walls[2, size],
-                    "speed_up": walls[1, size] / walls[2, size],
-                    "overhead": walls[1, size] / work - 1,
-                    "overhead_floor": 0.1,
-                    "seconds_per_empty_task": empty / 500,
-                    "start_seconds": start_up,
-                }
-            )
+            here, one, two = (walls[name, size] for name in ("here", 1, 2))
+            bench.items.append({
+                "name": f"tiles of {size} x {size} pairs of 2 ms on a local cluster", "tiles": parts * (parts + 1) // 2,
+                "work_seconds": work, "here_seconds": here, "one_worker_seconds": one, "two_workers_seconds": two,
+                "speed_up": one / two, "overhead": one / work - 1, "overhead_floor": 0.1,
+                "seconds_per_empty_task": empty / 500, "start_seconds": start_up,
+            })  # fmt: skip
             print(bench.items[-1])
         print(bench.write())
     finally:
         shutil.rmtree(folder)
+
+
+def toil(x, z):
+    """A measure written in Python: some 10 microseconds of work."""
+    return float(sum(a == b for a, b in zip(x, z)))
+
+
+def cluster_index(n):
+    """An index whose pairs are measured here, on one worker and on two; the same graph."""
+    bench = Benchmark("scale_index", packages=EXTRAS)
+    X = categorical(n or 2000, n_groups=40)[0]
+    objects = [tuple(row) for row in np.hstack([X] * 8).tolist()]
+    index = NeighborIndex(s.FromFunction(toil, symmetric=True), random_state=0)
+    walls, graphs = {}, {}
+    for workers in (0, 1, 2):
+        with connect(n_workers=workers) if workers else nullcontext() as client:
+            index.fit(objects[:300], client=client)
+            walls[workers] = seconds(lambda c=client: index.fit(objects, client=c))
+            graphs[workers] = index.indices_.copy()
+    assert all(np.array_equal(graphs[0], graph) for graph in graphs.values())
+    bench.items.append({
+        "name": f"index of {len(objects)} objects, a measure in Python", "n": len(objects), "pairs": index.n_calls_,
+        "here_seconds": walls[0], "one_worker_seconds": walls[1], "two_workers_seconds": walls[2],
+        "speed_up": walls[0] / walls[2], "same_graph": True,
+    })  # fmt: skip
+    print(bench.items[-1])
+    print(bench.write())
 
 
 def neighbors(n):
@@ -222,10 +259,36 @@ def neighbors(n):
     print(bench.write())
 
 
+LANDMARKS = {
+    "features": "PairwiseLandmarks, linear SVM",
+    "nystrom": "PairwiseLandmarks(output='nystrom'), linear SVM",
+    "kcenter": "Landmarks(selection='kcenter'), linear SVM",
+    "prototypes": "DissimilaritySpace(selection='kcenter'), linear SVM",
+    "psvm": "PairwiseLandmarks, P-SVM",
+}
+
+
+def landmark_model(kind, measure, k):
+    """Features of k landmarks and a linear machine on them."""
+    from sklearn.svm import LinearSVC
+
+    objects = s.PairwiseLandmarks(measure, n_landmarks=k, random_state=0)
+    if kind == "features":
+        return make_pipeline(objects, LinearSVC(C=0.1))
+    if kind == "nystrom":
+        return make_pipeline(objects.set_params(output="nystrom"), LinearSVC(C=1.0))
+    if kind == "kcenter":
+        return make_pipeline(s.Pairwise(measure), s.Landmarks(k, selection="kcenter", random_state=0), LinearSVC(C=1.0))
+    if kind == "prototypes":
+        space = s.DissimilaritySpace(n_prototypes=k, selection="kcenter")
+        return make_pipeline(s.Pairwise(measure), s.ToDissimilarity(), space, LinearSVC(C=0.1))
+    return make_pipeline(objects, s.PotentialSVM(normalize=True, columns="features"))
+
+
 def landmarks(n):
     """Error of a linear machine on landmarks against the machine on the whole matrix, on real data."""
     from sklearn.model_selection import StratifiedShuffleSplit
-    from sklearn.svm import SVC, LinearSVC
+    from sklearn.svm import SVC
 
     bench = Benchmark("scale_landmarks")
     problems = {"votes": (s.Counting(), s.load_votes), "promoters": (s.Counting(), s.load_promoters),
@@ -234,14 +297,13 @@ def landmarks(n):
     for name, (measure, load) in problems.items():
         X, y = load(return_X_y=True)
         X = np.asarray(X)
-        splits = list(StratifiedShuffleSplit(20, test_size=0.2, random_state=0).split(X, y))
+        splits = list(StratifiedShuffleSplit(n or 20, test_size=0.2, random_state=0).split(X, y))
         full = make_pipeline(s.Pairwise(measure), s.SpectrumClip(), SVC(kernel="precomputed"))
         errors = {"full": [1 - full.fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits]}
-        for output in ("features", "nystrom"):
+        for kind in LANDMARKS:
             for k in (2, 5, 10, 20, 40, 80):
-                steps = s.PairwiseLandmarks(measure, n_landmarks=k, output=output, random_state=0)
-                model = make_pipeline(steps, LinearSVC(C=0.1 if output == "features" else 1.0))
-                errors[f"{output} {k}"] = [1 - model.fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits]
+                model = landmark_model(kind, measure, k)
+                errors[f"{kind} {k}"] = [1 - model.fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits]
         for label, found in errors.items():
             bench.items.append({"name": f"{name}, {label}", "problem": name, "n": len(X), "method": label,
                                 "error": float(np.mean(found)),
@@ -260,29 +322,39 @@ def draw(items):
 
     plt.rcParams["svg.hashsalt"] = "similis"
     names = list(dict.fromkeys(item["problem"] for item in items))
-    figure, axes = plt.subplots(1, len(names), figsize=(3.2 * len(names), 3), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, len(names), figsize=(3.2 * len(names), 3.8), sharey=True, layout="constrained")
+    colors = ("#1f77b4", "#d95f02", "#7570b3", "#1b9e77", "#b03060")
     for axis, name in zip(axes, names):
         own = [item for item in items if item["problem"] == name]
-        for output, color in (("features", "#1f77b4"), ("nystrom", "#d95f02")):
-            points = [(int(i["method"].split()[1]), i) for i in own if i["method"].startswith(output)]
+        for (kind, label), color in zip(LANDMARKS.items(), colors):
+            points = [(int(i["method"].split()[1]), i) for i in own if i["method"].startswith(kind + " ")]
             axis.errorbar([k for k, _ in points], [100 * i["error"] for _, i in points],
-                          [100 * i["standard_error"] for _, i in points], label=output, color=color, marker="o",
-                          ms=3)  # fmt: skip
+                          [100 * i["standard_error"] for _, i in points], label=label, color=color, marker="o",
+                          ms=3, lw=1)  # fmt: skip
         axis.axhline(
-            100 * next(i["error"] for i in own if i["method"] == "full"), color="k", ls="--", label="all objects"
-        )
+            100 * next(i["error"] for i in own if i["method"] == "full"), color="k", ls="--",
+            label="all objects, SVM on the clipped matrix",
+        )  # fmt: skip
         axis.set(xscale="log", title=f"{name} (n = {own[0]['n']})", xlabel="landmarks")
     axes[0].set_ylabel("error on new objects, %")
-    axes[0].legend(frameon=False)
+    figure.legend(*axes[0].get_legend_handles_labels(), frameon=False, ncols=2, loc="outside lower center", fontsize=8)
     path = Path(__file__).parents[1] / "docs" / "figures" / "landmarks.svg"
     figure.savefig(path, metadata={"Date": None})
     print(path)
 
 
+FAMILIES = ("neighbors", "discriminant", "mixture", "svm", "normal", "maxsim")
+SMALL = {"CompletionSVM": 60, "FullKernelSVM": 200, "SimMKL": 300, "IndefiniteSVM": 300, "LPMachine": 300, "SBC": 600,
+         "SimSVM": 600, "PotentialSVM": 600}  # fmt: skip
+OPTIONS = {"SBC": {"C": 1.0}, "PotentialSVM": {"C": 1.0, "epsilon": 0.5}, "MixtureSDA": {"n_init": 1},
+           "MixtureHLM": {"n_init": 1}, "IncrementalHLM": {"n_init": 1}}  # fmt: skip
+
+
 def compacted(n):
-    """What a new object costs before and after compact, in comparisons and seconds."""
+    """What a new object costs before and after compact, in comparisons and seconds: every classifier of matrices."""
     bench = Benchmark("scale_compact")
-    X, y = categorical(n or 3000)
+    warnings.simplefilter("ignore")
+    X, y = categorical(n or 1000)
     calls = []
 
     class Counted(s.Counting):
@@ -292,66 +364,67 @@ def compacted(n):
             return out
 
     new = categorical(200, seed=2)[0]
-    models = (s.SDA(), s.NearestCentroid(), s.MixtureSDA(n_init=1, random_state=0), s.MaxSim(), s.SimilarityKNN(),
-              s.PotentialSVM(C=1.0, epsilon=0.5))  # fmt: skip
-    for model in models:
-        size = len(X) if type(model).__name__ != "PotentialSVM" else 600
-        whole = make_pipeline(s.Pairwise(Counted()), model).fit(X[:size], y[:size])
+    names = [name for room in FAMILIES for name in s._ROOMS[room] if name not in ("MixedSDA", "stream_fit")]
+    for name in names:
+        model = getattr(s, name)(**OPTIONS.get(name, {}))
+        size = min(len(X), SMALL.get(name, len(X)))
+        labels = y[:size] % 2 if name == "CompletionSVM" else y[:size]
+        steps = [s.Pairwise(Counted())] + [s.ToDissimilarity()] * (getattr(model, "metric", None) == "precomputed")
+        whole = make_pipeline(*steps, model).fit(X[:size], labels)
         small = s.compact(whole)
-        counts = []
+        some, counts = new[: 10 if name == "CompletionSVM" else 200], []
         for one in (whole, small):
             calls.clear()
-            one.predict(new)
-            counts.append(sum(calls) / len(new))
-        bench.compare(f"{type(model).__name__}, n = {size}, 200 new objects", lambda m=small: m.predict(new),
-                      lambda m=whole: m.predict(new), peer_name="before compact", repeats=3,
-                      comparisons_before=counts[0], comparisons_after=counts[1],
-                      check=lambda a, b: np.mean(a != b))  # fmt: skip
+            one.predict(some)
+            counts.append(sum(calls) / len(some))
+        bench.compare(f"{name}, n = {size}", lambda m=small, q=some: m.predict(q), lambda m=whole, q=some: m.predict(q),
+                      peer_name="before compact", repeats=3, comparisons_before=counts[0],
+                      comparisons_after=counts[1], check=lambda a, b: np.mean(a != b))  # fmt: skip
     print(bench.write())
 
 
+SLOW = 3.0  # seconds: a fit that takes longer is not tried on more objects
+
+
 def families(n):
-    """Time and memory of a fit and of a row's answer against n, with the exponent of a power law."""
+    """Time and memory of a fit and of a row's answer against n, with the exponent of a power law: every method."""
+    from similis.study import list_methods
+
     bench = Benchmark("scale_families")
     warnings.simplefilter("ignore")
-    sizes = [500, 1000, 2000, *([4000] if (n or 4000) >= 4000 else [])]
+    sizes = [size for size in (125, 250, 500, 1000, 2000, 4000) if size <= (n or 2000)]
     X, y = categorical(max(sizes))
     S = s.Counting().fit(X).matrix(X).astype(np.float32)
     D = (24 - S).astype(np.float32)
-    models = {
-        "k-NN": s.SimilarityKNN(), "KRI": s.SimilarityKNN(weights="kri"), "SVM-KNN": s.SVMKNN(),
-        "nearest centroid": s.NearestCentroid(), "SDA": s.SDA(), "local SDA": s.LocalSDA(), "MaxSim": s.MaxSim(),
-        "kernel HLM": s.KernelHLM(), "mixture HLM": s.MixtureHLM(n_init=1, random_state=0),
-        "RNLC": s.NormalLinear(), "clip + SVC": None,
-    }  # fmt: skip
-    for name, model in models.items():
-        if model is None:
-            from sklearn.svm import SVC
-
-            model = make_pipeline(s.SpectrumClip(), SVC(kernel="precomputed"))
-        A = D if getattr(model, "metric", None) == "precomputed" else S
-        model.fit(A[:300, :300], y[:300]).predict(A[:5, :300])
+    for method in list_methods():
+        if method.name == "majority":
+            continue
+        model = method.make()
+        A = D if method.reads == "dissimilarity" else S
         rows = []
+        with suppress(Exception):  # compiles and loads; what it refuses, it refuses below
+            model.fit(A[:100, :100], y[:100]).predict(A[:5, :100])
         for size in sizes:
             T = np.ascontiguousarray(A[:size, :size])
-            fit = seconds(lambda model=model, T=T, size=size: model.fit(T, y[:size]))
-            answer = seconds(lambda model=model, T=T: model.predict(T[:200])) / 200
+            fit = min(seconds(lambda model=model, T=T, size=size: model.fit(T, y[:size])) for _ in range(2))
+            answer = seconds(lambda model=model, T=T: model.predict(T[:100])) / 100
             tracemalloc.start()
             model.fit(T, y[:size])
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             rows.append((size, fit, answer, peak))
-            if fit > 20:
+            if fit > SLOW:
                 break
         table = np.array(rows)
         slopes = [float(np.polyfit(np.log(table[-3:, 0]), np.log(table[-3:, c]), 1)[0]) for c in (1, 2, 3)]
         bench.items.append({
-            "name": name, "n": table[:, 0].tolist(), "fit_seconds": table[:, 1].tolist(),
-            "row_seconds": table[:, 2].tolist(), "fit_bytes": table[:, 3].tolist(), "fit_exponent": slopes[0],
-            "row_exponent": slopes[1], "bytes_exponent": slopes[2],
-            "fit_seconds_at_100000": float(table[-1, 1] * (1e5 / table[-1, 0]) ** slopes[0]),
+            "name": method.name, "family": method.family, "n": table[:, 0].tolist(),
+            "fit_seconds": table[:, 1].tolist(), "row_seconds": table[:, 2].tolist(),
+            "fit_bytes": table[:, 3].tolist(), "fit_exponent": slopes[0], "row_exponent": slopes[1],
+            "bytes_exponent": slopes[2],
         })  # fmt: skip
-        print(name, [round(v, 2) for v in slopes], table[-1].tolist(), flush=True)
+        print(method.name, [round(v, 2) for v in slopes], table[-1].tolist(), flush=True)
+        bench.write()
     print(bench.write())
 
 
@@ -359,7 +432,8 @@ def page(n):
     """Fill the tables of docs/guide/scale.md from the results."""
     path = Path(__file__).parents[1] / "docs" / "guide" / "scale.md"
     text = path.read_text()
-    for name, table in (("disk", _disk), ("cluster", _cluster), ("neighbors", _neighbors), ("compact", _compact),
+    for name, table in (("disk", _disk), ("cluster", _cluster), ("index", _index), ("neighbors", _neighbors),
+                        ("compact", _compact),
                         ("families", _families), ("ten million", _ten_million)):  # fmt: skip
         start, stop = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
         before, rest = text.split(start)
@@ -390,6 +464,16 @@ def _cluster():
         )
 
 
+def _index():
+    yield "| | pairs | here | 1 worker | 2 workers | speed-up of 2 |"
+    yield "|---|---|---|---|---|---|"
+    for i in _items("index"):
+        yield (
+            f"| {i['name']} | {i['pairs']:,} | {i['here_seconds']:.1f} s | {i['one_worker_seconds']:.1f} s | "
+            f"{i['two_workers_seconds']:.1f} s | {i['speed_up']:.2f} |"
+        )
+
+
 def _neighbors():
     yield "| objects | kept | pairs an object | of all pairs | recall at 10 | of new objects | to build | to build exactly | new objects a second | peak memory |"  # noqa: E501
     yield "|---|---|---|---|---|---|---|---|---|---|"
@@ -417,12 +501,12 @@ def _compact():
 
 
 def _families():
-    yield "| | n | fit | exponent | fit at n = 100,000 | a new row | exponent | memory at fit, matrices |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield "| method | family | n | fit | exponent | fit at n = 100,000 | a new row | exponent | memory at fit, matrices |"  # noqa: E501
+    yield "|---|---|---|---|---|---|---|---|---|"
     for i in _items("families"):
         n = i["n"][-1]
         yield (
-            f"| {i['name']} | {n:.0f} | {i['fit_seconds'][-1]:.3f} s | {i['fit_exponent']:.1f} | {_at_100000(i):,.0f} s | "  # noqa: E501
+            f"| `{i['name']}` | {i['family']} | {n:.0f} | {i['fit_seconds'][-1]:.3f} s | {i['fit_exponent']:.1f} | {_at_100000(i):,.0f} s | "  # noqa: E501
             f"{1e6 * i['row_seconds'][-1]:.0f} us | {i['row_exponent']:.1f} | {i['fit_bytes'][-1] / (4 * n * n):.2f} |"
         )
 
@@ -457,8 +541,8 @@ def _ten_million():
     yield f"| the index, on one core, exponent {exponent:.2f} | {pairs:.1e} | none | {hours:.2g} h | none | {8 * 15 * n / 1e9:,.1f} GB |"  # noqa: E501
 
 
-PARTS = {"disk": disk, "cluster": cluster, "neighbors": neighbors, "landmarks": landmarks, "compact": compacted,
-         "families": families, "page": page}  # fmt: skip
+PARTS = {"disk": disk, "cluster": cluster, "index": cluster_index, "neighbors": neighbors, "landmarks": landmarks,
+         "compact": compacted, "families": families, "page": page}  # fmt: skip
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -226,6 +226,29 @@ def test_a_refused_object_is_named_and_the_rest_is_kept(tmp_path, name):
     assert {number: times[number] for number in kept} == kept
 
 
+def pair_417():
+    """Two objects that meet in block 417 of 465, and nowhere else."""
+    tile = Plan(60, 2, True).tiles[417]
+    return tile.rows.start + 1, tile.columns.start
+
+
+@pytest.mark.parametrize("name", ["S.npy", pytest.param("S.zarr", marks=pytest.mark.slow)])
+def test_a_refusal_in_block_417_is_named_and_the_rest_is_kept(tmp_path, name):
+    i, j = pair_417()
+
+    def quarrel(x, z):
+        if {x, z} == {i, j}:
+            raise ValueError("not together")
+        return float(abs(x - z))
+
+    measure = FromFunction(quarrel, kind="dissimilarity", symmetric=True)
+    message = rf"Block 417 of 465: FromFunction refuses the pair \({i}; {j}\): not together\. 464 blocks are kept"
+    with pytest.raises(ProximityError, match=message):
+        measure_to_disk(tmp_path / name, list(range(60)), measure=measure, block_size=2)
+    entries = [json.loads(line) for line in (tmp_path / f"{name}.part.jsonl").read_text().splitlines()[1:]]
+    assert {line["block"] for line in entries if "time" in line} == set(range(465)) - {417}
+
+
 def test_what_is_refused_may_be_missing(tmp_path):
     words = [*WORDS[:17], "bad", *WORDS[18:]]
     measure = FromFunction(picky, kind="dissimilarity", symmetric=True)

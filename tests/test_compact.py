@@ -148,6 +148,25 @@ def test_what_cannot_be_folded_is_left_as_it_is(rng):
         compact(make_pipeline(SpectrumClip(), SVC(kernel="precomputed")).fit(S, y))[-1].fit(S, y)
 
 
+NEEDS_ALL = {  # classifiers whose answers read every training object's column, and why
+    "SimilarityKNN": "any object may be a neighbour",
+    "LocalNearestCentroid": "any object may be a neighbour",
+    "LocalSDA": "any object may be a neighbour",
+    "NearestNeighborSDA": "any object may be the nearest of its class",
+    "SVMKNN": "any object may be a neighbour",
+    "MaxSim": "every similarity is summed",
+    "KernelHLM": "every object is a component",
+    "NormalLinear": "every column is a feature",
+    "NormalQuadratic": "every column is a feature",
+    "PseudoFisher": "every column is a feature",
+    "Parzen": "every object is a window",
+    "PseudoNearestMean": "mean dissimilarities to every class",
+    "IndefiniteSVM": "the kernel is learnt from whole rows",
+    "SimSVM": "the kernel is learnt from whole rows",
+    "SimMKL": "the kernel is learnt from whole rows",
+    "FullKernelSVM": "the kernel is learnt from whole rows",
+    "CompletionSVM": "the kernel is learnt from whole rows",
+}
 FAMILIES = ("neighbors", "discriminant", "mixture", "svm", "normal", "maxsim")
 ELSEWHERE = {"MixedSDA", "stream_fit"}  # reads a table; a function
 SLACK = {"SBC": {"C": 1.0}}
@@ -163,3 +182,4 @@ def test_every_family_answers_the_same_from_fewer_columns(name):
         np.testing.assert_array_equal(small.predict(Q[:, small.columns_]), model.predict(Q))
     if name in {"SDA", "NearestCentroid"}:
         assert len(small.columns_) == 3
+    assert (len(small.columns_) == len(y)) == (name in NEEDS_ALL), len(small.columns_)

@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from similis import SDA, Counting, FromFunction, MaxSim, NearestCentroid, Pairwise, SimilarityKNN, write_proximity
 from similis.distributed import cluster_jobs, connect, measure_to_disk, predict_blocks
+from similis.distributed._plan import Plan
 from similis.exceptions import ProximityError
 
 
@@ -219,6 +220,67 @@ def test_a_cluster_predicts_and_names_what_is_refused(tmp_path, client, data):
     measure = FromFunction(never_seven, kind="dissimilarity", symmetric=True)
     with pytest.raises(ProximityError, match=r"refuses object 7: it is seven\. 10 blocks are kept"):
         measure_to_disk(tmp_path / "r.zarr", list(range(20)), measure=measure, block_size=4, client=client)
+
+
+def no_room(size):
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["S.npy", "S.zarr"])
+def test_what_goes_wrong_on_a_cluster_is_one_sentence(tmp_path, client, data, name):
+    """A full disk on the workers, another fingerprint, a pair refused in block 417."""
+    pytest.importorskip("zarr")
+    resource = pytest.importorskip("resource")
+    X, _ = data
+    options = {"measure": Counting(), "block_size": 30, "client": client}
+    client.run(no_room, 4096)  # a block is 7200 bytes, of which npy rows are written one by one
+    try:
+        with pytest.raises(ProximityError, match=r"no room for .*S\.(npy|zarr): \d of 6 blocks are kept\. Free some"):
+            measure_to_disk(tmp_path / name, X, **options)
+    finally:
+        client.run(no_room, resource.RLIM_INFINITY)
+    P = measure_to_disk(tmp_path / name, X, **options)
+    np.testing.assert_array_equal(P.values[:], Pairwise(Counting()).fit_transform(X))
+    with pytest.raises(ProximityError, match="exists and holds other objects, another measure"):
+        measure_to_disk(tmp_path / name, X[::-1], **options)
+    tile = Plan(60, 2, True).tiles[417]
+    i, j = tile.rows.start + 1, tile.columns.start
+
+    def quarrel(x, z):
+        if {x, z} == {i, j}:
+            raise ValueError("not together")
+        return float(abs(x - z))
+
+    measure = FromFunction(quarrel, kind="dissimilarity", symmetric=True)
+    message = rf"Block 417 of 465: FromFunction refuses the pair \({i}; {j}\): not together\. 464 blocks are kept"
+    with pytest.raises(ProximityError, match=message):
+        measure_to_disk(tmp_path / f"R{name}", list(range(60)), measure=measure, block_size=2, client=client)
+
+
+@pytest.mark.slow
+def test_neighbours_are_measured_and_searched_on_a_cluster(client, rng):
+    """The same graph and the same neighbours as here, hence the same recall; a worker dies on the way."""
+    from similis.distributed import NeighborIndex, OnNeighbors
+
+    X = rng.integers(0, 4, (12, 20))[rng.integers(0, 12, 1600)]
+    X[rng.random(X.shape) < 0.3] = 0
+    X, new, y = X[:1500], X[1500:], np.arange(1500) % 3
+    here = NeighborIndex(Counting(), random_state=0).fit(X)
+    there = NeighborIndex(Counting(), random_state=0).fit(X, client=client)
+    np.testing.assert_array_equal(there.indices_, here.indices_)
+    np.testing.assert_array_equal(there.proximities_, here.proximities_)
+    assert there.n_calls_ == here.n_calls_
+    os.kill(next(iter(client.run(os.getpid).values())), 9)
+    for a, b in zip(there.kneighbors(new, 7, client=client), here.kneighbors(new, 7)):
+        np.testing.assert_array_equal(a, b)
+    assert there.n_calls_ == here.n_calls_
+    model = OnNeighbors(SimilarityKNN(n_neighbors=5), NeighborIndex(Counting(), random_state=0))
+    model.fit(X, y, client=client)
+    found = predict_blocks(model, new, client=client, block_size=30)
+    np.testing.assert_array_equal(found, OnNeighbors(model.estimator, model.index).fit(X, y).predict(new))
 
 
 @pytest.mark.slow

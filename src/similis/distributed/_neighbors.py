@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.extras import need
 from similis._utils.params import at_least, between, choice, validated_outer
+from similis.distributed._pairs import FEW_PAIRS, PairsThere
 from similis.distributed._tiles import count
 from similis.exceptions import ProximityError
 from similis.measures import RBF, Chebyshev, Cosine, Measure, Minkowski
@@ -68,6 +69,9 @@ class NeighborIndex(BaseEstimator):
     Memory is that of the objects and some 40 bytes for each of n * n_neighbors places. Equal proximities are ranked
     in the order in which they are found.
 
+    On a cluster every worker holds the objects. It measures; whom to introduce to whom is decided here, so the gain is
+    that of the measure's share of the work: large for alignments, none for counting.
+
     Examples
     --------
     >>> import numpy as np
@@ -111,7 +115,7 @@ class NeighborIndex(BaseEstimator):
         self.random_state = random_state
 
     @validated_outer
-    def fit(self, X: Any, y: Any = None) -> NeighborIndex:
+    def fit(self, X: Any, y: Any = None, *, client: Any = None) -> NeighborIndex:
         """Find the neighbours of the training objects.
 
         Parameters
@@ -120,6 +124,9 @@ class NeighborIndex(BaseEstimator):
             Whatever the measure reads.
         y : array-like of shape (n,), optional
             Labels, for measures that learn from them.
+        client : distributed.Client, optional
+            A cluster that measures the pairs, from :func:`connect`; the lists of neighbours are kept here. The graph
+            is the same as without one.
 
         Returns
         -------
@@ -137,13 +144,15 @@ class NeighborIndex(BaseEstimator):
         if self.method == "pynndescent":
             self._fit_outer(lists, rng)
         else:
-            self._fit_descent(lists, rng, n)
+            self._fit_descent(lists, rng, n, client)
         self.indices_ = lists.indices
         self.proximities_ = np.where(lists.indices >= 0, self._sign * lists.best, np.nan).astype(np.float32)
         self._near = _with_reverse(lists.indices, rng)
         return self
 
-    def kneighbors(self, X: Any = None, n_neighbors: int | None = None) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, *, client: Any = None
+    ) -> tuple[NDArray[Any], NDArray[np.intp]]:
         """Find neighbours of new objects, or those of the training objects.
 
         Parameters
@@ -152,6 +161,8 @@ class NeighborIndex(BaseEstimator):
             New objects; without it the training objects, themselves left out.
         n_neighbors : int, optional
             How many; as at fit by default.
+        client : distributed.Client, optional
+            A cluster that searches, from :func:`connect`, with a copy of the index on every worker.
 
         Returns
         -------
@@ -170,26 +181,38 @@ class NeighborIndex(BaseEstimator):
         objects = self.measure_._door(X)
         m = count(objects)
         proximities, indices = np.empty((m, k)), np.empty((m, k), np.intp)
-        for first in range(0, m, _BATCH):
-            rows = slice(first, min(first + _BATCH, m))
-            pool = self._search(objects[rows], k)
-            found = pool.indices[:, :k]
-            proximities[rows] = np.where(found >= 0, self._sign * pool.best[:, :k], np.nan)
-            indices[rows] = found
+        batches = [slice(first, min(first + _BATCH, m)) for first in range(0, m, _BATCH)]
+        here = ((rows, _found(self, objects[rows], k)) for rows in batches)
+        for rows, (values, found, calls) in here if client is None else self._there(objects, batches, k, client):
+            proximities[rows], indices[rows] = values, found
+            self.n_calls_ += calls
         return proximities, indices
+
+    def _there(self, objects: Any, batches: list[slice], k: int, client: Any) -> Any:
+        """Batches searched on a cluster."""
+        from similis.distributed._cluster import _hold, run_unordered
+
+        index = client.submit(_hold, self, pure=False)
+        return run_unordered(
+            lambda rows: client.submit(_found, index, objects[rows], k, pure=False, retries=2), batches, client
+        )
 
     @property
     def _sign(self) -> int:
         return -1 if self.measure_.kind == "dissimilarity" else 1
 
     def _scores(self, left: Any, right: Any) -> NDArray[Any]:
-        """Scores of pairs of objects, larger is nearer, counted."""
-        self.n_calls_ += count(left)
+        """Scores of pairs of objects, larger is nearer."""
         return self._sign * self.measure_._pairs(left, right)
 
-    def _fit_descent(self, lists: Lists, rng: np.random.RandomState, n: int) -> None:
+    def _fit_descent(self, lists: Lists, rng: np.random.RandomState, n: int, client: Any) -> None:
+        cluster = None if client is None else PairsThere(self.measure_, self.objects_, client)
+
         def pairs(i: Any, j: Any) -> NDArray[Any]:
-            return self._scores(_take(self.objects_, i), _take(self.objects_, j))
+            self.n_calls_ += len(i)
+            if cluster is None or len(i) < FEW_PAIRS:
+                return self._scores(_take(self.objects_, i), _take(self.objects_, j))
+            return self._sign * cluster(i, j)
 
         def both(i: Any, j: Any) -> tuple[NDArray[Any], NDArray[Any]]:
             there = pairs(i, j)
@@ -224,21 +247,25 @@ class NeighborIndex(BaseEstimator):
         columns = found.ravel()
         there = (rows != columns) & (columns >= 0)
         for i, j in _in_chunks(rows[there], columns[there]):
+            self.n_calls_ += len(i)
             lists.push(i, j, self._scores(_take(self.objects_, i), _take(self.objects_, j)))
 
-    def _search(self, queries: Any, k: int) -> Lists:
-        """The best of each new object: from the leaves it comes to, along the graph."""
+    def _search(self, queries: Any, k: int) -> tuple[Lists, int]:
+        """The best of each new object: from the leaves it comes to, along the graph. Also the pairs measured."""
         m, n = count(queries), count(self.objects_)
+        calls = 0
 
         def pairs(i: Any, j: Any) -> NDArray[Any]:
+            nonlocal calls
+            calls += len(i)
             return self._scores(_take(queries, i), _take(self.objects_, j))
 
-        pool = Lists.empty(m, min(n, max(4 * k, 64)))
+        pool = Lists.empty(m, min(n, max(6 * k, 96)))
         if self._outer is not None:
             found = self._outer.query(np.asarray(queries, dtype=np.float32), k=pool.indices.shape[1])[0]
             rows = np.repeat(np.arange(m), found.shape[1])
             pool.push(rows, found.ravel(), pairs(rows, found.ravel()))
-            return pool
+            return pool, calls
         for tree in self._trees:
             leaf = tree.route(m, pairs)
             sizes = tree.start[leaf + 1] - tree.start[leaf]
@@ -251,7 +278,7 @@ class NeighborIndex(BaseEstimator):
             rows = np.repeat(np.arange(m), len(columns) // m)
             pool.push(rows, columns, pairs(rows, columns))
         search(pool, self._near, pairs, max_rounds=4 * pool.indices.shape[1])
-        return pool
+        return pool, calls
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -260,6 +287,13 @@ class NeighborIndex(BaseEstimator):
             tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
             tags.no_validation = inner.no_validation
         return tags
+
+
+def _found(index: NeighborIndex, queries: Any, k: int) -> tuple[NDArray[Any], NDArray[np.int32], int]:
+    """Proximities and numbers of the neighbours of a batch, and how many pairs were measured."""
+    pool, calls = index._search(queries, k)
+    indices = pool.indices[:, :k]
+    return np.where(indices >= 0, index._sign * pool.best[:, :k], np.nan), indices, calls
 
 
 def _take(objects: Any, places: NDArray[Any]) -> Any:

@@ -66,7 +66,7 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
         self.index = index
 
     @validated_outer
-    def fit(self, X: Any, y: Any) -> OnNeighbors:
+    def fit(self, X: Any, y: Any, *, client: Any = None) -> OnNeighbors:
         """Build the index.
 
         Parameters
@@ -75,6 +75,9 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
             Whatever the measure reads.
         y : array-like of shape (n,)
             Class labels.
+        client : distributed.Client, optional
+            A cluster that measures the pairs; see :meth:`NeighborIndex.fit`. New objects are classified on it by
+            :func:`predict_blocks`.
 
         Returns
         -------
@@ -85,7 +88,7 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
             raise ProximityError(
                 f"OnNeighbors needs a local method, which has n_neighbors. Got {type(self.estimator).__name__}."
             )
-        self.index_ = clone(self.index).fit(X, y)
+        self.index_ = clone(self.index).fit(X, y, client=client)
         self.classes_, self._codes = check_labels(y, count(self.index_.objects_), who=type(self).__name__)
         return self
 

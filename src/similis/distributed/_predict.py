@@ -15,11 +15,14 @@ from similis._utils.params import Integral, at_least, choice, validated_function
 from similis._utils.progress import track
 from similis._utils.stored import is_stored, mapped
 from similis._utils.threads import single_blas_thread
+from similis.distributed._on_neighbors import OnNeighbors
 from similis.distributed._tiles import count
+from similis.exceptions import ProximityError
 
 __all__ = ["predict_blocks"]
 
 BLOCK = 2**24  # bytes of a block of rows
+SEARCHED = 2**12  # objects of a block that an index looks up: a few seconds
 
 
 @validated_function(
@@ -81,6 +84,10 @@ def predict_blocks(
     array([0, 0, 1, 1])
     """
     here = client is None
+    if not hasattr(X, "__getitem__") or isinstance(X, (str, dict)):
+        raise ProximityError(f"predict_blocks cuts a matrix or a list of objects. Got a {type(X).__name__}.")
+    if not count(X):
+        return np.array(getattr(model, method)(X))
     pieces = _rows_of_chunks(X) if here and is_stored(X) else [slice(0, count(X))]
     size = block_size or _block_size(model, X, whole_chunks=not here)
     blocks = [rows for piece in pieces for rows in _cut(piece, size)]
@@ -103,6 +110,8 @@ def _block_size(model: Any, X: Any, *, whole_chunks: bool) -> int:
         row = X.dtype.itemsize * int(np.prod(X.shape[1:]))
         chunk = min(X.chunks[0], 16 * BLOCK // row) if is_stored(X) and whole_chunks else 1
         return max(1, BLOCK // row, chunk)
+    if isinstance(_first_step(model), OnNeighbors):
+        return SEARCHED
     known = _first_step(model).objects_ if _reads_objects(model) else ()
     return max(1, BLOCK // (8 * max(1, count(known))))
 
