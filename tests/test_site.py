@@ -120,3 +120,10 @@ def test_figures_are_small_shown_and_made_by_a_script(figure):
     assert any(f"figures/{figure.name}" in page.read_text() for page in DOCS.rglob("*.md")), "on no page"
     scripts = [*(DOCS / "figures").glob("*.py"), *(ROOT / "benchmarks").glob("*.py")]
     assert any(figure.stem in script.read_text() for script in scripts), "made by no script"
+
+
+@pytest.mark.parametrize("folder", ["introduction", "guide", "how-to"])
+def test_index_leads_to_every_page(folder):
+    index = (DOCS / "index.md").read_text()
+    for page in (DOCS / folder).glob("*.md"):
+        assert f"({folder}/{page.name})" in index
