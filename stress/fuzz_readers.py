@@ -37,19 +37,22 @@ class Watch:
     def __call__(self, event, arguments):
         if not self.on:
             return
-        if event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_CREAT | os.O_TRUNC):
-            if not str(arguments[0]).endswith((".pyc", "/j", "/k", ".nbi", ".nbc")) and "__pycache__" not in str(
-                arguments[0]
-            ):
-                self.seen.append(f"open {arguments[0]} to write")
-        elif event.startswith(WATCHED) and "__pycache__" not in str(arguments):
+        subject = str(arguments[0]) if arguments else ""
+        if "__pycache__" in str(arguments) or subject.endswith(
+            (".pyc", "/j", "/k")
+        ):  # journals are opened to be added to
+            return
+        if event == "open":
+            if isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_CREAT | os.O_TRUNC):
+                self.seen.append(f"open {subject} to write")
+        elif event.startswith(WATCHED):
             self.seen.append(f"{event} {str(arguments)[:80]}")
 
 
 def judge(reader, watch):
     """Read what was placed; return how the law is broken, or None."""
     watch.seen.clear()
-    watch.on, start = True, time.monotonic()
+    watch.on, start = True, time.process_time()
     fault = None
     try:
         reader.read()
@@ -57,11 +60,7 @@ def judge(reader, watch):
         text = str(error)
         if len(text) >= 300 or "\n" in text or not text:
             fault = f"a refusal of {len(text)} characters: {text[:80]!r} at {place(error)}"
-        elif (
-            reader.path.name not in text
-            and reader.path.parent.name not in text
-            and reader.path.name.split(".")[0] + "." not in text
-        ):
+        elif reader.path.relative_to(reader.folder).parts[0].split(".")[0] not in text:  # the file, or one beside it
             fault = f"a refusal that does not name the file: {text[:120]!r} at {place(error)}"
     except Exception as error:
         fault = f"{type(error).__name__} at {place(error)}: {str(error)[:80]}"
@@ -69,7 +68,7 @@ def judge(reader, watch):
         watch.on = False
     if watch.seen:
         return f"forbidden: {watch.seen[0]}"
-    if time.monotonic() - start > SLOW:
+    if time.process_time() - start > SLOW:
         return "too slow"
     return fault
 

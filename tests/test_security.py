@@ -425,3 +425,18 @@ def test_text_of_objects_is_text(tmp_path):
 
 def test_this_process_has_no_limit_left():
     assert resource.getrlimit(resource.RLIMIT_AS)[0] != MEMORY
+
+
+def test_text_that_python_cannot_hold(tmp_path):
+    """Characters beyond Unicode in an array of text; found by fuzzing."""
+    for key in ("ids", "labels", "kind"):
+        text = np.array([0x110000, 65], dtype="<u4").view("<U1")
+        np.savez(tmp_path / "m.npz", values=np.eye(2), **{key: text if key != "kind" else text[0:1].reshape(())})
+        refused(read_proximity, tmp_path / "m.npz")
+
+
+def test_ids_of_objects_name_their_file(tmp_path):
+    (tmp_path / "x.csv").write_text("id,a\nu,1\nu,2\n")
+    (tmp_path / "x.json").write_text('[{"id": "u", "object": 1}, {"id": "u", "object": 2}]')
+    refused(read_objects, tmp_path / "x.csv", match="both 'u'")
+    refused(read_objects, tmp_path / "x.json", match="both 'u'")

@@ -61,7 +61,7 @@ def load_benchmark(name: str, *, data_home: str | os.PathLike[str] | None = None
     >>> iris.data.shape, iris.kind
     ((150, 4), 'features')
     """
-    if name not in CATALOG:
+    if not isinstance(name, str) or name not in CATALOG:
         raise ValueError(f"There is no data set {str(name)[:40]!r}. There are: {', '.join(CATALOG)}.")
     info = CATALOG[name]
     if info.where == "shipped":
@@ -104,7 +104,11 @@ def has_dataset(name: str, *, data_home: str | os.PathLike[str] | None = None) -
     True
     """
     try:
-        return name in CATALOG and (CATALOG[name].where != "benchmark" or _find(name, data_home).is_file())
+        return (
+            isinstance(name, str)
+            and name in CATALOG
+            and (CATALOG[name].where != "benchmark" or _find(name, data_home).is_file())
+        )
     except DataNotFoundError:
         return False
 

@@ -44,6 +44,7 @@ def read_labels(
     -------
     ndarray of shape (n,)
     """
+    path = Path(path)
     where = short_path(path)
     rows = list(read_rows(path, delimiter=None, max_bytes=max_bytes))
     if len(rows) == n + 1 and _is_header(rows[0][1]):

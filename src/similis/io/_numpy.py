@@ -56,18 +56,21 @@ def read_npz(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Ra
         key = _choose(headers, key, where, square)
 
         def take(name: str) -> NDArray[Any] | None:
-            return _member(archive, members[name], headers[name], where, max_bytes) if name in members else None
+            part = _member(archive, members[name], headers[name], where, max_bytes) if name in members else None
+            if part is not None and part.dtype.kind == "U":
+                part.tolist()  # where characters that Python does not know are noticed
+            return part
 
         values = take(key)
         assert values is not None
         kind = take("kind")
         labels = take("labels" if "labels" in members else "y")
-        ids, column_ids = take("ids"), take("column_ids")
+        ids, column_ids = (None if part is None else part.tolist() for part in (take("ids"), take("column_ids")))
     prefix = key.partition("_")[0]
     return Raw(
         values,
-        None if ids is None else ids.tolist(),
-        None if column_ids is None else column_ids.tolist(),
+        ids,
+        column_ids,
         _BY_NAME.get(prefix) if kind is None else str(kind[()] if kind.ndim == 0 else kind) or None,
         labels,
     )

@@ -111,7 +111,7 @@ def read_objects(
     id_place = _place(header, id_column, ID_HEADERS, where)
     label_place = _place(header, label_column, LABEL_HEADERS - {"y"}, where)  # y is also a coordinate
     features = _features(header, columns, (id_place, label_place), where)
-    ids = None if id_place is None else as_ids([row[id_place] for row in cells], len(cells), "row")
+    ids = None if id_place is None else _ids([row[id_place] for row in cells], where)
     found: NDArray[Any] | None = None
     if labels is not None:
         found = read_labels(Path(labels), ids, len(cells), max_bytes=max_bytes)
@@ -122,7 +122,7 @@ def read_objects(
 
 def _json_objects(path: Path, id_column: str | None, label_column: str | None, labels: Any, max_bytes: int) -> Objects:
     values, names, found = read_json_objects(path, id_column, label_column, max_bytes)
-    ids = None if names is None else as_ids(names, len(values), "row")
+    ids = None if names is None else _ids(names, short_path(path))
     if labels is not None:
         found = read_labels(Path(labels), ids, len(values), max_bytes=max_bytes)
     return Objects(values, ("object",), ids, found)
@@ -170,6 +170,13 @@ def _features(header: list[str], columns: Sequence[str] | None, taken: tuple[int
     if not features:
         raise ProximityError(f"{where} has no column that describes the objects, beside ids and labels.")
     return features
+
+
+def _ids(names: list[str], where: str) -> tuple[str, ...]:
+    try:
+        return as_ids(names, len(names), "row")
+    except ProximityError as error:
+        raise ProximityError(f"{where}: {error}") from None
 
 
 def _labels(cells: list[list[str]], place: int, where: str) -> NDArray[Any]:

@@ -186,6 +186,8 @@ def refuse_infinite(values: NDArray[Any], where: str = "values") -> None:
 
 def as_ids(ids: Iterable[Any], n: int, axis: str) -> tuple[str, ...]:
     """`n` names, each of them text that every format can hold, no two alike."""
+    if not isinstance(ids, Iterable):
+        raise ProximityError(f"There must be one {axis} id per {axis}. Got a {type(ids).__name__} instead of a list.")
     given = [ids] if isinstance(ids, str) else list(ids)
     if any(isinstance(name, list | dict | set | np.ndarray) for name in given):
         raise ProximityError(f"There must be one {axis} id per {axis}, a text. Got a collection among them.")
@@ -258,7 +260,12 @@ def _from_objects(values: NDArray[Any]) -> NDArray[Any]:
     result = np.full(values.shape, np.nan)
     for place, entry in np.ndenumerate(values):
         if isinstance(entry, (int, float, np.integer, np.floating, np.bool_)):
-            result[place] = entry
+            try:
+                result[place] = entry
+            except OverflowError:
+                raise ProximityError(
+                    f"values must be numbers. Got one too large at row {place[0]}, column {place[1]}."
+                ) from None
         elif entry is not None and type(entry).__name__ != "NAType":
             raise ProximityError(f"values must be numbers. Got {short(entry)} at row {place[0]}, column {place[1]}.")
     return result

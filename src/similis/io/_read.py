@@ -149,7 +149,7 @@ def file_format(path: Path) -> str:
     str
         "npz", "npy", "zarr", "csv" or "parquet".
     """
-    suffixes = [suffix.lower() for suffix in path.suffixes]
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     last = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else "".join(suffixes[-1:])
     if last not in _SUFFIXES or (suffixes[-1] == ".gz" and _SUFFIXES[last] != "csv"):
         raise ProximityError(

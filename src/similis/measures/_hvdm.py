@@ -123,7 +123,7 @@ class HVDM(CategoricalMeasure):
         with np.errstate(over="ignore"):
             self.scale_ = 4 * np.ma.filled(numbers.std(axis=0), 0.0)
         if not np.isfinite(self.scale_).all():
-            raise ProximityError("HVDM needs numbers whose squares can be added up. Divide large columns by a constant.")
+            raise ProximityError("HVDM needs numbers whose squares can be added up. Divide them by a constant.")
         highest = np.sqrt(self._tables.largest) if self.categorical_.all() else np.inf
         self.domain_ = (0.0, float(highest))
         return self

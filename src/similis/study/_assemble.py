@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from similis._utils.validation import Kind
+from similis.exceptions import ProximityError
 from similis.model_selection import PathSearchCV
 from similis.proximity import CompleteKernel, Symmetrize, ToDissimilarity, ToSimilarity
 from similis.study._methods import Method, find_methods
@@ -178,6 +179,8 @@ def make_model(
     >>> make_model("nc").fit(S, ["a", "a", "b", "b"]).predict([[2, 2, 3, 1]])
     array(['b'], dtype='<U1')
     """
+    if not isinstance(n, int | np.integer | None):
+        raise ProximityError(f"n must be how many objects there are, or None. Got {str(n)[:40]!r}.")
     (found,) = find_methods([method])
     first = None
     if measure is not None:
