@@ -131,7 +131,10 @@ def main():
             ],
             "cazzanti2007 6.9, knn, errors of 213": knn_ties(),
         }
-    RESULTS.write_text(json.dumps(record, indent=1, default=lambda value: round(float(value), 4)) + "\n")
+    for items in record.values():
+        for item in items if isinstance(items, list) else ():
+            item |= {key: round(value, 4) for key, value in item.items() if isinstance(value, float)}
+    RESULTS.write_text(json.dumps(record, indent=1) + "\n")
     print(RESULTS.read_text())
 
 

@@ -42,6 +42,8 @@ def write_results(result: Reproduction, folder: str | os.PathLike[str]) -> list[
     -----
     If only some methods were asked for, the cells of the others that a file of as many runs holds are kept.
     """
+    if not isinstance(result, Reproduction):
+        raise ProximityError(f"write_results needs what reproduce_tables returned. Got a {type(result).__name__}.")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     about = {experiment.key: experiment.about for experiment in EXPERIMENTS}
