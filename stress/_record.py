@@ -30,7 +30,7 @@ def record(name: str, *, summary: str, items: list[dict[str, Any]], failures: li
     """Write ``stress/results/<name>.json``, all or nothing; with SIMILIS_STRESS_QUICK set, print the summary only."""
     from similis import __version__
 
-    kept = {
+    whole = {
         "name": name,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit(),
@@ -41,6 +41,9 @@ def record(name: str, *, summary: str, items: list[dict[str, Any]], failures: li
         "failures": failures,
         **facts,
     }
+    if any("commit" in item for item in items):  # some were tried earlier
+        items = [{**item, "commit": item.get("commit", whole["commit"])} for item in items]
+        whole["items"] = items
     path = RESULTS / f"{name}.json"
     print(f"{name}: {summary} {len(failures)} failures.", flush=True)
     for failure in failures:
@@ -49,7 +52,7 @@ def record(name: str, *, summary: str, items: list[dict[str, Any]], failures: li
         return path
     path.parent.mkdir(exist_ok=True)
     draft = path.with_suffix(".part")
-    draft.write_text(json.dumps(kept, indent=1) + "\n")
+    draft.write_text(json.dumps(whole, indent=1) + "\n")
     draft.replace(path)
     return path
 
@@ -60,7 +63,7 @@ def kept(name: str, key: str, again: list[str]) -> tuple[list[dict[str, Any]], l
     if not path.exists() or quick():
         return [], []
     old = json.loads(path.read_text())
-    items = [item for item in old["items"] if item[key] not in again]
+    items = [{**item, "commit": item.get("commit", old["commit"])} for item in old["items"] if item[key] not in again]
     return items, [line for line in old["failures"] if not str(line).startswith(tuple(f"{word}:" for word in again))]
 
 
