@@ -85,7 +85,7 @@ TARGETS = (
         ("Smith-Waterman", "parasail", 0.9, 1),
         ("Levenshtein", "edist", 40, 96),
     ),
-    *_same("earth mover's distance", "objects", ("earth mover's distance, 10 points", "POT", 4, 11)),
+    *_same("earth mover's distance", "objects", ("earth mover's distance", "POT", 4, 11)),
     *_same("Tanimoto on bits", "measures", ("Tanimoto", "float32", 2, 5)),
     *_same("Tanimoto on bits", "objects", ("Tanimoto", "rdkit", 8, 17)),
     *_same(

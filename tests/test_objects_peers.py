@@ -73,12 +73,27 @@ def test_pot_and_scipy(rng):
     assert Wasserstein()((x[:, None], u), (z[:, None], v)) == pytest.approx(expected)
 
 
-def test_without_pots_private_solver(rng, monkeypatch):
-    """Where another version of POT has no such function, its public one gives the same."""
+def test_transport_among_ties(rng):
+    """Equal weights, equal costs, copies, weights of zero: every pivot may be degenerate."""
+    ot = pytest.importorskip("ot")
+    grid = np.array([(i, j) for i in range(6) for j in range(6)], dtype=float)
+    sets = [(grid, np.ones(36)), (grid[::-1] + 1, np.ones(36)), (np.zeros((7, 2)), np.arange(7.0))]
+    sets += [
+        (rng.integers(0, 3, size=(k, 2)).astype(float), rng.integers(0, 3, k) + (np.arange(k) < 1)) for k in (1, 9, 40)
+    ]
+    for metric in ("euclidean", "cityblock", "sqeuclidean"):
+        D = Wasserstein(metric=metric).matrix(sets)
+        for i, (a, u) in enumerate(sets):
+            costs = [ot.emd2(u / u.sum(), v / v.sum(), cdist(a, b, metric)) for b, v in sets]
+            np.testing.assert_allclose(D[i], costs, atol=1e-12)
+        assert not np.diag(D).any()
+
+
+def test_pot_takes_over_where_the_simplex_method_ends_in_a_circle(rng, monkeypatch):
     pytest.importorskip("ot")
     X = [rng.normal(size=(k, 2)) for k in (3, 5, 4)]
     expected = Wasserstein().matrix(X)
-    monkeypatch.setattr("ot.lp.emd_wrap.emd_c", lambda *arguments: (None, 7.0, None, None, 1))
+    monkeypatch.setattr("similis._kernels.transport_costs", lambda M, a, b, starts, out: out.fill(np.nan))
     np.testing.assert_allclose(Wasserstein().matrix(X), expected, atol=1e-12)
 
 

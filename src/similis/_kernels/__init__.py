@@ -10,6 +10,7 @@ Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``
     _edit.py       edit_distances: sequences, symbols with costs of their own
     _entropy.py    residual_entropies: what is left unknown given common features
     _points.py     greedy_matches, shared_counts: weighted point sets
+    _transport.py  transport_costs: earth mover's problems of one set and many
     _warping.py    warping_distances: time series
     _local_centroid.py  local_centroids: class centroids among ranked neighbours for a grid of k
     _local_sda.py  local_sda: class models among ranked neighbours for a grid of neighbourhoods; lost_values
@@ -49,6 +50,7 @@ _HOME: dict[str, str] = {
     "residual_entropies": "_entropy",
     "greedy_matches": "_points",
     "shared_counts": "_points",
+    "transport_costs": "_transport",
     "warping_distances": "_warping",
     "local_centroids": "_local_centroid",
     "local_sda": "_local_sda",
