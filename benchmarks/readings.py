@@ -1,6 +1,6 @@
 """Readings that were tried where a figure of ours misses the paper's: what the remarks in docs/results quote.
 
-python benchmarks/readings.py          # prints, and writes benchmarks/results/readings.json
+python benchmarks/readings.py          # prints, and writes benchmarks/results/readings/readings.json
 
 Needs SIMILIS_DATA. Nothing here changes what `similis reproduce` does.
 """
@@ -21,7 +21,7 @@ from similis.reproduce._dissimilarity import HalfRuns
 from similis.reproduce._levels import ThirdRuns
 from similis.reproduce._problems import part_of
 
-RESULTS = Path(__file__).parent / "results" / "readings.json"
+RESULTS = Path(__file__).parent / "results" / "readings" / "readings.json"
 
 
 def right(model, train, y_train, test, y_test):
@@ -134,6 +134,7 @@ def main():
     for items in record.values():
         for item in items if isinstance(items, list) else ():
             item |= {key: round(value, 4) for key, value in item.items() if isinstance(value, float)}
+    RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(record, indent=1) + "\n")
     print(RESULTS.read_text())
 

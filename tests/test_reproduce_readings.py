@@ -5,7 +5,7 @@ from pathlib import Path
 
 from similis.reproduce._notes import NOTES
 
-READINGS = json.loads((Path(__file__).parents[1] / "benchmarks" / "results" / "readings.json").read_text())
+READINGS = json.loads((Path(__file__).parents[1] / "benchmarks" / "results" / "readings" / "readings.json").read_text())
 
 
 def note(mark):
