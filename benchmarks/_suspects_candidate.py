@@ -1,7 +1,7 @@
 """A candidate for the rule of suspicious entries, not adopted: a pair is suspect when three sorts of witnesses agree.
 
-It finds more damage than the rule in use, and hardly depends on its cut nor on chance, but it raises alarms in more
-clean matrices than the protocol allows (``benchmarks/suspects_protocol.md``, ``suspects_candidates.py`` compares both).
+It finds somewhat more damage than the rule in use and draws nothing at random, but it raises alarms in more clean
+matrices than ``benchmarks/suspects_protocol.md`` allows; ``suspects_candidates.py`` compares the two.
 
 Rows. The row of i is foretold, entry by entry, from the other rows by ridge regression, the entry and its column left
 out; so is the row of j. The two foretell d(i, j) apart, and each is held against how well it foretells the rest of its
@@ -20,7 +20,7 @@ the matrix at each level. Nothing is drawn at random. Whole blocks of damage for
 differences alone; what is rejected is replaced by what is foretold, and rows are foretold anew.
 
 The cut is the matrix's own: the least at which no more than VALLEY times as many pairs lie between half of it and it as
-beyond it. Damage stands apart; the tail of a sound matrix, however heavy, thins out without such a valley.
+beyond it.
 """
 
 from __future__ import annotations

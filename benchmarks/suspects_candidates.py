@@ -61,7 +61,7 @@ def main():
     bench = Benchmark("suspects_candidates")
     clean, damaged = problems()
     rules = {"candidate": (proposed, candidate), "in use": (in_use, rule)}
-    for name, (find, module) in rules.items():
+    for name, (find, _) in rules.items():
         start = time.perf_counter()
         alarms = [kind for _, kind, C in clean if find(C).any()]
         means, rows = score(find, damaged)
