@@ -228,7 +228,7 @@ def measure(make, kind, **fixed):
             S = call(m.matrix, X, Z)
             demand(S.shape == (n_rows(X), n_rows(Z)), f"matrix has shape {S.shape}")
             note("measured")
-            a = call(m, list(_first(X))[0], list(_first(Z))[0])
+            a = call(m, next(iter(_first(X))), next(iter(_first(Z))))
             if bearable(S):
                 demand(
                     bool(np.isclose(a, S[0, 0], rtol=1e-6, atol=1e-9, equal_nan=True)),

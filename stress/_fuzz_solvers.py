@@ -42,7 +42,7 @@ def top_k(draw, note):
         A[rng.random(A.shape) < 0.3] = np.nan
     k, sign = one(draw, 1, 3, A.shape[1], A.shape[1] + 3), one(draw, 1, -1)
     note(f"{A.shape} {k} {sign}")
-    indices, values = call(solvers.top_k, A, k, sign=sign)
+    indices, _values = call(solvers.top_k, A, k, sign=sign)
     for i, row in enumerate(A):  # the plain rule
         known = np.flatnonzero(~np.isnan(row))
         want = known[np.argsort(-sign * row[known].astype(float), kind="stable")][:k]
@@ -155,7 +155,7 @@ def gamma_shape(draw, note):
 
 
 def maxent(draw, note):
-    A, rng = plain_matrix(draw)
+    A, _rng = plain_matrix(draw)
     values = A.ravel()
     domain = one(draw, np.unique(values), (float(values.min()), float(values.max())), (float(values.min()), np.inf))
     note(f"{str(domain)[:80]}")
@@ -227,7 +227,7 @@ def _partial(draw):
     pool = {
         k: v for k, v in {**PROPER, **DEGENERATE}.items() if k in ("kernel", "linear kernel", "identity", "duplicates")
     }
-    K, rng = plain_matrix(draw, pool, n=one(draw, 4, 6, 8))
+    K, _rng = plain_matrix(draw, pool, n=one(draw, 4, 6, 8))
     aux, _ = plain_matrix(draw, pool, n=len(K))
     known = np.arange(len(K)) < one(draw, 2, 3, len(K))
     note = f"n={len(K)} known={known.sum()}"

@@ -135,8 +135,16 @@ def matrix_readers(folder):
     def matrix(name, **options):
         return lambda: read_proximity(folder / name, **(few | options))
 
-    v2 = {"zarr_format": 2, "shape": [2, 2], "chunks": [2, 2], "dtype": "<f8", "compressor": None, "fill_value": 0,
-          "order": "C", "filters": None}  # fmt: skip
+    v2 = {
+        "zarr_format": 2,
+        "shape": [2, 2],
+        "chunks": [2, 2],
+        "dtype": "<f8",
+        "compressor": None,
+        "fill_value": 0,
+        "order": "C",
+        "filters": None,
+    }
     objects = b"id,class,a,b\no1,x,1,2\no2,y,3,4\n"
     graphs = [{"id": f"g{i}", "label": "x", "edges": [[0, 1]], "node_labels": [0, 1]} for i in range(2)]
     return {
@@ -145,42 +153,71 @@ def matrix_readers(folder):
         "csv.gz": Reader(folder, "p.csv.gz", matrix("p.csv.gz"), seeds=[gzip.compress(csv["m.csv"], mtime=0)]),
         "csv inside gzip": Reader(folder, "i.csv.gz", matrix("i.csv.gz"), seeds=[csv["m.csv"]], wrap=gzip.compress),
         "labels beside a csv": Reader(
-            folder, "l.labels.csv", matrix("l.csv"), seeds=[csv["m.labels.csv"], b"x\ny\nx\ny\n"],
+            folder,
+            "l.labels.csv",
+            matrix("l.csv"),
+            seeds=[csv["m.labels.csv"], b"x\ny\nx\ny\n"],
             others={"l.csv": csv["m.csv"]},
         ),
         "labels": Reader(
-            folder, "y.csv", lambda: read_labels(folder / "y.csv", None, 2, max_bytes=LIMIT), seeds=[b"a\nb\n", b"id,label\na,1\nb,2\n"]
+            folder,
+            "y.csv",
+            lambda: read_labels(folder / "y.csv", None, 2, max_bytes=LIMIT),
+            seeds=[b"a\nb\n", b"id,label\na,1\nb,2\n"],
         ),
         "npy": Reader(folder, "m.npy", matrix("m.npy"), seeds=[npy["m.npy"], _npy(np.eye(3, dtype="f4"))]),
         "npy, mapped": Reader(folder, "k.npy", matrix("k.npy", mmap=True), seeds=[npy["m.npy"]]),
         "sidecar of an npy": Reader(
             folder, "s.npy.json", matrix("s.npy"), seeds=[npy["m.npy.json"]], others={"s.npy": npy["m.npy"]}
         ),
-        "npz": Reader(folder, "m.npz", matrix("m.npz"), seeds=[npz["m.npz"], _zip("S.npy", stored=False)(_npy(np.eye(3)))]),
+        "npz": Reader(
+            folder, "m.npz", matrix("m.npz"), seeds=[npz["m.npz"], _zip("S.npy", stored=False)(_npy(np.eye(3)))]
+        ),
         "array inside an npz": Reader(
             folder, "a.npz", matrix("a.npz"), seeds=[_npy(np.eye(3))], wrap=_zip("values.npy", stored=False)
         ),
         "ids inside an npz": Reader(
-            folder, "d.npz", matrix("d.npz"), seeds=[_npy(np.array(["a", "b"]))],
+            folder,
+            "d.npz",
+            matrix("d.npz"),
+            seeds=[_npy(np.array(["a", "b"]))],
             wrap=_zip("ids.npy", others={"values.npy": _npy(np.eye(2))}),
         ),
         "parquet": Reader(folder, "m.parquet", matrix("m.parquet"), seeds=[parquet["m.parquet"]]),
         "zarr metadata": Reader(
-            folder, "m.zarr/zarr.json", matrix("m.zarr"), seeds=[zarr["m.zarr/zarr.json"]],
+            folder,
+            "m.zarr/zarr.json",
+            matrix("m.zarr"),
+            seeds=[zarr["m.zarr/zarr.json"]],
             others={chunk: zarr[chunk]},
         ),
-        "zarr chunk": Reader(folder, chunk.replace("m.zarr", "n.zarr"), matrix("n.zarr"), seeds=[zarr[chunk]],
-                             others={"n.zarr/zarr.json": zarr["m.zarr/zarr.json"]}),
+        "zarr chunk": Reader(
+            folder,
+            chunk.replace("m.zarr", "n.zarr"),
+            matrix("n.zarr"),
+            seeds=[zarr[chunk]],
+            others={"n.zarr/zarr.json": zarr["m.zarr/zarr.json"]},
+        ),
         "zarr metadata, format 2": Reader(
-            folder, "o.zarr/.zarray", matrix("o.zarr"), seeds=[json.dumps(v2).encode(), json.dumps(v2 | {"compressor": {"id": "zlib", "level": 1}}).encode()],
+            folder,
+            "o.zarr/.zarray",
+            matrix("o.zarr"),
+            seeds=[json.dumps(v2).encode(), json.dumps(v2 | {"compressor": {"id": "zlib", "level": 1}}).encode()],
             others={"o.zarr/0.0": np.eye(2).tobytes()},
         ),
-        "objects": Reader(folder, "x.csv", lambda: read_objects(folder / "x.csv", max_bytes=LIMIT), seeds=[objects, b"word\ntree\nthree\n"]),
-        "objects in JSON": Reader(
-            folder, "x.json", lambda: read_objects(folder / "x.json", max_bytes=LIMIT),
-            seeds=[json.dumps(graphs).encode(), b'[[1,2],[3]]', b'[{"id":1,"object":"a"}]'],
+        "objects": Reader(
+            folder,
+            "x.csv",
+            lambda: read_objects(folder / "x.csv", max_bytes=LIMIT),
+            seeds=[objects, b"word\ntree\nthree\n"],
         ),
-    }  # fmt: skip
+        "objects in JSON": Reader(
+            folder,
+            "x.json",
+            lambda: read_objects(folder / "x.json", max_bytes=LIMIT),
+            seeds=[json.dumps(graphs).encode(), b"[[1,2],[3]]", b'[{"id":1,"object":"a"}]'],
+        ),
+    }
 
 
 def study_readers(folder):
@@ -200,23 +237,33 @@ def study_readers(folder):
     return {
         "model": Reader(folder, "m.skops", lambda: similis.load(folder / "m.skops"), seeds=[data]),
         "description inside a model": Reader(
-            folder, "d.skops", lambda: similis.load(folder / "d.skops"), seeds=[members["schema.json"]],
+            folder,
+            "d.skops",
+            lambda: similis.load(folder / "d.skops"),
+            seeds=[members["schema.json"]],
             wrap=_swap(members, "schema.json"),
         ),
         "array inside a model": Reader(
-            folder, "a.skops", lambda: similis.load(folder / "a.skops"), seeds=[members[arrays[0]]],
+            folder,
+            "a.skops",
+            lambda: similis.load(folder / "a.skops"),
+            seeds=[members[arrays[0]]],
             wrap=_swap(members, arrays[0]),
         ),
         "card of a model": Reader(folder, "c.card.json", lambda: read_model(folder / "c.skops"), seeds=[card]),
         "results": Reader(folder, "r.json", lambda: StudyResult.load(folder / "r.json"), seeds=[whole]),
-        "results.gz": Reader(folder, "g.json.gz", lambda: StudyResult.load(folder / "g.json.gz"), seeds=[gzip.compress(whole, mtime=0)]),
+        "results.gz": Reader(
+            folder, "g.json.gz", lambda: StudyResult.load(folder / "g.json.gz"), seeds=[gzip.compress(whole, mtime=0)]
+        ),
         "results, and their report": Reader(folder, "p.json", lambda: _report(folder / "p.json"), seeds=[whole]),
         "journal": Reader(folder, "j", lambda: _read_journal(folder / "j"), seeds=[journal]),
-        "lines of a journal": Reader(folder, "k", lambda: _read_journal(folder / "k"), seeds=[plain], wrap=_journal_lines),
+        "lines of a journal": Reader(
+            folder, "k", lambda: _read_journal(folder / "k"), seeds=[plain], wrap=_journal_lines
+        ),
         "reproduced tables": Reader(
             folder, "tables/t.json", lambda: read_results(folder / "tables"), seeds=[json.dumps(tables).encode()]
         ),
-    }  # fmt: skip
+    }
 
 
 NAMES = (

@@ -1,9 +1,9 @@
 """Every file reader is given changed files, by atheris: guided by coverage, from valid files on.
 
 A reader must return what the file holds or refuse with a ValueError of one line, below 300 characters, that names the
-file. Any other exception, a crash, a file not read in 10 seconds, more than 2 GB of memory, a file written or removed, a
-class looked up by pickle, a process started or a connection opened is a failure. Without atheris (``pip install
-atheris``, an environment of its own will do) plain random changes take its place.
+file. Any other exception, a crash, a file not read in 10 seconds, more than 2 GB of memory, a file written or removed,
+a class looked up by pickle, a process started or a connection opened is a failure. Without atheris (``pip install
+atheris``; an environment of its own will do) plain random changes take its place.
 """
 
 import argparse
@@ -22,9 +22,27 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 SLOW, MEMORY = 10, 2048
-WATCHED = ("pickle.", "os.system", "os.exec", "os.fork", "os.posix_spawn", "subprocess.", "socket.connect", "os.remove",
-           "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "shutil.", "ctypes.dlopen",
-           "webbrowser.", "ftplib.", "urllib.")  # fmt: skip
+WATCHED = (
+    "pickle.",
+    "os.system",
+    "os.exec",
+    "os.fork",
+    "os.posix_spawn",
+    "subprocess.",
+    "socket.connect",
+    "os.remove",
+    "os.rename",
+    "os.mkdir",
+    "os.rmdir",
+    "os.link",
+    "os.symlink",
+    "os.truncate",
+    "shutil.",
+    "ctypes.dlopen",
+    "webbrowser.",
+    "ftplib.",
+    "urllib.",
+)
 
 
 class Watch:
@@ -223,8 +241,16 @@ def finish(options, record, counts, faults, edges, seconds):
     if options.readers:
         return bool(faults)
     summary = f"{total} changed files given to {len(items)} readers in {seconds} s by {engine}."
-    record("fuzz_readers", summary=summary, items=items, failures=faults, engine=engine, edges=edges, seed=options.seed,
-           seconds=seconds)  # fmt: skip
+    record(
+        "fuzz_readers",
+        summary=summary,
+        items=items,
+        failures=faults,
+        engine=engine,
+        edges=edges,
+        seed=options.seed,
+        seconds=seconds,
+    )
     return bool(faults)
 
 

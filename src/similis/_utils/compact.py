@@ -52,7 +52,8 @@ def compact(model: Any) -> Any:
     >>> small.predict(S[:, small.columns_])
     array(['a', 'a', 'b', 'b'], dtype='<U1')
     """
-    check_is_fitted(model)
+    if hasattr(model, "fit"):
+        check_is_fitted(model)
     if not isinstance(model, Pipeline):
         if not hasattr(model, "_compact"):
             raise ProximityError(

@@ -119,11 +119,10 @@ class HVDM(CategoricalMeasure):
                 objects[:, self.categorical_], codes, len(self.classes_), 2.0, self.smoothing, self.unseen
             )
         numbers = np.ma.masked_invalid(self._numbers(objects))
-        self.mean_ = np.ma.filled(numbers.mean(axis=0), 0.0)
-        with np.errstate(over="ignore"):
-            self.scale_ = 4 * np.ma.filled(numbers.std(axis=0), 0.0)
-        if not np.isfinite(self.scale_).all():
+        if np.ma.filled(np.abs(numbers), 0.0).max(initial=0.0) > 1e140:
             raise ProximityError("HVDM needs numbers whose squares can be added up. Divide them by a constant.")
+        self.mean_ = np.ma.filled(numbers.mean(axis=0), 0.0)
+        self.scale_ = 4 * np.ma.filled(numbers.std(axis=0), 0.0)
         highest = np.sqrt(self._tables.largest) if self.categorical_.all() else np.inf
         self.domain_ = (0.0, float(highest))
         return self

@@ -42,7 +42,7 @@ def signed_rank(differences: ArrayLike) -> float:
     >>> signed_rank([0.1, 0.2, 0.0, 0.3])
     0.125
     """
-    d = np.round(np.asarray(differences, dtype=np.float64), _DIGITS)
+    d = np.round(_vector(differences, "differences"), _DIGITS)
     d = d[(d != 0) & ~np.isnan(d)]
     if not d.size:
         return 1.0
@@ -79,12 +79,23 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     >>> holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
-    p = np.asarray(p_values, dtype=np.float64)
+    p = _vector(p_values, "p_values")
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(stepped, 1.0)
     return adjusted
+
+
+def _vector(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    try:
+        given = np.asarray(values)
+        given = np.empty(()) if given.dtype.kind == "c" else given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        given = np.empty(())
+    if given.ndim != 1:
+        raise ValueError(f"{name} must be a vector of real numbers. Got something else.")
+    return given
 
 
 @dataclass(frozen=True)
@@ -236,6 +247,8 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
     >>> average_ranks(scores).mean
     array([1.25, 1.75, 3.  ])
     """
+    if not isinstance(results, Mapping):
+        raise ValueError(f"average_ranks needs results by the name of a data set. Got a {type(results).__name__}.")
     if len(results) < 2:
         raise ValueError(f"average_ranks compares methods across at least two data sets. Got {len(results)}.")
     scores = {name: r.mean_scores(metric) if hasattr(r, "mean_scores") else dict(r) for name, r in results.items()}

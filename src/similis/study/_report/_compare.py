@@ -14,6 +14,8 @@ from similis._utils.markup import Markup, join, tag
 from similis._utils.svg import framed
 from similis.study._display_ranks import RanksDisplay, ranks_sentence
 from similis.study._recommend import percent
+from similis.study._report._page import frame_page, write_page
+from similis.study._report._parts import data_table, scrolled
 from similis.study._significance import Ranks, average_ranks
 
 if TYPE_CHECKING:
@@ -48,8 +50,6 @@ class Comparison:
         links : mapping of str to str, optional
             Address of each study's own report, by name.
         """
-        from similis.study._report._page import write_page
-
         write_page(comparison_page(self, links), path)
 
     def _repr_html_(self) -> str:
@@ -88,25 +88,18 @@ def compare(results: Mapping[str, StudyResult]) -> Comparison:
     >>> compare({"narrow": found[0], "wide": found[1]}).ranks.methods
     ('nc', 'majority')
     """
-    return Comparison(dict(results), average_ranks(results))
+    ranks = average_ranks(results)
+    return Comparison(dict(results), ranks)
 
 
 def comparison_page(found: Comparison, links: Mapping[str, str] | None = None) -> str:
     """The page; a pure function of the results."""
-    from similis.study._report._page import frame_page
-
     N = len(found.results)
     best = found.ranks.methods[0]
     place = f" has the best average rank, {found.ranks.mean[0]:.2f} among {len(found.ranks.methods)} methods. "
     words = join([f"Over {N} studies ", tag("strong", best), place, ranks_sentence(found.ranks)])
-    picture = tag(
-        "div",
-        tag("div", RanksDisplay(ranks=found.ranks).svg(), class_="least"),
-        class_="card wide",
-        tabindex=0,
-        role="region",
-        aria_label="Picture of the average ranks",
-    )
+    ranks = tag("div", RanksDisplay(ranks=found.ranks).svg(), class_="least")
+    picture = scrolled(ranks, "Picture of the average ranks", "card wide")
     read = (
         "The best methods stand on the left. A thick bar joins methods whose average ranks lie within one critical "
         "difference: these data sets do not tell them apart."
@@ -129,7 +122,8 @@ def _errors(found: Comparison) -> Markup:
     order = list(found.ranks.methods)
     order += sorted({m for table in rows.values() for m in table} - set(order))
     mean = dict(zip(found.ranks.methods, found.ranks.mean.tolist()))
-    heads = [tag("th", tag("button", h, type="button"), scope="col", class_=c) for h, c in _heads(found)]
+    named = [("method", "text"), ("mean rank", None), *((name, None) for name in found.results)]
+    heads = [tag("th", tag("button", h, type="button"), scope="col", class_=c) for h, c in named]
     body = []
     for method in order:
         line = [tag("th", tag("span", method), scope="row", class_="text")]
@@ -144,17 +138,11 @@ def _errors(found: Comparison) -> Markup:
             shade = f"--share:{_goodness(row.error, table):.3f}"
             line.append(tag("td", tag("b", inner) if row.bold else inner, sd, class_="shade", style=shade))
         body.append(tag("tr", *line, data_m=method))
-    inner = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *body))
     words = (
         "Error on the objects held out, % (mean and standard deviation over the splits). Bold: the lowest of its "
         "column, or not significantly worse at 5 %."
     )
-    region = tag("div", inner, class_="wide", tabindex=0, role="region", aria_label="Table of the errors")
-    return join([region, tag("p", words, class_="fine")])
-
-
-def _heads(found: Comparison) -> list[tuple[str, str | None]]:
-    return [("method", "text"), ("mean rank", None), *((name, None) for name in found.results)]
+    return join([data_table(heads, body, "Table of the errors"), tag("p", words, class_="fine")])
 
 
 def _goodness(error: float, table: Mapping[str, Row]) -> float:
@@ -188,5 +176,4 @@ def _studies(found: Comparison, links: Mapping[str, str]) -> Markup:
         body.append(tag("tr", tag("th", word, scope="row", class_="text"), *(tag("td", fact) for fact in facts)))
     heads = ("study", "objects", "classes", "kind", "splits", "use", "error", "95 % interval")
     top = [tag("th", head, scope="col", class_="text" if not k else None) for k, head in enumerate(heads)]
-    inner = tag("table", tag("thead", tag("tr", *top)), tag("tbody", *body))
-    return tag("div", inner, class_="wide", tabindex=0, role="region", aria_label="Table of the studies")
+    return data_table(top, body, "Table of the studies")

@@ -1,0 +1,161 @@
+"""What fuzzing found once must not come back; and stress/fuzz_functions.py leaves no public name out."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import similis
+from similis import ProximityError, solvers, study
+from similis.distributed import measure_to_disk, predict_blocks
+
+STRESS = Path(__file__).parents[1] / "stress"
+X = np.random.default_rng(0).normal(size=(6, 3))
+Y = np.array([0, 1] * 3)
+
+
+def kernel():
+    return np.exp(-((X[:, None] - X) ** 2).sum(-1))
+
+
+def pairwise(measure, objects=X):
+    return lambda: similis.Pairwise(measure).fit(objects, Y[: len(objects)])
+
+
+# A call that must be refused, and words of the sentence.
+REFUSED = {
+    "gamma inside Pairwise": (pairwise(similis.RBF(gamma=-1.0)), "'gamma' parameter of RBF"),
+    "gamma inside landmarks": (lambda: similis.PairwiseLandmarks(similis.RBF(gamma=-1.0)).fit(X), "'gamma' parameter"),
+    "measure inside MixedSDA": (lambda: similis.MixedSDA(similis.VDM(q=-1.0)).fit(X.astype(str), Y), "'q' parameter"),
+    "a grid point": (
+        lambda: similis.PathSearchCV(similis.SimilarityKNN(), {"n_neighbors": [-1]}, cv=2).fit(kernel(), Y),
+        "n_neighbors",
+    ),
+    "failing fits": (
+        lambda: similis.PathSearchCV(similis.SimilarityKNN(), {"weights": ["affinity"]}, cv=2).fit(-kernel(), Y),
+        "affinity|None of the fits",
+    ),
+    "ragged vectors": (pairwise(similis.RBF(), [[1.0], [1.0, 2.0]]), "different lengths"),
+    "complex vectors": (pairwise(similis.RBF(), X + 1j), "needs real numbers"),
+    "a vector for a table": (pairwise(similis.Counting(), np.arange(6)), "got 1D array"),
+    "a list in a cell": (pairwise(similis.Lin(), [["a", [1]], ["b", [2]]]), "hashable"),
+    "words for bits": (pairwise(similis.Jaccard(packed=True), ["a", "b"]), "2D array"),
+    "words as salience": (pairwise(similis.TverskyRatio(salience=["a"] * 3), X > 0), "salience must hold numbers"),
+    "n-grams": (pairwise(similis.TfidfCosine(ngram_range=(1,)), ["a b", "c d"]), "'ngram_range'"),
+    "complex points": (pairwise(similis.Wasserstein(), [X + 1j, X + 1j]), "none of this"),
+    "edges": (pairwise(similis.WeisfeilerLehman(), [{"edges": 3, "node_labels": [1]}] * 2), "needs edges"),
+    "complex matrix": (pairwise(similis.FromMatrix(np.eye(2) * 1j), [0, 1]), "real numbers"),
+    "ragged matrix": (pairwise(similis.FromMatrix([[1.0], [1.0, 2.0]]), [0, 1]), "different lengths"),
+    "huge columns": (pairwise(similis.HVDM(), 1e200 * X), "squares can be added up"),
+    "words as priors": (lambda: similis.SDA(priors=["a", "b"]).fit(kernel(), Y), "priors must hold numbers"),
+    "words as costs": (lambda: similis.SDA(costs=[["a"]]).fit(kernel(), Y), "costs must hold numbers"),
+    "words as weights": (lambda: similis.NearestCentroid().fit(kernel(), Y, sample_weight="w"), "sample_weight"),
+    "names of a stack": (lambda: similis.make_stack([kernel()], names=3), "list of names"),
+    "slices of a stack": (lambda: similis.make_stack(["a"]), "Matrix 0 of a stack"),
+    "ids of a diagnosis": (lambda: similis.diagnose(kernel(), ids=3), "ids must hold one name"),
+    "batches": (lambda: similis.stream_fit(similis.IncrementalHLM(), similis.Minkowski(), 3), "sequence of pairs"),
+    "rates": (lambda: similis.make_perturbed_centroids(3, "x"), "p must hold"),
+    "a data set": (lambda: similis.load_benchmark([]), "no data set"),
+    "ids of a matrix": (lambda: similis.Proximity(np.eye(2), 3), "one row id per row"),
+    "a huge integer": (lambda: similis.Proximity(np.array([[10**400]], dtype=object)), "too large"),
+    "type on disk": (lambda: measure_to_disk("m.npy", X, measure=similis.RBF(), dtype=True), "float32 or float64"),
+    "blocks of a dict": (lambda: predict_blocks(similis.SDA().fit(kernel(), Y), {"a": 1}), "cuts a matrix"),
+    "p values": (lambda: study.holm(3.0), "vector of real numbers"),
+    "differences": (lambda: study.signed_rank([1j]), "vector of real numbers"),
+    "ranks": (lambda: study.average_ranks(3), "by the name of a data set"),
+    "objects of a method": (lambda: study.make_model("knn", n="x"), "n must be"),
+    "compact": (lambda: similis.compact(np.eye(2)), "needs a classifier"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_in_one_sentence(case):
+    call, match = REFUSED[case]
+    with pytest.raises((ValueError, TypeError), match=match) as caught:
+        call()
+    assert len(str(caught.value)) < 300
+    assert "\n" not in str(caught.value)
+
+
+# Degenerate, and answered without a warning.
+ANSWERED = {
+    "a large power": lambda: similis.Minkowski(p=1e12).matrix(X),
+    "a middling power": lambda: similis.Minkowski(p=300.0).matrix(1e3 * X),
+    "tiny margins": lambda: solvers.nonnegative_margin(1e-200 * kernel(), 1.0).alpha,
+    "tiny margins, hard": lambda: solvers.nonnegative_margin(1e-200 * np.eye(3)).alpha,
+    "an interval of no length": lambda: solvers.maxent_exponents(solvers.Omega((1.0, 1.0)), [0.0], [0.0]).rates * 0,
+    "a tiny excess": lambda: 1 / solvers.gamma_shape([1e-310]),
+}
+
+
+@pytest.mark.parametrize("case", ANSWERED)
+def test_answered_without_a_warning(case):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isfinite(ANSWERED[case]()).all()
+
+
+def test_large_powers_are_near_the_largest_difference():
+    for p in (19.0, 21.0, 400.0):
+        mine = similis.Minkowski(p=p).matrix(X)
+        plain = (np.abs(X[:, None] - X) ** p).sum(-1) ** (1 / p)
+        np.testing.assert_allclose(mine, plain, rtol=1e-10)
+    np.testing.assert_allclose(similis.Minkowski(p=1e9).matrix(X), similis.Chebyshev().matrix(X), rtol=1e-8)
+
+
+# The list of names
+
+
+@pytest.fixture(scope="module")
+def cases():
+    sys.path.insert(0, str(STRESS))
+    try:
+        import _fuzz_cases
+
+        yield _fuzz_cases
+    finally:
+        sys.path.remove(str(STRESS))
+
+
+def test_every_public_name_is_tried_or_left_out_for_a_reason(cases):
+    names = cases.public_names()
+    assert set(names) == set(cases.CASES) | set(cases.LEFT_OUT)
+    assert not set(cases.CASES) & set(cases.LEFT_OUT)
+    assert all(cases.LEFT_OUT.values())
+
+
+@pytest.mark.parametrize(
+    "name", ["neighbors.NearestCentroid", "proximity.SpectrumClip", "measures.Edit", "solvers.top_k"]
+)
+def test_cases_hold(cases, name):
+    from _fuzz_inputs import TAPE, Tape
+    from _fuzz_law import Tally
+
+    rng, tally = np.random.default_rng(1), Tally(name)
+    for _ in range(40):
+        tally.run(cases.CASES[name], Tape(rng.bytes(TAPE)))
+    assert tally.faults == {}
+    assert tally.accepted
+
+
+def test_the_law_notices(cases):
+    """Each way to break it, by a function that does."""
+    from _fuzz_law import Broken, Refused, call
+
+    def change(A):
+        A[0] = 1
+
+    def warn(A):
+        warnings.warn("overflow", RuntimeWarning, stacklevel=1)
+
+    def refuse(A):
+        raise ProximityError("No.")
+
+    for f in (change, warn, lambda A: 1 / 0, lambda A: A[99], lambda A: float("x"), lambda A: int("x" * 400)):
+        with pytest.raises(Broken):
+            call(f, np.zeros(3))
+    with pytest.raises(Refused):
+        call(refuse, np.zeros(3))
+    assert call(len, np.zeros(3)) == 3
