@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from similis._utils.markup import Markup, join, tag
+from similis._utils.markup import Markup, tag
 from similis.study._answers import collect_answers
 from similis.study._display_answers import AgreementDisplay, ConfusionDisplay, ObjectsDisplay
-from similis.study._report._matrix import figure
+from similis.study._report._parts import card, figure, scrolled
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
@@ -28,11 +28,11 @@ def answers_section(result: StudyResult) -> Markup:
         note += "like methods stand side by side."
         if shown.n_left_out:
             note += f" The best {len(shown.methods)} methods; {shown.n_left_out} are left out."
-        figures.append(figure("Method against method", _scrolled(shown.svg(), "Disagreement of methods"), note))
+        figures.append(figure("Method against method", scrolled(shown.svg(), "Disagreement of methods"), note))
     if shown.methods and len(result.classes) <= CLASSES:
         confusion = ConfusionDisplay.from_result(result, plot=False)
         note = f"Answers of {confusion.method} over all splits: a row is the true class, a column the answer."
-        figures.append(figure("Class against class", _scrolled(confusion.svg(), "Confusion of classes"), note))
+        figures.append(figure("Class against class", scrolled(confusion.svg(), "Confusion of classes"), note))
     return tag("div", *figures, class_="two flow") if figures else Markup("")
 
 
@@ -56,10 +56,4 @@ def objects_section(result: StudyResult) -> Markup:
         f" Below, the {len(shown.objects)} hardest: the fuller a cell, the oftener that method was wrong; pale green "
         "is never. A row that is full all along may be a wrong label."
     )
-    region = _scrolled(shown.svg(), "Who is wrong about the hardest objects")
-    return join([tag("p", words + more, class_="fine"), tag("div", region, class_="card")])
-
-
-def _scrolled(shown: Markup, label: str) -> Markup:
-    """What scrolls sideways where the screen is narrow."""
-    return tag("div", shown, class_="wide", tabindex=0, role="region", aria_label=label)
+    return card(words + more, scrolled(shown.svg(), "Who is wrong about the hardest objects"))

@@ -10,6 +10,7 @@ from similis._utils.markup import Markup, join, tag
 from similis._utils.svg import short
 from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay
 from similis.study._answers import collect_answers, display_names
+from similis.study._report._parts import data_table, facts, figure
 
 if TYPE_CHECKING:
     from similis.study._picture import Picture
@@ -31,13 +32,6 @@ def matrix_section(result: StudyResult) -> Markup:
         _facts(picture),
     ]
     return join([*parts, tag("div", *figures, class_="two")])
-
-
-def figure(head: str, shown: Markup, note: str = "") -> Markup:
-    """A card with a picture, its head and a word about it; empty without a picture."""
-    if not shown:
-        return Markup("")
-    return tag("figure", tag("figcaption", tag("h3", head), tag("p", note) if note else ""), shown, class_="card")
 
 
 def _heat(result: StudyResult, picture: Picture) -> Markup:
@@ -135,8 +129,7 @@ def _embedding_note(result: StudyResult, picture: Picture) -> str:
 
 
 def _facts(picture: Picture) -> Markup:
-    rows = [tag("tr", tag("th", name, scope="row"), tag("td", text)) for name, text in picture.facts]
-    parts = [tag("table", tag("tbody", *rows), class_="facts")]
+    parts = [facts(picture.facts)]
     if picture.advice:
         parts += [tag("h4", "What the papers would try"), tag("ul", *(tag("li", text) for text in picture.advice))]
     return figure("Facts", tag("div", *parts))
@@ -163,10 +156,8 @@ def suspects_section(result: StudyResult) -> Markup:
     ]
     heads = ("object", "and object", "says", "expected", "deviations")
     top = [tag("th", head, scope="col", class_="text" if k < 2 else None) for k, head in enumerate(heads)]
-    inner = tag("table", tag("thead", tag("tr", *top)), tag("tbody", *rows))
     many = f"{picture.n_suspects:,} pairs" if picture.n_suspects > 1 else "One pair"
     words = f"{many} whose value disagrees with everything else in the matrix: look at them before you trust the rest."
     if picture.n_suspects > len(rows):
         words += f" The worst {len(rows)}:"
-    region = tag("div", inner, class_="wide", tabindex=0, role="region", aria_label="Table of suspicious pairs")
-    return join([tag("p", words, class_="fine"), region])
+    return join([tag("p", words, class_="fine"), data_table(top, rows, "Table of suspicious pairs")])

@@ -10,6 +10,7 @@ from similis.study._answers import collect_answers
 from similis.study._display_errors import SplitsDisplay, TimeErrorDisplay
 from similis.study._display_reliability import ReliabilityDisplay
 from similis.study._recommend import percent, recommend
+from similis.study._report._parts import card, data_table
 from similis.study._text import cells, columns
 
 if TYPE_CHECKING:
@@ -35,10 +36,10 @@ _KINDS = {"method": "text", "note": "text", "error %": "error"}  # columns with 
 def subtitle(result: StudyResult) -> str:
     """What was studied, in a line."""
     n, G = len(result.codes), len(result.classes)
-    parts = [f"{n:,} objects", f"{G} classes", f"{len(result.methods)} methods"]
+    parts = ["A similis study", f"{n:,} objects", f"{G} classes", f"{len(result.methods)} methods"]
     if len(result.splits) < n:
         parts.append(f"{len(result.splits)} splits")
-    return f"A similis study \N{MIDDLE DOT} {f' {chr(0xB7)} '.join(parts)}"
+    return " \N{MIDDLE DOT} ".join(parts)
 
 
 def banner(result: StudyResult) -> Markup:
@@ -106,8 +107,7 @@ def table(result: StudyResult, *, sortable: bool = True) -> Markup:
     top = [tag("th", word, scope="col", class_=_KINDS.get(name)) for word, name in zip(words, heads)]
     summaries = {info.name: info.summary for info in result.methods}
     body = [_line(result, row, heads, summaries[row.method]) for row in result.table()]
-    inner = tag("table", tag("thead", tag("tr", *top)), tag("tbody", *body))
-    return tag("div", inner, class_="wide", tabindex=0, role="region", aria_label="Table of all methods")
+    return data_table(top, body, "Table of all methods")
 
 
 def _line(result: StudyResult, row: Row, heads: list[str], summary: str) -> Markup:
@@ -130,7 +130,7 @@ def splits_section(result: StudyResult) -> Markup:
         else "A dot is one split, the box holds the middle half of them, the line is the mean. "
         "Methods in blue are the best or cannot be told apart from it."
     )
-    return join([tag("p", words, class_="fine"), tag("div", shown, class_="card")])
+    return card(words, shown)
 
 
 def splits(result: StudyResult) -> Markup:
@@ -147,7 +147,7 @@ def time_section(result: StudyResult) -> Markup:
         "The dashed line joins the methods that no other one beats in both time and error. Choosing parameters is part "
         "of the time. Squares are baselines."
     )
-    return join([tag("p", words, class_="fine"), tag("div", shown.svg(), class_="card")])
+    return card(words, shown.svg())
 
 
 def reliability_section(result: StudyResult) -> Markup:
@@ -159,4 +159,4 @@ def reliability_section(result: StudyResult) -> Markup:
         "Answers sorted by how sure the method was: on the dashed line it is right as often as it says, below it "
         "promises too much. Large dots hold many answers. Shown are the best methods that give probabilities."
     )
-    return join([tag("p", words, class_="fine"), tag("div", shown.svg(), class_="card")])
+    return card(words, shown.svg())

@@ -9,6 +9,7 @@ from similis._utils.markup import Markup, join, tag
 from similis.exceptions import ProximityError
 from similis.study._recommend import recommend, training_lines
 from similis.study._report._papers import PAPERS, SIMILIS
+from similis.study._report._parts import facts, scrolled
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
@@ -82,23 +83,12 @@ def made_section(result: StudyResult) -> Markup:
         rows.append(
             ("machine", ", ".join(map(str, machine.values())) if isinstance(machine, dict) else str(machine or ""))
         )
-    body = [tag("tr", tag("th", name, scope="row"), tag("td", text)) for name, text in rows if text]
-    parts = [tag("table", tag("tbody", *body), class_="facts")]
-    grids = [
-        tag("tr", tag("th", info.name, scope="row"), tag("td", _grid_text(info.grid)))
-        for info in result.methods
-        if info.grid
-    ]
+    parts = [facts(row for row in rows if row[1])]
+    grids = [(info.name, _grid_text(info.grid)) for info in result.methods if info.grid]
     if grids:
-        inner = tag(
-            "div",
-            tag("table", tag("tbody", *grids), class_="facts"),
-            class_="wide",
-            tabindex=0,
-            role="region",
-            aria_label="Grids",
+        parts.append(
+            tag("details", tag("summary", "What parameters were chosen from"), scrolled(facts(grids), "Grids"))
         )
-        parts.append(tag("details", tag("summary", "What parameters were chosen from"), inner))
     return join(parts)
 
 
