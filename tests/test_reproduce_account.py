@@ -1,6 +1,7 @@
 """No published cell is unaccounted for, and the committed pages are those that the committed results make."""
 
 import csv
+import math
 import os
 import re
 from collections import Counter
@@ -11,6 +12,7 @@ import pytest
 
 from similis.reproduce import EXPERIMENTS, account_for, published_cells, read_results, write_pages
 from similis.reproduce._account import MISSING
+from similis.reproduce._experiments import CHEN
 from similis.reproduce._published import PAPERS
 from similis.reproduce._runner import reproduce_tables
 from similis.reproduce._summary import _judged
@@ -39,6 +41,42 @@ def test_cells_of_the_neighbouring_folder_are_all_packaged(paper):
     attributes = ("table", "dataset", "method", "quantity", "printed", "text")
     packaged = Counter(tuple(getattr(cell, key) for key in attributes) for cell in published_cells(paper))
     assert not printed - packaged
+
+
+def printed_grid(text):
+    """The numbers of a list such as 10^-6, 10^-5, ..., 10, and 10^6; powers of ten unless it counts from one."""
+    parts = [part.strip().removeprefix("and ") for part in text.split(",")]
+    known = [None if part == "..." else float(part.replace("10^", "1e")) for part in parts]
+    found = []
+    for before, value, after in zip([None, *known], known, [*known[1:], None]):
+        if value is not None:
+            found.append(value)
+        elif "^" in text:
+            found += [10.0**power for power in range(round(math.log10(before)) + 1, round(math.log10(after)))]
+        else:
+            found += list(range(int(before) + 1, int(after)))
+    return found
+
+
+NAMES = {
+    ("all-local", "k"): ("knn", "n_neighbors"),
+    ("kri-knn", "lambda"): ("kri-knn(clip)", "regularization"),
+    ("krr-knn", "lambda"): ("krr-knn(pinv)", "regularization"),
+    ("psvm", "epsilon"): ("psvm", "epsilon"),
+    ("psvm", "C"): ("psvm", "C"),
+    ("svm-knn", "C"): ("svm-knn(clip)", "C"),
+    ("svm(linear,clip,flip,shift)", "C"): ("svm-kernel(clip)", "svc__C"),
+    ("svm-features(rbf)", "C"): ("svm-features(rbf)", "svc__C"),
+    ("svm-features(rbf)", "gamma"): ("svm-features(rbf)", "pairwise__measure__gamma"),
+}
+
+
+@pytest.mark.parametrize(
+    "cell", published_cells("chen2010", "4.2"), ids=lambda c: f"{c.method}-{c.condition['parameter']}"
+)
+def test_the_grids_of_table_4_2_are_tried_here_too(cell):
+    method, parameter = NAMES[cell.method, cell.condition["parameter"]]
+    assert list(CHEN[method].grid[parameter]) == pytest.approx(printed_grid(cell.text))
 
 
 def test_no_cell_is_compared_twice():
