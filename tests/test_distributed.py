@@ -84,8 +84,14 @@ models = {
         s.SimilarityKNN(), s.SimilarityKNN(weights="affinity"), s.SimilarityKNN(weights="kri"),
         s.SimilarityKNN(weights="krr"), s.SimilarityKNN(weights="lime"), s.LocalNearestCentroid(), s.NearestCentroid(),
         s.MaxSim(), s.SDA(), s.SDA(statistic="nearest"), s.SDA(statistic="total"), s.LocalSDA(), s.SVMKNN(),
+        s.MixtureSDA(n_init=1, max_iter=3, random_state=0),
     ],
-    "dissimilarity": [s.KernelHLM(), s.MixtureHLM(n_init=1), s.SimilarityKNN(kind="dissimilarity")],
+    "dissimilarity": [
+        s.KernelHLM(), s.MixtureHLM(n_init=1, random_state=0), s.MixtureHLM(clustering="kmedoids"),
+        s.SimilarityKNN(kind="dissimilarity"), s.IncrementalHLM(n_init=1, random_state=0),
+        s.IncrementalHLM(scheme="resample", n_init=1, random_state=0),
+    ],
+    "continuous": [s.SDA(), s.LocalSDA(), s.SDA(domain=(0, 40), statistic="nearest"), s.LocalSDA(domain=(0.0, 40.0))],
 }
 matrices = {kind: s.read_proximity(f"{folder}/{kind}.npy", mmap=True).values for kind in models}
 stored = s.read_proximity(folder + "/similarity.zarr", mmap=True).values
@@ -103,6 +109,10 @@ for kind, chosen in models.items():
         model.fit(matrices[kind], y)
         answers = predict_blocks(model, matrices[kind][: n // 4])
         print(model, np.mean(answers == y[: n // 4]), flush=True)
+stream = s.IncrementalHLM(scheme="resample", n_init=1, random_state=0)
+for first, stop in ((0, n // 2), (n // 2, n)):
+    stream.partial_fit(matrices["dissimilarity"][first:stop, :stop], y[first:stop])
+    print(stream, "batch", flush=True)
 for model in (s.SimilarityKNN(), s.MaxSim(), s.SDA(), s.SimilarityKNN(weights="kri")):
     model.fit(stored, y)
     print("zarr", model, np.mean(predict_blocks(model, stored) == y), flush=True)
@@ -127,6 +137,8 @@ def test_methods_hold_a_block_and_not_the_matrix(tmp_path, rng):
     measure_to_disk(tmp_path / "similarity.zarr", X, measure=Counting(), dtype="float32")
     distance = 20 - np.load(tmp_path / "similarity.npy")
     np.save(tmp_path / "dissimilarity.npy", distance)
+    np.save(tmp_path / "continuous.npy", distance + rng.random(distance.shape, dtype=np.float32))
+    del distance
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, tmp_path, str(n), str(224 * 2**20)],
         capture_output=True,

@@ -13,9 +13,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from similis._utils.threads import row_blocks
 
-__all__ = ["block_of", "is_stored", "mapped", "on_disk", "room_for"]
+__all__ = ["block_of", "is_stored", "mapped", "on_disk", "room_for", "settled"]
 
 _IN_MEMORY = 2**26  # bytes up to which no scratch file is worth while
+_PART = 2**20  # the same for parts of a matrix that is on disk, of which there may be many
 
 
 def is_stored(X: Any) -> bool:
@@ -30,13 +31,13 @@ def on_disk(A: Any) -> bool:
     return isinstance(A, mmap.mmap)
 
 
-def room_for(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-    """An array to be filled: in memory if it is small, else a memory map of a scratch file.
+def room_for(shape: tuple[int, ...], dtype: DTypeLike, *, part: bool = False) -> NDArray[Any]:
+    """An array to be filled: in memory if it is small, a `part` among many if very small, else a map of a scratch file.
 
     The file is in the folder for temporary files (TMPDIR) and nameless: its room is free again when the array is gone.
     """
     n_bytes = np.dtype(dtype).itemsize * int(np.prod(shape, dtype=np.int64))
-    if n_bytes <= _IN_MEMORY:
+    if n_bytes <= (min(_PART, _IN_MEMORY) if part else _IN_MEMORY):
         return np.empty(shape, dtype)
     with tempfile.TemporaryFile() as file:
         if hasattr(os, "posix_fallocate"):
@@ -62,11 +63,21 @@ def mapped(X: Any, rows: slice | None = None, out: NDArray[Any] | None = None) -
     return out
 
 
+def settled(A: NDArray[Any]) -> NDArray[Any]:
+    """A map with whole rows of float32 or float64: itself, or a copy that is on disk if it is large."""
+    if A.flags.c_contiguous and A.dtype in (np.float32, np.float64):
+        return A
+    out = room_for(A.shape, A.dtype if A.dtype == np.float32 else np.float64)
+    for rows in row_blocks(len(A), int(np.prod(A.shape[1:]))):
+        out[rows] = A[rows]
+    return out
+
+
 def block_of(A: NDArray[Any], rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[Any]:
     """A copy of the block of some rows and columns; on disk, if it is large and A is there."""
     if not on_disk(A):
         return A[np.ix_(rows, columns)]
-    out = room_for((len(rows), len(columns), *A.shape[2:]), A.dtype)
+    out = room_for((len(rows), len(columns), *A.shape[2:]), A.dtype, part=True)
     for some in row_blocks(len(rows), len(columns)):
         out[some] = A[np.ix_(rows[some], columns)]
     return out

@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from similis._utils.entries import Kind, check_not_vanishing, check_values
-from similis._utils.stored import is_stored, mapped
+from similis._utils.stored import is_stored, mapped, on_disk, settled
 from similis._utils.warn import warn_user
 from similis.exceptions import KindWarning, ProximityError
 
@@ -228,6 +228,8 @@ def _array_of_list(X: Any) -> Any:
     """An array of nested lists, so that it has a shape; a map of what is on disk; the rest is left for the message."""
     if is_stored(X):
         return mapped(X)
+    if on_disk(X) and X.ndim >= 2 and X.size and X.dtype.kind in "fiub":
+        return settled(X)
     if isinstance(X, list | tuple):
         try:
             return np.asarray(X)

@@ -136,8 +136,9 @@ class Past:
 def _joined(D, past, new):
     """[[D, past'], [past, new]]; on disk, if it is large and a part of it is there."""
     n, m = len(D), len(new)
-    make = room_for if on_disk(D) or on_disk(new) else np.empty
-    out = np.asarray(make((n + m, n + m), new.dtype))
+    shape = n + m, n + m
+    stored = on_disk(D) or on_disk(new)
+    out = np.asarray(room_for(shape, new.dtype, part=True)) if stored else np.empty(shape, new.dtype)
     for rows in row_blocks(n, n + m):
         out[rows, :n], out[rows, n:] = D[rows], past[:, rows].T
     for rows in row_blocks(m, n + m):
