@@ -154,7 +154,11 @@ def test_headings_start_at_one_and_skip_no_level(pages):
 
 def test_links_between_pages_lead_somewhere(pages):
     anchors = {
-        name: {line.lstrip("# ").lower().replace(" ", "-") for line in text.splitlines() if line.startswith("##")}
+        name: {
+            line.lstrip("# ").lower().replace(",", "").replace(" ", "-")
+            for line in text.splitlines()
+            if line.startswith("##")
+        }
         for name, text in pages.items()
     }
     for name, text in pages.items():

@@ -44,7 +44,7 @@ def repetition(cells: Iterable[Cell]) -> str:
 
 
 def seconds_of(cells: Iterable[Cell]) -> float:
-    """Processor time of all runs; quantities of the same runs count once."""
+    """Time of all runs; quantities of the same runs count once."""
     runs = {}
     for cell in cells:
         at = {key: value for key, value in cell["condition"].items() if key != "test-similarities"}

@@ -33,7 +33,11 @@ paper is silent, the page of the table says what was done instead. [All publishe
 every printed cell, with what is missing and why.
 
 Our figures come from results files with every single run in `benchmarks/results/reproduce`. The pages are made from
-those files by `similis reproduce --results benchmarks/results/reproduce --pages docs/results`."""
+those files by `similis reproduce --results benchmarks/results/reproduce --pages docs/results`.
+
+Runs are seeded by the problem's name and their own number. Before the release the first runs of the tables were made
+again with the code of that day and compared with the results files one by one; [the account](all_tables.md#when-and-by-what)
+says how many of the figures came out the same."""
 _RULE = """\
 The rule was fixed before the runs, but for leave-one-out (tables 6.9 and 6.10 of cazzanti2007): it was changed once
 after a first look. At first the mean over shuffled orders of the objects was judged; now it is the figure for the order
@@ -265,7 +269,7 @@ def _when(records: list[Record]) -> list[str]:
         rows.append(
             [f"{record['paper']}, table {record['table']}", days, *_versions(record), commits, f"{seconds:.0f}"]
         )
-    head = ["table", "runs made", "similis", "scikit-learn", "numpy", "commits", "seconds"]
+    head = ["table", "runs made", "similis", "scikit-learn", "numpy", "commits", "seconds", "first runs repeated"]
     return [
         "Seconds are those of all runs of a table on a machine shared with other work. Runs that two tables share are "
         "counted in both. A commit with + had changes that were committed later. Runs draw their random numbers from "
