@@ -71,7 +71,9 @@ def add_contents(app, name, text):
         text[0] += contents("Guide", pages_of(source, "guide"))
         text[0] += contents("How to", pages_of(source, "how-to"))
         text[0] += contents("Findings", pages_of(source, "findings"))
-        text[0] += contents("Results", ["/gallery/index", "/results/index", "/benchmarks"])
+        loose = [f"/{path.stem}" for path in sorted(Path(source).glob("*.md"))]
+        loose = [page for page in loose if page not in ("/index", "/choose", "/papers")]
+        text[0] += contents("Results", ["/gallery/index", "/results/index", *loose])
         text[0] += contents("Reference", ["/api/index", "/papers"])
     elif name in ("gallery/index", "results/index"):
         folder = name.split("/")[0]
