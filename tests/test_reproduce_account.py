@@ -154,11 +154,7 @@ def test_headings_start_at_one_and_skip_no_level(pages):
 
 def test_links_between_pages_lead_somewhere(pages):
     anchors = {
-        name: {
-            line.lstrip("# ").lower().replace(",", "").replace(" ", "-")
-            for line in text.splitlines()
-            if line.startswith("##")
-        }
+        name: {re.sub("[^a-z0-9 -]", "", head.lower()).replace(" ", "-") for head in re.findall("(?m)^##+ (.*)", text)}
         for name, text in pages.items()
     }
     for name, text in pages.items():

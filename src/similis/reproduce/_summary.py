@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from similis.reproduce._account import ABOUT, MISSING, account_for
-from similis.reproduce._counts import Cell, counted, made, markdown_table, seconds_of, spoken
+from similis.reproduce._counts import Cell, counted, made, markdown_table, repetition, seconds_of, spoken
 from similis.reproduce._notes import notes_on
 from similis.reproduce._published import PAPERS, PublishedCell, published_cells
 
@@ -36,8 +36,8 @@ Our figures come from results files with every single run in `benchmarks/results
 those files by `similis reproduce --results benchmarks/results/reproduce --pages docs/results`.
 
 Runs are seeded by the problem's name and their own number. Before the release the first runs of the tables were made
-again with the code of that day and compared with the results files one by one; [the account](all_tables.md#when-and-by-what)
-says how many of the figures came out the same."""
+again with the code of that day and compared with the results files one by one;
+[the account](all_tables.md#when-and-by-what) says how many of the figures came out the same."""
 _RULE = """\
 The rule was fixed before the runs, but for leave-one-out (tables 6.9 and 6.10 of cazzanti2007): it was changed once
 after a first look. At first the mean over shuffled orders of the objects was judged; now it is the figure for the order
@@ -266,9 +266,8 @@ def _when(records: list[Record]) -> list[str]:
     for record in records:
         days, commits = made(record)
         seconds = seconds_of(record["cells"])
-        rows.append(
-            [f"{record['paper']}, table {record['table']}", days, *_versions(record), commits, f"{seconds:.0f}"]
-        )
+        name = f"{record['paper']}, table {record['table']}"
+        rows.append([name, days, *_versions(record), commits, f"{seconds:.0f}", repetition(record["cells"])])
     head = ["table", "runs made", "similis", "scikit-learn", "numpy", "commits", "seconds", "first runs repeated"]
     return [
         "Seconds are those of all runs of a table on a machine shared with other work. Runs that two tables share are "
