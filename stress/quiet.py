@@ -43,6 +43,9 @@ def try_demo(folder):
     if quick():
         command = ["study", "--dataset", "promoters", "--measure", "counting", "--method", "nc", "--splits", "2"]
         return run([sys.executable, "-m", "similis", *command, "--save", f"{folder}/promoters.json"])
+    subprocess.run(
+        ["bash", "-c", f"source '{ROOT}/scripts/_setup'; setup report"], check=True
+    )  # pip's warnings are pip's
     return run([str(ROOT / "scripts" / "demo")], SIMILIS_DEMO_OUT=folder)
 
 
