@@ -47,7 +47,7 @@ def sonar():
     return Minkowski().fit(X).matrix(X), y
 
 
-SHIPPED = {"votes": votes, "promoters": promoters, "sonar": sonar}
+SHIPPED = {"promoters": promoters, "sonar": sonar, "votes": votes}
 OTHERS = ("aural_sonar", "protein_uw", "protein")
 
 
@@ -144,12 +144,10 @@ def main():
             for row in rows(name, options.splits, min(options.splits, N_SLOW)):
                 bench.items.append(row)
                 print(
-                    "{name:12s} {by:14s} {method:28s} {error:6.2f} +- {deviation:5.2f} %  {seconds:9.4f} s".format(
-                        **row
-                    )
+                    "{name:12s} {by:14s} {method:28s} {error:6.2f} +- {deviation:5.2f} %{seconds:10.4f} s".format(**row)
                 )
-    if not (options.set or options.splits != N_SPLITS):
-        print(bench.write())
+            if options.splits == N_SPLITS and not options.set:
+                bench.write()  # whole after every data set
 
 
 if __name__ == "__main__":

@@ -216,7 +216,7 @@ def texts(bench, rng):
         lambda: cosine_similarity(vectors.transform(X)),
         peer_name="scikit-learn",
         floor=0.9,
-        repeats=5,
+        repeats=15,
         check=largest_difference,
         n=1000,
     )

@@ -12,7 +12,7 @@ from proto_dist_ml.mglvq import MGLVQ
 from proto_dist_ml.rglvq import RGLVQ
 from sklearn.model_selection import StratifiedKFold
 
-PROTOTYPES = (1, 2, 3, 5)  # in each class
+PROTOTYPES = (1, 2, 4)  # in each class
 
 
 def fit_and_predict(kind, k, D, y, train, test):

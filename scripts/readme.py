@@ -126,12 +126,25 @@ def damage():
     return "\n".join(lines)
 
 
+def accuracy():
+    """Errors of ours and the peers on the same splits."""
+    path = RESULTS / "accuracy.json"
+    found = json.loads(path.read_text())["items"] if path.exists() else []
+    lines = ["| data, objects | method | of | error, % | seconds a split | splits |", "|---|---|---|---|---|---|"]
+    for item in found:
+        error, seconds = f"{item['error']:.1f} ± {item['deviation']:.1f}", f"{item['seconds']:.2g}"
+        data = f"{item['name'].replace('_', ' ')}, {item['objects']}"
+        lines.append(f"| {data} | {item['method']} | {item['by']} | {error} | {seconds} | {item['splits']} |")
+    return "\n".join(lines)
+
+
 SECTIONS = {
     ("docs/guide/diagnosis.md", "damage"): damage,
     ("README.md", "results"): results,
     ("README.md", "methods"): methods,
     ("README.md", "ratios"): headlines,
     ("docs/benchmarks.md", "ratios"): all_ratios,
+    ("docs/benchmarks.md", "accuracy"): accuracy,
 }
 
 

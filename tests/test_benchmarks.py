@@ -61,10 +61,11 @@ def test_a_missed_floor_is_said_and_counted(tmp_path, capsys):
     item = {"peer": "plain", "ours_seconds": [1.0], "peer_seconds": [3.0], "ratio": 3.0}
     found = [item | {"name": "a", "floor": 4, "goal": 9}, item | {"name": "b", "floor": 2, "goal": 3}]
     found += [item | {"name": "c", "floor": 2, "goal": 4}, item | {"name": "d", "floor": None, "goal": None}]
-    (tmp_path / "knn.json").write_text(json.dumps({"items": found}))
-    assert RUN.report(["knn"], tmp_path) == 1
-    assert RUN.report(["knn"], tmp_path, failed=["knn"]) == 2
+    (tmp_path / "compact.json").write_text(json.dumps({"items": found}))
+    assert RUN.report(["compact"], tmp_path) == 1
+    assert RUN.report(["compact"], tmp_path, failed=["compact"]) == 2
+    assert RUN.report(["compact", "psvm"], tmp_path) == 4  # three promises without an answer
     printed = capsys.readouterr().out
     verdicts = [line.split()[-1] for line in printed.splitlines() if line.startswith(tuple("abcd"))][:4]
     assert verdicts == ["MISSED", "goal", "met", "3x"]
-    assert "floors met: 2 of 3; goals reached: 1 of 3; knn did not finish" in printed
+    assert "floors met: 2 of 3; goals reached: 1 of 3; compact did not finish" in printed

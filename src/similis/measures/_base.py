@@ -255,8 +255,7 @@ def mirror_upper(out: NDArray[Any]) -> None:
         stop = min(first + STRIP, n)
         out[stop:, first:stop] = out[first:stop, stop:].T
         corner = out[first:stop, first:stop]
-        lower = np.tril_indices(stop - first, -1)
-        corner[lower] = corner.T[lower]
+        np.copyto(corner, corner.T.copy(), where=np.tri(stop - first, k=-1, dtype=bool))
 
 
 def plain_rows(X: Any, who: str) -> Any:
