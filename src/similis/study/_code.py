@@ -56,7 +56,7 @@ def estimator_code(estimator: Any, imports: set[tuple[str, str]]) -> str:
         else:
             text = name if np.size(value) > _LARGEST else _value(value)  # data are the reader's to put in
         positional = known[name].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD and not arguments
-        first = positional and next(iter(list(known)[1:])) == name and name == "measure"
+        first = positional and list(known)[1] == name and name == "measure"
         arguments.append(text if first else f"{name}={text}")
     return f"{cls.__name__}({', '.join(arguments)})"
 

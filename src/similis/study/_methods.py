@@ -6,10 +6,12 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
 
 __all__ = ["AtMost", "Method", "describe", "find_methods", "lazy", "list_methods"]
 
@@ -113,8 +115,6 @@ class _Lazy:
     params: tuple[tuple[str, Any], ...]
 
     def __call__(self) -> Any:
-        from importlib import import_module
-
         params = {key: value() if isinstance(value, _Lazy) else value for key, value in self.params}
         return getattr(import_module(self.module), self.name)(**params)
 
@@ -126,8 +126,6 @@ class Chain:
     parts: tuple[Callable[[], Any], ...]
 
     def __call__(self) -> Any:
-        from sklearn.pipeline import make_pipeline
-
         return make_pipeline(*(part() for part in self.parts))
 
 

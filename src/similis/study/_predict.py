@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 
 from similis.exceptions import ProximityError
 from similis.io import Objects, Proximity
@@ -118,13 +116,8 @@ def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
 def _scores(model: Any, card: ModelCard, X: NDArray[Any]) -> NDArray[np.float64]:
     if hasattr(model, "score_samples"):
         return np.asarray(model.score_samples(X), dtype=np.float64)
-    S = X if card.reads == "proximities" else _measured(model, X)
+    S = X if card.reads == "proximities" else np.asarray(model.steps[0][1].transform(X))
     values = S.reshape(len(S), -1).astype(np.float64)
     values = values if card.kind == "similarity" else -values
     known = np.where(np.isnan(values), -np.inf, values).max(axis=1)
     return np.where(np.isinf(known), np.nan, known)
-
-
-def _measured(model: Pipeline, X: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    """Proximities as the first step of the pipeline measures them."""
-    return np.asarray(model.steps[0][1].transform(X))

@@ -44,6 +44,10 @@ class Problem:
         ``costs[f, g]`` is the cost of saying f when g is true.
     ids : tuple of str or None
         Names of the objects.
+    measure : measure or None
+        How objects were, or will be, compared.
+    data_fingerprint : str
+        Of the matrix, or of the objects.
     picture : Picture or None
         What a report shows of the matrix, once it was asked for.
     """
@@ -77,9 +81,9 @@ class Problem:
         if self.matrix is not None:
             return self.matrix[np.ix_(train, train)], self.matrix[np.ix_(test, train)], None
         assert self.objects is not None
-        if self.objects.learns == "labels":
-            return train, test, self.objects.step(symmetrize=symmetrize)
         step = self.objects.step(symmetrize=symmetrize)
+        if self.objects.learns == "labels":
+            return train, test, step
         return step.fit_transform(train, self.codes[train]), step.transform(test), None
 
     def unchanged(self) -> bool:
@@ -196,11 +200,14 @@ def _digest(A: NDArray[Any]) -> str:
 def _digest_objects(objects: Any, n: int) -> str:
     if isinstance(objects, np.ndarray) and objects.dtype.kind in "fiubc":
         return _digest(objects)
-    listed = [_safe_indexing(objects, i) for i in range(n)] if not isinstance(objects, (list, tuple)) else objects
-    if hasattr(objects, "to_numpy"):
+    if isinstance(objects, (list, tuple)):
+        listed = objects
+    elif hasattr(objects, "to_numpy"):
         listed = objects.to_numpy(dtype=object).tolist()
     elif isinstance(objects, np.ndarray):
         listed = objects.tolist()
+    else:
+        listed = [_safe_indexing(objects, i) for i in range(n)]
     if all(type(item) in (str, bytes, int, float, list, tuple, set, frozenset) for item in listed):
         return hashlib.blake2b(repr(listed).encode(), digest_size=8).hexdigest()
     return str(joblib.hash(objects))[:16]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 from similis.study._entry import Entry
@@ -81,9 +80,7 @@ class Reporter:
             self._task = self._bar.add_task("", total=self._total, completed=self._done)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *args: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 

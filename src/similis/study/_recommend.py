@@ -80,26 +80,28 @@ def recommend(result: StudyResult) -> Recommendation:
     n_worse = len(candidates) - 1 - len(alike)
     mean = result.mean_scores("error")[best]
     interval = result.error_interval(best)
+    certainty = _certainty(alike, n_worse)
     warning = _warning(result, best, baselines & set(complete))
-    sentences = [
+    said = [
         f"Use {best}: expect an error of {percent(mean)} on new objects of this kind "
         f"(95 % interval {percent(interval[0])} to {percent(interval[1])}).",
         f"It has the lowest mean cost, {means[best]:.3g} an object." if merit == "cost" else "",
-        _certainty(alike, n_worse),
+        certainty,
         _quicker(result, best, alike, interval[1]),
         warning,
         "The study was interrupted; finish it before you rely on this." if result.partial else "",
     ]
+    sentences = tuple(filter(None, said))
     return Recommendation(
         method=best,
         error=mean,
         interval=interval,
         alike=alike,
         n_worse=n_worse,
-        certainty=_certainty(alike, n_worse),
+        certainty=certainty,
         warning=warning,
-        text=" ".join(filter(None, sentences)),
-        sentences=tuple(filter(None, sentences)),
+        text=" ".join(sentences),
+        sentences=sentences,
         python=training_lines(result, best),
         command=_command(result, best),
     )

@@ -22,8 +22,10 @@ from similis.study._picture import Picture, make_picture
 from similis.study._problem import Problem
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import Recommendation, recommend
+from similis.study._report import notebook_page, report_page, write_page
 from similis.study._rows import Row, make_rows
 from similis.study._significance import Verdict, compare_to_best, error_interval
+from similis.study._text import table_text
 
 __all__ = ["StudyResult"]
 
@@ -50,6 +52,12 @@ class StudyResult:
         Kind and symmetry of the matrix, rules of conversion.
     partial : bool
         Whether the study was interrupted: some entries are missing.
+    ids, groups, costs
+        As given to :meth:`Study.run`; None where nothing was.
+    sessions : list of dict
+        The runs behind the entries: when, with which versions, on which machine.
+    fingerprint : dict
+        By which a journal knows the study again.
     name : str
         Of the data, for titles.
     arguments : str
@@ -180,7 +188,7 @@ class StudyResult:
             From the spread over the splits, corrected for their overlap (Nadeau and Bengio), and never narrower than
             what the number of different objects tested can tell (Wilson).
         """
-        done = [s for s in self.splits if (method, s.number) in self.entries and self.entries[method, s.number].ok]
+        done = [s for s, _ in self._finished(method, self.splits)]
         if not done:
             raise ProximityError(f"{method!r} has no finished split in this study, so no error to expect.")
         share = float(np.mean([len(s.test) / s.n_train for s in done]))
@@ -310,8 +318,6 @@ class StudyResult:
         refresh : float, optional
             Seconds after which the page looks for a newer self, while a study runs.
         """
-        from similis.study._report import report_page, write_page
-
         write_page(report_page(self, refresh=refresh), path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -337,21 +343,22 @@ class StudyResult:
         -------
         StudyResult
         """
-        return _store.load_result(cls, MethodInfo, path)
+        return _store.load_result(cls, path)
 
     def __repr__(self) -> str:
         state = ", interrupted" if self.partial else ""
         return f"StudyResult({len(self.methods)} methods, {len(self.splits)} splits, {len(self.codes)} objects{state})"
 
     def __str__(self) -> str:
-        from similis.study._text import table_text
-
         return table_text(self)
 
     def _repr_html_(self) -> str:
-        from similis.study._report import notebook_page
-
         return notebook_page(self)
+
+    def _finished(self, method: str, splits: list[Split]) -> list[tuple[Split, Entry]]:
+        """Splits on which a method has predictions, with the entries that hold them."""
+        found = [(s, self.entries.get((method, s.number))) for s in splits]
+        return [(s, entry) for s, entry in found if entry is not None and entry.ok]
 
     def _mean(self, metric: str, name: str) -> float:
         if METRICS[metric].pooled or (self.is_loo and not metric.endswith("seconds")):
@@ -362,8 +369,7 @@ class StudyResult:
 
     def _score(self, metric: str, name: str, splits: list[Split]) -> float:
         """The metric over the test objects of some splits together; NaN without any."""
-        found = [(s, self.entries[name, s.number]) for s in splits if (name, s.number) in self.entries]
-        found = [(s, entry) for s, entry in found if entry.ok]
+        found = self._finished(name, splits)
         if not found:
             return float("nan")
         if metric in ("fit_seconds", "predict_seconds"):

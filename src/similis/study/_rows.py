@@ -78,18 +78,7 @@ def make_rows(result: StudyResult) -> list[Row]:
     """One row per method, the lowest error first, failures last."""
     complete = result.complete_methods()
     errors = result.scores("error")
-    means = {
-        metric: result.mean_scores(metric)
-        for metric in (
-            "error",
-            "balanced_error",
-            "log_loss",
-            "calibration_error",
-            "cost",
-            "fit_seconds",
-            "predict_seconds",
-        )
-    }
+    means = {metric: result.mean_scores(metric) for metric in _SHOWN}
     ranks = _mean_ranks({name: errors[name] for name in complete})
     verdicts = result.significance()
     rows = []

@@ -16,6 +16,7 @@ from similis._utils.files import atomic_write, short_path
 from similis.exceptions import ProximityError
 from similis.study._assemble import Situation
 from similis.study._entry import Entry, plain
+from similis.study._info import MethodInfo
 from similis.study._picture import Picture
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import training_lines
@@ -54,7 +55,7 @@ def result_record(result: StudyResult) -> dict[str, Any]:
             }
             for split in result.splits
         ],
-        "methods": [{**asdict(info), "grid": plain_grid(info.grid)} for info in result.methods],
+        "methods": [{**asdict(info), "grid": _plain_grid(info.grid)} for info in result.methods],
         "partial": result.partial,
         "fingerprint": result.fingerprint,
         "sessions": result.sessions,
@@ -66,8 +67,7 @@ def result_record(result: StudyResult) -> dict[str, Any]:
     }
 
 
-def plain_grid(grid: dict[str, Any]) -> dict[str, Any]:
-    """A grid as JSON can hold it."""
+def _plain_grid(grid: dict[str, Any]) -> dict[str, Any]:
     return {key: plain(list(values)) for key, values in grid.items()}
 
 
@@ -80,7 +80,7 @@ def save_result(result: StudyResult, path: str | os.PathLike[str]) -> None:
         file.write(data)
 
 
-def load_result(cls: Any, info: Any, path: str | os.PathLike[str]) -> Any:
+def load_result(cls: Any, path: str | os.PathLike[str]) -> Any:
     """Read a results file back into `cls`; every damage is one sentence."""
     where = short_path(path)
     with open(path, "rb") as file:
@@ -89,7 +89,7 @@ def load_result(cls: Any, info: Any, path: str | os.PathLike[str]) -> Any:
         record = json.loads(_unpacked(data) if data.startswith(_GZIP) else data)
         if not isinstance(record, dict) or record.get(_MAGIC) != 1:
             raise ValueError("it does not say that it is one")
-        return _build(cls, info, record)
+        return _build(cls, record)
     except _DAMAGE as error:
         reason = " ".join(str(error).split())[:100].rstrip(".") or type(error).__name__
         raise ProximityError(f"{where} is not a results file of a study: {reason}.") from None
@@ -105,7 +105,7 @@ def _unpacked(data: bytes) -> bytes:
     return text
 
 
-def _build(cls: Any, info: Any, record: dict[str, Any]) -> Any:
+def _build(cls: Any, record: dict[str, Any]) -> Any:
     codes = np.array(record["codes"], dtype=np.intp)
     classes = np.array(record["classes"])
     n, G = len(codes), len(classes)
@@ -116,7 +116,7 @@ def _build(cls: Any, info: Any, record: dict[str, Any]) -> Any:
         test = _indices(split["test"], n)
         train = None if split["train"] is None else _indices(split["train"], n)
         splits.append(Split(number, test, n, train))
-    methods = [info(**method) for method in record["methods"]]
+    methods = [MethodInfo(**method) for method in record["methods"]]
     entries = {}
     for entry in map(Entry.from_record, record["entries"]):
         _check_entry(entry, splits, G)

@@ -269,6 +269,7 @@ NORMAL = [
         summary="the nearest class mean in pseudo-Euclidean space",
     ),
 ]
+
 BASELINES = [
     Method(
         "svc-raw",

@@ -23,8 +23,8 @@ def columns(result: StudyResult) -> list[str]:
 
 def cells(result: StudyResult, row: Row) -> list[str]:
     """A row as text: one cell for each column."""
-    note = row.reason if row.reason else row.conversion
-    if row.status not in ("ok",):
+    note = row.reason or row.conversion
+    if row.status != "ok":
         note = f"{row.status}: {note}" if note else row.status
     elif row.baseline:
         note = "; ".join(filter(None, ("baseline", note)))
