@@ -33,8 +33,11 @@ def main(folder, block, limit, *names):
     for model in CLASSIFIERS:
         if names and type(model).__name__ not in names:
             continue
-        one_by_one = type(model).__name__ == "CompletionSVM"  # it solves a problem for each of them
-        width, few = (100, 20) if one_by_one else (n, None)
+        width, few = n, None
+        if type(model).__name__ == "CompletionSVM":  # solves a problem for each row
+            width, few = 100, 20
+        elif getattr(model, "weights", None) == "lime":  # so does this one, a smaller one
+            few = 4 * size
         S, y, _ = contract.toy(model, n=width, n_classes=2)
         model = clone(model).fit(S.astype(np.float32), y)
         kind = "dissimilarity" if getattr(model, "metric", None) == "precomputed" else "similarity"

@@ -98,6 +98,8 @@ class LocalSDA(PathMixin, GenerativeClassifier):
     also where the decision is not. The paper prints arg max in its rule with costs, where arg min is meant. A class
     all of whose "kri" weights are zero is modelled with equal weights. The centroid among equals is the nearest.
 
+    An empirical Omega of more than 2^21 values is represented by a share of them, see :class:`SDA`.
+
     References
     ----------
     [cazzanti2007] sec. 4.1-4.2, 7.2.2-7.2.3; [chen2010] ch. 2 and [qiao2013] sec. 1.2 on smoothing.

@@ -101,6 +101,8 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
     that one iteration maximises. On an interval the likelihood has no upper bound, as for Gaussian mixtures; a
     pseudocount gives it one.
 
+    An empirical Omega of more than 2^21 values is represented by a share of them, see :class:`SDA`.
+
     References
     ----------
     [cazzanti2007] Eq. (5.7)-(5.18), sec. 7.2.1.
