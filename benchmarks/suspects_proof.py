@@ -2,11 +2,11 @@
 
     python benchmarks/suspects_proof.py           # writes benchmarks/results/suspects_proof.json
 
-Two criteria, each written down before its run, chose a cut on simulated matrices alone (benchmarks/tune_suspects.py): one
-that weighs alarms lightly chose 5, one that allows none chose 10. The rule here uses both, as edge detectors do: a
+Two criteria, each written down before its run, chose a cut on simulated matrices alone (benchmarks/tune_suspects.py):
+one that weighs alarms lightly chose 5, one that allows none chose 10. The rule here uses both, as edge detectors do: a
 deviation beyond PROOF = 10 proves that a matrix is damaged, and in a damaged matrix every pair beyond CUT = 5 is
-suspect. Neither number is new, so there is nothing to tune. The rule replaces the single cut of 7 if, on the problems of
-tune_suspects.py,
+suspect. Neither number is new, so there is nothing to tune. The rule replaces the single cut of 7 if, on the problems
+of tune_suspects.py,
 
 1. at most two of the 294 undamaged matrices alarm (a single cut of 10: one);
 2. the pooled precision of every sort of damage is 0.9 or more;
