@@ -1,8 +1,8 @@
 """Files and names that mean harm, as tests that run in CI, counted.
 
 Pickles inside arrays, archives, stores, tables and models; bombs that unpack to gigabytes, read in a process with
-little memory; archives with members named ``../../x``; scripts in ids, labels, class names, method names and names of data
-sets, looked for by a parser and run in a browser; control characters printed by the commands.
+little memory; archives with members named ``../../x``; scripts in ids, labels, class names, method names and names of
+data sets, looked for by a parser and run in a browser; control characters printed by the commands.
 """
 
 import subprocess

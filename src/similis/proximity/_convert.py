@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from similis._utils.params import Real, choice, positive, validated
+from similis._utils.params import between, choice, positive, validated
 from similis.exceptions import ProximityError
 from similis.proximity._base import Elementwise, warn_if_self_differs
 
@@ -64,7 +64,7 @@ class ToDissimilarity(Elementwise):
     _reads = "similarity"
     _parameter_constraints: dict[str, list[Any]] = {
         "method": [choice("max-minus", "reciprocal", "root")],
-        "upper": [Real, None],
+        "upper": [between(None, None, "neither"), None],
     }
 
     def __init__(self, *, method: str = "max-minus", upper: float | None = None) -> None:
