@@ -2,8 +2,9 @@
 
 Python reports each operation on a file before it happens (its audit events). A forked process counts those in its own
 folder and sends itself SIGKILL at the first, the next time at the second, and so on until it gets through. After each
-kill the file that is replaced must be the old one or the new one, whole and with its own labels, or be refused with one
-sentence; doing the same again must give the new one and leave nothing behind.
+kill a reader must find the old one or the new one, whole and never with the other's labels. Between two steps there
+may be none (a zarr folder and its older one change places; a measurement that overwrites) or one without labels (csv).
+Doing the same again must give the new one and leave nothing behind.
 """
 
 import os

@@ -1,10 +1,11 @@
 """Studies, measurements, streams, reproductions and writers killed at random moments, and taken up again.
 
-Every process is a group of its own and gets a real SIGKILL; most are forked with similis imported, every tenth is the
-command started anew. A job is killed again and again until it ends by itself. After each kill what was finished before
-must still be there, byte for byte and with its time stamps, nothing unfinished may be readable, and at the end the
-result must equal that of an uninterrupted run, nothing may have been computed twice, and no temporary file may be left.
-A kill counts if the process was alive and at work: it had written something and had not finished.
+Every process is a group of its own and gets a real SIGKILL. Most are forked with similis imported; of the commands
+every tenth is started anew, and every one of the study on two processes. A job is killed again and again until it ends
+by itself. After each kill what was finished before must still be there, byte for byte and with its time stamps, nothing
+unfinished may be readable, and at the end the result must equal that of an uninterrupted run, nothing may have been
+computed twice, and no temporary file may be left. A kill counts if the process was alive and at work: it had written
+something and had not finished.
 """
 
 import json
