@@ -39,7 +39,7 @@ def repetition(cells: Iterable[Cell]) -> str:
     if not known:
         return ""
     same = sum(equal == runs for _, _, runs, equal in known)
-    commits = ", ".join(dict.fromkeys(commit for _, commit, _, _ in known))
+    commits = ", ".join(dict.fromkeys(commit for _, several, _, _ in known for commit in several.split(", ")))
     return f"{same} of {len(known)} the same, commit {commits}"
 
 
