@@ -53,6 +53,7 @@ REFUSED = {
     "words as costs": (lambda: similis.SDA(costs=[["a"]]).fit(kernel(), Y), "costs must hold numbers"),
     "words as weights": (lambda: similis.NearestCentroid().fit(kernel(), Y, sample_weight="w"), "sample_weight"),
     "an endless scale": (lambda: similis.ToDissimilarity(upper=np.inf).fit(kernel()), "'upper' parameter"),
+    "methods of a study": (lambda: study.Study(1).run(kernel(), Y), "methods must be names"),
     "names of a stack": (lambda: similis.make_stack([kernel()], names=3), "list of names"),
     "slices of a stack": (lambda: similis.make_stack(["a"]), "Matrix 0 of a stack"),
     "ids of a diagnosis": (lambda: similis.diagnose(kernel(), ids=3), "ids must hold one name"),

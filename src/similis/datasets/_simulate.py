@@ -178,7 +178,7 @@ def make_similarity(
     if kind == "dissimilarity":
         S = S.max() - S
         np.fill_diagonal(S, 0.0)
-    original = random.permutation(np.concatenate([np.arange(m), random.randint(0, m, size=duplicates)]))
+    original = random.permutation(np.concatenate([np.arange(m), random.randint(0, m, size=int(duplicates))]))
     S, absent, y = S[np.ix_(original, original)], absent[np.ix_(original, original)], y[original]
     lost = _lost(n, missing, asymmetric == 0, random)
     S[lost] = np.nan

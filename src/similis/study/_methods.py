@@ -149,6 +149,9 @@ def find_methods(methods: str | Method | Sequence[str | Method]) -> list[Method]
     if isinstance(methods, str) and methods in ("all", "quick"):
         return [m for m in table if m.quick or (methods == "all" and not m.on_request)]
     given: Iterable[Any] = [methods] if isinstance(methods, (str, Method)) else methods
+    given = list(given) if isinstance(given, Iterable) else [given]
+    if not all(isinstance(item, (str, Method)) for item in given):
+        raise ValueError(f"methods must be names and Methods, or 'all' or 'quick'. Got {str(methods)[:60]!r}.")
     by_name = {m.name: m for m in table}
     found: list[Method] = []
     for item in given:
