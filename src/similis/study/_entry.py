@@ -69,6 +69,11 @@ class Entry:
         """What it is an entry for."""
         return self.method, self.split
 
+    @property
+    def journal_key(self) -> tuple[str, int, str]:
+        """What names it in a journal."""
+        return *self.key, self.spec
+
     def content(self) -> dict[str, Any]:
         """Everything but times and provenance: what must not depend on workers, interruptions or the day."""
         record = self.to_record()

@@ -46,9 +46,14 @@ class Task:
     split: Split
 
     @property
-    def key(self) -> tuple[str, int, str]:
+    def key(self) -> tuple[str, int]:
+        """What it makes an entry for; :attr:`Entry.key`."""
+        return self.method.name, self.split.number
+
+    @property
+    def journal_key(self) -> tuple[str, int, str]:
         """What names the entry in a journal."""
-        return self.method.name, self.split.number, self.spec
+        return *self.key, self.spec
 
 
 def evaluate(task: Task, problem: Problem, protocol: Protocol, situation: Situation, session: str = "") -> Entry:

@@ -100,9 +100,9 @@ class Journal:
                 self.sessions.append(record["begin"])
             elif "method" in record:
                 entry = Entry.from_record(record)
-                known = self.entries.get((*entry.key, entry.spec))
+                known = self.entries.get(entry.journal_key)
                 if known is None or not known.ok:  # what was finished first stays, failures give way
-                    self.entries[(*entry.key, entry.spec)] = entry
+                    self.entries[entry.journal_key] = entry
 
     def find(self, method: str, split: int, spec: str) -> Entry | None:
         """The finished entry, if there is one."""

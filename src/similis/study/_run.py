@@ -169,7 +169,7 @@ class Study:
             problem.kind, problem.symmetric, self.to_similarity, self.to_dissimilarity, problem.missing
         )
         tasks = _tasks(methods, parts, protocol)
-        session = {
+        session: dict[str, Any] = {
             "id": token_hex(6),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "versions": versions(),
@@ -199,21 +199,21 @@ class Study:
             )
 
         watched = None if watch is None else Watcher(lambda entries: watch(so_far(entries, [session], False)))
-        return so_far(*self._work(tasks, problem, protocol, situation, header, session, progress, watched))
+        path = None if self.journal is None else os.path.realpath(self.journal)
+        context = Context(problem, protocol, situation, session["id"], path, self.retry_failed)
+        return so_far(*self._work(tasks, context, header, session, progress, watched))
 
     def _work(
         self,
         tasks: list[Task],
-        problem: Problem,
-        protocol: Protocol,
-        situation: Situation,
+        context: Context,
         header: dict[str, Any],
         session: dict[str, Any],
         progress: bool | Callable[[Progress], None],
         watched: Watcher | None,
     ) -> tuple[list[Entry], list[dict[str, Any]], bool]:
         """Entries of all tasks, from the journal or computed; the sessions that made them; whether all are there."""
-        path = None if self.journal is None else os.path.realpath(self.journal)
+        path = context.journal
         known: list[Entry] = []
         sessions = [session]
         with ExitStack() as stack:
@@ -222,12 +222,11 @@ class Study:
                 stack.callback(forget_journal, path)
                 journal.start(header, session)
                 journal.check_specs({task.method.name: task.spec for task in tasks})
-                found = [journal.find(*task.key) for task in tasks]
+                found = [journal.find(*task.journal_key) for task in tasks]
                 known = [entry for entry in found if entry is not None and (entry.ok or not self.retry_failed)]
                 sessions = journal.sessions
             done = {entry.key for entry in known}
-            todo = [task for task in tasks if (task.method.name, task.split.number) not in done]
-            context = Context(problem, protocol, situation, session["id"], path, self.retry_failed)
+            todo = [task for task in tasks if task.key not in done]
             names = [task.method.name for task in todo]
             new: list[Entry] = []
             with Reporter(progress, known, names, effective_n_jobs(self.n_jobs)) as report:
@@ -242,10 +241,10 @@ class Study:
             if path is not None and not complete:  # what was written down but not handed over in time
                 journal.refresh()
                 told = {entry.key for entry in new}
-                late = [journal.find(*task.key) for task in todo if (task.method.name, task.split.number) not in told]
+                late = [journal.find(*task.journal_key) for task in todo if task.key not in told]
                 new += [entry for entry in late if entry is not None]
                 complete = len(new) == len(todo)
-        order = {(task.method.name, task.split.number): i for i, task in enumerate(tasks)}
+        order = {task.key: i for i, task in enumerate(tasks)}
         return sorted([*known, *new], key=lambda entry: order[entry.key]), sessions, complete
 
     def _protocol(self) -> Protocol:

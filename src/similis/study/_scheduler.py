@@ -62,7 +62,7 @@ def run_tasks(tasks: list[Task], context: Context, *, n_jobs: int | None, on_don
     return True
 
 
-Done = tuple[tuple[str, int, str], Entry | None]
+Done = tuple[tuple[str, int], Entry | None]
 
 
 def _stream(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[Done]:
@@ -70,7 +70,7 @@ def _stream(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[Done]:
         for task in tasks:
             yield _work(task, context)
         return
-    at_work: dict[tuple[str, int, str], Task] = {}
+    at_work: dict[tuple[str, int], Task] = {}
 
     def calls() -> Iterator[Any]:
         for task in tasks:
@@ -107,8 +107,8 @@ def _work_alone(task: Task, context: Context) -> Done:
     except BrokenProcessPool:
         _stop_workers()
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        name, split, spec = task.key
-        killed = Entry(name, split, spec, status="failed", reason=_KILLED, finished=now, session=context.session)
+        name, split = task.key
+        killed = Entry(name, split, task.spec, status="failed", reason=_KILLED, finished=now, session=context.session)
         return task.key, killed
     except KeyboardInterrupt:
         _stop_workers()
@@ -122,11 +122,11 @@ def _work(task: Task, context: Context) -> Done:
     if context.journal is None:
         return task.key, evaluate(task, context.problem, context.protocol, context.situation, context.session)
     journal = journal_here(context.journal)
-    with journal.claim(*task.key) as mine:
+    with journal.claim(*task.journal_key) as mine:
         if not mine:
             return task.key, None
         journal.refresh()
-        entry = journal.find(*task.key)
+        entry = journal.find(*task.journal_key)
         if entry is None or (context.retry_failed and not entry.ok and entry.session != context.session):
             entry = evaluate(task, context.problem, context.protocol, context.situation, context.session)
             if not entry.reason.startswith("MemoryError"):  # there may be more memory next time
