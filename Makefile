@@ -6,7 +6,6 @@ long: ; ./scripts/test --slow
 lint: ; ./scripts/lint
 fix: ; ./scripts/lint --fix
 docs: ; ./scripts/docs
-bench: ; ./scripts/bench
 package: ; ./scripts/package
 bench: ; ./scripts/bench
 stress: ; ./scripts/stress
