@@ -257,7 +257,7 @@ class TestNewRows:
         scores = model.decision_function(Q, own)
         assert scores.shape == (len(Q), 3)
         np.testing.assert_array_equal(model.classes_[scores.argmax(axis=1)], model.predict(Q, own))
-        with pytest.raises(ProximityError, match="one a row: 15"):
+        with pytest.raises(ProximityError, match="one per row, 15"):
             model.predict(Q, own[:3])
 
 

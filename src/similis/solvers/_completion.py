@@ -149,7 +149,7 @@ def mixture_completion(
     tol: float = 1e-6,
     max_iter: int = 1000,
 ) -> tuple[Completion, NDArray[np.float64]]:
-    """Em with M = sum_i w_i K_i + ridge I for several auxiliary kernels; also returns M.
+    """The em algorithm with M = sum_i w_i K_i + ridge I for several auxiliary kernels; also returns M.
 
     The m-step has no closed form: one step that minimises a bound of Stein's loss from above takes its place, so the
     loss never rises either. The other parameters are those of :func:`em_completion`.

@@ -1,4 +1,4 @@
-"""Machines that learn the whole kernel: the Indefinite SVM, and the norm penalty by a search around it."""
+"""The Indefinite SVM: a machine that learns the whole kernel, by its squared distance from the similarities."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class IndefiniteMachine:
         return self._update(v, rho, False)
 
     def project(self, v: Array, rho: float) -> Array:
-        """V projected on the range of K; rho may be infinite."""
+        """The projection of v on the range of K; rho may be infinite."""
         if rho == np.inf:
             U = self.vectors[:, self.values > 0]
             return np.asarray(U @ (U.T @ v))
@@ -170,7 +170,7 @@ class IndefiniteMachine:
         return values[keep], vectors[:, keep]
 
     def _machine_on_clip(self, C: float) -> Array:
-        """V of the support vector machine on S clipped."""
+        """The v of the support vector machine on S clipped."""
         if C not in self._clipped:
             U = self.vectors[self.known]
             K = (U * np.maximum(self.values, 0.0)) @ U.T
@@ -222,7 +222,7 @@ class _Ascent:
 
 
 class _KernelOfVector(Block):
-    """Rho ||(S + v v' / (4 rho))_+||^2 / C as a cost of x, v = C y . x: convex, without constraints."""
+    """The number rho ||(S + v v' / (4 rho))_+||^2 / C as a cost of x, v = C y . x: convex, without constraints."""
 
     def __init__(self, machine: IndefiniteMachine, C: float, rho: float) -> None:
         self.machine, self.C, self.rho = machine, C, rho

@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from similis.solvers._spectral_blocks import positive_reach
+
 __all__ = ["MarginWeights", "nonnegative_margin"]
 
+Pairs = list[tuple[NDArray[Any], NDArray[Any]]]  # (multipliers, variables) whose products tend to zero
 _PATIENCE = 5  # steps that no longer halve a small gap: the arithmetic gives no more
 
 
@@ -154,13 +157,13 @@ class _State:
         mean = sum(float(x @ y) for x, y in pairs) / sum(x.size for x, _ in pairs)
         plain = [-x * y for x, y in pairs]
         first = self._direction(factor, E, dual, primal, plain)
-        step = self._length(first, 1.0)
+        step = _length(pairs, first, 1.0)
         after = sum(float((x + step * dx) @ (y + step * dy)) for (x, y), (dx, dy) in zip(pairs, first))
         after /= sum(x.size for x, _ in pairs)
         center = (after / mean) ** 3 * mean
         corrected = [r + center - dx * dy for r, (dx, dy) in zip(plain, first)]
         second = self._direction(factor, E, dual, primal, corrected)
-        step = self._length(second, 0.995)
+        step = _length(pairs, second, 0.995)
         for (x, y), (dx, dy) in zip(pairs, second):
             x += step * dx
             y += step * dy
@@ -168,7 +171,7 @@ class _State:
 
     def _direction(
         self, factor: Any, E: NDArray[Any], dual: NDArray[Any], primal: NDArray[Any], goals: list[NDArray[Any]]
-    ) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+    ) -> Pairs:
         """Newton's (multiplier, variable) steps towards the complementarity products `goals`."""
         r_a, r_u = goals[0] / self.a, goals[1] / self.u
         rhs = primal + r_u
@@ -180,12 +183,6 @@ class _State:
         if self.C is not None:
             steps.append((-du, (goals[2] + self.xi * du) / self.w))
         return steps
-
-    def _length(self, steps: list[tuple[NDArray[Any], NDArray[Any]]], share: float) -> float:
-        """How far variables and multipliers can go together and stay positive: 2 a = A'u + v ties them."""
-        pairs = [(self.v, self.a), (self.u, self.t)] + ([(self.w, self.xi)] if self.C is not None else [])
-        reach = min(min(_reach(x, dx), _reach(y, dy)) for (x, y), (dx, dy) in zip(pairs, steps))
-        return min(1.0, share * reach)
 
     def objective(self, alpha: NDArray[Any]) -> tuple[NDArray[Any], float]:
         """Weights, scaled up to A a >= 1 where that is asked for, and their objective; infinite where it cannot be."""
@@ -206,14 +203,15 @@ class _State:
         return size > 1e4 and float((self.A.T @ self.u).max(initial=-np.inf)) <= 1e-9 * size
 
 
+def _length(pairs: Pairs, steps: Pairs, share: float) -> float:
+    """How far variables and multipliers can go together and stay positive: 2 a = A'u + v ties them."""
+    reach = min(min(positive_reach(x, dx), positive_reach(y, dy)) for (x, y), (dx, dy) in zip(pairs, steps))
+    return min(1.0, share * reach)
+
+
 def _normal_matrix(A: NDArray[Any], E: NDArray[Any], D: NDArray[Any]) -> NDArray[Any]:
     """A' diag(1/E) A + diag(D)."""
     scaled = A / np.sqrt(E)[:, None]
     M = scaled.T @ scaled
     M[np.diag_indices_from(M)] += D
     return M
-
-
-def _reach(x: NDArray[Any], dx: NDArray[Any]) -> float:
-    falling = dx < 0
-    return float((-x[falling] / dx[falling]).min(initial=np.inf))

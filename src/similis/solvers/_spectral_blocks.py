@@ -127,7 +127,7 @@ class Norm2Block(_SpectralBlock):
         return float(np.linalg.norm(self.kd * g**2)) / self.gamma
 
     def penalty(self, alpha: Array) -> float:
-        """Gamma h(a)."""
+        """The number gamma h(a)."""
         return self.gamma * float(np.linalg.norm(self.k * self.values / self.kd * (alpha - self.anchor)))
 
     def conjugate(self, g: Array) -> float:
@@ -170,7 +170,7 @@ class Norm1Block(Norm2Block):
         return float((self.k * np.abs(self.values) * g**2).max(initial=0.0)) / self.gamma
 
     def penalty(self, alpha: Array) -> float:
-        """Gamma h(a)."""
+        """The number gamma h(a)."""
         return self.gamma * float(np.abs(alpha - self.anchor).sum())
 
 
@@ -253,7 +253,7 @@ class IdentityBlock(_SpectralBlock):
         return self.k * float(np.linalg.norm(g**2)) / self.gamma
 
     def penalty(self, alpha: Array) -> float:
-        """Gamma h(a)."""
+        """The number gamma h(a)."""
         return self.gamma * float(np.linalg.norm(self.values * (alpha - 1.0)))
 
     @property
@@ -291,7 +291,7 @@ class KernelBlock(Block):
         self.traces = np.array([float(K.trace()) for K in kernels])
 
     def forms(self, x: Array) -> Array:
-        """Forms k v'K_j v / tr K_j, v = y . x."""
+        """The forms k v'K_j v / tr K_j, v = y . x."""
         v = self.y * x
         return np.array([self.k * float(v @ K @ v) / trace for K, trace in zip(self.kernels, self.traces)])
 

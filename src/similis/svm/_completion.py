@@ -14,6 +14,7 @@ from similis._utils.warn import warn_user
 from similis.exceptions import ProximityError
 from similis.proximity._complete import check_auxiliary, check_kernel, check_partial, known_objects
 from similis.solvers import KernelFactor, completion_machine, infer_row, kernel_factor
+from similis.svm._kernel_rows import one_per_row
 from similis.svm._votes import class_pairs, vote_scores
 
 __all__ = ["CompletionSVM"]
@@ -251,7 +252,7 @@ class CompletionSVM(ProximityClassifier):
             i, j = np.argwhere(np.isnan(rows[:, :, 1]))[0]
             raise ProximityError(f"Auxiliary values of new rows must be known. Got NaN at row {i}, column {j}.")
         rows = rows.astype(np.float64)
-        given = None if self_similarity is None else _one_per_row(self_similarity, len(rows))
+        given = None if self_similarity is None else one_per_row(self_similarity, len(rows))
         machines = getattr(self, "estimators_", [self])
         values = [
             machine._values(rows if machine is self else rows[:, machine._members], given) for machine in machines
@@ -273,11 +274,3 @@ class CompletionSVM(ProximityClassifier):
             return np.full(len(rows), float(diagonal.mean()))
         z = np.linalg.lstsq(kernel_factor(self._aux).R, rows.T)[0]
         return (z**2).sum(axis=0)
-
-
-def _one_per_row(given, m):
-    """Self-similarities as an array, one number for all or one per row."""
-    s = np.asarray(given, dtype=np.float64)
-    if s.shape not in ((), (m,)) or not np.isfinite(s).all():
-        raise ProximityError(f"self_similarity must be a finite number, or one per row, {m}. Got shape {s.shape}.")
-    return np.broadcast_to(s, m)

@@ -12,7 +12,7 @@ from similis.exceptions import ProximityError
 from similis.solvers import FullKernelMachine
 from similis.svm._kernel_rows import KernelSVM
 from similis.svm._learnt import LearntMachine, eigen_system
-from similis.svm._machines import _block
+from similis.svm._machines import square_block
 from similis.svm._votes import class_pairs
 
 __all__ = ["FullKernelSVM"]
@@ -144,7 +144,7 @@ class FullKernelSVM(KernelSVM):
         for g, h in class_pairs(len(self.classes_)):
             members = np.flatnonzero((codes == g) | (codes == h) | (codes < 0))
             sign = np.select([codes[members] == h, codes[members] == g], [1.0, -1.0], 0.0)
-            machine = self._solve(_block(S, members), sign, None, [{"eta": self.eta, "gamma": self.gamma}])[0]
+            machine = self._solve(square_block(S, members), sign, None, [{"eta": self.eta, "gamma": self.gamma}])[0]
             values = np.zeros(len(codes))
             values[members] = machine.learnt["kernel_"] @ machine.learnt["_kernel_coef"] + machine.intercept
             tasks.append((members, sign))

@@ -8,7 +8,7 @@ from similis._utils.linalg import eigen_symmetric
 from similis.exceptions import ProximityError
 from similis.svm._learnt import LearntSVM
 
-__all__ = ["KernelSVM", "nearest_kernel_rows"]
+__all__ = ["KernelSVM", "nearest_kernel_rows", "one_per_row"]
 
 
 def nearest_kernel_rows(K, S, self_similarity):
@@ -47,6 +47,14 @@ def nearest_kernel_rows(K, S, self_similarity):
         if (step <= 1e-14 * (np.abs(psi) + half)).all():
             break
     return (s * k / (k + half[:, None])) @ U.T
+
+
+def one_per_row(self_similarity, m):
+    """Self-similarities as an array, one number for all or one per row."""
+    s = np.asarray(self_similarity, dtype=np.float64)
+    if s.shape not in ((), (m,)) or not np.isfinite(s).all():
+        raise ProximityError(f"self_similarity must be a finite number, or one per row, {m}. Got shape {s.shape}.")
+    return np.broadcast_to(s, m)
 
 
 class KernelSVM(LearntSVM):
@@ -93,12 +101,7 @@ class KernelSVM(LearntSVM):
         if self_similarity is None:
             return self._class_scores(X)
         Q = self._check_query(X)
-        psi = np.asarray(self_similarity, dtype=np.float64)
-        if psi.shape not in ((), (len(Q),)) or not np.isfinite(psi).all():
-            raise ProximityError(
-                f"self_similarity must be a finite number, or one a row: {len(Q)}. Got shape {psi.shape}."
-            )
-        psi = np.broadcast_to(psi, len(Q))
+        psi = one_per_row(self_similarity, len(Q))
         parts = getattr(self, "estimators_", [self])
         f = [
             nearest_kernel_rows(part.kernel_, Q[:, members], psi) @ part._kernel_coef + part.intercept_

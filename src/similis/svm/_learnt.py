@@ -12,7 +12,7 @@ from similis._utils.linalg import EigenSystem, eigen_symmetric, symmetric_part
 from similis._utils.params import validated
 from similis._utils.warn import warn_user
 from similis.proximity._base import take_symmetric_part
-from similis.svm._machines import Machine, RowMachine, _block
+from similis.svm._machines import Machine, RowMachine, square_block
 
 __all__ = ["LearntMachine", "LearntSVM", "eigen_system"]
 
@@ -59,7 +59,7 @@ class LearntSVM(RowMachine):
     def _fit_machines(self, S, codes):
         point = {name: getattr(self, name) for name in self._path_params}
         tasks = list(self._tasks(codes, np.ones(len(codes))))
-        machines = [self._solve(_block(S, members), sign, None, [point])[0] for members, sign in tasks]
+        machines = [self._solve(square_block(S, members), sign, None, [point])[0] for members, sign in tasks]
         self._keep(tasks, machines, len(codes))
         self._warn_of_gaps(machines)
 

@@ -17,7 +17,7 @@ from similis._utils.weights import check_class_weights
 from similis.exceptions import ProximityError
 from similis.svm._votes import class_pairs, vote_scores
 
-__all__ = ["Machine", "RowMachine"]
+__all__ = ["Machine", "RowMachine", "square_block"]
 
 
 @dataclass(frozen=True)
@@ -198,8 +198,8 @@ class RowMachine(FewColumnsMixin, PathMixin, ProximityClassifier):
         return np.arange(S.shape[1]) if self._on_features else members
 
     def _block(self, S, members):
-        """The members' own block; S itself where all are."""
-        return S[members] if self._on_features else _block(S, members)
+        """What the members' machine is trained on: their own block, or their rows."""
+        return S[members] if self._on_features else square_block(S, members)
 
     def _scores_to_response(self, scores, response):
         if response == "decision_function":
@@ -212,6 +212,6 @@ def _times(rows, coef):
     return rows.reshape(len(rows), -1) @ coef.reshape(len(coef), -1).T
 
 
-def _block(S, members):
+def square_block(S, members):
     """The members' own block; S itself where all are."""
     return S if len(members) == len(S) else S[np.ix_(members, members)]

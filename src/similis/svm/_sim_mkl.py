@@ -204,9 +204,9 @@ class SimMKL(LearntSVM):
         for point in points:
             fit = machine.solve(point["eta"], point["gamma"])
             coef, alphas = np.zeros((len(y), S.shape[2])), []
-            for k, system, (anchor, keep), learnt in zip(similar, systems, anchors, fit.alphas):
+            for k, system, (anchor, keep), multipliers in zip(similar, systems, anchors, fit.alphas):
                 alpha = anchor.copy()
-                alpha[keep] = learnt
+                alpha[keep] = multipliers
                 alphas.append(alpha)
                 coef[:, k] = system.vectors @ (alpha * (system.vectors.T @ fit.coef))
             coef[:, others] = fit.coef[:, None] * fit.weights
