@@ -171,9 +171,8 @@ def on_numbers(f):
 
     def case(draw, note):
         A, _, words = matrix(draw)
-        values = one(
-            draw, A, np.asarray(A).ravel() if not isinstance(A, (dict, type(None))) else A, [], [0.0] * 4, [0.5, np.nan]
-        )
+        flat = A.ravel() if isinstance(A, np.ndarray) else A
+        values = one(draw, A, flat, flat, [], [0.0] * 4, [0.5, np.nan])
         note(words)
         found = call(f, values)
         demand(np.ndim(found) == 0 or len(found) == n_rows(values), "another length")

@@ -66,6 +66,8 @@ REFUSED = {
     "blocks of a dict": (lambda: predict_blocks(similis.SDA().fit(kernel(), Y), {"a": 1}), "cuts a matrix"),
     "p values": (lambda: study.holm(3.0), "vector of real numbers"),
     "differences": (lambda: study.signed_rank([1j]), "vector of real numbers"),
+    "huge differences": (lambda: study.signed_rank([1e300]), "none beyond"),
+    "ids of a study": (lambda: study.Study("nc").run(kernel(), Y, ids=3), "ids must be one per object"),
     "ranks": (lambda: study.average_ranks(3), "by the name of a data set"),
     "objects of a method": (lambda: study.make_model("knn", n="x"), "n must be"),
     "compact": (lambda: similis.compact(np.eye(2)), "needs a classifier"),

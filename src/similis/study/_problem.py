@@ -137,7 +137,7 @@ def make_problem(
     problem.groups = None if groups is None else _check_groups(groups, n)
     problem.costs = check_costs(costs, len(problem.classes))
     if ids is not None:
-        problem.ids = tuple(map(str, ids))
+        problem.ids = tuple(map(str, ids if hasattr(ids, "__iter__") else [ids]))
         if len(problem.ids) != n:
             raise ProximityError(f"ids must be one per object. Got {len(problem.ids)} ids for {n} objects.")
     return problem

@@ -93,8 +93,8 @@ def _vector(values: ArrayLike, name: str) -> NDArray[np.float64]:
         given = np.empty(()) if given.dtype.kind == "c" else given.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         given = np.empty(())
-    if given.ndim != 1:
-        raise ValueError(f"{name} must be a vector of real numbers. Got something else.")
+    if given.ndim != 1 or np.nanmax(np.abs(given), initial=0.0) > 1e100:
+        raise ValueError(f"{name} must be a vector of real numbers, none beyond 1e100. Got something else.")
     return given
 
 
@@ -138,6 +138,8 @@ def compare_to_best(errors: Mapping[str, NDArray[np.float64]], level: float = 0.
     dict of str to Verdict
         In the order of `errors`.
     """
+    if not isinstance(level, (int, float)) or not 0 < level < 1:
+        raise ValueError(f"level must be a number between 0 and 1. Got {str(level)[:40]!r}.")
     if not errors:
         return {}
     means = {name: float(np.nanmean(row)) for name, row in errors.items()}
