@@ -148,6 +148,18 @@ def test_what_cannot_be_folded_is_left_as_it_is(rng):
         compact(make_pipeline(SpectrumClip(), SVC(kernel="precomputed")).fit(S, y))[-1].fit(S, y)
 
 
+def test_a_model_without_weights_keeps_a_column(rng):
+    """Nobody's weight is above zero: every object is as similar to each class, and a block still has a column."""
+    S, y = np.ones((6, 6)), np.arange(6) % 2
+    model = similis.SBC(C=1e-9, strong=False).fit(S, y)
+    assert not model.alpha_.round(12).any()
+    small = compact(model)
+    np.testing.assert_array_equal(small.predict(S[:, small.columns_]), model.predict(S))
+    model = similis.PotentialSVM(epsilon=1e9).fit(S, y)
+    small = compact(model)
+    np.testing.assert_array_equal(small.predict(S[:, small.columns_]), model.predict(S))
+
+
 NEEDS_ALL = {  # classifiers whose answers read every training object's column, and why
     "SimilarityKNN": "any object may be a neighbour",
     "LocalNearestCentroid": "any object may be a neighbour",

@@ -17,7 +17,7 @@ class ClassSimilarity(FewColumnsMixin, ProximityClassifier):
     def _set_weights(self, alpha, codes):
         """Keep the weights; objects of weight zero are not needed to predict."""
         self.alpha_ = alpha
-        needed = np.flatnonzero(alpha)
+        needed = np.flatnonzero(alpha) if alpha.any() else np.zeros(1, np.intp)  # a block has a column
         needed = needed[np.argsort(codes[needed], kind="stable")]  # class by class, to be summed as they stand
         self._weights = alpha[needed]
         self._weighted_classes, self._starts = np.unique(codes[needed], return_index=True)
