@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import warnings
 
-__all__ = ["cut_to"]
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["cut_to", "n_candidates"]
 
 
 def cut_to(n: int, n_neighbors: int) -> int:
@@ -14,3 +17,8 @@ def cut_to(n: int, n_neighbors: int) -> int:
             "n_neighbors exceeds the number of training objects and is cut to it (see n_neighbors_).", stacklevel=3
         )
     return min(n_neighbors, n)
+
+
+def n_candidates(n: int, test_fold: NDArray[np.intp] | None) -> int:
+    """The largest number of training objects that a row can see: all, or those outside the smallest fold."""
+    return n if test_fold is None else n - int(np.bincount(test_fold).min())

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis import _kernels
-from similis._utils.neighbors import cut_to
+from similis._utils.neighbors import cut_to, n_candidates
 from similis.solvers import kri_weights, local_psd, top_k
 
 __all__ = ["Neighborhoods", "Query", "neighborhoods"]
@@ -59,7 +59,7 @@ class Query(NamedTuple):
     @property
     def n_candidates(self) -> int:
         """The largest number of training objects that a row can see."""
-        return len(self.S) - (0 if self.fold is None else int(np.bincount(self.fold).min()))
+        return n_candidates(len(self.S), self.fold)
 
 
 def neighborhoods(name: str, query: Query, ks: NDArray[np.intp], radii: NDArray[np.float64]) -> list[Neighborhoods]:

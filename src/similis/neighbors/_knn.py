@@ -7,10 +7,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.base import ProximityClassifier
+from similis._utils.neighbors import cut_to, n_candidates
 from similis._utils.params import Integral, at_least, between, choice, validated
 from similis._utils.path import PathMixin
 from similis.exceptions import ProximityError
-from similis.neighbors._common import cut_to, path_neighbors
 from similis.neighbors._weights import LOCAL_WEIGHTS, simple_weights
 from similis.solvers import class_sums, local_scores, local_weights, top_k, vote_winners
 
@@ -331,8 +331,8 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
 
     def _ranked(self, S, codes, Q, test_fold, ks):
         """Neighbours of the rows to be answered, for the largest k."""
-        rows = S if Q is None else Q
-        return path_neighbors(rows, codes, test_fold, max(ks), sign=self._sign, n_jobs=self.n_jobs)
+        k = cut_to(n_candidates(len(codes), test_fold), max(ks))
+        return top_k(S if Q is None else Q, k, sign=self._sign, folds=test_fold, n_jobs=self.n_jobs)
 
     def _path_scores(self, S, codes, Q, test_fold, points):
         self._check_path(S, Q)

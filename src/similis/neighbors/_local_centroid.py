@@ -7,10 +7,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels
 from similis._utils.base import ProximityClassifier
+from similis._utils.neighbors import cut_to, n_candidates
 from similis._utils.params import Integral, at_least, choice, validated
 from similis._utils.path import PathMixin
 from similis._utils.threads import map_row_chunks
-from similis.neighbors._common import cut_to, path_neighbors
 from similis.solvers import top_k
 
 __all__ = ["LocalNearestCentroid"]
@@ -149,9 +149,8 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
 
     def _path_codes(self, S, codes, Q, test_fold, points):
         ks = [point["n_neighbors"] for point in points]
-        indices, values = path_neighbors(
-            S if Q is None else Q, codes, test_fold, max(ks), sign=self._sign, n_jobs=self.n_jobs
-        )
+        k = cut_to(n_candidates(len(codes), test_fold), max(ks))
+        indices, values = top_k(S if Q is None else Q, k, sign=self._sign, folds=test_fold, n_jobs=self.n_jobs)
         grid = np.unique(ks)
         winners, _ = self._sweep(S, codes, indices, values, grid)
         return [winners[:, t] for t in np.searchsorted(grid, ks)]

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.base import ProximityClassifier
-from similis._utils.neighbors import cut_to
+from similis._utils.neighbors import cut_to, n_candidates
 from similis._utils.params import Integral, at_least, choice, positive, validated
 from similis._utils.path import PathMixin
 from similis.solvers import local_svm_scores, top_k
@@ -147,8 +147,8 @@ class SVMKNN(PathMixin, ProximityClassifier):
 
     def _path_scores(self, S, codes, Q, test_fold, points):
         ks, Cs = ([point[name] for point in points] for name in self._path_params)
-        rows, n = (Q, len(codes)) if test_fold is None else (S, len(codes) - int(np.bincount(test_fold).min()))
-        indices, values = top_k(rows, cut_to(n, max(ks)), folds=test_fold, n_jobs=self.n_jobs)
+        k = cut_to(n_candidates(len(codes), test_fold), max(ks))
+        indices, values = top_k(S if Q is None else Q, k, folds=test_fold, n_jobs=self.n_jobs)
         grid, places = np.unique(np.minimum(ks, indices.shape[1]), return_inverse=True)
         costs, at = np.unique(Cs, return_inverse=True)
         table = local_svm_scores(
