@@ -75,7 +75,3 @@ class BayesRule:
 
 class GenerativeClassifier(BayesRule, ProximityClassifier):
     """Bayes' rule on models of proximities."""
-
-    @property
-    def _sign(self) -> int:
-        return -1 if self._kind == "dissimilarity" else 1

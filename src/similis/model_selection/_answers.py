@@ -9,11 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import _safe_indexing, get_tags
 
+from similis.model_selection._paths import RESPONSES
 from similis.model_selection._plan import Group
 
 __all__ = ["Answers", "StandIn", "fold_answers", "partition_answers", "split_data"]
-
-RESPONSES = ("predict", "predict_proba", "decision_function")
 
 
 class Answers:

@@ -10,7 +10,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.svm import SVC
 
-__all__ = ["PlainPath", "path_of"]
+__all__ = ["RESPONSES", "PlainPath", "path_of"]
+
+RESPONSES = ("predict", "predict_proba", "decision_function")
 
 
 class PlainPath:
@@ -22,7 +24,7 @@ class PlainPath:
         self.estimator = estimator
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("predict", "predict_proba", "decision_function"):  # for scorers that ask what there is
+        if name in RESPONSES:  # for scorers that ask what there is
             return getattr(self.estimator, name)
         raise AttributeError(name)
 

@@ -133,7 +133,7 @@ class ShrunkCovariance:
 
     def matrix(self, r):
         """The regularised covariance itself, shape (p, p)."""
-        r = max(r, _LEAST) if r < _LEAST and self.n_null else r
+        r = max(r, _LEAST) if self.n_null else r
         C = (1 - r) * (self.A.T @ self.A)
         C[np.diag_indices_from(C)] += np.where(self.known, r, 1.0)
         return C * self.scale * self.scale[:, None]
