@@ -12,6 +12,7 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import IO, Any
 
@@ -165,10 +166,8 @@ def _audit(file: IO[bytes], where: str, trusted: Sequence[type]) -> list[str]:
         elif name in own or name in _OTHERS or _is_ours(name):
             names.add(name)
     names |= functions & _scoring_functions() if functions else set()
-    try:
+    with _readable(where):
         foreign = sorted(set(skops.io.get_untrusted_types(file=file)) - names)  # type: ignore[arg-type]
-    except Exception as error:
-        raise ValueError(f"{where} is not a model file: {_reason(error)}.") from None
     for name in foreign:
         if name in functions:
             raise ValueError(f"{where} holds the function {name[-80:]!r}, and files never bring back functions.")
@@ -199,20 +198,14 @@ def _check_archive(file: IO[bytes], where: str) -> None:
     file.seek(0)
     if file.read(1) == b"\x80":
         raise ValueError(f"{where} looks like a pickle, which is never loaded; save the model with similis.save.")
-    try:
-        with zipfile.ZipFile(file) as archive:
-            members = archive.infolist()
-    except Exception as error:
-        raise ValueError(f"{where} is not a model file: {_reason(error)}.") from None
+    with _readable(where), zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
     if any(info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size for info in members):
         raise ValueError(f"{where} is compressed, and models are saved uncompressed; save the model with similis.save.")
     if sum(info.file_size for info in members) > size:
         raise ValueError(f"{where} is not a model file: it declares more bytes than it has.")
-    try:
-        with zipfile.ZipFile(file) as archive:
-            _check_arrays(archive, where)
-    except Exception as error:
-        raise ValueError(f"{where} is not a model file: {_reason(error)}.") from None
+    with _readable(where), zipfile.ZipFile(file) as archive:
+        _check_arrays(archive, where)
 
 
 def _check_arrays(archive: zipfile.ZipFile, where: str) -> None:
@@ -229,11 +222,8 @@ def _check_arrays(archive: zipfile.ZipFile, where: str) -> None:
 
 
 def _schema(file: IO[bytes], where: str) -> Any:
-    try:
-        with zipfile.ZipFile(file) as archive:
-            return json.loads(archive.read("schema.json"))
-    except Exception as error:
-        raise ValueError(f"{where} is not a model file: {_reason(error)}.") from None
+    with _readable(where), zipfile.ZipFile(file) as archive:
+        return json.loads(archive.read("schema.json"))
 
 
 def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
@@ -270,6 +260,15 @@ def _is_ours(name: str) -> bool:
             if name in {f"{cls.__module__}.{cls.__qualname__}" for cls in classes}:
                 return True
     return False
+
+
+@contextmanager
+def _readable(where: str) -> Iterator[None]:
+    """One sentence for whatever a damaged or hostile file makes a parser raise."""
+    try:
+        yield
+    except Exception as error:
+        raise ValueError(f"{where} is not a model file: {_reason(error)}.") from None
 
 
 def _reason(error: BaseException) -> str:
