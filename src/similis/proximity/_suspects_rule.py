@@ -40,7 +40,6 @@ REACH = 0.2  # the widest neighbourhood holds at most this share of the objects
 WITNESSES = 256  # objects through whose eyes rows are compared; all of them in smaller matrices
 FLOOR = 0.1  # a local standard deviation counts as at least this share of the spread of the matrix
 CUT = 7.0  # least deviation to be suspect, in local standard deviations; with the floor, 0.7 of the spread
-PROOF = 7.0  # a deviation that proves damage: without one in the whole matrix, no pair is suspect
 TYPICAL = 0.1  # differences of the outer tenths of the pairs at a distance are not typical of it
 LEVEL_SHARE, TRIANGLE_SHARE, KNOTS = 0.1, 0.05, 64  # windows (share of the pairs) and knots of running quantiles
 MEETINGS = 8  # each neighbour of one object meets so many of the other's: no worse than all of them, and faster
@@ -91,8 +90,8 @@ def judge(d: Array, n: int, rng: Any) -> Verdict | None:
             if settled:
                 break
     assert found is not None
-    if found.deviations.max(initial=0.0) <= PROOF:
-        return Verdict(np.empty(0, dtype=np.intp), np.empty(0), np.empty(0))
+    if not len(found.suspects):
+        return Verdict(found.suspects, found.deviations, np.empty(0))
     order = np.argsort(t[known])  # back to the scale of d
     expected = np.interp(found.expected[found.suspects], t[known][order], d[known][order])
     return Verdict(found.suspects, found.deviations, expected)
