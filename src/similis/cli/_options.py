@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -27,7 +28,7 @@ __all__ = [
     "Seed",
 ]
 
-_DATA = "Data"
+_data = partial(typer.Option, rich_help_panel="Data", show_default=False)
 
 MatrixOrObjects = Annotated[
     str | None,
@@ -40,108 +41,69 @@ MatrixOrObjects = Annotated[
 ]
 DatasetName = Annotated[
     str | None,
-    typer.Option(
+    _data(
         "--dataset",
         metavar="NAME",
         help="A data set by name instead of a file; `similis datasets` lists them.",
         autocompletion=complete_dataset,
-        rich_help_panel=_DATA,
-        show_default=False,
     ),
 ]
 Labels = Annotated[
-    str | None,
-    typer.Option(
-        "--labels",
-        "-l",
-        metavar="FILE",
-        help="Class labels: lines `id,label`, or one label a line.",
-        rich_help_panel=_DATA,
-        show_default=False,
-    ),
+    str | None, _data("--labels", "-l", metavar="FILE", help="Class labels: lines `id,label`, or one label a line.")
 ]
 KindOption = Annotated[
     str | None,
-    typer.Option(
+    _data(
         "--kind",
         "-k",
         metavar="similarity|dissimilarity",
         help="What the numbers are, where the file does not say; similarity otherwise.",
-        rich_help_panel=_DATA,
-        show_default=False,
     ),
 ]
 MeasureName = Annotated[
     str | None,
-    typer.Option(
+    _data(
         "--measure",
         "-m",
         metavar="NAME",
         help="How objects are compared: counting, vdm, jaccard, minkowski, rbf, ...",
         autocompletion=complete_measure,
-        rich_help_panel=_DATA,
-        show_default=False,
     ),
 ]
 Params = Annotated[
     list[str] | None,
-    typer.Option(
-        "--param",
-        "-p",
-        metavar="KEY=VALUE",
-        help="A parameter of the measure, such as q=1; may be repeated.",
-        rich_help_panel=_DATA,
-        show_default=False,
-    ),
+    _data("--param", "-p", metavar="KEY=VALUE", help="A parameter of the measure, such as q=1; may be repeated."),
 ]
 IdColumn = Annotated[
     str | None,
-    typer.Option(
-        "--id-column",
-        metavar="NAME",
-        help="Column of the objects' names; one called id or name by default.",
-        rich_help_panel=_DATA,
-        show_default=False,
-    ),
+    _data("--id-column", metavar="NAME", help="Column of the objects' names; one called id or name by default."),
 ]
 LabelColumn = Annotated[
     str | None,
-    typer.Option(
+    _data(
         "--label-column",
         metavar="NAME",
         help="Column of the class labels; one called class, label or target by default.",
-        rich_help_panel=_DATA,
-        show_default=False,
     ),
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(
-        "--column",
-        metavar="NAME",
-        help="A column that describes the objects; may be repeated, all others by default.",
-        rich_help_panel=_DATA,
-        show_default=False,
+    _data(
+        "--column", metavar="NAME", help="A column that describes the objects; may be repeated, all others by default."
     ),
 ]
 Groups = Annotated[
     str | None,
-    typer.Option(
-        "--groups",
-        metavar="FILE",
-        help="Objects of one group are never split: lines `id,group`, or one group a line.",
-        rich_help_panel=_DATA,
-        show_default=False,
+    _data(
+        "--groups", metavar="FILE", help="Objects of one group are never split: lines `id,group`, or one group a line."
     ),
 ]
 Costs = Annotated[
     str | None,
-    typer.Option(
+    _data(
         "--costs",
         metavar="FILE",
         help="What mistakes cost: a csv with the class said in the rows, the true class in the columns.",
-        rich_help_panel=_DATA,
-        show_default=False,
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,32 +15,25 @@ if TYPE_CHECKING:
 
 __all__ = ["Folds", "Journal", "Protocol", "Splits", "StudySetup", "TestSize", "complete_method", "make_study"]
 
-_PANEL = "Protocol"
+_option = partial(typer.Option, rich_help_panel="Protocol")
 
 Protocol = Annotated[
     str,
-    typer.Option(
+    _option(
         "--protocol",
         metavar="random|stratified|kfold|loo",
         help="Random splits, the same with class shares kept, repeated folds, or leave one out.",
-        rich_help_panel=_PANEL,
     ),
 ]
-Splits = Annotated[int, typer.Option("--splits", "-n", help="Number of splits.", rich_help_panel=_PANEL)]
-TestSize = Annotated[float, typer.Option("--test-size", help="Share that is held out.", rich_help_panel=_PANEL)]
-Folds = Annotated[
-    str,
-    typer.Option(
-        "--folds", metavar="N|loo", help="Folds that choose parameters inside a split.", rich_help_panel=_PANEL
-    ),
-]
+Splits = Annotated[int, _option("--splits", "-n", help="Number of splits.")]
+TestSize = Annotated[float, _option("--test-size", help="Share that is held out.")]
+Folds = Annotated[str, _option("--folds", metavar="N|loo", help="Folds that choose parameters inside a split.")]
 Journal = Annotated[
     str | None,
-    typer.Option(
+    _option(
         "--journal",
         metavar="FILE",
         help="Write down every finished split at once; a later run goes on from there.",
-        rich_help_panel=_PANEL,
         show_default=False,
     ),
 ]
