@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from similis._utils.files import atomic_write
 from similis.cli._console import echo, guarded, note, print_json, print_table
 from similis.cli._options import Json
 from similis.cli._source import complete_dataset
-from similis.cli._streams import check_output, writable
+from similis.cli._streams import check_output, writable, write_table
 from similis.exceptions import ProximityError
 
 __all__ = ["DatasetOptions", "datasets"]
@@ -108,7 +104,7 @@ def _export(bunch: Any, output: str) -> None:
 
     from similis.io import Proximity, write_proximity
 
-    labels = None if bunch.target is None else np.asarray(bunch.target_names)[bunch.target]
+    labels: Any = None if bunch.target is None else np.asarray(bunch.target_names)[bunch.target]
     if bunch.kind in ("similarity", "dissimilarity"):
         ids = bunch.get("ids")
         matrix = Proximity(bunch.proximity, None if ids is None else tuple(map(str, ids)), bunch.kind, labels)
@@ -117,18 +113,7 @@ def _export(bunch: Any, output: str) -> None:
     elif bunch.kind == "graphs":
         raise ProximityError(f"{bunch.name} holds graphs, which no table can hold; use similis.datasets from Python.")
     else:
-        with writable(output) as path:
-            _write_table(path, bunch, labels)
+        rows = ([*row, label] for row, label in zip(bunch.data.tolist(), labels))
+        write_table(output, [[*bunch.feature_names, "class"], *rows])
     if output != "-":
         note(f"wrote {bunch.name} to {output}")
-
-
-def _write_table(path: Path, bunch: Any, labels: Any) -> None:
-    """Objects as text: their features, and the class last."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*bunch.feature_names, "class"])
-    for row, label in zip(bunch.data.tolist(), labels):
-        writer.writerow([*row, label])
-    with atomic_write(path) as file:
-        file.write(text.getvalue().encode())

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from similis._utils.files import atomic_write
 from similis.cli._console import guarded, note, print_json
 from similis.cli._options import IdColumn, Json, KindOption
-from similis.cli._streams import check_output, readable, writable
+from similis.cli._streams import check_output, readable, write_table
 
 if TYPE_CHECKING:
     from similis.study import Predictions
@@ -86,8 +84,7 @@ def run(options: PredictOptions) -> None:
     if options.json:
         print_json(_records(found))
         return
-    with writable(options.output) as path, atomic_write(path) as file:
-        file.write(_table(found).encode())
+    write_table(options.output, _table(found))
     if options.output != "-":
         note(f"wrote {len(found.labels)} predictions to {options.output}")
 
@@ -103,12 +100,9 @@ def _records(found: Predictions) -> list[dict[str, Any]]:
     return records
 
 
-def _table(found: Predictions) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+def _table(found: Predictions) -> Iterator[list[Any]]:
     classes = [] if found.proba is None else [f"p({label})" for label in found.classes.tolist()]
-    writer.writerow(["id", "label", *classes, "score"])
+    yield ["id", "label", *classes, "score"]
     for record in _records(found):
         shares = [f"{p:.6g}" for p in record.get("probabilities", {}).values()]
-        writer.writerow([record["id"], record["label"], *shares, f"{record['score']:.6g}"])
-    return text.getvalue()
+        yield [record["id"], record["label"], *shares, f"{record['score']:.6g}"]

@@ -50,14 +50,15 @@ def _write(paths: list[str], output: str, names: list[str]) -> None:
     if names and len(names) != len(paths):
         raise ProximityError(f"Name every results file or none; got {len(names)} names for {len(paths)} files.")
     found = [StudyResult.load(path) for path in paths]
-    for result, path, given in zip(found, paths, names or [""] * len(paths)):
+    names = names or [""] * len(paths)
+    for result, path, given in zip(found, paths, names):
         result.name = given or result.name or _stem(path)
     if len(found) == 1:
         found[0].to_html(output)
         return
     by_name = {result.name: result for result in found}
     if len(by_name) < len(found):  # the same data, say by several measures: the files tell them apart
-        by_name = {given or _stem(path): r for r, path, given in zip(found, paths, names or [""] * len(paths))}
+        by_name = {given or _stem(path): r for r, path, given in zip(found, paths, names)}
     if len(by_name) < len(found):
         raise ProximityError("Two results files have the same name; tell them apart with --name.")
     compare(by_name).to_html(output)

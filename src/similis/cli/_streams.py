@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from similis._utils.files import atomic_write
 from similis.exceptions import ProximityError
 
-__all__ = ["check_output", "readable", "writable"]
+__all__ = ["check_output", "readable", "writable", "write_table"]
 
 
 def check_output(*paths: str | None, matrix: bool = False) -> None:
@@ -64,3 +68,11 @@ def writable(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
         with open(copy, "rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()
+
+
+def write_table(path: str, rows: Iterable[Sequence[Any]]) -> None:
+    """Write a csv file, or to standard output, whole or not at all."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    with writable(path) as target, atomic_write(target) as file:
+        file.write(text.getvalue().encode())
