@@ -183,6 +183,6 @@ def on_numbers(f):
 def tables(draw, note):
     tables, runs = odd(draw, [], ["no such"], "x", share=0.6), odd(draw, 1, 0, -1)
     note(f"{tables} {runs}")
-    if tables in ([], None, "") or tables == ():
+    if not tables:
         return
     call(or_no_file(reproduce.reproduce_tables), tables, runs=runs, quick=True)

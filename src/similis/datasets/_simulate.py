@@ -166,7 +166,8 @@ def make_similarity(
             f"n_classes={n_classes}, duplicates={duplicates}."
         )
     random = check_random_state(random_state)
-    m, n_features = n - duplicates, int(n_features)
+    n, n_classes, n_features = int(n), int(n_classes), int(n_features)  # True is 1
+    m = n - duplicates
     y = random.permutation(np.arange(m) % n_classes)
     X = random.normal(size=(m, n_features)) + separation * random.normal(size=(n_classes, n_features))[y]
     S = np.exp(-_squared_distances(X) / (2 * n_features))

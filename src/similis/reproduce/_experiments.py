@@ -333,6 +333,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
 
 def find_experiments(names: list[str] | tuple[str, ...] | None = None) -> list[Experiment]:
     """Experiments by name: a paper, ``paper:table``, the number of a table that only one paper has, or ``all``."""
+    if not isinstance(names, list | tuple | None) or not all(isinstance(name, str) for name in names or ()):
+        raise ProximityError(f"tables must be a list of names. Got {str(names)[:60]!r}.")
     if not names or "all" in names:
         return list(EXPERIMENTS)
     found: list[Experiment] = []
