@@ -511,7 +511,7 @@ def _families():
     for i in _items("families"):
         n = i["n"][-1]
         yield (
-            f"| `{i['name']}` | {i['family']} | {n:.0f} | {i['fit_seconds'][-1]:.3f} s | {i['fit_exponent']:.1f} | {_at_100000(i):,.0f} s | "  # noqa: E501
+            f"| `{i['name']}` | {i.get('family', '')} | {n:.0f} | {i['fit_seconds'][-1]:.3f} s | {i['fit_exponent']:.1f} | {_at_100000(i):,.0f} s | "  # noqa: E501
             f"{1e6 * i['row_seconds'][-1]:.0f} us | {i['row_exponent']:.1f} | {i['fit_bytes'][-1] / (4 * n * n):.2f} |"
         )
 
