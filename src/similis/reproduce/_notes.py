@@ -173,7 +173,7 @@ NOTES = (
         "liver",
         "Not explained. Ten widths from 0.01 to 16, on standardised vectors and on vectors divided by 100, in ten "
         "splits: the best single split of the best width has 70.4 % right, where 77 is printed (`python "
-        "benchmarks/readings.py`).",
+        "benchmarks/readings.py`). Powers of the cosine do no better here.",
         paper="bernal2003",
         datasets=("Liver",),
         methods=("maxsim",),
@@ -194,7 +194,9 @@ NOTES = (
     ),
     Note(
         "letters",
-        "Two thirds of the 20,000 letters train; 1,500 of them choose the parameters.",
+        "Two thirds of the 20,000 letters train; 1,500 of them choose the parameters. At first the degrees ended at 64, "
+        "which MaxSim chose in every split (93.1 % right), and the widths at 0.5. Both were continued after that was seen, "
+        "to degrees of 512 and widths of 0.125.",
         paper="bernal2003",
         datasets=("Letter",),
     ),
