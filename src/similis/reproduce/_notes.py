@@ -194,9 +194,9 @@ NOTES = (
     ),
     Note(
         "letters",
-        "Two thirds of the 20,000 letters train; 1,500 of them choose the parameters. At first the degrees ended at 64, "
-        "which MaxSim chose in every split (93.1 % right), and the widths at 0.5. Both were continued after that was seen, "
-        "to degrees of 512 and widths of 0.125.",
+        "Two thirds of the 20,000 letters train; 1,500 of them choose the parameters. At first the degrees ended at "
+        "64, which MaxSim chose in every split (93.1 % right), and the widths at 0.5. Both were continued after that "
+        "was seen, to degrees of 512 and widths of 0.125.",
         paper="bernal2003",
         datasets=("Letter",),
     ),
