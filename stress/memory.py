@@ -136,7 +136,7 @@ def matrices(n, k, more=32):
 
 CASES = {
     "study, 4 methods, n = 1,500": (study, 1500, *matrices(1500, 8, 64)),
-    "diagnose, n = 2,000": (diagnose, 2000, *matrices(2000, 8)),
+    "diagnose, n = 2,000": (diagnose, 2000, *matrices(2000, 12)),
     "k-NN and KRI, n = 4,000": (search, 4000, *matrices(4000, 0, 64)),
     "measure to npy, n = 6,000, blocks of 1,000": (measure, 6000, *matrices(1000, 4)),
     "measure to zarr, n = 6,000, blocks of 1,000": (measure_zarr, 6000, *matrices(1000, 4)),

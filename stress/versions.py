@@ -74,7 +74,11 @@ def install(uv, python, wheel, choice, folder):
     """A fresh environment; its interpreter."""
     must([uv, "venv", "--quiet", "--python", python, folder])
     inside = folder / "bin/python"
-    must([uv, "pip", "install", "--quiet", "--python", inside, *choice, f"{wheel}[{EXTRAS}]"])
+    # The bounds are those of pyproject.toml; a wheel's own requirements would count as indirect, and be the newest.
+    extras = [word for extra in EXTRAS.split(",") for word in ("--extra", extra)]
+    needs = ["-r", wheel.parent / "source" / "pyproject.toml", *extras]
+    must([uv, "pip", "install", "--quiet", "--python", inside, *choice, *needs])
+    must([uv, "pip", "install", "--quiet", "--python", inside, "--no-deps", wheel])
     bounds = folder / "bounds.txt"  # the tools must not move what the tests are about
     bounds.write_text(must([uv, "pip", "freeze", "--python", inside, "--exclude", "similis"]))
     must([uv, "pip", "install", "--quiet", "--python", inside, "--constraints", bounds, *TOOLS])

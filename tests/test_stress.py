@@ -1,0 +1,71 @@
+"""The committed stress results are whole and without failures, the page shows them, and no import warns."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import similis
+
+ROOT = Path(__file__).parents[1]
+
+
+def load_page_script():
+    spec = importlib.util.spec_from_file_location("reliability", ROOT / "scripts" / "reliability.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+RELIABILITY = load_page_script()
+PENDING = {"versions", "quiet"}  # to be run on a quiet machine: scripts/stress versions quiet
+
+
+@pytest.mark.parametrize("name", RELIABILITY.parts())
+def test_every_part_has_a_result_without_failures(name):
+    found = RELIABILITY.results(name)
+    if found is None and name in PENDING:
+        pytest.skip(f"{name} has no result yet")
+    assert found is not None, f"run: scripts/stress {name}"
+    assert {"date", "commit", "versions", "machine", "summary", "items", "failures"} <= set(found)
+    assert {"similis", "python", "numpy", "scipy", "scikit-learn", "numba"} <= set(found["versions"])
+    assert set(found["machine"]) == {"cores", "memory_gb", "system"}
+    assert found["items"]
+    assert not found["failures"]
+
+
+def test_results_name_no_place():
+    for path in (ROOT / "stress" / "results").glob("*.json"):
+        text = path.read_text()
+        assert not [word for word in ("/home", "/root", "/tmp", "/work", "/Users") if word in text], path.name
+
+
+def test_enough_kills_hit_the_work():
+    kills = sum(item["kills at work"] for item in RELIABILITY.results("kills")["items"])
+    assert kills >= 200
+
+
+def test_the_page_is_current():
+    assert RELIABILITY.PAGE.read_text() == RELIABILITY.page(), "run: python scripts/reliability.py --write"
+
+
+def test_no_import_warns():
+    rooms = ["similis", *(f"similis.{name}" for name in similis._MODULES), "similis.cli"]
+    code = "".join(f"import {room} as room\nfor name in room.__all__: getattr(room, name)\n" for room in rooms)
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-500:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["kill_points", "kills", "memory", "precision", "quiet", "threads"])
+def test_parts_run(name, monkeypatch):
+    monkeypatch.setenv("SIMILIS_STRESS_QUICK", "1")
+    done = subprocess.run([sys.executable, ROOT / "stress" / f"{name}.py"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-1000:]
+
+
+def test_items_become_tables():
+    items = [{"job": "a|b", "n": 1200}, {"job": "c", "why": "no"}]
+    assert RELIABILITY.table(items).splitlines()[2:] == ["| a\\|b | 1,200 |  |", "| c |  | no |"]
