@@ -143,7 +143,8 @@ def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2) -> t
     if y is None:
         raise ProximityError(f"{who} requires y to be passed, but the target y is None.")
     if getattr(getattr(y, "dtype", None), "kind", "") in ("c", "m", "V"):
-        raise ProximityError(f"y must hold labels: text, numbers or booleans. Got dtype {str(y.dtype)[:60]}.")
+        what = "Complex data not supported: " if y.dtype.kind == "c" else ""  # the words scikit-learn looks for
+        raise ProximityError(f"{what}y must hold labels: text, numbers or booleans. Got dtype {str(y.dtype)[:60]}.")
     y = column_or_1d(y, warn=True)
     if y.shape[0] != n:
         raise ProximityError(f"y must hold one label per object. Got {y.shape[0]} labels for {n} objects.")
