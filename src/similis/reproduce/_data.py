@@ -14,7 +14,9 @@ from similis.measures import Counting, Measure, Minkowski
 from similis.proximity import RowRBF
 from similis.reproduce._method import Part
 
-__all__ = ["load_part", "obstacle"]
+__all__ = ["CLEAN", "load_part", "obstacle"]
+
+CLEAN = ", clean"  # ends the name of a set with the correct distances, run beside the damaged one
 
 
 def obstacle(dataset: str, similarity: str = "") -> str:

@@ -18,7 +18,7 @@ from similis.normal import NormalLinear, NormalQuadratic, Parzen, PseudoFisher
 from similis.proximity import SimilarityFeatures, Whiten
 from similis.reproduce._method import Method
 from similis.reproduce._problems import DataProblem, LeaveOneOutRuns, Problem, part_of, percent_wrong
-from similis.reproduce._published import PublishedCell
+from similis.reproduce._published import PublishedCell, distance_of
 
 __all__ = ["DISSIMILARITY", "HalfRuns", "half_problem"]
 
@@ -80,7 +80,7 @@ class HalfRuns(DataProblem):
 
 def half_problem(cell: PublishedCell) -> Problem:
     """The problem behind a cell of table 2."""
-    distance = ";".join([cell.condition["distance"], *(f"p={p}" for p in [cell.condition.get("p")] if p)])
+    distance = distance_of(cell)
     if cell.method == "1nn-loo":
         return LeaveOneOutRuns(f"leave-one-out {cell.dataset} {distance}", cell.dataset, distance)
     return HalfRuns(f"halves {cell.dataset} {distance}", cell.dataset, distance)

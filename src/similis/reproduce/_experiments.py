@@ -16,6 +16,7 @@ from similis.discriminant import SDA, LocalSDA, MixtureSDA, NearestNeighborSDA
 from similis.exceptions import ProximityError
 from similis.mixture import KernelHLM, MixtureHLM
 from similis.neighbors import CondensedNN, LocalNearestCentroid, NearestCentroid, SimilarityKNN
+from similis.reproduce._data import CLEAN
 from similis.reproduce._dissimilarity import DISSIMILARITY, half_problem
 from similis.reproduce._facts import FACTS, SIZES, facts_problem
 from similis.reproduce._learnt import (
@@ -203,7 +204,7 @@ def _splits(cell: PublishedCell) -> Problem:
 
 def _seeds(name: str) -> str:
     """A data set beside another is split and ordered like that one."""
-    return name.removesuffix(_CLEAN) if name.endswith(_CLEAN) else ""
+    return name.removesuffix(CLEAN) if name.endswith(CLEAN) else ""
 
 
 def _probabilities(cell: PublishedCell) -> Problem:
@@ -222,10 +223,9 @@ def _simulated(table: str, similarity: str, p2: str, centroids: str) -> Experime
     return Experiment("cazzanti2007", table, about, _perturbed, SIMULATION, cells, variants=floor)
 
 
-_CLEAN = ", clean"
-_BESIDE = {"Protein": f"Protein{_CLEAN}"}
+_BESIDE = {"Protein": f"Protein{CLEAN}"}
 _PAIRS = ("Aural Sonar", "Protein-2", "Voting")
-_PAIR_BESIDE = {"Protein-2": f"Protein-2{_CLEAN}"}
+_PAIR_BESIDE = {"Protein-2": f"Protein-2{CLEAN}"}
 _CHEN_SETS = ("Aural Sonar", "Protein", "Voting")
 _VECTORS = ("Iris", "Crabs", "Sonar")
 _QIAO_SETS = ("Aural Sonar", "Protein", "Sonar", "Voting")

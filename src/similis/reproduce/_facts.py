@@ -11,7 +11,7 @@ from scipy.linalg import eigvalsh
 
 from similis.reproduce._method import Method
 from similis.reproduce._problems import DataProblem, Problem
-from similis.reproduce._published import PublishedCell
+from similis.reproduce._published import PublishedCell, distance_of
 
 __all__ = ["FACTS", "SIZES", "WORDS", "facts_problem"]
 
@@ -69,10 +69,8 @@ class FactRuns(DataProblem):
 
 
 def facts_problem(cell: PublishedCell) -> Problem:
-    """The data set of a cell; of [pekalska2000] by its distance, Euclidean in table 1."""
-    at = cell.condition
-    distance = at.get("distance", "Euclidean") if cell.paper == "pekalska2000" else ""
-    distance = ";".join([distance, *(f"p={p}" for p in [at.get("p")] if p)])
+    """The data set of a cell; of [pekalska2000] by its distance."""
+    distance = distance_of(cell) if cell.paper == "pekalska2000" else ""
     if cell.dataset.startswith("Digits"):
         distance = "Contour"
     return FactRuns(f"facts {cell.dataset} {distance}".strip(), cell.dataset, distance)

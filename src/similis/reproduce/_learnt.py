@@ -15,19 +15,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from similis.proximity import SpectrumClip, SpectrumFlip, SpectrumShift
-from similis.reproduce._data import load_part
-from similis.reproduce._method import Method, Part
-from similis.reproduce._problems import DataProblem, Problem, SplitRuns, part_of, percent_wrong
+from similis.reproduce._data import CLEAN, load_part
+from similis.reproduce._method import Method, Part, powers
+from similis.reproduce._problems import DataProblem, Problem, SplitRuns, percent_wrong
 from similis.reproduce._published import PublishedCell
 from similis.svm import IndefiniteSVM, SimMKL, SimSVM
 
 __all__ = ["FUSION", "LEARNT", "LP", "affordable", "fusion_problem", "learnt_problem", "lp_problem", "test_rows"]
 
 Array = NDArray[np.float64]
-
-
-def _powers(low: int, high: int) -> tuple[float, ...]:
-    return tuple(10.0**power for power in range(low, high + 1))
 
 
 @dataclass(frozen=True)
@@ -52,20 +48,20 @@ class SliceMethod(Method):
 
 # [chen2010] sec. 5.3.2.
 _SVC = SVC(kernel="precomputed", max_iter=100_000)
-_C = _powers(-3, 3)
+_C = powers(-3, 3)
 LEARNT = {
-    "simsvm": Method(SimSVM(), {"eta": _powers(-4, 1), "gamma": _powers(-4, 4)}, cv=10),
-    "indefinite-svm": Method(IndefiniteSVM(), {"C": _C, "rho": _powers(-3, 3)}, cv=10),
+    "simsvm": Method(SimSVM(), {"eta": powers(-4, 1), "gamma": powers(-4, 4)}, cv=10),
+    "indefinite-svm": Method(IndefiniteSVM(), {"C": _C, "rho": powers(-3, 3)}, cv=10),
     "svm-kernel(clip)": Method(make_pipeline(SpectrumClip(), _SVC), {"svc__C": _C}, cv=10),
     "svm-kernel(flip)": Method(make_pipeline(SpectrumFlip(), _SVC), {"svc__C": _C}, cv=10),
-    "svm-kernel(shift)": Method(make_pipeline(SpectrumShift(), _SVC), {"svc__C": _powers(-5, 3)}, cv=10),
+    "svm-kernel(shift)": Method(make_pipeline(SpectrumShift(), _SVC), {"svc__C": powers(-5, 3)}, cv=10),
 }
 # Sec. 5.4.3: the similarity and three kernels made from its rows.
 FUSION = {
     **{name: method for name, method in LEARNT.items() if name.startswith("svm-kernel")},
     "simmkl": Method(
         SimMKL(roles=("similarity", "kernel", "kernel", "kernel")),
-        {"eta": _powers(-4, 0), "gamma": _powers(-3, 3)},
+        {"eta": powers(-4, 0), "gamma": powers(-3, 3)},
         cv=10,
     ),
     **{f"svm(kernel-{k})": SliceMethod(_SVC, {"C": _C}, cv=10, at=k) for k in (1, 2, 3)},
@@ -85,12 +81,8 @@ class LearntRuns(SplitRuns):
 
     def prepare(self, run: int) -> Callable[[Method, int], tuple[dict[str, float], Any]]:
         """Draw the split."""
-        whole = self.whole()
-        order = self.generator(run).permutation(len(whole.labels))
-        n_test = round(0.2 * len(order))
-        test, train = order[:n_test], order[n_test:]
-        known, new = part_of(whole, train, train), part_of(whole, test, train)
-        own = np.diag(whole.proximities)[test]
+        known, new, test = self.split(run)
+        own = np.diag(self.whole().proximities)[test]
 
         def solve(method: Method, seed: int) -> tuple[dict[str, float], Any]:
             if isinstance(method.estimator, SimSVM) and self.dataset.startswith("Protein"):
@@ -241,12 +233,9 @@ def lp_approximation(model: SimSVM, y: Array, p: int, generator: np.random.Gener
     return _Solution(float(found.fun), c, b, alpha, U @ z + b)
 
 
-_CLEAN = ", clean"
-
-
 def _named(kind: type[Any], start: str, cell: PublishedCell, **more: Any) -> Any:
     name = f"{start} {cell.dataset}"
-    return kind(name, cell.dataset, seeds=f"splits {cell.dataset.removesuffix(_CLEAN)}", **more)
+    return kind(name, cell.dataset, seeds=f"splits {cell.dataset.removesuffix(CLEAN)}", **more)
 
 
 def learnt_problem(cell: PublishedCell) -> Problem:

@@ -14,7 +14,7 @@ from sklearn.model_selection import LeaveOneOut
 
 from similis.model_selection import PathSearchCV
 
-__all__ = ["Method", "Part"]
+__all__ = ["Method", "Part", "powers"]
 
 
 @dataclass(frozen=True)
@@ -104,3 +104,8 @@ class Method:
     def predict(self, model: Any, part: Part) -> NDArray[Any]:
         """Labels of new objects."""
         return np.asarray(model.predict(getattr(part, self.reads)))
+
+
+def powers(low: int, high: int) -> tuple[float, ...]:
+    """10^low, ..., 10^high: the values of many a grid."""
+    return tuple(10.0**power for power in range(low, high + 1))

@@ -152,13 +152,17 @@ class DataProblem(Problem):
 class SplitRuns(DataProblem):
     """[chen2010] sec. 4.3: a random fifth held out, parameters chosen on the rest, the error on the fifth."""
 
-    def prepare(self, run: int) -> Callable[[Method, int], tuple[dict[str, float], Any]]:
-        """Draw the split."""
+    def split(self, run: int) -> tuple[Part, Part, NDArray[np.intp]]:
+        """The objects to learn from, those to be asked about, and which these are."""
         whole = self.whole()
         order = self.generator(run).permutation(len(whole.labels))
         n_test = round(0.2 * len(order))
         test, train = order[:n_test], order[n_test:]
-        known, new = part_of(whole, train, train), part_of(whole, test, train)
+        return part_of(whole, train, train), part_of(whole, test, train), test
+
+    def prepare(self, run: int) -> Callable[[Method, int], tuple[dict[str, float], Any]]:
+        """Draw the split."""
+        known, new, _ = self.split(run)
 
         def solve(method: Method, seed: int) -> tuple[dict[str, float], Any]:
             model, chosen = method.fit(known, seed)

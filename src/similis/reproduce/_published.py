@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from similis.exceptions import ProximityError
 
-__all__ = ["PAPERS", "PublishedCell", "published_cells"]
+__all__ = ["PAPERS", "PublishedCell", "distance_of", "published_cells"]
 
 PAPERS = ("cazzanti2007", "chen2010", "qiao2013", "pekalska2000", "bernal2003")
 
@@ -104,6 +104,12 @@ def published_cells(
         for cell in _read(name)
         if all(value is None or getattr(cell, key) == value for key, value in wanted.items())
     )
+
+
+def distance_of(cell: PublishedCell) -> str:
+    """The distance behind a cell of [pekalska2000], Euclidean where it names none."""
+    at = cell.condition
+    return at.get("distance", "Euclidean") + (f";p={at['p']}" if "p" in at else "")
 
 
 @cache

@@ -7,21 +7,17 @@ from sklearn.svm import SVC
 
 from similis.measures import RBF, Pairwise
 from similis.proximity import SimilarityFeatures, SpectrumClip, SpectrumFlip, SpectrumShift, SpectrumSquare
-from similis.reproduce._method import Method
+from similis.reproduce._method import Method, powers
 from similis.svm import SVMKNN, PotentialSVM
 
 __all__ = ["BENCHMARK_PSVM", "MACHINES", "SIMULATION_PSVM", "VECTOR_MACHINES"]
 
 
-def _powers(low: int, high: int) -> tuple[float, ...]:
-    return tuple(10.0**power for power in range(low, high + 1))
-
-
 _SVC = SVC(kernel="precomputed", max_iter=100_000)
 _SPECTRA = {"clip": SpectrumClip(), "flip": SpectrumFlip(), "shift": SpectrumShift()}
 # [chen2010] table 4.2.
-_C = _powers(-3, 5)
-_RBF = {"pairwise__measure__gamma": _powers(-5, 1), "svc__C": _powers(-3, 1)}
+_C = powers(-3, 5)
+_RBF = {"pairwise__measure__gamma": powers(-5, 1), "svc__C": powers(-3, 1)}
 MACHINES = {
     **{
         f"svm-kernel({name})": Method(make_pipeline(spectrum, _SVC), {"svc__C": _C}, cv=10)
@@ -34,16 +30,14 @@ MACHINES = {
         f"svm-knn({name})": Method(SVMKNN(spectrum=name), {"n_neighbors": (*range(1, 17), 32, 64, 128), "C": _C}, cv=10)
         for name in _SPECTRA
     },
-    "psvm": Method(PotentialSVM(), {"C": _powers(0, 4), "epsilon": _powers(-4, 1)}, cv=10),
+    "psvm": Method(PotentialSVM(), {"C": powers(0, 4), "epsilon": powers(-4, 1)}, cv=10),
 }
 
 # [qiao2013] sec. 5.3 does not say which values; those of table 4.2 about the ones that are chosen.
 VECTOR_MACHINES = {
-    "svm-vectors(linear)": Method(
-        SVC(kernel="linear", max_iter=100_000), {"C": _powers(-2, 3)}, cv=10, reads="objects"
-    ),
+    "svm-vectors(linear)": Method(SVC(kernel="linear", max_iter=100_000), {"C": powers(-2, 3)}, cv=10, reads="objects"),
     "svm-vectors(rbf)": Method(
-        SVC(max_iter=100_000), {"C": _powers(-1, 3), "gamma": _powers(-2, 1)}, cv=10, reads="objects"
+        SVC(max_iter=100_000), {"C": powers(-1, 3), "gamma": powers(-2, 1)}, cv=10, reads="objects"
     ),
 }
 
