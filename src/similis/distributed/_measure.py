@@ -16,12 +16,13 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from similis._utils.files import short_path
+from similis._utils.objects import count
 from similis._utils.params import Integral, at_least, choice, validated_function
 from similis._utils.progress import track
 from similis.distributed._plan import Plan, Tile, tile_size
 from similis.distributed._record import Record, Writer
 from similis.distributed._store import Store, full_disk
-from similis.distributed._tiles import Refusal, TileJob, count
+from similis.distributed._tiles import Refusal, TileJob
 from similis.exceptions import ProximityError
 from similis.io import Proximity, file_format, read_proximity
 from similis.io._numpy import make_card

@@ -11,9 +11,9 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.extras import need
+from similis._utils.objects import count, take
 from similis._utils.params import at_least, between, choice, validated_outer
 from similis.distributed._pairs import FEW_PAIRS, PairsThere
-from similis.distributed._tiles import count
 from similis.exceptions import ProximityError
 from similis.measures import RBF, Chebyshev, Cosine, Measure, Minkowski
 from similis.solvers._descent import Lists, PivotTree, descend, grow_tree, search
@@ -211,7 +211,7 @@ class NeighborIndex(BaseEstimator):
         def pairs(i: Any, j: Any) -> NDArray[Any]:
             self.n_calls_ += len(i)
             if cluster is None or len(i) < FEW_PAIRS:
-                return self._scores(_take(self.objects_, i), _take(self.objects_, j))
+                return self._scores(take(self.objects_, i), take(self.objects_, j))
             return self._sign * cluster(i, j)
 
         def both(i: Any, j: Any) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -248,7 +248,7 @@ class NeighborIndex(BaseEstimator):
         there = (rows != columns) & (columns >= 0)
         for i, j in _in_chunks(rows[there], columns[there]):
             self.n_calls_ += len(i)
-            lists.push(i, j, self._scores(_take(self.objects_, i), _take(self.objects_, j)))
+            lists.push(i, j, self._scores(take(self.objects_, i), take(self.objects_, j)))
 
     def _search(self, queries: Any, k: int) -> tuple[Lists, int]:
         """The best of each new object: from the leaves it comes to, along the graph. Also the pairs measured."""
@@ -258,7 +258,7 @@ class NeighborIndex(BaseEstimator):
         def pairs(i: Any, j: Any) -> NDArray[Any]:
             nonlocal calls
             calls += len(i)
-            return self._scores(_take(queries, i), _take(self.objects_, j))
+            return self._scores(take(queries, i), take(self.objects_, j))
 
         pool = Lists.empty(m, min(n, max(6 * k, 96)))
         if self._outer is not None:
@@ -294,10 +294,6 @@ def _found(index: NeighborIndex, queries: Any, k: int) -> tuple[NDArray[Any], ND
     pool, calls = index._search(queries, k)
     indices = pool.indices[:, :k]
     return np.where(indices >= 0, index._sign * pool.best[:, :k], np.nan), indices, calls
-
-
-def _take(objects: Any, places: NDArray[Any]) -> Any:
-    return [objects[i] for i in places] if isinstance(objects, list) else objects[places]
 
 
 def _in_chunks(i: NDArray[Any], j: NDArray[Any], size: int = 2**20) -> Any:

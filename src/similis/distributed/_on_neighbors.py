@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.objects import count, take
 from similis._utils.params import HasMethods, validated_outer
 from similis._utils.validation import check_labels
-from similis.distributed._neighbors import NeighborIndex, _take
-from similis.distributed._tiles import count
+from similis.distributed._neighbors import NeighborIndex
 from similis.exceptions import ProximityError
 
 __all__ = ["OnNeighbors"]
@@ -170,7 +170,7 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
     def _block(self, places: NDArray[np.intp]) -> NDArray[Any]:
         """The neighbours among themselves."""
         index, k = self.index_, len(places)
-        encoded = index.measure_._encode(_take(index.objects_, places))
+        encoded = index.measure_._encode(take(index.objects_, places))
         index.n_calls_ += k * (k + 1) // 2 if index.measure_.symmetric else k * k
         return index.measure_._matrix(encoded, encoded)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from similis._utils.objects import take
 from similis.measures import Measure
 
 __all__ = ["FEW_PAIRS", "PairsThere"]
@@ -40,5 +41,4 @@ class PairsThere:
 
 
 def _measured(measure: Measure, objects: Any, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[Any]:
-    left, right = ([objects[a] for a in side] if isinstance(objects, list) else objects[side] for side in (i, j))
-    return measure._pairs(left, right)
+    return measure._pairs(take(objects, i), take(objects, j))

@@ -11,12 +11,12 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from similis._utils.objects import count
 from similis._utils.params import Integral, at_least, choice, validated_function
 from similis._utils.progress import track
 from similis._utils.stored import is_stored, mapped
 from similis._utils.threads import single_blas_thread
 from similis.distributed._on_neighbors import OnNeighbors
-from similis.distributed._tiles import count
 from similis.exceptions import ProximityError
 
 __all__ = ["predict_blocks"]

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from similis._utils.objects import count
 from similis.distributed._plan import Tile
 from similis.distributed._store import Store
 from similis.measures import Measure
 
-__all__ = ["Refusal", "TileJob", "count"]
+__all__ = ["Refusal", "TileJob"]
 
 
 @dataclass(frozen=True)
@@ -107,8 +108,3 @@ class TileJob:
         except Exception as error:
             return " ".join(str(error).split())[:90] or type(error).__name__
         return None
-
-
-def count(objects: Any) -> int:
-    """How many objects a collection holds; a sparse matrix has no len."""
-    return int(objects.shape[0]) if hasattr(objects, "shape") else len(objects)

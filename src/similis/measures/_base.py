@@ -19,6 +19,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from similis._utils.objects import count
 from similis._utils.params import validated
 from similis._utils.validation import Kind
 from similis.exceptions import ProximityError
@@ -150,7 +151,7 @@ class Measure(BaseEstimator):
 
     def _pairs(self, left: Any, right: Any) -> NDArray[Any]:
         """The proximity of left[0] to right[0], of left[1] to right[1], ...: collections from `_objects`."""
-        n = int(left.shape[0]) if hasattr(left, "shape") else len(left)
+        n = count(left)
         if type(self).__call__ is not Measure.__call__:
             return np.fromiter((self(left[i], right[i]) for i in range(n)), dtype=np.float64, count=n)
         out = np.empty(n)

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.objects import count, take
 from similis._utils.params import Integral, validated_outer
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure, Tick
@@ -154,7 +155,7 @@ class Pairwise(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         objects = self.measure_._door(X)
-        return self._measure(self.measure_._encode(objects), self._encoded_objects(), _count(objects))
+        return self._measure(self.measure_._encode(objects), self._encoded_objects(), count(objects))
 
     def self_similarity(self, X: Any) -> NDArray[Any]:
         """Measure new objects against themselves: what their rows do not hold.
@@ -171,7 +172,7 @@ class Pairwise(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         objects = self.measure_._door(X)
-        strips = (objects[i : i + STRIP] for i in range(0, _count(objects), STRIP))
+        strips = (objects[i : i + STRIP] for i in range(0, count(objects), STRIP))
         encoded = (self.measure_._encode_all([strip])[0] for strip in strips)
         return np.concatenate([np.diagonal(self.measure_._matrix(A, A)) for A in encoded])
 
@@ -193,7 +194,7 @@ class Pairwise(TransformerMixin, BaseEstimator):
 
     @property
     def _n_features_out(self) -> int:
-        return _count(self.objects_)
+        return count(self.objects_)
 
     def _measure(self, A: Any, B: Any, n_rows: int) -> NDArray[Any]:
         measure = self.measure_
@@ -213,9 +214,7 @@ class Pairwise(TransformerMixin, BaseEstimator):
     def _compact(self, columns: NDArray[np.intp]) -> tuple[Pairwise, None]:
         """The same transformer with these training objects only; it reads objects, so any may come."""
         small = copy.copy(self)
-        small.objects_ = (
-            [self.objects_[i] for i in columns] if isinstance(self.objects_, list) else self.objects_[columns]
-        )
+        small.objects_ = take(self.objects_, columns)
         small._ids = [self._ids[i] for i in columns]
         small.__dict__.pop("_columns", None)
         small._encoded_objects()
@@ -235,17 +234,13 @@ class Pairwise(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _count(objects: Any) -> int:
-    return int(objects.shape[0]) if hasattr(objects, "shape") else len(objects)
-
-
 def _ids(X: Any, objects: Any, measure: Measure) -> list[Any]:
     """What the training objects are called: ids of a stored matrix, the index of a frame, else 0, 1, 2, ..."""
     names = getattr(X, "index", None) if hasattr(X, "iloc") else None
     if isinstance(measure, FromMatrix):
         names = objects.ravel()
     if names is None or len(set(names)) < len(names):
-        return list(range(_count(objects)))
+        return list(range(count(objects)))
     return list(names)
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.linalg import asymmetry
 from similis._utils.nystrom import nystrom_axes, symmetric_part_of
+from similis._utils.objects import count, take
 from similis._utils.params import Integral, at_least, choice, validated_outer
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure
@@ -144,7 +145,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 setattr(self, name, getattr(self.measure_, name))
         objects = self.measure_._objects(X)
         self.landmark_indices_ = self._choose(objects)
-        self.objects_ = _take(objects, self.landmark_indices_)
+        self.objects_ = take(objects, self.landmark_indices_)
         self.__dict__.pop("_columns", None)
         k = len(self.landmark_indices_)
         self.asymmetry_ = 0.0
@@ -180,7 +181,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return len(self.components_)
 
     def _choose(self, objects: Any) -> NDArray[np.intp]:
-        n = int(objects.shape[0]) if hasattr(objects, "shape") else len(objects)
+        n = count(objects)
         k = min(n, self.n_landmarks)
         rng = check_random_state(self.random_state)
         if self.selection == "random" or k == n:
@@ -188,7 +189,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if self.selection == "kcenter":
             return self._spread(objects, int(rng.randint(n)), n, k)
         sample = np.sort(rng.permutation(n)[: max(SAMPLE, k)])
-        encoded = self.measure_._encode(_take(objects, sample))
+        encoded = self.measure_._encode(take(objects, sample))
         sign = -1 if self.measure_.kind == "dissimilarity" else 1
         S = self.measure_._matrix(encoded, encoded, self.n_jobs)
         return np.sort(sample[k_medoids(S, k, sign=sign, n_init=1, random_state=rng).medoids])
@@ -199,7 +200,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         everyone = self.measure_._encode(objects)
         chosen, nearest = [first], np.full(n, -np.inf)
         while len(chosen) < k:
-            landmark = self.measure_._encode(_take(objects, np.array(chosen[-1:])))
+            landmark = self.measure_._encode(take(objects, np.array(chosen[-1:])))
             nearest = np.maximum(nearest, sign * self.measure_._matrix(everyone, landmark, self.n_jobs)[:, 0])
             nearest[chosen[-1]] = np.inf
             chosen.append(int(np.argmin(nearest)))
@@ -212,7 +213,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         small.components_, small.signature_ = self.components_[columns], self.signature_[columns]
         if self.output == "features":
             small.landmark_indices_ = self.landmark_indices_[columns]
-            small.objects_ = _take(self.objects_, columns)
+            small.objects_ = take(self.objects_, columns)
             small.components_ = np.eye(len(columns))
         return small, None
 
@@ -232,7 +233,3 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
             tags.no_validation = inner.no_validation
         return tags
-
-
-def _take(objects: Any, places: NDArray[np.intp]) -> Any:
-    return [objects[i] for i in places] if isinstance(objects, list) else objects[places]

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from similis import _kernels
 from similis._utils.entries import first_place
+from similis._utils.objects import count
 from similis._utils.storable import storable
 from similis._utils.validation import check_table
 from similis.exceptions import ProximityError
@@ -108,7 +109,7 @@ class _Features:
             n_features = widths[0]
             present = sum(int(np.count_nonzero(o)) if isinstance(o, np.ndarray) else o.nnz for o in collections)
         weights = None if salience is None else _weights(salience, vocabulary, n_features)
-        words = n_features / 64 * sum(o.shape[0] if hasattr(o, "shape") else len(o) for o in collections)
+        words = n_features / 64 * sum(map(count, collections))
         return cls(n_features, vocabulary, weights, salience, weights is None and words <= SPARSE * max(present, 1))
 
     def encode(self, objects: Any, who: str) -> _Sets:
