@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.objects import count, take
@@ -18,6 +16,7 @@ from similis._utils.params import Integral, validated_outer
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure, Tick
 from similis.measures._from_matrix import FromMatrix
+from similis.measures._measuring import MeasuringTransformer
 
 __all__ = ["Pairwise"]
 
@@ -25,7 +24,7 @@ __all__ = ["Pairwise"]
 STRIP = 16
 
 
-class Pairwise(TransformerMixin, BaseEstimator):
+class Pairwise(MeasuringTransformer):
     """Measure objects against the training objects: the first step of a pipeline that starts from objects.
 
     ``fit_transform`` returns the square matrix of the training objects, ``transform`` one row per new object and one
@@ -74,7 +73,6 @@ class Pairwise(TransformerMixin, BaseEstimator):
     array(['cat'], dtype='<U3')
     """
 
-    _doc_link_module = "similis"
     _parameter_constraints = {
         "measure": [Measure],
         "symmetrize": ["boolean"],
@@ -111,14 +109,9 @@ class Pairwise(TransformerMixin, BaseEstimator):
 
     @validated_outer
     def _fit(self, X: Any, y: Any) -> Pairwise:
-        self.measure_ = clone(self.measure).fit(X, y)
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-            if hasattr(self.measure_, name):
-                setattr(self, name, getattr(self.measure_, name))
-        self.objects_ = self.measure_._objects(X)
+        self.objects_ = self._fit_measure(X, y)
         self._ids = _ids(X, self.objects_, self.measure_)
-        self._columns = self.measure_._encode(self.objects_)
+        self._encoded_objects()
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
@@ -205,12 +198,6 @@ class Pairwise(TransformerMixin, BaseEstimator):
                 S = (S + np.swapaxes(reverse, 0, 1)) / 2
         return S
 
-    def _encoded_objects(self) -> Any:
-        """The training objects in the form in which they are compared: made at fit, not saved with the model."""
-        if not hasattr(self, "_columns"):
-            self._columns = self.measure_._encode(self.objects_)
-        return self._columns
-
     def _compact(self, columns: NDArray[np.intp]) -> tuple[Pairwise, None]:
         """The same transformer with these training objects only; it reads objects, so any may come."""
         small = copy.copy(self)
@@ -220,17 +207,10 @@ class Pairwise(TransformerMixin, BaseEstimator):
         small._encoded_objects()
         return small, None
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_columns"}
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if isinstance(self.measure, Measure):
-            inner = get_tags(self.measure)
-            tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
-            tags.no_validation = inner.no_validation
-            if self.measure._keeps_float32:
-                tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        if isinstance(self.measure, Measure) and self.measure._keeps_float32:
+            tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 

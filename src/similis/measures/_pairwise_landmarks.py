@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils import check_random_state, get_tags
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.linalg import asymmetry
@@ -17,6 +17,7 @@ from similis._utils.objects import count, take
 from similis._utils.params import Integral, at_least, choice, validated_outer
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure
+from similis.measures._measuring import MeasuringTransformer
 from similis.solvers import k_medoids
 
 __all__ = ["PairwiseLandmarks"]
@@ -24,7 +25,7 @@ __all__ = ["PairwiseLandmarks"]
 SAMPLE = 2000  # objects among which medoids are looked for
 
 
-class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
     """Measure objects against a few of the training objects: features for any linear classifier.
 
     n objects and k landmarks cost n k comparisons instead of n^2 / 2. Features are the proximities s to the landmarks,
@@ -87,7 +88,6 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     True
     """
 
-    _doc_link_module = "similis"
     _parameter_constraints = {
         "measure": [Measure],
         "n_landmarks": [at_least(1)],
@@ -138,21 +138,15 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 f"output='nystrom' needs similarities, and {type(self.measure).__name__} gives dissimilarities. Use "
                 "output='features', or a measure of similarity."
             )
-        self.measure_ = clone(self.measure).fit(X, y)
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-            if hasattr(self.measure_, name):
-                setattr(self, name, getattr(self.measure_, name))
-        objects = self.measure_._objects(X)
+        objects = self._fit_measure(X, y)
         self.landmark_indices_ = self._choose(objects)
         self.objects_ = take(objects, self.landmark_indices_)
-        self.__dict__.pop("_columns", None)
         k = len(self.landmark_indices_)
         self.asymmetry_ = 0.0
         if self.output == "features":
             self.components_, self.signature_ = np.eye(k), np.ones(k)
             return self
-        columns = self._encoded_landmarks()
+        columns = self._encoded_objects()
         W = self.measure_._matrix(columns, columns, self.n_jobs)
         self.asymmetry_ = asymmetry(W)
         W = symmetric_part_of(W, type(self).__name__, self.asymmetry_)
@@ -173,7 +167,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         check_is_fitted(self)
         rows = self.measure_._encode(self.measure_._door(X))
-        s = self.measure_._matrix(rows, self._encoded_landmarks(), self.n_jobs)  # (m, n_landmarks)
+        s = self.measure_._matrix(rows, self._encoded_objects(), self.n_jobs)  # (m, n_landmarks)
         return s if self.output == "features" else s @ self.components_.T  # z = s U |l|^(-1/2)
 
     @property
@@ -216,20 +210,3 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             small.objects_ = take(self.objects_, columns)
             small.components_ = np.eye(len(columns))
         return small, None
-
-    def _encoded_landmarks(self) -> Any:
-        """The landmarks in the form in which they are compared: made when needed, not saved with the model."""
-        if not hasattr(self, "_columns"):
-            self._columns = self.measure_._encode(self.objects_)
-        return self._columns
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in super().__getstate__().items() if name != "_columns"}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if isinstance(self.measure, Measure):
-            inner = get_tags(self.measure)
-            tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
-            tags.no_validation = inner.no_validation
-        return tags
