@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.objects import count, take
 from similis._utils.params import Integral, validated_outer
+from similis._utils.progress import progress_bar
 from similis.exceptions import ProximityError
-from similis.measures._base import Measure, Tick
+from similis.measures._base import Measure
 from similis.measures._from_matrix import FromMatrix
 from similis.measures._measuring import MeasuringTransformer
 
@@ -191,7 +191,7 @@ class Pairwise(MeasuringTransformer):
 
     def _measure(self, A: Any, B: Any, n_rows: int) -> NDArray[Any]:
         measure = self.measure_
-        with _progress_bar(n_rows) if self.progress else nullcontext() as tick:
+        with progress_bar(n_rows, "measuring") if self.progress else nullcontext() as tick:
             S = measure._matrix(A, B, self.n_jobs, tick)
             if self.symmetrize and not measure.symmetric:
                 reverse = S if B is A else measure._matrix(B, A, self.n_jobs)
@@ -222,15 +222,3 @@ def _ids(X: Any, objects: Any, measure: Measure) -> list[Any]:
     if names is None or len(set(names)) < len(names):
         return list(range(count(objects)))
     return list(names)
-
-
-@contextmanager
-def _progress_bar(n_rows: int) -> Iterator[Tick]:
-    """A bar on the standard error stream that a tick moves by a number of rows."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("measuring", total=n_rows)
-        yield lambda n: bar.advance(task, n)
