@@ -14,7 +14,7 @@ from typing import IO
 
 from similis.exceptions import ProximityError
 
-__all__ = ["atomic_write", "damaged", "draft_folder", "short_path", "sweep"]
+__all__ = ["atomic_write", "damaged", "draft_folder", "short_path", "sweep", "sync"]
 
 
 @contextmanager
@@ -98,6 +98,15 @@ def short_path(path: str | os.PathLike[str], width: int = 80) -> str:
     return text if len(text) <= width else "..." + text[3 - width :]
 
 
+def sync(path: Path) -> None:
+    """Have a file, or the names in a folder, survive a power cut."""
+    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def _draft(target: Path) -> Path:
     return target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
 
@@ -133,8 +142,4 @@ def _held(descriptor: int) -> bool | None:
 def _sync_directory(directory: Path) -> None:
     """Make the rename itself durable, where the system lets a directory be opened."""
     with suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        sync(directory)

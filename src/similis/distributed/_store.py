@@ -17,7 +17,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from similis._utils.files import short_path
+from similis._utils.files import short_path, sync
 from similis.exceptions import ProximityError
 from similis.io._numpy import sidecar, write_card
 from similis.io._zarr import CHUNK, create_zarr, open_zarr, remove_older, replace_folder
@@ -93,7 +93,7 @@ class Store:
     def sync(self) -> None:
         """Have what was written survive a power cut; chunks of a zarr store do so when they are written."""
         if not self.zarr:
-            _sync(self.part)
+            sync(self.part)
 
     def finish(self, card: dict[str, Any]) -> None:
         """Write the card and give the matrix its name."""
@@ -124,13 +124,12 @@ class Store:
         """The card of the finished matrix; None where there is no matrix, empty where it has none."""
         if not self.path.exists():
             return None
+        found: Any = None
         if self.zarr:
             found = open_zarr(self.path).attrs.get("similis")
         else:
             with suppress(OSError, ValueError):
                 found = json.loads(sidecar(self.path).read_bytes())
-                return found if isinstance(found, dict) else {}
-            return {}
         return dict(found) if isinstance(found, dict) else {}
 
     def _header(self) -> bytes:
@@ -163,19 +162,11 @@ def _sync_chunks(array: Any, folder: Path, rows: slice, columns: slice) -> None:
     files = [folder / array.metadata.encode_chunk_key(place) for place in product(*spans)]
     for file in files:
         with suppress(FileNotFoundError):
-            _sync(file)
+            sync(file)
     if os.name == "posix":
         for parent in {folder, *(parent for file in files for parent in file.parents if folder in parent.parents)}:
             with suppress(FileNotFoundError):
-                _sync(parent)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+                sync(parent)
 
 
 def _write_at(descriptor: int, data: bytes, place: int) -> None:
