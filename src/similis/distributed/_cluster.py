@@ -18,7 +18,7 @@ from similis.distributed._plan import Plan, Tile
 from similis.distributed._tiles import Refusal, TileJob
 from similis.exceptions import ProximityError
 
-__all__ = ["cluster_jobs", "connect", "run_tiles", "run_unordered"]
+__all__ = ["cluster_jobs", "connect", "hold", "run_tiles", "run_unordered"]
 
 T = TypeVar("T")
 _AHEAD = 3  # tasks sent ahead for each thread of the cluster
@@ -97,22 +97,27 @@ def cluster_jobs(client: Any) -> Iterator[None]:
         yield
 
 
+def hold(value: Any, client: Any) -> Any:
+    """A future of what many tasks need, sent to the cluster once."""
+    return client.submit(_same, value, pure=False)
+
+
 def run_tiles(
     job: TileJob, todo: list[Tile], plan: Plan, objects: Any, client: Any
 ) -> Iterator[tuple[Tile, Refusal | None]]:
     """Measure and write tiles on a cluster, in whatever order they are finished."""
     parts: dict[int, Any] = {}
-    shared = client.submit(_hold, job, pure=False)
+    shared = hold(job, client)
 
     def part(number: int) -> Any:
         if number not in parts:
-            parts[number] = client.submit(_hold, objects[plan.parts[number]], pure=False)
+            parts[number] = hold(objects[plan.parts[number]], client)
         return parts[number]
 
     def submit(tile: Tile) -> Any:
         row, column = plan.parts_of(tile)
         right = None if tile.diagonal else part(column)
-        return client.submit(_measure, shared, tile, part(row), right, pure=False, retries=2)
+        return client.submit(TileJob.run, shared, tile, part(row), right, pure=False, retries=2)
 
     return run_unordered(submit, todo, client)
 
@@ -152,9 +157,5 @@ def run_unordered(submit: Callable[[T], Any], items: Iterable[T], client: Any) -
         finished.clear()
 
 
-def _hold(value: T) -> T:
+def _same(value: T) -> T:
     return value
-
-
-def _measure(job: TileJob, tile: Tile, left: Any, right: Any) -> Refusal | None:
-    return job.run(tile, left, right)

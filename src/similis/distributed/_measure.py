@@ -19,6 +19,7 @@ from similis._utils.files import short_path
 from similis._utils.objects import count
 from similis._utils.params import Integral, at_least, choice, validated_function
 from similis._utils.progress import track
+from similis.distributed._cluster import run_tiles
 from similis.distributed._plan import Plan, Tile, tile_size
 from similis.distributed._record import Record, Writer
 from similis.distributed._store import Store, full_disk
@@ -248,7 +249,7 @@ def _measure_missing(
     first: tuple[Tile, Refusal] | None = None
     journal = Writer(record, job.store)
     try:
-        results = _here(job, todo, objects) if client is None else _there(job, todo, plan, objects, client)
+        results = _here(job, todo, objects) if client is None else run_tiles(job, todo, plan, objects, client)
         for tile, refusal in track(results, total=len(todo), description="measuring blocks", enabled=progress):
             journal.add(tile.number, None if refusal is None else _parts_at_fault(plan, tile, refusal))
             if refusal is not None and (first is None or tile.number < first[0].number):
@@ -266,14 +267,6 @@ def _here(job: TileJob, todo: list[Tile], objects: Any) -> Iterator[tuple[Tile, 
     for tile in todo:
         right = None if tile.diagonal else objects[tile.columns]
         yield tile, job.run(tile, objects[tile.rows], right)
-
-
-def _there(
-    job: TileJob, todo: list[Tile], plan: Plan, objects: Any, client: Any
-) -> Iterator[tuple[Tile, Refusal | None]]:
-    from similis.distributed._cluster import run_tiles
-
-    return run_tiles(job, todo, plan, objects, client)
 
 
 def _parts_at_fault(plan: Plan, tile: Tile, refusal: Refusal) -> tuple[int, ...]:

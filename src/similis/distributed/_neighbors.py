@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from similis._utils.extras import need
 from similis._utils.objects import count, take
 from similis._utils.params import at_least, between, choice, validated_outer
+from similis.distributed._cluster import hold, run_unordered
 from similis.distributed._pairs import FEW_PAIRS, PairsThere
 from similis.exceptions import ProximityError
 from similis.measures import RBF, Chebyshev, Cosine, Measure, Minkowski
@@ -191,9 +192,7 @@ class NeighborIndex(BaseEstimator):
 
     def _there(self, objects: Any, batches: list[slice], k: int, client: Any) -> Any:
         """Batches searched on a cluster."""
-        from similis.distributed._cluster import _hold, run_unordered
-
-        index = client.submit(_hold, self, pure=False)
+        index = hold(self, client)
         return run_unordered(
             lambda rows: client.submit(_found, index, objects[rows], k, pure=False, retries=2), batches, client
         )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis._utils.objects import take
+from similis.distributed._cluster import hold
 from similis.measures import Measure
 
 __all__ = ["FEW_PAIRS", "PairsThere"]
@@ -17,17 +18,11 @@ _MOST = 2**18  # pairs in a task: two megabytes of indices
 
 
 class PairsThere:
-    """Measures index pairs on the workers of a Dask cluster, to which the objects are sent once.
-
-    Objects and measure are results of tasks, which the scheduler has computed again when a worker is gone.
-    """
+    """Measures index pairs on the workers of a Dask cluster, to which the objects are sent once."""
 
     def __init__(self, measure: Measure, objects: Any, client: Any) -> None:
-        from similis.distributed._cluster import _hold
-
         self._client = client
-        self._measure = client.submit(_hold, measure, pure=False)
-        self._objects = client.submit(_hold, objects, pure=False)
+        self._measure, self._objects = hold(measure, client), hold(objects, client)
         self._threads = max(1, sum(client.nthreads().values()))
 
     def __call__(self, i: NDArray[Any], j: NDArray[Any]) -> NDArray[Any]:

@@ -16,6 +16,7 @@ from similis._utils.params import Integral, at_least, choice, validated_function
 from similis._utils.progress import track
 from similis._utils.stored import is_stored, mapped
 from similis._utils.threads import single_blas_thread
+from similis.distributed._cluster import hold, run_unordered
 from similis.distributed._on_neighbors import OnNeighbors
 from similis.exceptions import ProximityError
 
@@ -88,16 +89,13 @@ def predict_blocks(
         raise ProximityError(f"predict_blocks cuts a matrix or a list of objects. Got a {type(X).__name__}.")
     if not count(X):
         return np.array(getattr(model, method)(X))
-    pieces = _rows_of_chunks(X) if here and is_stored(X) else [slice(0, count(X))]
+    every = slice(0, count(X))
+    pieces = _cut(every, X.chunks[0]) if here and is_stored(X) else [every]
     size = block_size or _block_size(model, X, whole_chunks=not here)
     blocks = [rows for piece in pieces for rows in _cut(piece, size)]
     done = _here(model, X, pieces, size, method, n_jobs) if here else _there(model, X, blocks, method, client)
     answers = dict(track(done, total=len(blocks), description="predicting blocks", enabled=progress))
     return np.concatenate([answers[rows.start] for rows in blocks])
-
-
-def _rows_of_chunks(X: Any) -> list[slice]:
-    return _cut(slice(0, X.shape[0]), X.chunks[0])
 
 
 def _cut(rows: slice, size: int) -> list[slice]:
@@ -178,13 +176,11 @@ class _Map:
 
 
 def _there(model: Any, X: Any, blocks: list[slice], method: str, client: Any) -> Any:
-    from similis.distributed._cluster import _hold, run_unordered
-
     if isinstance(X, np.memmap) and X.filename is not None and not isinstance(X.base, np.ndarray):
         order = "C" if X.flags.c_contiguous else "F"
         X = _Map(str(X.filename), X.dtype.str, X.offset, X.shape, order)
     small = isinstance(X, _Map) or hasattr(X, "oindex")
-    shared = client.submit(_hold, model, pure=False)
+    shared = hold(model, client)
 
     def submit(rows: slice) -> Any:
         if small:
