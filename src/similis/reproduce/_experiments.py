@@ -27,7 +27,7 @@ from similis.reproduce._learnt import (
     fusion_problem,
     learnt_problem,
     lp_problem,
-    test_rows,
+    with_treatments,
 )
 from similis.reproduce._levels import LEVELS, SEQUENCES, third_problem
 from similis.reproduce._method import Method
@@ -218,9 +218,8 @@ def _or_facts(problem: Callable[[PublishedCell], Problem]) -> Callable[[Publishe
 
 def _simulated(table: str, similarity: str, p2: str, centroids: str) -> Experiment:
     about = f"perturbed centroids, {similarity} similarity, p2 = {p2}, {centroids} per class"
-    cells = ("perturbed centroids",)
-    floor = ("", " with floor")
-    return Experiment("cazzanti2007", table, about, _perturbed, SIMULATION, cells, variants=floor)
+    datasets, variants = ("perturbed centroids",), ("", " with floor")
+    return Experiment("cazzanti2007", table, about, _perturbed, SIMULATION, datasets, variants=variants)
 
 
 _BESIDE = {"Protein": f"Protein{CLEAN}"}
@@ -298,7 +297,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         LEARNT,
         _PAIRS,
         beside=_PAIR_BESIDE,
-        arrange=test_rows,
+        arrange=with_treatments,
     ),
     Experiment("chen2010", "5.5", f"{_SPLIT}, fusion", fusion_problem, FUSION, _PAIRS[:2], beside=_PAIR_BESIDE),
     Experiment("qiao2013", "1", "twelve data sets described", facts_problem, FACTS, _QIAO_SETS, runs=2),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ __all__ = ["FACTS", "SIZES", "WORDS", "facts_problem"]
 class Facts(Method):
     """In the place of a method: nothing is learnt."""
 
-    estimator: Any = field(default=None)
+    estimator: Any = None
 
     @property
     def fingerprint(self) -> str:
@@ -29,7 +29,7 @@ class Facts(Method):
 
 
 FACTS = {"": Facts()}
-# By the vectors behind the distances where [pekalska2000] table 1 lists them, else by the papers' matrices.
+# Facts that are yes or no.
 WORDS = ("symmetric", "psd", "sparse", "vector")
 SIZES = ("samples", "classes", "dimensions", "samples-per-class", "training-size", *WORDS)
 

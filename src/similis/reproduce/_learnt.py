@@ -21,7 +21,7 @@ from similis.reproduce._problems import DataProblem, Problem, SplitRuns, percent
 from similis.reproduce._published import PublishedCell
 from similis.svm import IndefiniteSVM, SimMKL, SimSVM
 
-__all__ = ["FUSION", "LEARNT", "LP", "affordable", "fusion_problem", "learnt_problem", "lp_problem", "test_rows"]
+__all__ = ["FUSION", "LEARNT", "LP", "affordable", "fusion_problem", "learnt_problem", "lp_problem", "with_treatments"]
 
 Array = NDArray[np.float64]
 
@@ -259,7 +259,7 @@ def affordable(cells: list[PublishedCell]) -> list[PublishedCell]:
     return [cell for cell in cells if cell.dataset != "Voting" or int(cell.condition.get("p", 0)) < 50]
 
 
-def test_rows(cells: list[PublishedCell]) -> list[PublishedCell]:
+def with_treatments(cells: list[PublishedCell]) -> list[PublishedCell]:
     """Cells of table 5.4: the quantity says how new rows are treated; the augmented rule stands beside the paper's."""
     found = []
     for cell in cells:

@@ -39,10 +39,10 @@ def write_pages(results: str | os.PathLike[str], pages: str | os.PathLike[str]) 
     folder.mkdir(parents=True, exist_ok=True)
     texts = {"index.md": index_page(records), "all_tables.md": account_page(records, Path(results))}
     texts |= {f"{record['paper']}-{record['table']}.md": _page(record) for record in records}
+    head = _MADE.format(folder="DIR" if Path(results).is_absolute() else Path(results).as_posix())
     for name, text in texts.items():
         with atomic_write(folder / name) as file:
-            made = _MADE.format(folder=Path(results).as_posix() if not Path(results).is_absolute() else "DIR")
-            file.write(f"{made}\n\n{text}".encode())
+            file.write(f"{head}\n\n{text}".encode())
     return [folder / name for name in texts]
 
 

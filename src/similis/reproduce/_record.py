@@ -67,8 +67,7 @@ def write_results(result: Reproduction, folder: str | os.PathLike[str]) -> list[
             "without": result.without[key],
             "cells": cells,
         }
-        with atomic_write(path) as file:
-            file.write(_dump(record).encode())
+        _write(record, path)
         written.append(path)
     return written
 
@@ -102,8 +101,7 @@ def note_repetition(result: Reproduction, folder: str | os.PathLike[str]) -> tup
                 equal = sum(abs(ours - known) < 1e-4 for ours, known in pairs)
                 cell["repeated"] = [fresh.made[1], ", ".join(fresh.made[2:]), len(pairs), equal]
                 figures, same = figures + 1, same + (equal == len(pairs))
-        with atomic_write(path) as file:
-            file.write(_dump(record).encode())
+        _write(record, path)
     return figures, same
 
 
@@ -155,15 +153,16 @@ def _known(path: Path, runs: int) -> list[dict[str, Any]]:
 
 
 def _rounded(cell: dict[str, Any]) -> dict[str, Any]:
-    """Numbers without the digits that say nothing; short lists stay on one line."""
+    """Numbers without the digits that say nothing."""
     return {
         key: [round(v, 4) for v in value] if key == "values" else round(value, 4) if isinstance(value, float) else value
         for key, value in cell.items()
     }
 
 
-def _dump(record: dict[str, Any]) -> str:
+def _write(record: dict[str, Any], path: Path) -> None:
     """JSON with one cell a line, so that differences between two files can be read."""
     cells = ",\n".join("  " + json.dumps(cell) for cell in record["cells"])
     head = json.dumps({key: value for key, value in record.items() if key != "cells"}, indent=1)
-    return head.removesuffix("\n}") + ',\n "cells": [\n' + cells + "\n ]\n}\n"
+    with atomic_write(path) as file:
+        file.write((head.removesuffix("\n}") + ',\n "cells": [\n' + cells + "\n ]\n}\n").encode())

@@ -119,7 +119,7 @@ def reproduce_tables(
     start = time.perf_counter()
     store = RunCache(cache)
     experiments = find_experiments(tables)
-    n_runs = {e.key: min(runs or e.runs, QUICK_RUNS if quick else runs or e.runs) for e in experiments}
+    n_runs = {e.key: min(runs or e.runs, QUICK_RUNS) if quick else runs or e.runs for e in experiments}
     plan = [_Planned(e, n_runs[e.key], methods) for e in experiments]
     tasks = _tasks(plan, store)
     done = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(delayed(task.work)() for task in tasks)
