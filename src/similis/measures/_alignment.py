@@ -167,13 +167,10 @@ class Alignment(SequenceMeasure):
         if self.score == "evalue":
             self.lambda_, self.K_ = self._chance_scores(objects)
 
-    def _encode(self, objects: list[Any]) -> _Letters:
-        return self._letters(objects)
-
     def _encode_all(self, collections: Any) -> list[_Letters]:
-        return [self._letters(objects) for objects in collections]
+        return [self._encode(objects) for objects in collections]
 
-    def _letters(self, objects: list[Any]) -> _Letters:
+    def _encode(self, objects: list[Any]) -> _Letters:
         """Sequences in parasail's letters and, where the score needs it, what each scores with itself."""
         scores = read_scores(self.substitution, "Alignment")
         texts = [scores.spell(sequence, i, "Alignment") for i, sequence in enumerate(objects)]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from similis._utils.params import Interval, Real, at_least, between
+from similis._utils.params import at_least, between
 from similis.measures._vectors import VectorMeasure, normalized
 
 __all__ = ["Cosine", "Polynomial"]
@@ -45,7 +45,7 @@ class Polynomial(VectorMeasure):
 
     _parameter_constraints = {
         "degree": [at_least(1)],
-        "coef0": [Interval(Real, None, None, closed="neither")],
+        "coef0": [between(None, None, "neither")],
         "lift": [between(0, None, "left"), None],
     }
 

@@ -20,12 +20,8 @@ def read_texts(X: Any, who: str, *, allow_bytes: bool = False) -> list[Any]:
     for i, text in enumerate(texts):
         if isinstance(text, str) or (allow_bytes and isinstance(text, bytes)):
             continue
-        what = "missing" if is_missing_value(text) else f"a {type(text).__name__}, {str(text)[:40]!r}"
+        missing = not hasattr(text, "__len__") and is_missing(text)  # a collection of values is none
+        what = "missing" if missing else f"a {type(text).__name__}, {str(text)[:40]!r}"
         wanted = "texts or bytes" if allow_bytes else "texts"
         raise ProximityError(f"{who} compares {wanted}. Object {i} is {what}; join its parts into one text.")
     return texts
-
-
-def is_missing_value(x: Any) -> bool:
-    """Whether an object is a missing value, and not a collection of values."""
-    return not hasattr(x, "__len__") and is_missing(x)

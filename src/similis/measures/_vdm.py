@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.params import Interval, Real, between, choice
+from similis._utils.params import between, choice, positive
 from similis._utils.validation import Kind, check_labels
 from similis.measures._base import Tick
 from similis.measures._codes import CategoricalMeasure
@@ -69,7 +69,7 @@ class VDM(CategoricalMeasure):
     """
 
     _parameter_constraints = {
-        "q": [Interval(Real, 0, None, closed="neither")],
+        "q": [positive()],
         "smoothing": [between(0, None, "left")],
         "unseen": [choice("zero", "prior")],
         "similarity": ["boolean"],
