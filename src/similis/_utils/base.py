@@ -1,6 +1,6 @@
 """The estimator bases: what reads proximities, what transforms them, what learns labels from them.
 
-A subclass says in two class attributes what it reads (``_reads``: similarity, dissimilarity, or None for either)
+A subclass says in class attributes what it reads (``_reads``: similarity, dissimilarity, or None for either)
 and what it tolerates (``_allow_missing``, ``_allow_stack``, ``_accept_sparse``); tags, checks and messages follow.
 An estimator for which both kinds make sense has a ``kind`` parameter, which then decides.
 """
@@ -77,7 +77,12 @@ class ProximityEstimator(BaseEstimator):
 
 
 class ProximityTransformer(TransformerMixin, ProximityEstimator):
-    """Maps a training matrix, and consistently new rows, to other rows."""
+    """Maps a training matrix, and consistently new rows, to other rows; float32 stays float32."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
 
 class ProximityClassifier(ClassifierMixin, ProximityEstimator):

@@ -30,11 +30,6 @@ __all__ = [
 class ToRows(OneToOneFeatureMixin, ProximityTransformer):
     """Gives proximity rows again: n columns, one per training object, under their names."""
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
 
 class Elementwise(ToRows):
     """Changes each entry by itself, so a model further on that reads few columns needs only those here."""
@@ -56,11 +51,6 @@ class ToFeatures(ClassNamePrefixFeaturesOutMixin, ProximityTransformer):
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def take_symmetric_part(S: NDArray[Any], estimator: Any) -> NDArray[Any]:

@@ -228,7 +228,7 @@ def noise_weight(K: NDArray[np.float64], known: NDArray[np.bool_], mu: float | s
     """The weight of the nuclear norm as a number."""
     if not isinstance(mu, str):
         return float(mu)
-    return _NOISE * max(float(np.abs(np.linalg.eigvalsh(np.where(known, K, 0.0))).max(initial=0.0)), 0.0)
+    return _NOISE * float(np.abs(np.linalg.eigvalsh(np.where(known, K, 0.0))).max(initial=0.0))
 
 
 def check_partial(K_partial: ArrayLike, who: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:

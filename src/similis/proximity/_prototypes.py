@@ -38,10 +38,7 @@ def forward_selection(D: NDArray[Any], k: int, codes: NDArray[np.intp]) -> NDArr
     without a prototype of their class, then the one that brings them nearest to it, then the lower index.
     """
     n = len(D)
-    own, other = (
-        np.full(n, np.inf),
-        np.full(n, np.inf),
-    )  # distance to the nearest prototype of the own, of another class
+    own, other = np.full((2, n), np.inf)  # distance to the nearest prototype of the own, of another class
     chosen: list[int] = []
     for _ in range(k):
         blocks = row_chunks(n, 1 + n * n // 2**22)
