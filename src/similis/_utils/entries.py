@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from similis.exceptions import ProximityError
 
-__all__ = ["Kind", "check_not_vanishing", "check_values", "first_place"]
+__all__ = ["Kind", "check_not_vanishing", "check_values", "first_place", "place_name"]
 
 Kind = Literal["similarity", "dissimilarity"]
 _LARGEST = {8: 1e140, 4: 1e15}  # by bytes of an entry: squares, and sums of many of them, are finite
@@ -62,6 +63,10 @@ def check_not_vanishing(A: NDArray[Any], square: float, who: str) -> None:
 
 
 def first_place(mask: NDArray[np.bool_]) -> str:
-    first = np.unravel_index(int(np.argmax(mask)), mask.shape)
-    names = ("row", "column", "slice")
-    return ", ".join(f"{name} {int(i)}" for name, i in zip(names, first))
+    """Where a mask is True for the first time, in words."""
+    return place_name(np.unravel_index(int(np.argmax(mask)), mask.shape))
+
+
+def place_name(index: Iterable[Any]) -> str:
+    """The place of an entry, in words."""
+    return ", ".join(f"{name} {int(i)}" for name, i in zip(("row", "column", "slice"), index))

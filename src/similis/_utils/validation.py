@@ -14,12 +14,21 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
-from similis._utils.entries import Kind, check_not_vanishing, check_values
+from similis._utils.entries import Kind, check_not_vanishing, check_values, place_name
 from similis._utils.stored import is_stored, mapped, on_disk, settled
 from similis._utils.warn import warn_user
 from similis.exceptions import KindWarning, ProximityError
 
-__all__ = ["Kind", "check_block", "check_labels", "check_proximity", "check_query", "check_stack_width", "show"]
+__all__ = [
+    "Kind",
+    "check_block",
+    "check_labels",
+    "check_proximity",
+    "check_query",
+    "check_stack_width",
+    "check_table",
+    "show",
+]
 
 _DTYPES = (np.float64, np.float32)
 
@@ -136,6 +145,14 @@ def check_block(
     square = check_values(A, kind=kind, allow_missing=False, who=who or _who(estimator))
     check_not_vanishing(A, square, who or _who(estimator))
     return A
+
+
+def check_table(X: Any, who: str, **options: Any) -> Any:
+    """Check rows by scikit-learn's ``check_array`` with these options; refusals are in our words."""
+    try:
+        return check_array(X, estimator=who, ensure_all_finite=False, **options)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise _in_one_sentence(error, X, who) from None
 
 
 def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -256,14 +273,6 @@ def _check_type(X: Any, who: str) -> None:
         raise ProximityError(f"{who} needs columns with different names. Got {_cut(twice)} twice.")
 
 
-def check_table(X: Any, who: str, **options: Any) -> Any:
-    """Check rows by scikit-learn's ``check_array`` with these options; refusals are in our words."""
-    try:
-        return check_array(X, estimator=who, ensure_all_finite=False, **options)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise _in_one_sentence(error, X, who) from None
-
-
 def _in_one_sentence(error: Exception, X: Any, who: str) -> Exception:
     """Our words, short, for what scikit-learn and NumPy say of input that makes no matrix."""
     text = str(error)
@@ -356,7 +365,7 @@ def _name_the_text(X: Any, who: str) -> str:
     if rows.ndim == 0:
         return f"{who} needs a matrix. Got {_cut(str(X))}: argument must be a string or a number."
     for index, cell in np.ndenumerate(rows):
-        place = ", ".join(f"{name} {i}" for name, i in zip(("row", "column", "slice"), index))
+        place = place_name(index)
         try:
             float(np.nan if cell is None else cell)
         except OverflowError:
