@@ -151,8 +151,6 @@ def measure_to_disk(
         job = replace(job, store=replace(store, tile=size))
         plan = Plan(n, size, job.half)
         head = {
-            "format": "similis blocks",
-            "version": 1,
             "fingerprint": fingerprint,
             "identity": identity,
             "objects": _parts_hashes(objects, n, size),

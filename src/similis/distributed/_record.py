@@ -21,6 +21,7 @@ __all__ = ["Record", "Writer"]
 
 _PAUSE = 1.0  # seconds between two visits to the disk
 _LOCK = 2**40  # a byte far behind the end
+_FORMAT = {"format": "similis blocks", "version": 1}
 
 
 @dataclass
@@ -79,7 +80,7 @@ class Record:
         for number in again:
             self.done.pop(number, None)
         self._cut()
-        self.write([{**head, "again": sorted(again)}])
+        self.write([{**_FORMAT, **head, "again": sorted(again)}])
 
     def write(self, lines: list[dict[str, Any]]) -> None:
         """Add lines to the journal that is held."""
@@ -106,7 +107,7 @@ class Record:
                 if not line.endswith(b"\n"):
                     return
                 if not self.head or "format" in entry:
-                    if entry["format"] != "similis blocks" or entry["version"] != 1:
+                    if any(entry[key] != value for key, value in _FORMAT.items()):
                         return
                     for number in entry.pop("again", ()):
                         self.done.pop(number, None)
