@@ -21,6 +21,7 @@ from sklearn.utils.validation import validate_data
 
 from similis._utils.objects import count
 from similis._utils.params import validated
+from similis._utils.threads import row_chunks
 from similis._utils.validation import Kind
 from similis.exceptions import ProximityError
 
@@ -166,8 +167,7 @@ class Measure(BaseEstimator):
         """Call the measure on every pair (on every unordered pair if that is enough), strips over processes."""
         mirror = B is A and self.symmetric
         n, workers = len(A), effective_n_jobs(n_jobs)
-        n_strips = min(n, 4 * workers if workers > 1 else 1 if tick is None else 100)
-        strips = [slice(n * s // n_strips, n * (s + 1) // n_strips) for s in range(n_strips)]
+        strips = list(row_chunks(n, 4 * workers if workers > 1 else 1 if tick is None else 100))
         tasks = (delayed(_strip_of_calls)(self, A[r], B, r.start, mirror) for r in strips)
         out = np.empty((n, len(B)))
         for rows, strip in zip(strips, Parallel(n_jobs=n_jobs, return_as="generator")(tasks)):

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from similis.exceptions import ProximityError
 from similis.measures._base import Measure
 from similis.measures._codes import is_missing, read_table
 from similis.measures._sets import read_sets
 
-__all__ = ["as_sets", "is_binary", "read_described", "sparse_codes"]
+__all__ = ["as_sets", "check_form", "is_binary", "read_described", "sparse_codes"]
 
 
 def read_described(X: Any, measure: Measure) -> Any:
@@ -26,6 +27,13 @@ def read_described(X: Any, measure: Measure) -> Any:
         X = read_sets(X, measure)
         return [frozenset(X.indices[a:b].tolist()) for a, b in zip(X.indptr, X.indptr[1:])]
     return read_sets(X, measure) if some else read_table(X, type(measure).__name__)
+
+
+def check_form(objects: Any, of_sets: bool, who: str) -> None:
+    """Refuse rows after a fit on sets, and sets after a fit on rows."""
+    if isinstance(objects, list) != of_sets:
+        before, now = ("sets", "rows") if of_sets else ("rows", "sets")
+        raise ProximityError(f"{who} was fitted on {before} and cannot compare them with {now}.")
 
 
 def is_binary(table: Any) -> bool:

@@ -14,9 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels
 from similis._utils.storable import storable
-from similis.exceptions import ProximityError
 from similis.measures._base import Tick, mirror_upper
-from similis.measures._described import as_sets, read_described
+from similis.measures._described import as_sets, check_form, read_described
 from similis.measures._sets import SetMeasure, _Features, _Sets
 
 __all__ = ["Lin"]
@@ -79,9 +78,7 @@ class Lin(SetMeasure):
 
     def _tokens(self, objects: Any) -> list[frozenset[Any]]:
         check_is_fitted(self, "_information")
-        if isinstance(objects, list) != self._information.of_sets:
-            before, now = ("sets", "rows") if self._information.of_sets else ("rows", "sets")
-            raise ProximityError(f"Lin was fitted on {before} and cannot compare them with {now}.")
+        check_form(objects, self._information.of_sets, "Lin")
         return as_sets(objects)
 
     def _encode_with(self, collections: list[list[frozenset[Any]]], known: bool) -> list[_Sets]:

@@ -15,7 +15,7 @@ from similis import _kernels
 from similis._utils.storable import storable
 from similis.exceptions import ProximityError
 from similis.measures._base import Measure, Tick, mirror_upper, over_rows
-from similis.measures._described import as_sets, is_binary, read_described, sparse_codes
+from similis.measures._described import as_sets, check_form, is_binary, read_described, sparse_codes
 
 __all__ = ["ResidualEntropy"]
 
@@ -122,9 +122,7 @@ class _Context:
 
     def sets(self, objects: Any) -> list[frozenset[Any]]:
         """Objects as sets, read as the training objects were."""
-        if isinstance(objects, list) != self.of_sets:
-            before, now = ("sets", "rows") if self.of_sets else ("rows", "sets")
-            raise ProximityError(f"ResidualEntropy was fitted on {before} and cannot compare them with {now}.")
+        check_form(objects, self.of_sets, "ResidualEntropy")
         if self.presence and not is_binary(objects):
             raise ProximityError("ResidualEntropy was fitted on binary rows, and these rows hold more than 0 and 1.")
         return as_sets(objects, self.presence)
