@@ -11,7 +11,7 @@ from similis._utils.linalg import asymmetry, eigen_symmetric, symmetric_part
 from similis._utils.warn import warn_user
 from similis.exceptions import AsymmetryWarning
 
-__all__ = ["fix_signs", "nystrom_axes", "symmetric_part_of"]
+__all__ = ["fix_signs", "nystrom_axes", "symmetric_part_of", "take_symmetric_part"]
 
 
 def nystrom_axes(W: NDArray[Any], spectrum: str) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -47,3 +47,9 @@ def symmetric_part_of(S: NDArray[Any], who: str, ratio: float | None = None) -> 
             AsymmetryWarning,
         )
     return symmetric_part(S)
+
+
+def take_symmetric_part(S: NDArray[Any], estimator: Any) -> NDArray[Any]:
+    """:func:`symmetric_part_of` S, with ``estimator.asymmetry_``."""
+    estimator.asymmetry_ = asymmetry(S)
+    return symmetric_part_of(S, type(estimator).__name__, estimator.asymmetry_)

@@ -11,8 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.linalg import asymmetry
-from similis._utils.nystrom import nystrom_axes, symmetric_part_of
+from similis._utils.nystrom import nystrom_axes, take_symmetric_part
 from similis._utils.objects import count, take
 from similis._utils.params import Integral, at_least, choice, validated_outer
 from similis.exceptions import ProximityError
@@ -147,9 +146,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
             self.components_, self.signature_ = np.eye(k), np.ones(k)
             return self
         columns = self._encoded_objects()
-        W = self.measure_._matrix(columns, columns, self.n_jobs)
-        self.asymmetry_ = asymmetry(W)
-        W = symmetric_part_of(W, type(self).__name__, self.asymmetry_)
+        W = take_symmetric_part(self.measure_._matrix(columns, columns, self.n_jobs), self)
         self.components_, self.signature_ = nystrom_axes(W, self.spectrum)
         return self
 

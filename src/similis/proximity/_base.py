@@ -11,8 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.base import ProximityTransformer
-from similis._utils.linalg import asymmetry
-from similis._utils.nystrom import fix_signs, symmetric_part_of
+from similis._utils.nystrom import fix_signs, symmetric_part_of, take_symmetric_part
 from similis._utils.warn import warn_user
 from similis.exceptions import DiagonalWarning
 
@@ -51,12 +50,6 @@ class ToFeatures(ClassNamePrefixFeaturesOutMixin, ProximityTransformer):
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
-
-
-def take_symmetric_part(S: NDArray[Any], estimator: Any) -> NDArray[Any]:
-    """:func:`symmetric_part_of` S, with ``estimator.asymmetry_``."""
-    estimator.asymmetry_ = asymmetry(S)
-    return symmetric_part_of(S, type(estimator).__name__, estimator.asymmetry_)
 
 
 def warn_if_self_differs(D: NDArray[Any], estimator: Any) -> None:

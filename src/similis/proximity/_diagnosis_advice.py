@@ -44,7 +44,7 @@ def advise(
     """Advice in the order in which one would act on it."""
     return (
         *_repair(entries, suspects),
-        *_spectrum(kind, entries, spectrum),
+        *_spectrum(kind, spectrum),
         *_methods(kind, entries, distances, classes),
     )
 
@@ -69,7 +69,7 @@ def _repair(entries: Any, suspects: Any) -> Iterator[Advice]:
         )
 
 
-def _spectrum(kind: Kind, entries: Any, spectrum: Any) -> Iterator[Advice]:
+def _spectrum(kind: Kind, spectrum: Any) -> Iterator[Advice]:
     if spectrum is None:
         return
     what = "the similarities are" if kind == "similarity" else "the distances are Euclidean, their Gram matrix is"
