@@ -108,7 +108,7 @@ def check_query(
     """
     check_is_fitted(estimator)
     n = int(estimator.n_features_in_)
-    X = _array_of_list(X)
+    X = _with_shape(X)
     shape = getattr(X, "shape", None)
     if shape is not None and len(shape) >= 2 and shape[1] != n:
         hint = "one column per training object"
@@ -211,7 +211,7 @@ def _to_array(
         "allow_nd": allow_stack,
     }
     who = _who(estimator)
-    X = _array_of_list(X)
+    X = _with_shape(X)
     _check_type(X, who)
     if not allow_stack and getattr(X, "ndim", 2) == 3:
         raise ProximityError(
@@ -242,8 +242,8 @@ def _is_float32_frame(X: Any) -> bool:
     return dtypes is not None and all(str(dtype).lower() == "float32" for dtype in dtypes)
 
 
-def _array_of_list(X: Any) -> Any:
-    """An array of nested lists, so that it has a shape; a map of what is on disk; the rest is left for the message."""
+def _with_shape(X: Any) -> Any:
+    """Nested lists as an array, what is on disk as a map of whole rows; the rest as it is, for the message."""
     if is_stored(X):
         return mapped(X)
     if on_disk(X) and X.ndim >= 2 and X.size and X.dtype.kind in "fiub":
