@@ -98,8 +98,8 @@ def judge_classifier(model, Q, *, fair=True):
 
 
 def _may_be_infinite(model):
-    """Log-odds of a certain answer are infinite where the model is probabilistic."""
-    return hasattr(model, "predict_proba")
+    """Log-odds of a certain answer are infinite; so is the score of a class of no extent, which is divided by 0."""
+    return hasattr(model, "predict_proba") or bool(getattr(model, "adjusted", False))
 
 
 def transformer(cls, *, misses=False, **fixed):

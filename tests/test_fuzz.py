@@ -165,3 +165,25 @@ def test_the_law_notices(cases):
     with pytest.raises(Refused):
         call(refuse, np.zeros(3))
     assert call(len, np.zeros(3)) == 3
+
+
+def test_powers_of_huge_vectors_are_refused():
+    with pytest.raises(ProximityError, match="beyond the largest number; scale them down"):
+        similis.Polynomial().matrix(np.full((2, 3), 1e200))
+
+
+def test_two_classes_without_extent_tie():
+    """Both scores are infinite, their difference is none; it is 0, without a warning."""
+    D = np.array([[0.0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0], [1, 1, 0, 0]])
+    model = similis.NearestCentroid(adjusted=True, kind="dissimilarity").fit(D, [0, 0, 1, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.decision_function([[1.0, 1, 1, 1]]) == 0
+
+
+def test_a_statistic_that_fails_is_named():
+    def broken(rows):
+        raise KeyError("nothing")
+
+    with pytest.raises(ProximityError, match="The statistic broken failed"):
+        similis.SDA(statistic=broken).fit(np.eye(4), [0, 0, 1, 1])

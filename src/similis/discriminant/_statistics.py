@@ -148,7 +148,10 @@ class Statistics:
 
     def _users(self, function: Any, rows: NDArray[Any]) -> NDArray[np.float64]:
         name = getattr(function, "__name__", type(function).__name__)
-        found = np.asarray(function(rows, self.labels) if _takes_labels(function) else function(rows))
+        try:
+            found = np.asarray(function(rows, self.labels) if _takes_labels(function) else function(rows))
+        except Exception as error:
+            raise ProximityError(f"The statistic {name} failed: {' '.join(str(error).split())[:150]}.") from error
         answer = found
         if answer.ndim == 1:
             answer = answer[:, None]

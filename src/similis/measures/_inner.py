@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis._utils.params import at_least, between
+from similis.exceptions import ProximityError
 from similis.measures._vectors import VectorMeasure, normalized
 
 __all__ = ["Cosine", "Polynomial"]
@@ -71,11 +72,18 @@ class Polynomial(VectorMeasure):
         return normalized(np.hstack([objects, lifted]))
 
     def _compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
-        inner = A @ B.T  # (m, n)
-        if self.lift is not None:
-            np.clip(inner, -1, 1, out=inner)
-        inner += self.coef0
-        return np.power(inner, self.degree, out=inner)
+        with np.errstate(over="ignore", invalid="ignore"):
+            inner = A @ B.T  # (m, n)
+            if self.lift is not None:
+                np.clip(inner, -1, 1, out=inner)
+            inner += self.coef0
+            np.power(inner, self.degree, out=inner)
+        if not np.isfinite(inner).all():
+            raise ProximityError(
+                f"Polynomial(degree={self.degree}) of these vectors is beyond the largest number; scale them down, or "
+                "give them length one with lift=0."
+            )
+        return inner
 
 
 class Cosine(VectorMeasure):

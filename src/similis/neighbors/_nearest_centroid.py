@@ -193,5 +193,8 @@ class NearestCentroid(FewColumnsMixin, PathMixin, ProximityClassifier):
 
     def _scores_to_response(self, scores, response):
         if response == "decision_function":
-            return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+            if len(self.classes_) != 2:
+                return scores
+            first, second = scores.T
+            return np.subtract(second, first, out=np.zeros(len(scores)), where=first != second)  # both may be infinite
         return super()._scores_to_response(scores, response)
