@@ -66,7 +66,11 @@ def headlines():
 
 
 def all_ratios():
-    return ratio_rows(item for item in items() if "ours_seconds" in item)
+    found = [item for item in items() if "ours_seconds" in item]
+    judged = [item for item in found if item.get("floor")]
+    missed = [f"{item['name']} ({shown(ratio(item))})" for item in judged if ratio(item) < item["floor"]]
+    verdict = f"{len(judged) - len(missed)} of {len(judged)} floors are met"
+    return f"{ratio_rows(found)}\n\n{verdict}{'; missed: ' + ', '.join(missed) if missed else ''}."
 
 
 def joined(summaries):
