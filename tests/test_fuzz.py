@@ -187,3 +187,13 @@ def test_a_statistic_that_fails_is_named():
 
     with pytest.raises(ProximityError, match="The statistic broken failed"):
         similis.SDA(statistic=broken).fit(np.eye(4), [0, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    "measure", [similis.Wasserstein(p=2), similis.Wasserstein(metric="sqeuclidean"), similis.IRM()]
+)
+def test_points_infinitely_far_apart_are_refused(measure):
+    """They once kept the transport solver busy for ever."""
+    sets = [np.array([[0.0], [1e308]]), np.array([[-1e308], [1e300], [1.0]])]
+    with pytest.raises(ProximityError, match="scale them down"):
+        measure.matrix(sets)

@@ -11,6 +11,7 @@ from scipy.spatial.distance import cdist
 from similis import _kernels
 from similis._utils.extras import need
 from similis._utils.params import between, choice
+from similis.exceptions import ProximityError
 from similis.measures._base import Tick, mirror_upper, over_rows
 from similis.measures._point_sets import METRICS, PointSetMeasure, PointSets
 
@@ -73,7 +74,7 @@ class Wasserstein(PointSetMeasure):
                 first = i if mirror else 0
                 a, begin = A.weights[A.place(i)], int(B.starts[first])
                 b, starts = B.weights[begin:], B.starts[first:] - begin
-                M = cdist(A.points[A.place(i)], B.points[begin:], self.metric) ** self.p
+                M = _costs(A.points[A.place(i)], B.points[begin:], self.metric, self.p)
                 row = np.empty(len(starts) - 1)
                 _kernels.transport_costs(M, a, b, starts, row)
                 for j in np.flatnonzero(np.isnan(row)):  # the simplex method went round in circles
@@ -144,7 +145,7 @@ class IRM(PointSetMeasure):
         def work(rows: slice) -> None:
             for i in range(rows.start, rows.stop):
                 first = i if mirror else 0
-                M = cdist(A.points[A.place(i)], B.points[int(B.starts[first]) :], self.metric)
+                M = _costs(A.points[A.place(i)], B.points[int(B.starts[first]) :], self.metric)
                 flips = rank_b[first:] < rank_a[i]
                 row = np.empty(len(flips))
                 starts = B.starts[first:] - B.starts[first]
@@ -155,6 +156,15 @@ class IRM(PointSetMeasure):
         if mirror:
             mirror_upper(out)
         return out
+
+
+def _costs(x: NDArray[Any], z: NDArray[Any], metric: str, p: float = 1.0) -> NDArray[np.float64]:
+    """What it costs to move each point to each; refused where that is beyond the largest number."""
+    with np.errstate(over="ignore"):
+        M = cdist(x, z, metric) ** p
+    if not np.isfinite(M).all():
+        raise ProximityError("Points must not be so far apart that their distance is infinite; scale them down.")
+    return np.asarray(M)
 
 
 def _by_pot(a: NDArray[Any], b: NDArray[Any], M: NDArray[Any]) -> float:
