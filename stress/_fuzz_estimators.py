@@ -98,8 +98,8 @@ def judge_classifier(model, Q, *, fair=True):
 
 
 def _may_be_infinite(model):
-    """Log-odds of a certain answer are infinite; so is the score of a class of no extent, which is divided by 0."""
-    return hasattr(model, "predict_proba") or bool(getattr(model, "adjusted", False))
+    """Log-odds of a certain answer are; so is a centroid's score where it is unknown, or its class of no extent."""
+    return hasattr(model, "predict_proba") or hasattr(model, "adjusted")
 
 
 def transformer(cls, *, misses=False, **fixed):

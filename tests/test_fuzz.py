@@ -197,3 +197,9 @@ def test_points_infinitely_far_apart_are_refused(measure):
     sets = [np.array([[0.0], [1e308]]), np.array([[-1e308], [1e300], [1.0]])]
     with pytest.raises(ProximityError, match="scale them down"):
         measure.matrix(sets)
+
+
+def test_true_is_one_neighbour():
+    S = np.eye(4)
+    model = similis.LocalNearestCentroid(n_neighbors=True).fit(S, [0, 0, 1, 1])
+    assert model.predict(S).tolist() == [0, 0, 1, 1]

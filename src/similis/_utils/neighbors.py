@@ -16,7 +16,7 @@ def cut_to(n: int, n_neighbors: int) -> int:
         warnings.warn(
             "n_neighbors exceeds the number of training objects and is cut to it (see n_neighbors_).", stacklevel=3
         )
-    return min(n_neighbors, n)
+    return min(int(n_neighbors), n)
 
 
 def n_candidates(n: int, test_fold: NDArray[np.intp] | None) -> int:
