@@ -9,7 +9,7 @@ import pytest
 
 import similis
 from similis import ProximityError, solvers, study
-from similis.distributed import measure_to_disk, predict_blocks
+from similis.distributed import NeighborIndex, measure_to_disk, predict_blocks
 from similis.reproduce import reproduce_tables
 
 STRESS = Path(__file__).parents[1] / "stress"
@@ -203,3 +203,12 @@ def test_true_is_one_neighbour():
     S = np.eye(4)
     model = similis.LocalNearestCentroid(n_neighbors=True).fit(S, [0, 0, 1, 1])
     assert model.predict(S).tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("wrong", ["x", np.nan, np.inf, 0, 1.5])
+def test_the_number_of_neighbours_asked_for_is_checked(wrong):
+    knn = similis.SimilarityKNN(n_neighbors=2).fit(np.eye(4), [0, 0, 1, 1])
+    index = NeighborIndex(similis.RBF(), n_neighbors=2, random_state=0).fit(np.arange(8.0)[:, None])
+    for ask in (lambda: knn.kneighbors(np.eye(4), wrong), lambda: index.kneighbors(n_neighbors=wrong)):
+        with pytest.raises(ProximityError, match="n_neighbors must be an integer of at least 1"):
+            ask()

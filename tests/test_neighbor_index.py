@@ -174,5 +174,5 @@ def test_bad_input(rng):
         OnNeighbors(NearestCentroid(), index).fit(X, y)
     with pytest.raises(ProximityError, match="pynndescent' serves Minkowski"):
         NeighborIndex(Counting(), method="pynndescent").fit(X)
-    with pytest.raises(ProximityError, match="n_neighbors must be at least 1"):
+    with pytest.raises(ProximityError, match="n_neighbors must be an integer of at least 1"):
         index.fit(X).kneighbors(X, 0)

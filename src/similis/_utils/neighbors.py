@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cut_to", "n_candidates"]
+from similis._utils.validation import show
+from similis.exceptions import ProximityError
+
+__all__ = ["asked_for", "cut_to", "n_candidates"]
+
+
+def asked_for(n_neighbors: Any) -> int:
+    """The number of neighbours that a call names."""
+    if not isinstance(n_neighbors, Integral) or n_neighbors < 1:
+        raise ProximityError(f"n_neighbors must be an integer of at least 1. Got {show(n_neighbors)[:60]}.")
+    return int(n_neighbors)
 
 
 def cut_to(n: int, n_neighbors: int) -> int:

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.extras import need
+from similis._utils.neighbors import asked_for
 from similis._utils.objects import count, take
 from similis._utils.params import at_least, between, choice, validated_outer
 from similis.distributed._cluster import hold, run_unordered
@@ -174,9 +175,7 @@ class NeighborIndex(BaseEstimator):
             Training indices; -1 where fewer than k were found.
         """
         check_is_fitted(self)
-        k = self.n_neighbors if n_neighbors is None else int(n_neighbors)
-        if k < 1:
-            raise ProximityError(f"n_neighbors must be at least 1. Got {n_neighbors}.")
+        k = self.n_neighbors if n_neighbors is None else asked_for(n_neighbors)
         if X is None:
             return self.proximities_[:, :k].astype(np.float64), self.indices_[:, :k].astype(np.intp)
         k = min(k, count(self.objects_))

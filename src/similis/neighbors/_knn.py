@@ -7,7 +7,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.base import ProximityClassifier
-from similis._utils.neighbors import cut_to, n_candidates
+from similis._utils.neighbors import asked_for, cut_to, n_candidates
 from similis._utils.params import Integral, at_least, between, choice, validated
 from similis._utils.path import PathMixin
 from similis.exceptions import ProximityError
@@ -178,9 +178,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
             Training indices; -1 where a row knows fewer than k objects.
         """
         Q = self._check_query(X)
-        k = self.n_neighbors_ if n_neighbors is None else min(int(n_neighbors), self.n_features_in_)
-        if k < 1:
-            raise ProximityError(f"n_neighbors must be at least 1. Got {n_neighbors}.")
+        k = self.n_neighbors_ if n_neighbors is None else min(asked_for(n_neighbors), self.n_features_in_)
         indices, values = top_k(Q, k, sign=self._sign, n_jobs=self.n_jobs)
         return values, indices
 

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from similis.exceptions import ProximityError
+
 __all__ = ["Ranks", "Verdict", "average_ranks", "compare_to_best", "error_interval", "holm", "signed_rank"]
 
 _EXACT = 400  # up to so many non-zero differences the distribution is enumerated
@@ -182,6 +184,8 @@ def error_interval(
     -------
     low, high : float
     """
+    if not (isinstance(level, float | int) and 0 < level < 1):
+        raise ProximityError(f"level must be a share between 0 and 1, such as 0.95. Got {str(level)[:60]!r}.")
     errors = errors[~np.isnan(errors)]
     mean = float(errors.mean())
     z = float(stats.norm.ppf((1 + level) / 2))
