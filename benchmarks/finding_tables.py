@@ -10,6 +10,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import _marked  # noqa: E402
+
 RESULTS = ROOT / "benchmarks" / "results"
 
 
@@ -203,26 +207,13 @@ SECTIONS = {
 }
 
 
-def markers(name):
-    return f"<!-- {name}: python benchmarks/finding_tables.py --write -->", f"<!-- end of {name} -->"
-
-
 def quoted(page, name):
-    """What stands between the markers."""
-    start, end = markers(name)
-    return (ROOT / "docs" / "findings" / f"{page}.md").read_text().split(start)[1].split(end)[0].strip()
+    """What stands on the page."""
+    return _marked.quoted(ROOT / "docs" / "findings" / f"{page}.md", name)
 
 
 def main():
-    for (page, name), make in SECTIONS.items():
-        if "--write" not in sys.argv:
-            print(f"{page}: {name}\n{make()}\n")
-            continue
-        start, end = markers(name)
-        path = ROOT / "docs" / "findings" / f"{page}.md"
-        before, rest = path.read_text().split(start)
-        _, after = rest.split(end)
-        path.write_text(f"{before}{start}\n\n{make()}\n\n{end}{after}")
+    _marked.run({(ROOT / "docs" / "findings" / f"{page}.md", name): make for (page, name), make in SECTIONS.items()})
 
 
 if __name__ == "__main__":

@@ -12,8 +12,9 @@ from pathlib import Path
 from sklearn.utils import get_tags
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "docs" / "_ext")]
 
+import _marked  # noqa: E402
 from rooms import first_sentence, room_names  # noqa: E402
 
 TIMED_ON = "voting_vdm"
@@ -124,26 +125,13 @@ def names():
 SECTIONS = {("docs/choose.md", "methods"): methods, ("docs/api/index.md", "names"): names}
 
 
-def markers(name):
-    return f"<!-- {name}: python scripts/pages.py --write -->", f"<!-- end of {name} -->"
-
-
 def quoted(page, name):
-    """What stands between the markers."""
-    start, end = markers(name)
-    return (ROOT / page).read_text().split(start)[1].split(end)[0].strip()
+    """What stands on the page."""
+    return _marked.quoted(ROOT / page, name)
 
 
 def main():
-    for (page, name), make in SECTIONS.items():
-        if "--write" not in sys.argv:
-            print(f"{page}: {name}\n{make()}\n")
-            continue
-        start, end = markers(name)
-        path = ROOT / page
-        before, rest = path.read_text().split(start)
-        _, after = rest.split(end)
-        path.write_text(f"{before}{start}\n\n{make()}\n\n{end}{after}")
+    _marked.run({(ROOT / page, name): make for (page, name), make in SECTIONS.items()})
 
 
 if __name__ == "__main__":

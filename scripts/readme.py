@@ -10,6 +10,10 @@ from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import _marked  # noqa: E402
+
 RESULTS = ROOT / "benchmarks" / "results"
 PAPERS = {
     "cazzanti2007": "Cazzanti 2007",
@@ -152,26 +156,13 @@ SECTIONS = {
 }
 
 
-def markers(name):
-    return f"<!-- {name}: python scripts/readme.py --write -->", f"<!-- end of {name} -->"
-
-
 def quoted(page, name):
-    """What stands between the markers."""
-    start, end = markers(name)
-    return (ROOT / page).read_text().split(start)[1].split(end)[0].strip()
+    """What stands on the page."""
+    return _marked.quoted(ROOT / page, name)
 
 
 def main():
-    for (page, name), make in SECTIONS.items():
-        if "--write" not in sys.argv:
-            print(f"{page}: {name}\n{make()}\n")
-            continue
-        start, end = markers(name)
-        path = ROOT / page
-        before, rest = path.read_text().split(start)
-        _, after = rest.split(end)
-        path.write_text(f"{before}{start}\n{make()}\n{end}{after}")
+    _marked.run({(ROOT / page, name): make for (page, name), make in SECTIONS.items()})
 
 
 if __name__ == "__main__":
