@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from similis.exceptions import ProximityError
 
-__all__ = ["check_costs", "class_priors", "least_cost"]
+__all__ = ["check_costs", "class_priors", "least_cost", "numbers"]
 
 
 def class_priors(priors: Any, class_counts: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
@@ -24,7 +24,7 @@ def class_priors(priors: Any, class_counts: NDArray[np.integer[Any]]) -> NDArray
         if priors != "laplace":
             raise ProximityError(f"priors must be None, 'laplace' or one probability per class. Got {priors!r}.")
         return (counts + 1) / (counts + 1).sum()
-    given = _numbers(priors, "priors")
+    given = numbers(priors, "priors")
     if given.shape != counts.shape:
         raise ProximityError(f"priors must hold one probability per class, {counts.size}. Got shape {given.shape}.")
     if not (np.isfinite(given).all() and (given >= 0).all() and given.sum() > 0):
@@ -38,7 +38,7 @@ def check_costs(costs: Any, n_classes: int) -> NDArray[np.float64] | None:
     """Check the `costs` parameter: ``costs[f, g]`` is the cost of saying f when g is true."""
     if costs is None:
         return None
-    C = _numbers(costs, "costs")
+    C = numbers(costs, "costs")
     if C.shape != (n_classes, n_classes):
         raise ProximityError(f"costs must be a {n_classes} x {n_classes} matrix, one row per answer. Got {C.shape}.")
     if not np.isfinite(C).all():
@@ -54,7 +54,8 @@ def least_cost(proba: NDArray[Any], costs: NDArray[np.float64] | None) -> NDArra
     return np.argmin(proba @ costs.T, axis=1)
 
 
-def _numbers(values: Any, name: str) -> NDArray[np.float64]:
+def numbers(values: Any, name: str) -> NDArray[np.float64]:
+    """The numbers that the parameter `name` holds."""
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

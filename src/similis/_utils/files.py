@@ -14,7 +14,7 @@ from typing import IO
 
 from similis.exceptions import ProximityError
 
-__all__ = ["atomic_write", "damaged", "draft_folder", "short_path", "sweep", "sync"]
+__all__ = ["atomic_write", "damaged", "draft_folder", "short_path", "sweep", "sync", "sync_directory"]
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         with suppress(OSError):
             temporary.unlink()
         raise
-    _sync_directory(target.parent)
+    sync_directory(target.parent)
 
 
 @contextmanager
@@ -139,7 +139,7 @@ def _held(descriptor: int) -> bool | None:
     return True
 
 
-def _sync_directory(directory: Path) -> None:
+def sync_directory(directory: Path) -> None:
     """Make the rename itself durable, where the system lets a directory be opened."""
     with suppress(OSError):
         sync(directory)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight
 
+from similis._utils.decision import numbers
 from similis._utils.validation import show
 from similis.exceptions import ProximityError
 
@@ -20,12 +21,8 @@ def check_class_weights(
     """One weight per object, not negative and not all zero in any class; ones for None."""
     if sample_weight is None:
         return np.ones(len(codes))
-    try:
-        weight = _check_sample_weight(sample_weight, S, dtype=np.float64, ensure_non_negative=True)
-    except (TypeError, ValueError) as error:
-        if "onvert" not in str(error) and "sequence" not in str(error):
-            raise
-        raise ProximityError("sample_weight must hold one number per object. Got something else.") from None
+    given = numbers(sample_weight, "sample_weight")
+    weight = _check_sample_weight(given, S, dtype=np.float64, ensure_non_negative=True)
     empty = np.bincount(codes, weights=weight, minlength=len(classes)) == 0
     if empty.any():
         raise ProximityError(f"sample_weight must not be all zero in a class; it is in {show(classes[empty][0])}.")

@@ -112,7 +112,7 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
 
     An empirical Omega holds at most 2^21 values. Of more, a share is held that a hash of the value draws, each value
     standing for as many: the same share for the same set, however often and in what order values occur. The mean of a
-    fitted exponential is then off by some 0.05 % of the width of Omega at most.
+    fitted exponential is then off by the error of such a sample, of the order of 2^-10.5 of the width of Omega or less.
 
     Rule (3.36), statistic "rows", does not do what sec. 3.3.4 says of it: on the eight words of three bits it puts
     110 into class one, as it must, because exchanging zeros and ones exchanges the classes.

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from similis._utils.compact import compact
+from similis._utils.objects import count, take
 from similis._utils.storable import storable
 from similis.exceptions import ProximityError
 
@@ -113,7 +114,7 @@ class ObjectStream:
         self.objects = new if first else _joined(self.objects, new)
         if self.model.bounded or self.model.scheme == "append":
             places = np.searchsorted(self.numbers, self.model.columns_)
-            self.objects, self.numbers = _taken(self.objects, places), self.numbers[places]
+            self.objects, self.numbers = take(self.objects, places), self.numbers[places]
         return self
 
     def predict(self, objects):
@@ -137,19 +138,15 @@ class ObjectStream:
         if self.objects is None:
             raise ProximityError("This stream has seen no objects yet; call partial_fit first.")
         small = compact(self.model)
-        centroids = _taken(self.objects, np.searchsorted(self.numbers, small.columns_))
+        centroids = take(self.objects, np.searchsorted(self.numbers, small.columns_))
         return getattr(small, response)(self.measure.matrix(objects, centroids, n_jobs=self.n_jobs))
 
 
 def _count(objects):
     if not hasattr(objects, "__len__"):
         raise ProximityError(f"The objects of a batch must be a collection. Got a {type(objects).__name__}.")
-    return objects.shape[0] if hasattr(objects, "shape") else len(objects)
+    return count(objects)
 
 
 def _joined(a, b):
     return [*a, *b] if isinstance(a, list) or isinstance(b, list) else np.concatenate([a, b])
-
-
-def _taken(objects, places):
-    return [objects[i] for i in places] if isinstance(objects, list) else objects[places]

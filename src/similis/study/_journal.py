@@ -18,7 +18,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from similis._utils.files import _sync_directory, short_path
+from similis._utils.files import short_path, sync_directory
 from similis._utils.locks import byte_lock
 from similis.exceptions import ProximityError
 from similis.study._entry import Entry
@@ -79,7 +79,7 @@ class Journal:
             if self._header is None:
                 self._refuse_foreign()
                 self._write({_MAGIC: 1, **header})
-                _sync_directory(self.path.parent)
+                sync_directory(self.path.parent)
             else:
                 self._compare(header)
             self._write({"begin": session})

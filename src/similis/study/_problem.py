@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 
 from similis._utils.decision import check_costs
+from similis._utils.objects import count
 from similis._utils.validation import Kind, check_labels, check_proximity
 from similis.exceptions import ProximityError
 from similis.io import Proximity
@@ -151,7 +152,7 @@ def _from_matrix(S: Any, y: Any, kind: Kind) -> Problem:
 
 
 def _from_objects(objects: Any, y: Any, measure: Any, n_jobs: int | None) -> Problem:
-    n = objects.shape[0] if hasattr(objects, "shape") else len(objects)
+    n = count(objects)
     classes, codes = check_labels(y, n, who="A study")
     if learns(measure) == "nothing":
         from similis.measures import Pairwise
