@@ -8,8 +8,9 @@ RuntimeWarning or DeprecationWarning, a changed argument, a crash, or no answer 
 
 The record below is joined from several runs: names that failed were tried again once mended. A later run of all names
 found a dozen odd arguments more, and points infinitely far apart that kept a solver busy for ever. That and most of the
-others are mended, with tests; known to be left are ``make_perturbed_centroids(True, ...)``, a single number as labels of
-a ``Proximity``, a csv of one float16 entry, and sparse kernels given to ``complete_kernel``, refused in several lines.
+others are mended, with tests; known to be left are ``make_perturbed_centroids(True, ...)``, a single number as labels
+of a ``Proximity``, a csv of one float16 entry, and sparse kernels given to ``complete_kernel``, refused in several
+lines.
 """
 
 import argparse
