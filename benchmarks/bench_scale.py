@@ -75,12 +75,15 @@ def disk(n):
             (folder / "again.npy").unlink()
 
         def in_memory():
-            np.save(folder / "plain.npy", s.Pairwise(s.Counting()).fit_transform(X).astype(np.float32))
+            with open(folder / "plain.npy", "wb") as file:
+                np.save(file, s.Pairwise(s.Counting()).fit_transform(X).astype(np.float32))
+                os.fsync(file.fileno())  # a finished block is on the disk, so must this be
+            (folder / "plain.npy").unlink()
 
-        bench.compare("measuring to npy in blocks", whole, in_memory, peer_name="in memory, then saved", repeats=2,
+        bench.compare("measuring to npy in blocks", whole, in_memory, peer_name="in memory, then saved", repeats=5,
                       **details)  # fmt: skip
         bench.compare("taking up a matrix without its last block", lambda: resume(folder, X), whole,
-                      peer_name="measuring all", floor=10, repeats=2, **details)  # fmt: skip
+                      peer_name="measuring all", floor=10, repeats=5, **details)  # fmt: skip
         print(bench.write())
     finally:
         shutil.rmtree(folder)

@@ -31,7 +31,7 @@ LEFT_OUT = {
     **dict.fromkeys(
         "solvers." + n
         for n in "BlockWeights Medoids Exponentials SVMPath BoxLassoFit LPMargin SpectralFit "
-        "LearntSpectrum FullKernelFit NormKernelFit Completion KernelFactor CompletionMachine MarginWeights".split()
+        "LearntSpectrum IndefiniteFit FullKernelFit Completion KernelFactor CompletionMachine MarginWeights".split()
     ),
     **dict.fromkeys(
         "study." + n

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import completion as oracle
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -389,6 +390,16 @@ def refused(words, *args, **options):
     with pytest.raises(ValueError, match=words) as caught:
         complete_kernel(*args, **options)
     assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("where", ["partial", "aux", "one of two"])
+def test_sparse_kernels_are_refused_in_one_line(rng, where):
+    _, partial, _, aux = world(rng, n=10)
+    thin = sparse.csr_matrix(aux)
+    given = {"partial": (thin, aux), "aux": (partial, thin), "one of two": (partial, [aux, thin])}[where]
+    with pytest.raises(TypeError, match="toarray") as caught:
+        complete_kernel(*given)
+    assert "\n" not in str(caught.value)
 
 
 def test_bad_input_gets_one_clear_sentence(rng):

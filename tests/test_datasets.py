@@ -91,6 +91,7 @@ def test_perturbed_centroids_refuse(p):
         make_perturbed_centroids(3, p=p)
     with pytest.raises(ValueError, match="'d' parameter"):
         make_perturbed_centroids(0)
+    assert make_perturbed_centroids(True).X_train.shape == (100, 1)  # an integer to Python
 
 
 # --- similarities ------------------------------------------------------------------------------------------------

@@ -97,6 +97,7 @@ matrices = {kind: s.read_proximity(f"{folder}/{kind}.npy", mmap=True).values for
 stored = s.read_proximity(folder + "/similarity.zarr", mmap=True).values
 few = np.arange(0, n, n // 60)
 predict_blocks(s.MaxSim().fit(stored[:60, :60], y[:60]), stored[:60, :60])
+stored[:, :1]  # starts the threads of zarr, each with room for a stack
 for kind, chosen in models.items():  # whatever compiles or loads
     small = np.ascontiguousarray(matrices[kind][np.ix_(few, few)])
     for model in chosen:

@@ -300,6 +300,8 @@ def test_proximity_says_what_is_wrong():
         (dict(values=good, kind="kernel"), "kind must be"),
         (dict(values=good, labels=[1]), "Got 1 labels for 2 objects"),
         (dict(values=good, labels=[[1], [2]]), "vector|text, integers"),
+        (dict(values=good, labels=5), "a vector. Got 5"),
+        (dict(values=good, labels="ab"), "a vector. Got 'ab'"),
         (dict(values=good, labels=[1.5, 2]), "text, integers or booleans"),
         (dict(values=good, labels=["a", 1]), "text, integers or booleans"),
         (dict(values=good, labels=["a", ""]), "must not be empty"),

@@ -6,7 +6,7 @@ from typing import Any
 
 from similis._kernels._jit import kernel
 
-__all__ = ["back_substitute", "grow_cholesky"]
+__all__ = ["back_substitute", "forward_substitute", "grow_cholesky"]
 
 
 @kernel
@@ -38,6 +38,16 @@ def grow_cholesky(
         row[p] = root
         inverse[p] = 1.0 / root
     return stop
+
+
+@kernel
+def forward_substitute(L: Any, inverse: Any, size: int, x: Any) -> None:
+    """Solve L x = x in place for the leading `size` rows."""
+    for p in range(size):
+        row, t = L[p], x[p]
+        for q in range(p):
+            t -= row[q] * x[q]
+        x[p] = t * inverse[p]
 
 
 @kernel

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from similis._kernels._cholesky import back_substitute, grow_cholesky
+from similis._kernels._cholesky import back_substitute, forward_substitute, grow_cholesky
 from similis._kernels._jit import kernel
 
 __all__ = ["lime_path"]
@@ -118,11 +118,7 @@ def _newton_step(B: Any, k: int, t: float, work: Any) -> None:
             M[i, j] = root * p[j] ** 0.5 * (B[i, j] - Sp[i] - Sp[j] + pSp)
         step[i] = root * (Sd[i] - pSd)
     grow_cholesky(M, 0.5 * t, EPS * t, True, work.order, np.intp(0), k, L, inverse)
-    for i in range(k):
-        row, x = L[i], step[i]
-        for j in range(i):
-            x -= row[j] * step[j]
-        step[i] = x * inverse[i]
+    forward_substitute(L, inverse, k, step)
     back_substitute(L, inverse, k, step)
     for i in range(k):
         step[i] = d[i] - p[i] ** 0.5 * step[i]

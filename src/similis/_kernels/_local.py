@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from similis._kernels._cholesky import back_substitute, grow_cholesky
+from similis._kernels._cholesky import back_substitute, forward_substitute, grow_cholesky
 from similis._kernels._jit import kernel
 
 __all__ = ["gather_blocks", "krr_path", "psd_prefix", "sum_by_class"]
@@ -94,10 +94,8 @@ def krr_path(blocks: Any, s: Any, known: Any, ks: Any, ridges: Any, weights: Any
             rows = grow_cholesky(blocks[c], ridges[r], floor, False, order, np.intp(0), known[c], L, inverse)
             sound[c, r] = rows
             for p in range(rows):
-                row, x = L[p], s[c, p]
-                for q in range(p):
-                    x -= row[q] * z[q]
-                z[p] = x * inverse[p]
+                z[p] = s[c, p]
+            forward_substitute(L, inverse, rows, z)
             for t in range(ks.shape[0]):
                 k = min(ks[t], rows)
                 for p in range(k):

@@ -144,38 +144,35 @@ def ascend(
     gradient, the trial; ``Z`` rows: U'v of the first three, of the trial, and what is multiplied. ``work`` is
     (5, r); ``state`` holds the inverse step, the momentum and the value at v.
     """
+    v, last, ahead, gradient, trial = V[0], V[1], V[2], V[3], V[4]
+    z, z_last, z_ahead, z_trial, pulled = Z[0], Z[1], Z[2], Z[3], Z[4]
     n = y.shape[0]
     sigma = 0.25 / rho
     for _ in range(steps):
-        # gradient at the extrapolated point
-        value = _oracle(poles, group, sigma, Z[2], work)
-        e = -rho * value
+        e = -rho * _oracle(poles, group, sigma, z_ahead, work)
         for k in range(n):
-            Z[4, k] = work[0, group[k]] * Z[2, k]
+            pulled[k] = work[0, group[k]] * z_ahead[k]
         for i in range(n):
             row, t = U[i], 0.0
             for k in range(n):
-                t += row[k] * Z[4, k]
-            V[3, i] = y[i] - t
-            e += y[i] * V[2, i]
+                t += row[k] * pulled[k]
+            gradient[i] = y[i] - t
+            e += y[i] * ahead[i]
         quiet, noise, f = False, 0.0, e
         for _ in range(60):
-            inverse = 1.0 / state[0]
             for i in range(n):
-                V[4, i] = V[2, i] + inverse * V[3, i]
-            _project(V[4], y, C)
-            Z[3, :] = 0.0
+                trial[i] = ahead[i] + gradient[i] / state[0]
+            _project(trial, y, C)
+            z_trial[:] = 0.0
             linear = square = f = 0.0
             for i in range(n):
-                t = V[4, i]
-                row = U[i]
+                row, t = U[i], trial[i]
                 for k in range(n):
-                    Z[3, k] += t * row[k]
-                d = t - V[2, i]
-                linear += V[3, i] * d
-                square += d * d
+                    z_trial[k] += t * row[k]
+                linear += gradient[i] * (t - ahead[i])
+                square += (t - ahead[i]) ** 2
                 f += y[i] * t
-            f -= rho * _oracle(poles, group, sigma, Z[3], work)
+            f -= rho * _oracle(poles, group, sigma, z_trial, work)
             noise = 1e-11 * (abs(e) + abs(f))
             quiet = linear <= noise  # what is gained cannot be told from round-off: trust the step length
             if quiet or f >= e + linear - 0.5 * state[0] * square:
@@ -183,23 +180,20 @@ def ascend(
             state[0] *= 2.0
         turned = 0.0
         for i in range(n):
-            turned += (V[2, i] - V[4, i]) * (V[4, i] - V[0, i])
+            turned += (ahead[i] - trial[i]) * (trial[i] - v[i])
         momentum = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * state[1] * state[1]))
         beta = (state[1] - 1.0) / momentum
         if turned > 0.0 or f < state[2] - noise:  # momentum leads astray: start anew
             momentum, beta = 1.0, 0.0
             if f < state[2] - noise:
-                for i in range(n):
-                    V[4, i], Z[3, i] = V[0, i], Z[0, i]
-                f = state[2]
+                trial[:], z_trial[:], f = v, z, state[2]
         for i in range(n):
-            V[1, i], Z[1, i] = V[0, i], Z[0, i]
-            V[0, i], Z[0, i] = V[4, i], Z[3, i]
-            V[2, i] = V[0, i] + beta * (V[0, i] - V[1, i])
-            Z[2, i] = Z[0, i] + beta * (Z[0, i] - Z[1, i])
+            last[i], z_last[i] = v[i], z[i]
+            v[i], z[i] = trial[i], z_trial[i]
+            ahead[i] = v[i] + beta * (v[i] - last[i])
+            z_ahead[i] = z[i] + beta * (z[i] - z_last[i])
         state[0] *= 1.0 if quiet else 0.9
-        state[1] = momentum
-        state[2] = f
+        state[1], state[2] = momentum, f
 
 
 @kernel

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from similis._kernels._cholesky import back_substitute, grow_cholesky
+from similis._kernels._cholesky import back_substitute, forward_substitute, grow_cholesky
 from similis._kernels._jit import kernel
 
 __all__ = ["simplex_path"]
@@ -129,12 +129,11 @@ def _solve(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, factor
     back_substitute(L, inverse, size, w)
     if _residual(B, s, k, ridge, floor, nu, size, work) > 4.0 * floor:
         # One step of refinement: the same bordered system with what is left of its right-hand sides.
+        for p in range(size):
+            spare[p] = -gradient[order[p]] - nu
+        forward_substitute(L, inverse, size, spare)
         ab, missing = 0.0, 1.0
         for p in range(size):
-            row, x = L[p], -gradient[order[p]] - nu
-            for q in range(p):
-                x -= row[q] * spare[q]
-            spare[p] = x * inverse[p]
             ab += spare[p] * b[p]
             missing -= w[p]
         change = (ab - missing) / bb

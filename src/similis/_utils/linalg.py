@@ -1,4 +1,4 @@
-"""Symmetric eigen-decomposition, shared: the same matrix is decomposed once, whoever asks."""
+"""Symmetric parts, and eigen-decompositions that are shared: the same matrix is decomposed once, whoever asks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-__all__ = ["EigenSystem", "asymmetry", "eigen_symmetric", "is_psd", "roundoff", "symmetric_part"]
+from similis._utils.warn import warn_user
+from similis.exceptions import AsymmetryWarning
+
+__all__ = [
+    "EigenSystem",
+    "asymmetry",
+    "eigen_symmetric",
+    "fix_signs",
+    "is_psd",
+    "roundoff",
+    "symmetric_part",
+    "symmetric_part_of",
+    "take_symmetric_part",
+]
 
 
 def roundoff(size: int, norm: float, dtype: Any) -> float:
@@ -82,6 +95,24 @@ def asymmetry(S: NDArray[Any]) -> float:
     return float(np.linalg.norm(S - S.T)) / (2 * whole) if whole > 0 else 0.0
 
 
+def symmetric_part_of(S: NDArray[Any], who: str, ratio: float | None = None) -> NDArray[Any]:
+    """(S + S') / 2, with one warning when that changes S beyond round-off."""
+    ratio = asymmetry(S) if ratio is None else ratio
+    if ratio > 100 * np.finfo(S.dtype).eps:
+        warn_user(
+            f"{who} uses the symmetric part of an asymmetric matrix (asymmetry {ratio:.2g} of 1). Symmetrise it first "
+            "to say that this is meant: Symmetrize in a pipeline, or symmetrize(S).",
+            AsymmetryWarning,
+        )
+    return symmetric_part(S)
+
+
+def take_symmetric_part(S: NDArray[Any], estimator: Any) -> NDArray[Any]:
+    """:func:`symmetric_part_of` S, with ``estimator.asymmetry_``."""
+    estimator.asymmetry_ = asymmetry(S)
+    return symmetric_part_of(S, type(estimator).__name__, estimator.asymmetry_)
+
+
 def eigen_symmetric(A: NDArray[Any]) -> EigenSystem:
     """Decompose a symmetric matrix, or recall the decomposition of the same matrix.
 
@@ -96,6 +127,14 @@ def eigen_symmetric(A: NDArray[Any]) -> EigenSystem:
         found = EigenSystem(values, vectors)
         _cache.put(key, found)
     return found
+
+
+def fix_signs(U: NDArray[Any]) -> NDArray[Any]:
+    """Columns with their largest entry positive: the same axes whatever LAPACK chose."""
+    if not U.size:
+        return U
+    largest = U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])]
+    return U * np.where(largest < 0, -1, 1).astype(U.dtype)
 
 
 def is_psd(A: NDArray[Any], *, above: float = 0.0) -> bool:

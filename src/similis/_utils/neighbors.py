@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis._utils.validation import show
+from similis._utils.warn import warn_user
 from similis.exceptions import ProximityError
 
 __all__ = ["asked_for", "cut_to", "n_candidates"]
@@ -25,8 +25,8 @@ def asked_for(n_neighbors: Any) -> int:
 def cut_to(n: int, n_neighbors: int) -> int:
     """k, or the number of training objects where there are fewer; said in a warning."""
     if n_neighbors > n:
-        warnings.warn(
-            "n_neighbors exceeds the number of training objects and is cut to it (see n_neighbors_).", stacklevel=3
+        warn_user(
+            "n_neighbors exceeds the number of training objects and is cut to it (see n_neighbors_).", UserWarning
         )
     return min(int(n_neighbors), n)
 

@@ -18,7 +18,7 @@ from similis._utils.decision import check_costs, least_cost
 from similis._utils.validation import check_labels
 from similis.exceptions import ProximityError
 
-__all__ = ["PathMixin"]
+__all__ = ["MarginPathMixin", "PathMixin"]
 
 
 class PathMixin:
@@ -148,3 +148,12 @@ class PathMixin:
             positions.append(position)
             points.append({k: params[k] for k in self._path_params})
         yield from groups.values()
+
+
+class MarginPathMixin(PathMixin):
+    """The same where scores are how far a row is on each class's side; for two classes the second one's counts."""
+
+    def _scores_to_response(self, scores: NDArray[Any], response: str) -> NDArray[Any]:
+        if response == "decision_function":
+            return scores[:, 1] if scores.shape[1] == 2 else scores
+        return super()._scores_to_response(scores, response)

@@ -90,7 +90,20 @@ def complete(
         similis complete - --method psd --fitted --json < kernel.csv
     """
     with guarded():
-        run(CompleteOptions(file, tuple(auxiliary or ()), method, mu, psd, fitted, labels, kind, output, json))
+        run(
+            CompleteOptions(
+                path=file,
+                auxiliary=tuple(auxiliary or ()),
+                method=method,
+                mu=mu,
+                psd=psd,
+                fitted=fitted,
+                labels=labels,
+                kind=kind,
+                output=output,
+                json=json,
+            )
+        )
 
 
 def run(options: CompleteOptions) -> None:

@@ -102,11 +102,30 @@ def fit(
     with guarded():
         columns = tuple(column or ())
         source = Source(
-            file, dataset, labels, kind, measure, tuple(param or ()), id_column, label_column, columns, groups, costs
+            path=file,
+            dataset=dataset,
+            labels=labels,
+            kind=kind,
+            measure=measure,
+            params=tuple(param or ()),
+            id_column=id_column,
+            label_column=label_column,
+            columns=columns,
+            groups=groups,
+            costs=costs,
         )
         methods = {"best": "all", "quick": "quick"}.get(method, method)
-        setup = StudySetup((methods,), protocol, splits, test_size, folds, seed, jobs, journal)
-        run(FitOptions(source, setup, method, output, json, quiet))
+        setup = StudySetup(
+            methods=(methods,),
+            protocol=protocol,
+            splits=splits,
+            test_size=test_size,
+            folds=folds,
+            seed=seed,
+            jobs=jobs,
+            journal=journal,
+        )
+        run(FitOptions(source=source, setup=setup, method=method, output=output, json=json, quiet=quiet))
 
 
 def run(options: FitOptions) -> None:

@@ -56,7 +56,15 @@ def inspect(
     """
     with guarded():
         source = Source(
-            file, dataset, labels, kind, measure, tuple(param or ()), id_column, label_column, tuple(column or ())
+            path=file,
+            dataset=dataset,
+            labels=labels,
+            kind=kind,
+            measure=measure,
+            params=tuple(param or ()),
+            id_column=id_column,
+            label_column=label_column,
+            columns=tuple(column or ()),
         )
         run(InspectOptions(source, json))
 

@@ -134,7 +134,17 @@ def measure(
         )
         run(
             MeasureOptions(
-                source, output, symmetrize, dtype, block_size, refused, overwrite, cluster, jobs, json, quiet
+                source=source,
+                output=output,
+                symmetrize=symmetrize,
+                dtype=dtype,
+                block_size=block_size,
+                refused=refused,
+                overwrite=overwrite,
+                cluster=cluster,
+                jobs=jobs,
+                json=json,
+                quiet=quiet,
             )
         )
 

@@ -64,7 +64,7 @@ def predict(
         cat new-votes.csv | similis predict votes.skops - -o predicted.csv
     """
     with guarded():
-        run(PredictOptions(model, rows, output, kind, id_column, json))
+        run(PredictOptions(model=model, rows=rows, output=output, kind=kind, id_column=id_column, json=json))
 
 
 def run(options: PredictOptions) -> None:

@@ -128,21 +128,21 @@ def reproduce(
     with guarded():
         run(
             ReproduceOptions(
-                tuple(tables or ()),
-                tuple(method or ()),
-                runs,
-                quick,
-                show_all,
-                listing,
-                jobs,
-                data,
-                cache,
-                no_cache,
-                results,
-                repeat,
-                pages,
-                json,
-                quiet,
+                tables=tuple(tables or ()),
+                methods=tuple(method or ()),
+                runs=runs,
+                quick=quick,
+                show_all=show_all,
+                listing=listing,
+                jobs=jobs,
+                data=data,
+                cache=cache,
+                no_cache=no_cache,
+                results=results,
+                repeat=repeat,
+                pages=pages,
+                json=json,
+                quiet=quiet,
             )
         )
 

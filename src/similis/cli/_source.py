@@ -170,7 +170,14 @@ def _load(source: Source) -> Data:
         raise ProximityError(f"{source.measure} compares texts; the column {objects.columns[0]!r} holds numbers only.")
     if values.ndim == 1 and values.dtype != object and not reads_text(measure):
         values = values[:, None]  # a feature of one column, not texts
-    return Data(values, objects.labels, objects.ids, measure.kind, measure, objects.columns)
+    return Data(
+        values=values,
+        labels=objects.labels,
+        ids=objects.ids,
+        kind=measure.kind,
+        measure=measure,
+        columns=objects.columns,
+    )
 
 
 def _is_large(path: Path) -> bool:
@@ -233,7 +240,28 @@ def _dataset(source: Source, name: str) -> Data:
     if reads_text(measure):
         if "sequences" not in bunch:
             raise ProximityError(f"{chosen} compares texts, and {name} holds {bunch.kind}; name another measure.")
-        return Data(np.asarray(bunch.sequences), labels, None, measure.kind, measure, ("sequence",))
+        return Data(
+            values=np.asarray(bunch.sequences),
+            labels=labels,
+            ids=None,
+            kind=measure.kind,
+            measure=measure,
+            columns=("sequence",),
+        )
     if "graphs" in bunch:
-        return Data(np.array(bunch.graphs, dtype=object), labels, None, measure.kind, measure, ("graph",))
-    return Data(np.asarray(bunch.data), labels, None, measure.kind, measure, tuple(map(str, bunch.feature_names)))
+        return Data(
+            values=np.array(bunch.graphs, dtype=object),
+            labels=labels,
+            ids=None,
+            kind=measure.kind,
+            measure=measure,
+            columns=("graph",),
+        )
+    return Data(
+        values=np.asarray(bunch.data),
+        labels=labels,
+        ids=None,
+        kind=measure.kind,
+        measure=measure,
+        columns=tuple(map(str, bunch.feature_names)),
+    )

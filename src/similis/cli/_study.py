@@ -125,10 +125,40 @@ def study(
     with guarded():
         columns = tuple(column or ())
         source = Source(
-            file, dataset, labels, kind, measure, tuple(param or ()), id_column, label_column, columns, groups, costs
+            path=file,
+            dataset=dataset,
+            labels=labels,
+            kind=kind,
+            measure=measure,
+            params=tuple(param or ()),
+            id_column=id_column,
+            label_column=label_column,
+            columns=columns,
+            groups=groups,
+            costs=costs,
         )
-        setup = StudySetup(tuple(method or ("all",)), protocol, splits, test_size, folds, seed, jobs, journal)
-        run(StudyOptions(source, setup, report, watch, save, listing, json, quiet))
+        setup = StudySetup(
+            methods=tuple(method or ("all",)),
+            protocol=protocol,
+            splits=splits,
+            test_size=test_size,
+            folds=folds,
+            seed=seed,
+            jobs=jobs,
+            journal=journal,
+        )
+        run(
+            StudyOptions(
+                source=source,
+                setup=setup,
+                report=report,
+                watch=watch,
+                save=save,
+                listing=listing,
+                json=json,
+                quiet=quiet,
+            )
+        )
 
 
 def run(options: StudyOptions) -> None:

@@ -74,7 +74,7 @@ def make_perturbed_centroids(
     rates = _check_rates(p)
     random = check_random_state(random_state)
     # [cazzanti2007] sec. 6.1.2 -> c_gj uniform on {0, 1}^d, all independent
-    centroids = [random.randint(0, 2, size=(len(rate), d)).astype(np.uint8) for rate in rates]
+    centroids = [random.randint(0, 2, size=(len(rate), int(d))).astype(np.uint8) for rate in rates]
     data = Bunch(centroids=centroids)
     for part, n in (("train", n_train), ("test", n_test)):
         X, y, source = _perturb(centroids, rates, n, random)

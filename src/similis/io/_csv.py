@@ -50,7 +50,7 @@ def write_csv(file: IO[bytes], P: Proximity, *, delimiter: str) -> None:
     if P.values.ndim != 2:
         raise ProximityError(f"A text file holds one matrix. Got a stack of shape {P.shape}; write it as npz or npy.")
     spell = repr if P.values.dtype.itemsize > 4 else "{:.9g}".format  # the digits that tell neighbours apart
-    columns = P.ids if P.square else P.column_ids
+    columns = P.columns
     if (P.ids is None) != (columns is None):
         raise ProximityError("A text file has ids for both its rows and its columns, or for neither. Got only one.")
     if columns is not None:

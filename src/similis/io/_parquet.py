@@ -63,7 +63,7 @@ def write_parquet(file: IO[bytes], P: Proximity) -> None:
     pa, pq = _pyarrow("parquet")
     if P.values.ndim != 2:
         raise ProximityError(f"A parquet file holds one matrix. Got a stack of shape {P.shape}; write npz or npy.")
-    columns = P.ids if P.square else P.column_ids
+    columns = P.columns
     names = [str(j) for j in range(P.shape[1])] if columns is None else list(columns)
     arrays = [pa.array(np.ascontiguousarray(P.values[:, j])) for j in range(P.shape[1])]
     if P.ids is not None:

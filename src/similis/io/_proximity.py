@@ -83,6 +83,11 @@ class Proximity:
         """Whether rows and columns are the same objects."""
         return self.values.shape[0] == self.values.shape[1] and self.column_ids is None
 
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Ids of the columns: those of the rows where they are the same objects."""
+        return self.ids if self.square else self.column_ids
+
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with the ids as index and columns.
 
@@ -101,7 +106,7 @@ class Proximity:
             raise ImportError("to_frame needs pandas: pip install pandas") from None
         if self.values.ndim != 2:
             raise ProximityError(f"A frame holds one matrix. Got a stack of shape {self.shape}; take one slice.")
-        columns = self.ids if self.square else self.column_ids
+        columns = self.columns
         return pd.DataFrame(
             self.values,
             index=None if self.ids is None else list(self.ids),
@@ -245,7 +250,9 @@ def _object_array(entries: Any) -> NDArray[Any]:
     """A vector of whatever the entries are: numpy alone would turn 1 into "1" beside a text."""
     if hasattr(entries, "__array__"):
         return np.asarray(entries)
-    entries = [entries] if isinstance(entries, str) else list(entries)
+    if isinstance(entries, str) or not isinstance(entries, Iterable):
+        raise ProximityError(f"labels must be one per object, a vector. Got {short(entries)}.")
+    entries = list(entries)
     array = np.empty(len(entries), dtype=object)
     array[:] = entries
     return array

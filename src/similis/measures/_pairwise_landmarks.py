@@ -11,7 +11,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.nystrom import nystrom_axes, take_symmetric_part
+from similis._utils.linalg import take_symmetric_part
+from similis._utils.nystrom import nystrom_axes
 from similis._utils.objects import count, take
 from similis._utils.params import Integral, at_least, choice, validated_outer
 from similis.exceptions import ProximityError

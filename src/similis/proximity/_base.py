@@ -1,4 +1,4 @@
-"""What the transformers share: their two kinds of output, the symmetric part of a matrix, the zero diagonal."""
+"""What the transformers share: their two kinds of output, the zero diagonal."""
 
 from __future__ import annotations
 
@@ -11,19 +11,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.base import ProximityTransformer
-from similis._utils.nystrom import fix_signs, symmetric_part_of, take_symmetric_part
 from similis._utils.warn import warn_user
 from similis.exceptions import DiagonalWarning
 
-__all__ = [
-    "Elementwise",
-    "ToFeatures",
-    "ToRows",
-    "fix_signs",
-    "symmetric_part_of",
-    "take_symmetric_part",
-    "warn_if_self_differs",
-]
+__all__ = ["Elementwise", "ToFeatures", "ToRows", "warn_if_self_differs"]
 
 
 class ToRows(OneToOneFeatureMixin, ProximityTransformer):

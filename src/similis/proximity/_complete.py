@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from similis._utils.linalg import roundoff
+from similis._utils.linalg import roundoff, symmetric_part_of
 from similis._utils.params import at_least, between, choice, positive, validated_function
 from similis._utils.validation import check_proximity
 from similis._utils.warn import warn_user
 from similis.exceptions import ProximityError
-from similis.proximity._base import symmetric_part_of
 from similis.proximity._symmetrize import symmetrize
 from similis.solvers import (
     Completion,
@@ -53,7 +53,10 @@ CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-@validated_function({"K_partial": ["array-like"], "K_aux": ["array-like", list, tuple, None], **CONSTRAINTS})
+_MATRIX = ["array-like", "sparse matrix"]  # sparse ones are refused where matrices are looked at, in a sentence
+
+
+@validated_function({"K_partial": _MATRIX, "K_aux": [*_MATRIX, None], **CONSTRAINTS})
 def complete_kernel(
     K_partial: ArrayLike,
     K_aux: Any = None,
@@ -186,7 +189,7 @@ def complete(
     unit = float(np.trace(K[block])) / max(int(rows.sum()), 1) or 1.0
     try:
         found, aux, shares = _with_auxiliary(
-            K, rows, kernels, method, eta, degrees_of_freedom, regularization, unit, steps
+            K, rows, kernels, method, eta=eta, degrees=degrees_of_freedom, share=regularization, unit=unit, steps=steps
         )
     except np.linalg.LinAlgError:
         raise ProximityError(
@@ -202,25 +205,27 @@ def _with_auxiliary(
     rows: NDArray[np.bool_],
     kernels: list[NDArray[np.float64]],
     method: str,
+    *,
     eta: float,
-    degrees_of_freedom: float | None,
-    regularization: float,
+    degrees: float | None,
+    share: float,
     unit: float,
     steps: dict[str, Any],
 ) -> tuple[Completion, NDArray[np.float64], NDArray[np.float64] | None]:
+    """Complete by the auxiliary kernel; `share` of the mean self-similarity, `unit`, keeps matrices regular."""
     aux, shares = kernels[0], None
     if len(kernels) > 1:
-        found, aux = mixture_completion(K, rows, kernels, ridge=regularization * unit, **steps)
+        found, aux = mixture_completion(K, rows, kernels, ridge=share * unit, **steps)
         shares = found.weights
     if method == "em" and len(kernels) == 1:
-        found = em_completion(K, rows, aux, floor=regularization * unit, **steps)
+        found = em_completion(K, rows, aux, floor=share * unit, **steps)
     elif method == "frobenius":
         found = frobenius_completion(K, rows, aux, **steps)
     elif method == "wishart":
-        _check_degrees(degrees_of_freedom, len(K))
-        ridge = regularization * (float(np.trace(aux)) / len(aux) or 1.0)
+        _check_degrees(degrees, len(K))
+        ridge = share * (float(np.trace(aux)) / len(aux) or 1.0)
         model = aux + ridge * np.eye(len(aux))
-        found = wishart_completion(K, rows, model, eta=eta, degrees_of_freedom=degrees_of_freedom)
+        found = wishart_completion(K, rows, model, eta=eta, degrees_of_freedom=degrees)
     return found, aux, shares
 
 
@@ -255,9 +260,9 @@ def check_auxiliary(K_aux: Any, n: int, method: str, who: str) -> list[NDArray[n
             "scattered unknown entries use method='nuclear' or 'psd'."
         )
     if isinstance(K_aux, (list, tuple)) and len(K_aux) and np.ndim(K_aux[0]) == 2:
-        slices = [np.asarray(A) for A in K_aux]
+        slices = list(K_aux)
     else:
-        A = np.asarray(K_aux)
+        A = K_aux if sparse.issparse(K_aux) else np.asarray(K_aux)
         slices = [A[:, :, k] for k in range(A.shape[2])] if A.ndim == 3 else [A]
     kernels = []
     for k, A in enumerate(slices):

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from similis._utils.linalg import eigen_symmetric
+from similis._utils.linalg import eigen_symmetric, symmetric_part_of
 from similis._utils.params import positive, validated_function
 from similis._utils.validation import check_proximity
 from similis.exceptions import ProximityError
-from similis.proximity._base import symmetric_part_of
 
 __all__ = ["diffusion_kernel"]
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
-from similis._utils.linalg import asymmetry, eigen_symmetric, roundoff, symmetric_part
+from similis._utils.linalg import asymmetry, eigen_symmetric, fix_signs, roundoff, symmetric_part, take_symmetric_part
 from similis._utils.params import at_least, validated
-from similis.proximity._base import ToFeatures, fix_signs, take_symmetric_part, warn_if_self_differs
+from similis.proximity._base import ToFeatures, warn_if_self_differs
 
 __all__ = ["PseudoEuclidean", "Whiten"]
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from similis._utils.linalg import take_symmetric_part
 from similis._utils.nystrom import nystrom_axes
 from similis._utils.params import at_least, choice, validated
-from similis.proximity._base import ToFeatures, take_symmetric_part
+from similis.proximity._base import ToFeatures
 from similis.proximity._prototypes import choose_prototypes
 
 __all__ = ["Landmarks"]

@@ -12,9 +12,9 @@ from similis.solvers._completion import (
 from similis.solvers._completion_rows import KernelFactor, infer_row, kernel_factor
 from similis.solvers._completion_svm import CompletionMachine, completion_machine
 from similis.solvers._frobenius import frobenius_completion
-from similis.solvers._full_kernel import FullKernelFit, IndefiniteMachine
+from similis.solvers._full_kernel import FullKernelFit, FullKernelMachine
 from similis.solvers._gamma import gamma_shape
-from similis.solvers._kernel_search import FullKernelMachine, NormKernelFit
+from similis.solvers._indefinite import IndefiniteFit, IndefiniteMachine
 from similis.solvers._local_solves import BlockWeights, kri_weights, krr_weights, lime_weights
 from similis.solvers._local_spectrum import local_psd, psd_prefix, spectral_filter
 from similis.solvers._local_svm import SVMPath, local_svm_scores, svm_path
@@ -70,9 +70,9 @@ __all__ = [
     "SpectralFit",
     "LearntSpectrum",
     "IndefiniteMachine",
-    "FullKernelFit",
+    "IndefiniteFit",
     "FullKernelMachine",
-    "NormKernelFit",
+    "FullKernelFit",
     # incomplete kernels
     "Completion",
     "conditional_completion",

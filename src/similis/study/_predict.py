@@ -80,7 +80,7 @@ def _proximity_rows(rows: Proximity, card: ModelCard) -> NDArray[Any]:
     """The values with the model's columns, in the model's order."""
     if rows.kind not in (None, card.kind):
         raise ProximityError(f"The model was trained on a {card.kind}, and these rows hold a {rows.kind}.")
-    columns = rows.ids if rows.square else rows.column_ids
+    columns = rows.columns
     if columns is not None and card.ids is not None:
         place = {name: j for j, name in enumerate(columns)}
         missing = [name for name in card.ids if name not in place]

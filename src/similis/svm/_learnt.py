@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from similis._utils.linalg import EigenSystem, eigen_symmetric, symmetric_part
+from similis._utils.linalg import EigenSystem, eigen_symmetric, symmetric_part, take_symmetric_part
 from similis._utils.params import validated
 from similis._utils.warn import warn_user
-from similis.proximity._base import take_symmetric_part
 from similis.svm._machines import Machine, RowMachine, square_block
 
 __all__ = ["LearntMachine", "LearntSVM", "eigen_system"]

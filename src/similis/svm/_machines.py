@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from similis._utils.base import FewColumnsMixin, ProximityClassifier
 from similis._utils.params import validated
-from similis._utils.path import PathMixin
+from similis._utils.path import MarginPathMixin
 from similis._utils.validation import check_block, show
 from similis._utils.weights import check_class_weights
 from similis.exceptions import ProximityError
@@ -30,7 +30,7 @@ class Machine:
     gap: float
 
 
-class RowMachine(FewColumnsMixin, PathMixin, ProximityClassifier):
+class RowMachine(FewColumnsMixin, MarginPathMixin, ProximityClassifier):
     """Machines on rows: a subclass writes :meth:`_solve`, which trains one for two classes at every grid point."""
 
     _accept_sparse = True
@@ -200,11 +200,6 @@ class RowMachine(FewColumnsMixin, PathMixin, ProximityClassifier):
     def _block(self, S, members):
         """What the members' machine is trained on: their own block, or their rows."""
         return S[members] if self._on_features else square_block(S, members)
-
-    def _scores_to_response(self, scores, response):
-        if response == "decision_function":
-            return scores[:, 1] if scores.shape[1] == 2 else scores
-        return super()._scores_to_response(scores, response)
 
 
 def _times(rows, coef):

@@ -8,13 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 from similis._utils.base import ProximityClassifier
 from similis._utils.neighbors import cut_to, n_candidates
 from similis._utils.params import Integral, at_least, choice, positive, validated
-from similis._utils.path import PathMixin
+from similis._utils.path import MarginPathMixin
 from similis.solvers import local_svm_scores, top_k
 
 __all__ = ["SVMKNN"]
 
 
-class SVMKNN(PathMixin, ProximityClassifier):
+class SVMKNN(MarginPathMixin, ProximityClassifier):
     """SVM-KNN: classify each object by a support vector machine trained on its k nearest neighbours alone.
 
     The machine is local where a global one is misled, as on sparse similarities, and looks at more than votes. With
@@ -155,8 +155,3 @@ class SVMKNN(PathMixin, ProximityClassifier):
             S, indices, values, codes, len(self.classes_), grid, costs, spectrum=self.spectrum, n_jobs=self.n_jobs
         )
         return [table[t, r] for t, r in zip(places, at)]
-
-    def _scores_to_response(self, scores, response):
-        if response == "decision_function":
-            return scores[:, 1] if scores.shape[1] == 2 else scores
-        return super()._scores_to_response(scores, response)

@@ -1,0 +1,267 @@
+"""The Indefinite SVM: a machine that learns the whole kernel, by its squared distance from the similarities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+
+from similis import _kernels
+from similis.solvers._interior_point import InteriorPoint, balanced, class_balance
+from similis.solvers._local_svm import svm_path
+from similis.solvers._lp_margin import best_intercept
+from similis.solvers._spectral_blocks import Block
+
+__all__ = ["IndefiniteFit", "IndefiniteMachine"]
+
+Array = NDArray[np.float64]
+_TARGET = 1e-8  # relative gap at which the ascent ends
+
+
+@dataclass(frozen=True)
+class IndefiniteFit:
+    """Solution of :meth:`IndefiniteMachine.solve`.
+
+    Attributes
+    ----------
+    v : ndarray of shape (n,)
+        y . alpha, which are the coefficients of the machine on the learnt kernel; zeros for objects without a label.
+    intercept : float
+        b, the best for `v`.
+    objective : float
+        The value of [chen2010] Eq. (5.8) at alpha.
+    gap : float
+        How far that is at most below its maximum.
+    worth : float
+        The objective less the distance that no kernel avoids: what the gap is compared with.
+    distance : float
+        ||K - S||_F of the learnt kernel K = (S + v v' / (4 rho))_+.
+    n_iter : int
+        Steps of ascent, and interior-point steps where it stalled.
+    """
+
+    v: Array
+    intercept: float
+    objective: float
+    gap: float
+    worth: float
+    distance: float
+    n_iter: int
+
+
+class IndefiniteMachine:
+    """One training set, for all (C, rho) of a grid.
+
+    Maximises min_K 1'alpha - v'Kv / 2 + rho ||K - S||_F^2, K positive semi-definite and v = y . alpha, over
+    0 <= alpha <= C, y'alpha = 0, [chen2010] Eq. (5.8).
+
+    Parameters
+    ----------
+    values, vectors : ndarray of shape (n,) and (n, n)
+        The eigen-system of S; eigenvalues ascend.
+    y : array of shape (n,)
+        Labels, 1 and -1, both present; 0 for an object whose row of K is learnt but whose label is not known.
+
+    Notes
+    -----
+    The inner minimum is at K = (S + v v' / (4 rho))_+, Eq. (5.9), so that the value and its gradient need the
+    eigenvalues of a diagonal matrix updated by a vector: O(n^2), by its secular equation, equal eigenvalues of S being
+    merged. Accelerated ascent from the machine on S clipped takes such gradients. Where its gap is not closed in about
+    the time a few decompositions take, Newton's method takes over: an interior point whose Hessian comes from the
+    divided differences of max(., 0) at the eigenvalues.
+
+    The gap is that of the saddle: with the best b, alpha and K give v'Kv + C sum hinge - 1'alpha above the optimum.
+    """
+
+    def __init__(self, values: NDArray[Any], vectors: NDArray[Any], y: ArrayLike) -> None:
+        self.y = np.ascontiguousarray(y, dtype=np.float64)
+        values = np.asarray(values, dtype=np.float64)
+        self.vectors = np.ascontiguousarray(vectors, dtype=np.float64)
+        scale = float(np.abs(values).max(initial=0.0))
+        # Equal eigenvalues up to round-off are one pole: z lies along one direction of their space.
+        starts = np.append(True, np.diff(values) > 1e-14 * scale)
+        self.group = np.cumsum(starts, dtype=np.intp) - 1
+        self.poles = np.ascontiguousarray(values[starts])
+        self.values = self.poles[self.group]
+        self.known = np.flatnonzero(self.y)
+        self.below = float((np.minimum(self.values, 0.0) ** 2).sum())  # squared distance from the cone
+        self._clipped: dict[float, Array] = {}
+        self._matrix: Array | None = None
+
+    @property
+    def matrix(self) -> Array:
+        """S, put together when first needed."""
+        if self._matrix is None:
+            self._matrix = (self.vectors * self.values) @ self.vectors.T
+        return self._matrix
+
+    def solve(self, C: float, rho: float, start: Array | None = None) -> IndefiniteFit:
+        """Solve for one C and one rho.
+
+        Parameters
+        ----------
+        C, rho : float
+            Bound of alpha and weight of the distance, positive.
+        start : ndarray of shape (n,), optional
+            A feasible v; that of the machine on S clipped by default.
+
+        Returns
+        -------
+        IndefiniteFit
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from similis.solvers import IndefiniteMachine
+        >>> fit = IndefiniteMachine([-1.0, 1.0], np.eye(2)[::-1], [1, -1]).solve(C=10.0, rho=1.0)
+        >>> bool(fit.gap < 1e-7), fit.v.round(4)
+        (True, array([ 1.1252, -1.1252]))
+        """
+        v = self._machine_on_clip(C) if start is None else start
+        best = self.certified(v, C, rho)
+        work = _Ascent(self, C, rho, v)
+        n, taken = len(self.y), 0
+        while best.gap > _TARGET * best.worth and taken < max(100, n):
+            taken += work.run(10)
+            best = min(best, self.certified(work.v, C, rho, taken), key=lambda fit: fit.gap)
+        if best.gap > _TARGET * best.worth:
+            best = min(best, self._newton(C, rho, taken), key=lambda fit: fit.gap)
+        return best
+
+    def update(self, v: Array, rho: float) -> tuple[Array, float]:
+        """K v and ||K||^2 - ||S_+||^2 for K = (S + v v' / (4 rho))_+."""
+        return self._update(v, rho, False)
+
+    def project(self, v: Array, rho: float) -> Array:
+        """The projection of v on the range of K; rho may be infinite."""
+        if rho == np.inf:
+            U = self.vectors[:, self.values > 0]
+            return np.asarray(U @ (U.T @ v))
+        return self._update(v, rho, True)[0]
+
+    def _update(self, v: Array, rho: float, project: bool) -> tuple[Array, float]:
+        z = self.vectors.T @ v
+        weight = np.bincount(self.group, weights=z**2, minlength=len(self.poles))
+        factor, work = np.empty_like(self.poles), np.empty((3, len(self.poles)))
+        value = _kernels.rank_one_positive(self.poles, weight, 0.25 / rho, project, factor, work)
+        return np.asarray(self.vectors @ (factor[self.group] * z)), float(value)
+
+    def certified(self, v: Array, C: float, rho: float, n_iter: int = 0) -> IndefiniteFit:
+        """With intercept, objective and gap."""
+        Kv, value = self.update(v, rho)
+        y, f = self.y[self.known], Kv[self.known]
+        b = best_intercept(f, y, C)
+        square = float(v @ Kv)
+        total = float(self.y @ v)
+        objective = total - rho * value + rho * self.below
+        gap = square + C * float(np.maximum(1 - y * (f + b), 0.0).sum()) - total
+        distance = np.sqrt(max(self.below - value + square / (2 * rho), 0.0))
+        worth = max(total - rho * value, 1e-12)
+        return IndefiniteFit(v, b, objective, max(gap, 0.0), worth, float(distance), n_iter)
+
+    def kernel(self, v: Array, rho: float) -> tuple[Array, Array]:
+        """Eigenvalues above zero and eigenvectors of K = (S + v v' / (4 rho))_+; rho may be infinite."""
+        M = self.matrix + (0.0 if rho == np.inf else np.outer(v, v) / (4 * rho))
+        values, vectors = linalg.eigh(M, driver="evd", check_finite=False)
+        keep = values > 10 * np.sqrt(len(v)) * np.finfo(np.float64).eps * float(np.abs(values).max(initial=0.0))
+        return values[keep], vectors[:, keep]
+
+    def _machine_on_clip(self, C: float) -> Array:
+        """The v of the support vector machine on S clipped."""
+        if C not in self._clipped:
+            U = self.vectors[self.known]
+            K = (U * np.maximum(self.values, 0.0)) @ U.T
+            v = np.zeros_like(self.y)
+            v[self.known] = svm_path(K, self.y[self.known], [C]).coef[0]
+            self._clipped[C] = v
+        return self._clipped[C]
+
+    def _newton(self, C: float, rho: float, taken: int) -> IndefiniteFit:
+        """Interior-point steps until the gap is closed, or what is left of it is round-off."""
+        y = self.y[self.known]
+        point = InteriorPoint(y, [_KernelOfVector(self, C, rho)], class_balance(y))
+        best, last = None, 0
+        for step in range(1, 101):
+            moved = point.step()
+            v = np.zeros_like(self.y)
+            v[self.known] = C * y * balanced(np.clip(point.x, 0.0, 1.0), y)
+            fit = self.certified(v, C, rho, taken + step)
+            if best is None or fit.gap < best.gap:
+                best, last = fit, step
+            if not moved or best.gap <= 0.1 * _TARGET * best.worth or step - last > 15:
+                break
+        assert best is not None
+        return best
+
+
+class _Ascent:
+    """The arrays of the compiled ascent."""
+
+    def __init__(self, machine: IndefiniteMachine, C: float, rho: float, v: Array) -> None:
+        n, r = len(machine.y), len(machine.poles)
+        self.arguments = machine.vectors, machine.poles, machine.group, machine.y, float(C), float(rho)
+        z = machine.vectors.T @ v
+        self.V, self.Z, self.work = np.zeros((5, n)), np.zeros((5, n)), np.zeros((5, r))
+        self.V[:3], self.Z[:3] = v, z
+        slope = float(np.abs(machine.poles).max(initial=0.0)) + 0.25 / rho * float(v @ v)
+        value = float(machine.y @ v) - rho * machine.update(v, rho)[1]
+        self.state = np.array([max(slope, 1e-12), 1.0, value])
+
+    @property
+    def v(self) -> Array:
+        """Where it stands."""
+        return self.V[0].copy()
+
+    def run(self, steps: int) -> int:
+        """Take so many steps."""
+        _kernels.ascend(*self.arguments, steps, self.V, self.Z, self.work, self.state)
+        return steps
+
+
+class _KernelOfVector(Block):
+    """The number rho ||(S + v v' / (4 rho))_+||^2 / C as a cost of x, v = C y . x: convex, without constraints."""
+
+    def __init__(self, machine: IndefiniteMachine, C: float, rho: float) -> None:
+        self.machine, self.C, self.rho = machine, C, rho
+        self.s = self.z = self.ds = self.dz = np.zeros(0)
+
+    def start(self, x: Array, mean: float) -> None:
+        """Nothing to choose."""
+
+    def look(self, x: Array) -> Array:
+        """Gradient y . (M_+ v), from the decomposition that the Hessian needs."""
+        known, y = self.machine.known, self.machine.y
+        v = np.zeros_like(y)
+        v[known] = self.C * y[known] * x
+        M = self.machine.matrix + np.outer(v, v) / (4 * self.rho)
+        self.mu, self.W = linalg.eigh(M, driver="evd", check_finite=False)
+        self.h = self.W.T @ v
+        return np.asarray(y[known] * (self.W[known] @ (np.maximum(self.mu, 0.0) * self.h)))
+
+    def eliminate(self, H: Array) -> None:
+        """Second derivative, T the divided differences of max(., 0): diag(mu_+ + T h^2 / (4 rho)) + T . hh' / (4 rho).
+
+        T is 1 among positive eigenvalues, 0 among negative ones, mu_i / (mu_i - mu_j) between them.
+        """
+        machine, sigma = self.machine, 0.25 / self.rho
+        positive = self.mu > 0
+        up = np.maximum(self.mu, 0.0)
+        T = np.zeros((len(up), len(up)))
+        T[np.ix_(positive, positive)] = 1.0
+        mixed = up[positive, None] / (self.mu[positive, None] - self.mu[~positive])
+        T[np.ix_(positive, ~positive)] = mixed
+        T[np.ix_(~positive, positive)] = mixed.T
+        inner = sigma * T * self.h[:, None] * self.h
+        inner.flat[:: len(up) + 1] += up + sigma * (T @ self.h**2)
+        B = machine.y[machine.known, None] * self.W[machine.known]
+        H += self.C * ((B @ inner) @ B.T)
+
+    def push(self, e: Array) -> Array:
+        """Nothing to eliminate."""
+        return np.zeros(len(self.machine.known))
+
+    def pull(self, dx: Array, e: Array) -> None:
+        """Nothing follows."""
