@@ -10,7 +10,6 @@ overhead is below a tenth of the work; nine in ten of the neighbours are found.
 """
 
 import argparse
-import json
 import os
 import resource
 import shutil
@@ -22,7 +21,9 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import numpy as np
-from _measure import RESULTS, Benchmark, seconds
+from _measure import Benchmark, seconds
+from _scale_landmarks import landmarks
+from _scale_page import page
 from sklearn.pipeline import make_pipeline
 
 import similis as s
@@ -262,92 +263,6 @@ def neighbors(n):
     print(bench.write())
 
 
-LANDMARKS = {
-    "features": "PairwiseLandmarks, linear SVM",
-    "nystrom": "PairwiseLandmarks(output='nystrom'), linear SVM",
-    "kcenter": "Landmarks(selection='kcenter'), linear SVM",
-    "prototypes": "DissimilaritySpace(selection='kcenter'), linear SVM",
-    "psvm": "PairwiseLandmarks, P-SVM",
-}
-
-
-def landmark_model(kind, measure, k):
-    """Features of k landmarks and a linear machine on them."""
-    from sklearn.svm import LinearSVC
-
-    objects = s.PairwiseLandmarks(measure, n_landmarks=k, random_state=0)
-    if kind == "features":
-        return make_pipeline(objects, LinearSVC(C=0.1))
-    if kind == "nystrom":
-        return make_pipeline(objects.set_params(output="nystrom"), LinearSVC(C=1.0))
-    if kind == "kcenter":
-        return make_pipeline(s.Pairwise(measure), s.Landmarks(k, selection="kcenter", random_state=0), LinearSVC(C=1.0))
-    if kind == "prototypes":
-        space = s.DissimilaritySpace(n_prototypes=k, selection="kcenter")
-        return make_pipeline(s.Pairwise(measure), s.ToDissimilarity(), space, LinearSVC(C=0.1))
-    return make_pipeline(objects, s.PotentialSVM(normalize=True, columns="features"))
-
-
-def landmarks(n):
-    """Error of a linear machine on landmarks against the machine on the whole matrix, on real data."""
-    from sklearn.model_selection import StratifiedShuffleSplit
-    from sklearn.svm import SVC
-
-    bench = Benchmark("scale_landmarks")
-    problems = {"votes": (s.Counting(), s.load_votes), "promoters": (s.Counting(), s.load_promoters),
-                "sonar": (s.RBF(gamma=1.0), s.load_sonar)}  # fmt: skip
-    warnings.simplefilter("ignore")
-    for name, (measure, load) in problems.items():
-        X, y = load(return_X_y=True)
-        X = np.asarray(X)
-        splits = list(StratifiedShuffleSplit(n or 20, test_size=0.2, random_state=0).split(X, y))
-        full = make_pipeline(s.Pairwise(measure), s.SpectrumClip(), SVC(kernel="precomputed"))
-        errors = {"full": [1 - full.fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits]}
-        for kind in LANDMARKS:
-            for k in (2, 5, 10, 20, 40, 80):
-                model = landmark_model(kind, measure, k)
-                errors[f"{kind} {k}"] = [1 - model.fit(X[a], y[a]).score(X[b], y[b]) for a, b in splits]
-        for label, found in errors.items():
-            bench.items.append({"name": f"{name}, {label}", "problem": name, "n": len(X), "method": label,
-                                "error": float(np.mean(found)),
-                                "standard_error": float(np.std(found, ddof=1) / np.sqrt(len(found)))})  # fmt: skip
-        print(name, {label: round(float(np.mean(found)), 3) for label, found in errors.items()}, flush=True)
-    print(bench.write())
-    draw(bench.items)
-
-
-def draw(items):
-    """The figure of the guide."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    plt.rcParams["svg.hashsalt"] = "similis"
-    names = list(dict.fromkeys(item["problem"] for item in items))
-    figure, axes = plt.subplots(1, len(names), figsize=(3.2 * len(names), 3.8), sharey=True, layout="constrained")
-    colors = ("#1f77b4", "#d95f02", "#7570b3", "#1b9e77", "#b03060")
-    for axis, name in zip(axes, names):
-        own = [item for item in items if item["problem"] == name]
-        for (kind, label), color in zip(LANDMARKS.items(), colors):
-            points = [(int(i["method"].split()[1]), i) for i in own if i["method"].startswith(kind + " ")]
-            axis.errorbar([k for k, _ in points], [100 * i["error"] for _, i in points],
-                          [100 * i["standard_error"] for _, i in points], label=label, color=color, marker="o",
-                          ms=3, lw=1)  # fmt: skip
-        axis.axhline(
-            100 * next(i["error"] for i in own if i["method"] == "full"), color="k", ls="--",
-            label="all objects, SVM on the clipped matrix",
-        )  # fmt: skip
-        axis.set(xscale="log", title=f"{name} (n = {own[0]['n']})", xlabel="landmarks")
-        axis.set_xticks([2, 5, 10, 20, 40, 80], ["2", "5", "10", "20", "40", "80"])
-        axis.minorticks_off()
-    axes[0].set_ylabel("error on new objects, %")
-    figure.legend(*axes[0].get_legend_handles_labels(), frameon=False, ncols=2, loc="outside lower center", fontsize=8)
-    path = Path(__file__).parents[1] / "docs" / "figures" / "landmarks.svg"
-    figure.savefig(path, metadata={"Date": None})
-    print(path)
-
-
 FAMILIES = ("neighbors", "discriminant", "mixture", "svm", "normal", "maxsim")
 SMALL = {"CompletionSVM": 60, "FullKernelSVM": 200, "SimMKL": 300, "IndefiniteSVM": 300, "LPMachine": 300, "SBC": 600,
          "SimSVM": 600, "PotentialSVM": 600, "NormalLinear": 1000, "NormalQuadratic": 1000, "PseudoFisher": 1000,
@@ -434,119 +349,6 @@ def families(n):
         print(method.name, [round(v, 2) for v in slopes], table[-1].tolist(), flush=True)
         bench.write()
     print(bench.write())
-
-
-def page(n):
-    """Fill the tables of docs/guide/scale.md from the results."""
-    path = Path(__file__).parents[1] / "docs" / "guide" / "scale.md"
-    text = path.read_text()
-    for name, table in (("disk", _disk), ("cluster", _cluster), ("index", _index), ("neighbors", _neighbors),
-                        ("compact", _compact),
-                        ("families", _families), ("ten million", _ten_million)):  # fmt: skip
-        start, stop = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
-        before, rest = text.split(start)
-        text = before + start + "\n".join(table()) + "\n" + stop + rest.split(stop)[1]
-    path.write_text(text)
-
-
-def _items(part):
-    return json.loads((RESULTS / f"scale_{part}.json").read_text())["items"]
-
-
-def _disk():
-    yield "| | seconds | beside | seconds | ratio | floor |"
-    yield "|---|---|---|---|---|---|"
-    for i in _items("disk"):
-        ours, peer = min(i["ours_seconds"]), min(i["peer_seconds"])
-        yield f"| {i['name']}, {i['gigabytes']:.2f} GB | {ours:.2f} | {i['peer']} | {peer:.2f} | {i['ratio']:.2f} | {i['floor'] or ''} |"  # noqa: E501
-
-
-def _cluster():
-    yield "| tiles | bare work | here | 1 worker | 2 workers | speed-up | over bare work (floor 10 %) | over here |"
-    yield "|---|---|---|---|---|---|---|---|"
-    for i in _items("cluster"):
-        yield (
-            f"| {i['tiles']}, {i['work_seconds'] / i['tiles']:.2f} s each | {i['work_seconds']:.1f} s | {i['here_seconds']:.1f} s | "  # noqa: E501
-            f"{i['one_worker_seconds']:.1f} s | {i['two_workers_seconds']:.1f} s | {i['speed_up']:.2f} | {100 * i['overhead']:.1f} % | "  # noqa: E501
-            f"{100 * (i['one_worker_seconds'] / i['here_seconds'] - 1):.1f} % |"
-        )
-
-
-def _index():
-    yield "| | pairs | here | 1 worker | 2 workers | speed-up |"
-    yield "|---|---|---|---|---|---|"
-    for i in _items("index"):
-        yield (
-            f"| {i['name']} | {i['pairs']:,} | {i['here_seconds']:.1f} s | {i['one_worker_seconds']:.1f} s | "
-            f"{i['two_workers_seconds']:.1f} s | {i['one_worker_seconds'] / i['two_workers_seconds']:.2f} |"
-        )
-
-
-def _neighbors():
-    yield "| objects | kept | pairs an object | of all pairs | recall at 10 | of new objects | to build | to build exactly | new objects a second | peak memory |"  # noqa: E501
-    yield "|---|---|---|---|---|---|---|---|---|---|"
-    items = _items("neighbors") + _items("million")
-    for i in items:
-        if "kept" in i:
-            yield (
-                f"| {i['n']:,} | {i['kept']} | {i['pairs_per_object']:.0f} | {100 * i['share_of_pairs']:.2g} % | "
-                f"{i['recall_at_10']:.3f} | {i['query_recall_at_10']:.3f} | {i['fit_seconds']:.0f} s | "
-                f"{i['n'] ** 2 / 2 * _pair_seconds():,.0f} s | {1 / i['query_seconds']:.0f} | {i['peak_gigabytes']:.1f} GB |"  # noqa: E501
-            )
-    yield ""
-    yield f"| on the index of {items[-1]['n']:,} | right | new objects a second |"
-    yield "|---|---|---|"
-    for i in items:
-        if "accuracy" in i and i["n"] == items[-1]["n"]:
-            yield f"| `{i['name'].removesuffix(' on the index')}` | {100 * i['accuracy']:.1f} % | {i['queries_per_second']:.0f} |"  # noqa: E501
-
-
-def _compact():
-    yield "| | comparisons a new object | after `compact` | speed-up |"
-    yield "|---|---|---|---|"
-    for i in _items("compact"):
-        yield f"| {i['name']} | {i['comparisons_before']:.0f} | {i['comparisons_after']:.0f} | {i['ratio']:.1f} |"
-
-
-def _families():
-    yield "| method | family | n | fit | exponent | fit at n = 100,000 | a new row | exponent | memory at fit, matrices |"  # noqa: E501
-    yield "|---|---|---|---|---|---|---|---|---|"
-    for i in _items("families"):
-        n = i["n"][-1]
-        yield (
-            f"| `{i['name']}` | {i.get('family', '')} | {n:.0f} | {i['fit_seconds'][-1]:.3f} s | {i['fit_exponent']:.1f} | {_at_100000(i):,.0f} s | "  # noqa: E501
-            f"{1e6 * i['row_seconds'][-1]:.0f} us | {i['row_exponent']:.1f} | {i['fit_bytes'][-1] / (4 * n * n):.2f} |"
-        )
-
-
-def _at_100000(i):
-    """A matrix is read at least once, so the exponent is at least 2 in the end."""
-    return i["fit_seconds"][-1] * (1e5 / i["n"][-1]) ** max(2.0, i["fit_exponent"])
-
-
-def _pair_seconds():
-    """Cost of a comparison in the measurement of all pairs to disk."""
-    whole = next(i for i in _items("disk") if i["name"].startswith("measuring"))
-    return min(whole["ours_seconds"]) / (whole["gigabytes"] * 1e9 / 4 / 2)
-
-
-def _ten_million():
-    """What 100 workers would take for 10 million objects, from the cost of a pair and of a task as measured."""
-    n, workers = 1e7, 100
-    pair = _pair_seconds()
-    task = _items("cluster")[0]["seconds_per_empty_task"]
-    built = [i for i in _items("million") if i.get("kept") == 15][-1]
-    yield "| 10 million objects | pairs | tasks | work | scheduler | on disk |"
-    yield "|---|---|---|---|---|---|"
-    for name, pairs, size in (("all pairs", n * n / 2, 4 * n * n), ("1,000 landmarks", 1000 * n, 4000 * n)):
-        tasks = max(workers, pairs / 4096**2)
-        hours = f"{pairs * pair / workers / 3600:.2g} h on 100 workers | {tasks * task / 3600:.2g} h"
-        yield f"| {name} | {pairs:.1e} | {tasks:,.0f} | {hours} | {size / 1e9:,.0f} GB |"
-    less = next(i for i in _items("neighbors") if i.get("kept") == 15)
-    exponent = np.log(built["fit_seconds"] / less["fit_seconds"]) / np.log(built["n"] / less["n"])
-    hours = built["fit_seconds"] * (n / built["n"]) ** exponent / 3600
-    pairs = built["pairs_per_object"] * n
-    yield f"| the index, on one core, exponent {exponent:.2f} | {pairs:.1e} | none | {hours:.2g} h | none | {8 * 15 * n / 1e9:,.1f} GB |"  # noqa: E501
 
 
 PARTS = {"disk": disk, "cluster": cluster, "index": cluster_index, "neighbors": neighbors, "landmarks": landmarks,

@@ -22,6 +22,7 @@ def load_script(path):
 README = load_script(ROOT / "scripts" / "readme.py")
 TARGETS = load_script(ROOT / "benchmarks" / "targets.py").TARGETS
 RUN = load_script(ROOT / "benchmarks" / "run.py")
+SCALE = load_script(ROOT / "benchmarks" / "_scale_page.py")
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda p: p.stem)
@@ -40,6 +41,11 @@ def test_records_hold_versions_machine_and_every_repeat(path):
 @pytest.mark.parametrize(("page", "name"), list(README.SECTIONS))
 def test_pages_quote_what_the_repository_holds(page, name):
     assert README.quoted(page, name) == README.SECTIONS[page, name](), "run: python scripts/readme.py --write"
+
+
+def test_the_page_on_scale_quotes_what_was_measured():
+    text = SCALE.PAGE.read_text()
+    assert SCALE.filled(text) == text, "run: python benchmarks/bench_scale.py page"
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda t: f"{t.item}-{t.peer}")

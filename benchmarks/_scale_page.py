@@ -1,0 +1,125 @@
+"""The tables of docs/guide/scale.md, from the results of ``bench_scale.py``."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "guide" / "scale.md"
+
+
+def page(n=None):
+    """Fill the tables of docs/guide/scale.md from the results."""
+    PAGE.write_text(filled(PAGE.read_text()))
+
+
+def filled(text):
+    """The page with its tables as the results have them."""
+    tables = {"disk": _disk, "cluster": _cluster, "index": _index, "neighbors": _neighbors, "compact": _compact,
+              "families": _families, "ten million": _ten_million}  # fmt: skip
+    for name, table in tables.items():
+        start, stop = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+        before, rest = text.split(start)
+        text = before + start + "\n".join(table()) + "\n" + stop + rest.split(stop)[1]
+    return text
+
+
+def _items(part):
+    return json.loads((ROOT / "benchmarks" / "results" / f"scale_{part}.json").read_text())["items"]
+
+
+def _disk():
+    yield "| | seconds | beside | seconds | ratio | floor |"
+    yield "|---|---|---|---|---|---|"
+    for i in _items("disk"):
+        ours, peer = min(i["ours_seconds"]), min(i["peer_seconds"])
+        yield f"| {i['name']}, {i['gigabytes']:.2f} GB | {ours:.2f} | {i['peer']} | {peer:.2f} | {i['ratio']:.2f} | {i['floor'] or ''} |"  # noqa: E501
+
+
+def _cluster():
+    yield "| tiles | bare work | here | 1 worker | 2 workers | speed-up | over bare work (floor 10 %) | over here |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for i in _items("cluster"):
+        yield (
+            f"| {i['tiles']}, {i['work_seconds'] / i['tiles']:.2f} s each | {i['work_seconds']:.1f} s | {i['here_seconds']:.1f} s | "  # noqa: E501
+            f"{i['one_worker_seconds']:.1f} s | {i['two_workers_seconds']:.1f} s | {i['speed_up']:.2f} | {100 * i['overhead']:.1f} % | "  # noqa: E501
+            f"{100 * (i['one_worker_seconds'] / i['here_seconds'] - 1):.1f} % |"
+        )
+
+
+def _index():
+    yield "| | pairs | here | 1 worker | 2 workers | speed-up |"
+    yield "|---|---|---|---|---|---|"
+    for i in _items("index"):
+        yield (
+            f"| {i['name']} | {i['pairs']:,} | {i['here_seconds']:.1f} s | {i['one_worker_seconds']:.1f} s | "
+            f"{i['two_workers_seconds']:.1f} s | {i['one_worker_seconds'] / i['two_workers_seconds']:.2f} |"
+        )
+
+
+def _neighbors():
+    yield "| objects | kept | pairs an object | of all pairs | recall at 10 | of new objects | to build | to build exactly | new objects a second | peak memory |"  # noqa: E501
+    yield "|---|---|---|---|---|---|---|---|---|---|"
+    items = _items("neighbors") + _items("million")
+    for i in items:
+        if "kept" in i:
+            yield (
+                f"| {i['n']:,} | {i['kept']} | {i['pairs_per_object']:.0f} | {100 * i['share_of_pairs']:.2g} % | "
+                f"{i['recall_at_10']:.3f} | {i['query_recall_at_10']:.3f} | {i['fit_seconds']:.0f} s | "
+                f"{i['n'] ** 2 / 2 * _pair_seconds():,.0f} s | {1 / i['query_seconds']:.0f} | {i['peak_gigabytes']:.1f} GB |"  # noqa: E501
+            )
+    yield ""
+    yield f"| on the index of {items[-1]['n']:,} | right | new objects a second |"
+    yield "|---|---|---|"
+    for i in items:
+        if "accuracy" in i and i["n"] == items[-1]["n"]:
+            yield f"| `{i['name'].removesuffix(' on the index')}` | {100 * i['accuracy']:.1f} % | {i['queries_per_second']:.0f} |"  # noqa: E501
+
+
+def _compact():
+    yield "| | comparisons a new object | after `compact` | speed-up |"
+    yield "|---|---|---|---|"
+    for i in _items("compact"):
+        yield f"| {i['name']} | {i['comparisons_before']:.0f} | {i['comparisons_after']:.0f} | {i['ratio']:.1f} |"
+
+
+def _families():
+    yield "| method | family | n | fit | exponent | fit at n = 100,000 | a new row | exponent | memory at fit, matrices |"  # noqa: E501
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for i in _items("families"):
+        n = i["n"][-1]
+        yield (
+            f"| `{i['name']}` | {i.get('family', '')} | {n:.0f} | {i['fit_seconds'][-1]:.3f} s | {i['fit_exponent']:.1f} | {_at_100000(i):,.0f} s | "  # noqa: E501
+            f"{1e6 * i['row_seconds'][-1]:.0f} us | {i['row_exponent']:.1f} | {i['fit_bytes'][-1] / (4 * n * n):.2f} |"
+        )
+
+
+def _at_100000(i):
+    """A matrix is read at least once, so the exponent is at least 2 in the end."""
+    return i["fit_seconds"][-1] * (1e5 / i["n"][-1]) ** max(2.0, i["fit_exponent"])
+
+
+def _pair_seconds():
+    """Cost of a comparison in the measurement of all pairs to disk."""
+    whole = next(i for i in _items("disk") if i["name"].startswith("measuring"))
+    return min(whole["ours_seconds"]) / (whole["gigabytes"] * 1e9 / 4 / 2)
+
+
+def _ten_million():
+    """What 100 workers would take for 10 million objects, from the cost of a pair and of a task as measured."""
+    n, workers = 1e7, 100
+    pair = _pair_seconds()
+    task = _items("cluster")[0]["seconds_per_empty_task"]
+    built = [i for i in _items("million") if i.get("kept") == 15][-1]
+    yield "| 10 million objects | pairs | tasks | work | scheduler | on disk |"
+    yield "|---|---|---|---|---|---|"
+    for name, pairs, size in (("all pairs", n * n / 2, 4 * n * n), ("1,000 landmarks", 1000 * n, 4000 * n)):
+        tasks = max(workers, pairs / 4096**2)
+        hours = f"{pairs * pair / workers / 3600:.2g} h on 100 workers | {tasks * task / 3600:.2g} h"
+        yield f"| {name} | {pairs:.1e} | {tasks:,.0f} | {hours} | {size / 1e9:,.0f} GB |"
+    less = next(i for i in _items("neighbors") if i.get("kept") == 15)
+    exponent = np.log(built["fit_seconds"] / less["fit_seconds"]) / np.log(built["n"] / less["n"])
+    hours = built["fit_seconds"] * (n / built["n"]) ** exponent / 3600
+    pairs = built["pairs_per_object"] * n
+    yield f"| the index, on one core, exponent {exponent:.2f} | {pairs:.1e} | none | {hours:.2g} h | none | {8 * 15 * n / 1e9:,.1f} GB |"  # noqa: E501
