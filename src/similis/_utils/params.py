@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOp
 __all__ = [
     "HasMethods",
     "Integral",
-    "Interval",
+    "Number",
     "Options",
     "Real",
     "StrOptions",
@@ -39,21 +39,29 @@ def validated_function(constraints: dict[str, list[Any]]) -> Callable[..., Any]:
     return validate_params(constraints, prefer_skip_nested_validation=True)
 
 
+class Number(Interval):
+    """Numbers in an interval; True and False are none, though Python counts with them."""
+
+    def is_satisfied_by(self, value: Any) -> bool:
+        """Whether `value` is one of them."""
+        return not isinstance(value, bool) and bool(super().is_satisfied_by(value))
+
+
 def choice(*names: str) -> StrOptions:
     """One of these strings."""
     return StrOptions(set(names))
 
 
-def at_least(low: int) -> Interval:
+def at_least(low: int) -> Number:
     """An integer not below `low`."""
-    return Interval(Integral, low, None, closed="left")
+    return Number(Integral, low, None, closed="left")
 
 
-def positive() -> Interval:
+def positive() -> Number:
     """A real number above zero."""
-    return Interval(Real, 0, None, closed="neither")
+    return Number(Real, 0, None, closed="neither")
 
 
-def between(low: float | None, high: float | None, closed: str = "both") -> Interval:
+def between(low: float | None, high: float | None, closed: str = "both") -> Number:
     """A real number in an interval; `closed` is both, left, right or neither."""
-    return Interval(Real, low, high, closed=closed)
+    return Number(Real, low, high, closed=closed)

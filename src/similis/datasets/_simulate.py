@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from scipy import linalg
 from scipy import sparse as sp
 from sklearn.utils import Bunch, check_random_state
 
-from similis._utils.params import Interval, at_least, between, choice, validated_function
+from similis._utils.params import at_least, between, choice, validated_function
 from similis._utils.validation import Kind
 
 __all__ = ["make_perturbed_centroids", "make_similarity"]
@@ -74,7 +73,7 @@ def make_perturbed_centroids(
     rates = _check_rates(p)
     random = check_random_state(random_state)
     # [cazzanti2007] sec. 6.1.2 -> c_gj uniform on {0, 1}^d, all independent
-    centroids = [random.randint(0, 2, size=(len(rate), int(d))).astype(np.uint8) for rate in rates]
+    centroids = [random.randint(0, 2, size=(len(rate), d)).astype(np.uint8) for rate in rates]
     data = Bunch(centroids=centroids)
     for part, n in (("train", n_train), ("test", n_test)):
         X, y, source = _perturb(centroids, rates, n, random)
@@ -86,10 +85,10 @@ def make_perturbed_centroids(
     {
         "n": [at_least(1)],
         "n_classes": [at_least(1)],
-        "separation": [Interval(Real, 0, None, closed="left")],
+        "separation": [between(0, None, "left")],
         "n_features": [at_least(1)],
         "indefinite": [between(0, 1, closed="left")],
-        "asymmetric": [Interval(Real, 0, None, closed="left")],
+        "asymmetric": [between(0, None, "left")],
         "sparse": [between(0, 1)],
         "missing": [between(0, 1)],
         "duplicates": [at_least(0)],

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels
-from similis._utils.params import Integral, Interval
+from similis._utils.params import Integral, Number
 from similis.measures._base import Tick, mirror_upper, over_rows
 from similis.measures._point_sets import PointSetMeasure, PointSets
 
@@ -68,7 +68,7 @@ class PyramidMatch(PointSetMeasure):
 
     _only_remembers = False
     # Beyond 53 halvings coordinates have no more digits.
-    _parameter_constraints = {"n_levels": [Interval(Integral, 1, 53, closed="both")], "normalize": ["boolean"]}
+    _parameter_constraints = {"n_levels": [Number(Integral, 1, 53, closed="both")], "normalize": ["boolean"]}
 
     def __init__(self, *, n_levels: int = 8, normalize: bool = True) -> None:
         self.n_levels = n_levels

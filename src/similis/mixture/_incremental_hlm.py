@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.decision import check_costs, class_priors
-from similis._utils.params import Integral, Interval, at_least, choice, validated
+from similis._utils.params import Integral, at_least, choice, validated
 from similis._utils.stored import block_of
 from similis._utils.validation import check_block, check_labels, show
 from similis.exceptions import ProximityError
@@ -115,7 +115,7 @@ class IncrementalHLM(HLMClassifier):
     _parameter_constraints = {
         "scheme": [choice("append", "resample")],
         "n_components": [at_least(1)],
-        "growth": [Interval(Integral, 0, None, closed="left")],
+        "growth": [at_least(0)],
         "sample_size": [at_least(1)],
         "bounded": ["boolean"],
         "max_components": [at_least(1), None],
