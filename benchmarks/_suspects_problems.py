@@ -14,12 +14,13 @@ from similis.datasets import load_promoters, load_sonar
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from oracles import damage as base
+from oracles import dissimilarities as made
 
 DETECTABLE = 6.0  # changes above so many local predictive spreads are worth finding
 
 
 def euclid(X, p=2.0):
-    return base._minkowski(X, p)
+    return made._minkowski(X, p)
 
 
 def unit(D):
@@ -27,7 +28,7 @@ def unit(D):
 
 
 def noisy(D, rng, level, df=8):
-    return base._zero_diagonal(D * np.exp(level * base._noise(rng, len(D), base._student(df))))
+    return made._zero_diagonal(D * np.exp(level * made._noise(rng, len(D), made._student(df))))
 
 
 # Clean matrices
@@ -45,10 +46,10 @@ def singletons(share, tail):
         S = np.triu(S, 1) + np.triu(S, 1).T
         same = y[:, None] == y[None]
         close = 12 * np.exp(-0.5 * euclid(rng.normal(size=(n, 4)))) * tight[y]
-        S = (np.where(same, 2 + close, S) + 0.15 * np.abs(base._noise(rng, n, base._student(8)))) * np.sqrt(
+        S = (np.where(same, 2 + close, S) + 0.15 * np.abs(made._noise(rng, n, made._student(8)))) * np.sqrt(
             length[:, None] * length[None]
         )
-        return base._zero_diagonal(S.max() - S if tail else 1 / (0.2 + np.abs(S)))
+        return made._zero_diagonal(S.max() - S if tail else 1 / (0.2 + np.abs(S)))
 
     return make
 
@@ -57,10 +58,10 @@ def judged_twice(levels):
     """Judgements in both directions, asymmetric, on few levels; each judge of a row has a bias."""
 
     def make(rng, n):
-        D = unit(base.vectors(dims=4, n_classes=5, spread=2.0)(rng, n))
+        D = unit(made.vectors(dims=4, n_classes=5, spread=2.0)(rng, n))
         J = D * rng.lognormal(0, 0.12, size=n)[:, None] + 0.25 * rng.normal(size=(n, n))
         q = np.quantile(J, np.linspace(0, 1, levels + 1)[1:-1])
-        return base._zero_diagonal(np.searchsorted(q, J).astype(float))
+        return made._zero_diagonal(np.searchsorted(q, J).astype(float))
 
     return make
 
@@ -82,7 +83,7 @@ def correlation(samples):
         X = rng.normal(size=(6, samples))[rng.integers(6, size=n)] + rng.lognormal(0, 0.4, size=(n, 1)) * rng.normal(
             size=(n, samples)
         )
-        return base._zero_diagonal(1 - np.corrcoef(X))
+        return made._zero_diagonal(1 - np.corrcoef(X))
 
     return make
 
@@ -109,7 +110,7 @@ def tiny_classes(power):
 
 def rounded(levels):
     def make(rng, n):
-        D = base.vectors(dims=6, n_classes=4)(rng, n)
+        D = made.vectors(dims=6, n_classes=4)(rng, n)
         return np.round(D / D.max() * levels)
 
     return make
@@ -137,7 +138,7 @@ def contours(rng, n):
     X = sum(c[:, [k]] * np.sin((k + 1) * t + rng.uniform(0, 6.3, size=(n, 1)) * (k == 0)) for k in range(4))
     D = np.min([np.abs(X[:, None] - np.roll(X, s, axis=1)[None]).sum(axis=2) for s in range(24)], axis=0)
     size = rng.lognormal(0, 0.2, size=n)
-    return base._zero_diagonal(np.minimum(D, D.T) * np.minimum(size[:, None], size[None]) ** 0.7)
+    return made._zero_diagonal(np.minimum(D, D.T) * np.minimum(size[:, None], size[None]) ** 0.7)
 
 
 def loners(power):
@@ -185,7 +186,7 @@ NEW = {
     "exact copies": copies,
     "heavy spectrum": heavy_spectrum(2.0, 1.0),
     "heavy spectrum, city block": heavy_spectrum(1.0, 1.0),
-    "cubed": base.vectors(power=3.0),
+    "cubed": made.vectors(power=3.0),
     "contours": contours,
     "loners": loners(1.0),
     "loners, squared": loners(2.0),
