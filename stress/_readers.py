@@ -124,29 +124,19 @@ def _swap(members, name):
     return wrap
 
 
-def matrix_readers(folder):
-    """Readers of proximities, objects and labels."""
+def _matrix_in(folder):
+    """What makes the call that reads a file of this folder, by its name and options."""
     few = {"square": True, "max_bytes": LIMIT}
-    csv, npz, npy = _written("m.csv"), _written("m.npz"), _written("m.npy")
-    parquet, zarr = _written("m.parquet"), _written("m.zarr")
-    bare = b"1,0.5\n0.5,1\n"
-    chunk = next(name for name in zarr if name != "m.zarr/zarr.json")
 
     def matrix(name, **options):
         return lambda: read_proximity(folder / name, **(few | options))
 
-    v2 = {
-        "zarr_format": 2,
-        "shape": [2, 2],
-        "chunks": [2, 2],
-        "dtype": "<f8",
-        "compressor": None,
-        "fill_value": 0,
-        "order": "C",
-        "filters": None,
-    }
-    objects = b"id,class,a,b\no1,x,1,2\no2,y,3,4\n"
-    graphs = [{"id": f"g{i}", "label": "x", "edges": [[0, 1]], "node_labels": [0, 1]} for i in range(2)]
+    return matrix
+
+
+def text_readers(folder):
+    """Readers of proximities and labels in text."""
+    matrix, csv, bare = _matrix_in(folder), _written("m.csv"), b"1,0.5\n0.5,1\n"
     return {
         "csv": Reader(folder, "m.csv", matrix("m.csv"), seeds=[csv["m.csv"], bare, b"a;b\n1;\nNA;2\n"]),
         "csv, any shape": Reader(folder, "q.tsv", matrix("q.tsv", square=False), seeds=[b"\ta\tb\nx\t1\t2\n", bare]),
@@ -165,6 +155,13 @@ def matrix_readers(folder):
             lambda: read_labels(folder / "y.csv", None, 2, max_bytes=LIMIT),
             seeds=[b"a\nb\n", b"id,label\na,1\nb,2\n"],
         ),
+    }
+
+
+def array_readers(folder):
+    """Readers of proximities in npy and npz."""
+    matrix, npz, npy = _matrix_in(folder), _written("m.npz"), _written("m.npy")
+    return {
         "npy": Reader(folder, "m.npy", matrix("m.npy"), seeds=[npy["m.npy"], _npy(np.eye(3, dtype="f4"))]),
         "npy, mapped": Reader(folder, "k.npy", matrix("k.npy", mmap=True), seeds=[npy["m.npy"]]),
         "sidecar of an npy": Reader(
@@ -183,6 +180,24 @@ def matrix_readers(folder):
             seeds=[_npy(np.array(["a", "b"]))],
             wrap=_zip("ids.npy", others={"values.npy": _npy(np.eye(2))}),
         ),
+    }
+
+
+def table_readers(folder):
+    """Readers of proximities in parquet and zarr."""
+    matrix, parquet, zarr = _matrix_in(folder), _written("m.parquet"), _written("m.zarr")
+    chunk = next(name for name in zarr if name != "m.zarr/zarr.json")
+    v2 = {
+        "zarr_format": 2,
+        "shape": [2, 2],
+        "chunks": [2, 2],
+        "dtype": "<f8",
+        "compressor": None,
+        "fill_value": 0,
+        "order": "C",
+        "filters": None,
+    }
+    return {
         "parquet": Reader(folder, "m.parquet", matrix("m.parquet"), seeds=[parquet["m.parquet"]]),
         "zarr metadata": Reader(
             folder,
@@ -205,6 +220,14 @@ def matrix_readers(folder):
             seeds=[json.dumps(v2).encode(), json.dumps(v2 | {"compressor": {"id": "zlib", "level": 1}}).encode()],
             others={"o.zarr/0.0": np.eye(2).tobytes()},
         ),
+    }
+
+
+def object_readers(folder):
+    """Readers of objects."""
+    objects = b"id,class,a,b\no1,x,1,2\no2,y,3,4\n"
+    graphs = [{"id": f"g{i}", "label": "x", "edges": [[0, 1]], "node_labels": [0, 1]} for i in range(2)]
+    return {
         "objects": Reader(
             folder,
             "x.csv",
@@ -277,6 +300,7 @@ NAMES = (
 def make_readers(folder):
     """All of them, by name."""
     (folder / "study").mkdir()
-    found = matrix_readers(folder) | study_readers(folder / "study")
+    found = text_readers(folder) | array_readers(folder) | table_readers(folder) | object_readers(folder)
+    found |= study_readers(folder / "study")
     assert list(found) == NAMES
     return found

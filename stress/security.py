@@ -16,7 +16,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from _record import ROOT, quick, record
 
 FILES = {
-    "test_security": "pickles, bombs, paths, names in pages and on a terminal",
+    "test_security": "pickles, bombs, paths",
+    "test_security_names": "names in pages and on a terminal",
     "test_io_malformed": "malformed and hostile matrices",
     "test_persistence": "malformed and hostile models",
     "test_fuzz": "what fuzzing found",

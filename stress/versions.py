@@ -31,10 +31,10 @@ ENVIRONMENTS = {
     "3.13, coming": ("3.13", ["--prerelease", "allow"]),
 }
 SHOWN = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
-CORE = ("contract", "import", "io", "persistence", "study", "threads")
+CORE = ("contract", "import", "io", "io_writing", "persistence", "study", "study_results", "threads")
 # Of scikit-learn's own checks, those of one estimator of each family.
 CORE_CHECKS = "not test_scikit_learn or MaxSim or LocalSDA or CondensedNN or LPMachine or NormalLinear or KernelHLM"
-QUICK_TESTS = ("tests/test_import.py", "tests/test_io.py", "tests/test_topk.py")
+QUICK_TESTS = ("tests/test_import.py", "tests/test_io.py", "tests/test_io_writing.py", "tests/test_topk.py")
 
 
 def interpreter(version):

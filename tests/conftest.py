@@ -5,6 +5,8 @@ import os
 import numpy as np
 import pytest
 
+pytest.register_assert_rewrite("formats", "reports")
+
 
 def _seeds():
     wanted = os.environ.get("SIMILIS_TEST_SEED", "0")

@@ -1,5 +1,7 @@
 """Results of studies that never ran, for the tests of reports: quick to make, with anything in their names."""
 
+from html.parser import HTMLParser
+
 import numpy as np
 
 from similis.study import StudyResult
@@ -88,3 +90,35 @@ def noisy_picture(n, seed=0):
         suspects=((0, 1, 0.5, 0.1, 9.0),),
         n_suspects=1,
     )
+
+
+class Outline(HTMLParser):
+    """Counts elements and marks by plot, and refuses what is not closed in order."""
+
+    VOID = frozenset({"meta", "img", "input", "br", "wbr", "circle", "line", "path", "rect", "use"})
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.marks, self.ids, self.tags = [], {}, [], {}
+        self.feed(page)
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.tags[tag] = self.tags.get(tag, 0) + 1
+        if "id" in given:
+            self.ids.append(given["id"])
+        css = given.get("class", "").split()
+        if "m" in css:
+            kind = next(c for _, c in reversed(self.open) if c)
+            self.marks[kind] = self.marks.get(kind, 0) + 1
+        if tag not in self.VOID:
+            self.open.append((tag, css[-1] if "plot" in css else ""))
+
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop()[0] == tag

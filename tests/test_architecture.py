@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "src" / "similis"
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "similis"
 FILES = sorted(SOURCE.rglob("*.py"))
+BESIDE = sorted(path for name in ("tests", "benchmarks", "stress", "scripts") for path in (ROOT / name).rglob("*.py"))
 FAMILIES = ("neighbors", "discriminant", "mixture", "svm", "normal", "maxsim")
 
 LEVEL_0 = {"_kernels", "exceptions"}
@@ -106,15 +108,20 @@ def test_cited_papers_exist(path):
     assert cited <= keys, f"not in PAPERS.bib: {cited - keys}"
 
 
+def test_files_beside_the_source_stay_short():
+    long = [str(path.relative_to(ROOT)) for path in BESIDE if len(path.read_text().splitlines()) > 400]
+    assert not long, long
+
+
 def test_functions_stay_short():
     """Sixty lines without signature and docstring; above that a function is several."""
     long = []
-    for path in FILES:
+    for path in FILES + BESIDE:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.FunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 if body and node.end_lineno - body[0].lineno + 1 > 60:
-                    long.append(f"{path.name}:{node.name}")
+                    long.append(f"{path.relative_to(ROOT)}:{node.name}")
     assert not long, long
 
 

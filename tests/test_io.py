@@ -1,19 +1,18 @@
-"""Files of proximities: what is written is read back, in every format, whole or not at all."""
+"""Files of proximities: what is written is read back, in every format."""
 
 import gzip
-import json
 import os
 import sys
 
 import numpy as np
 import pytest
+from formats import FORMATS, same
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from similis import Proximity, ProximityError, read_proximity, write_proximity
 
-FORMATS = ["m.npz", "m.npy", "m.csv", "m.tsv", "m.csv.gz", "m.parquet"]
 SETTINGS = settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 NASTY = [
@@ -33,14 +32,6 @@ NASTY = [
 
 ids_text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8)
 labels_text = st.sampled_from(["x", "y z", "a,b", 'q"', "1", "01", "True", "é"])
-
-
-def same(P, Q):
-    assert np.array_equal(P.values, Q.values, equal_nan=True)
-    assert (P.ids, P.column_ids, P.kind) == (Q.ids, Q.column_ids, Q.kind)
-    assert (P.labels is None) == (Q.labels is None)
-    if P.labels is not None:
-        np.testing.assert_array_equal(P.labels, Q.labels)
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -357,78 +348,3 @@ def test_frame_without_pandas_names_the_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
         Proximity([[1.0]]).to_frame()
-
-
-@pytest.mark.parametrize("name", FORMATS)
-@pytest.mark.parametrize("moment", ["fsync", "replace", "middle"])
-def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch, name, moment):
-    path = tmp_path / name
-    write_proximity(path, np.eye(3), ids=list("abc"), kind="similarity")
-    before = {file: (tmp_path / file).read_bytes() for file in os.listdir(tmp_path)}
-
-    def fail(*args, **kwargs):
-        raise KeyboardInterrupt
-
-    new = Proximity(np.eye(4), ids=list("wxyz"))
-    with monkeypatch.context() as patch:
-        if moment == "middle":
-            # the disk fills up: whatever the format, its bytes go through one temporary file
-            class Full:
-                def __init__(self, file):
-                    self.file, self.left = file, 20
-
-                def write(self, data):
-                    self.left -= len(bytes(data))
-                    if self.left < 0:
-                        raise OSError(28, "No space left on device")
-                    return self.file.write(data)
-
-                def __getattr__(self, attribute):
-                    return getattr(self.file, attribute)
-
-                def __enter__(self):
-                    return self
-
-                def __exit__(self, *error):
-                    self.file.close()
-
-            patch.setattr("similis._utils.files.open", lambda *a: Full(open(*a)), raising=False)
-        else:
-            patch.setattr(os, moment, fail)
-        with pytest.raises((KeyboardInterrupt, OSError)):
-            write_proximity(path, new)
-    after = {file: (tmp_path / file).read_bytes() for file in os.listdir(tmp_path)}
-    assert after == before
-    same(read_proximity(path), Proximity(np.eye(3), list("abc"), "similarity"))
-
-
-def test_writing_through_a_link_keeps_the_link(tmp_path):
-    real, link = tmp_path / "real.npz", tmp_path / "link.npz"
-    write_proximity(real, [[1.0]])
-    link.symlink_to(real)
-    write_proximity(link, [[2.0]])
-    assert link.is_symlink()
-    assert read_proximity(real).values == 2.0
-
-
-def test_new_files_follow_the_umask(tmp_path):
-    old = os.umask(0o027)
-    try:
-        write_proximity(tmp_path / "m.npz", [[1.0]])
-    finally:
-        os.umask(old)
-    assert (tmp_path / "m.npz").stat().st_mode & 0o777 == 0o640
-
-
-def test_sidecar_is_plain_json(tmp_path):
-    write_proximity(tmp_path / "m.npy", [[1.0]], ids=["é"], kind="similarity", labels=["x"])
-    card = json.loads((tmp_path / "m.npy.json").read_text())
-    assert card["ids"] == ["é"]
-    assert card["kind"] == "similarity"
-    assert card["labels"] == ["x"]
-
-
-def test_given_parts_replace_those_of_the_matrix(tmp_path):
-    P = Proximity(np.eye(2), ids=["a", "b"], labels=[1, 2])
-    write_proximity(tmp_path / "m.npz", P, ids=["c", "d"], kind="similarity", labels=["x", "y"])
-    same(read_proximity(tmp_path / "m.npz"), Proximity(np.eye(2), ["c", "d"], "similarity", ["x", "y"]))

@@ -1,16 +1,15 @@
-"""Normal-based and density classifiers: their formulae, scikit-learn where it overlaps, limits, paths."""
+"""Normal-based classifiers: their formulae, scikit-learn where it overlaps, limits, paths; all densities together."""
 
 import warnings
 
 import numpy as np
 import pytest
 from oracles import normal as oracle
-from scipy.integrate import trapezoid
+from problems import gaussian_distances as problem
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
+from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 
 from similis import (
@@ -19,27 +18,16 @@ from similis import (
     NormalQuadratic,
     Parzen,
     PathSearchCV,
-    PseudoEuclidean,
     PseudoFisher,
     PseudoNearestMean,
     load,
     save,
 )
-from similis.normal._bandwidth import distance_dimension
 
 SHRINKAGE = ("diagonal", "trace")
 REGULARIZERS = [1e-6, 1e-3, 0.1, 0.7, 1.0]
 NORMAL = [NormalLinear(), NormalLinear(shrinkage="trace"), NormalQuadratic(), NormalQuadratic(shrinkage="trace")]
 ALL = [*NORMAL, PseudoFisher(), Parzen(), Parzen(space="features"), PseudoNearestMean()]
-
-
-def problem(rng, n=27, n_classes=3, d=4, m=12):
-    """Distances of Gaussian classes, the first as large as the others together."""
-    y = np.arange(n) % (2 * (n_classes - 1))
-    y = np.where(y < n_classes, y, 0)
-    centers = 2 * rng.normal(size=(n_classes, d))
-    Z, new = centers[y] + rng.normal(size=(n, d)), centers[rng.integers(n_classes, size=m)] + rng.normal(size=(m, d))
-    return euclidean_distances(Z), y, euclidean_distances(new, Z)
 
 
 def few_columns(X, n, rng):
@@ -299,101 +287,6 @@ def test_priors_and_costs(rng):
         expected = np.argmin(proba @ costs.T, axis=1)
         np.testing.assert_array_equal(estimator.set_params(costs=costs).fit(S, y).predict(Q), expected)
         estimator.set_params(priors=None, costs=None)
-
-
-@pytest.mark.parametrize("d", [None, 1, 3.5])
-def test_parzen_is_its_formula(rng, d):
-    D, y, Q = problem(rng)
-    model = Parzen(bandwidth=1.3, dimension=d).fit(D, y)
-    expected = oracle.parzen_log_density(Q, y, 1.3, model.dimension_)
-    np.testing.assert_allclose(model.log_density(Q), expected)
-    joint = expected + np.log(np.bincount(y) / len(y))
-    np.testing.assert_allclose(model.predict_proba(Q), oracle.posterior(joint))
-    np.testing.assert_allclose(model.score_samples(Q), np.log(np.exp(joint).sum(axis=1)))
-    S, rows = rbf_kernel(D), rbf_kernel(Q, D)
-    features = Parzen(bandwidth=0.5, space="features").fit(S, y)
-    given = Parzen(bandwidth=0.5).fit(euclidean_distances(S), y)
-    np.testing.assert_allclose(features.predict_proba(rows), given.predict_proba(euclidean_distances(rows, S)))
-    assert features.dimension_ == np.linalg.matrix_rank(S)
-
-
-@pytest.mark.parametrize("d", [1, 4, 30])
-def test_bandwidth_is_the_most_likely(rng, d):
-    D, y, _ = problem(rng)
-    y[4] = 3  # a class of one object, left out
-    h = Parzen(dimension=d).fit(D, y).bandwidth_
-    others = h * np.concatenate([np.geomspace(0.01, 100, 60), [0.999, 1.001]])
-    with np.errstate(divide="ignore"):
-        best = oracle.left_out_log_likelihood(D, y, h, d)
-        assert all(oracle.left_out_log_likelihood(D, y, other, d) < best for other in others)
-
-
-def test_bandwidth_of_two_modes(rng):
-    """Tight pairs far apart: the likelihood has a maximum at each scale, and the higher is taken."""
-    x = np.array([0, 1e-3, 10, 10 + 1e-3, 20, 20 + 1e-3, 100, 103])
-    D, y = np.abs(np.subtract.outer(x, x)), np.array([0, 0, 0, 0, 0, 0, 1, 1])
-    for d in (0.05, 1.0, 20.0):
-        h = Parzen(dimension=d).fit(D, y).bandwidth_
-        best = oracle.left_out_log_likelihood(D, y, h, d)
-        with np.errstate(divide="ignore"):
-            grid = [oracle.left_out_log_likelihood(D, y, other, d) for other in np.geomspace(1e-5, 1e3, 400)]
-        assert max(grid) <= best + 1e-9
-
-
-def test_parzen_density_integrates_to_one(rng):
-    x, y = rng.normal(size=20), np.arange(20) % 2
-    model = Parzen(dimension=1).fit(np.abs(np.subtract.outer(x, x)), y)
-    line = np.linspace(-12, 12, 4001)
-    Q = np.abs(np.subtract.outer(line, x))
-    assert trapezoid(np.exp(model.score_samples(Q)), line) == pytest.approx(1, abs=1e-6)
-
-
-def test_parzen_far_away_and_narrow(rng):
-    D, y, Q = problem(rng)
-    nearest = y[Q.argmin(axis=1)]
-    for h in (1e-3, 1e-200):
-        model = Parzen(bandwidth=h).fit(D, y)
-        np.testing.assert_array_equal(model.predict(Q + 1e6), nearest)
-        assert not np.isnan(model.predict_proba(Q + 1e6)).any()
-
-
-def test_copies_do_not_close_the_windows(rng):
-    D, y, Q = problem(rng)
-    twice = np.repeat(np.arange(len(y)), 2)
-    model = Parzen(dimension=4).fit(D[np.ix_(twice, twice)], y[twice])
-    assert model.bandwidth_ == pytest.approx(Parzen(dimension=4).fit(D, y).bandwidth_, rel=1e-6)
-    np.testing.assert_array_equal(model.predict(Q[:, twice]), Parzen(dimension=4).fit(D, y).predict(Q))
-
-
-@pytest.mark.parametrize("d", [2, 10])
-def test_dimension_of_gaussian_classes(rng, d):
-    y = np.arange(240) % 3
-    Z = rng.normal(size=(240, d)) * np.array([1.0, 5.0, 20.0])[y][:, None]
-    assert distance_dimension(euclidean_distances(Z), y) == pytest.approx(d, rel=0.15)
-    assert distance_dimension(1 - np.eye(6), np.arange(6) % 2) == 5  # a regular simplex
-
-
-@pytest.mark.parametrize("p", [1.0, 3.0])
-def test_pseudo_nearest_mean_is_the_embeddings(rng, p):
-    """p = 3 stretches the distances beyond the triangle inequality: axes of both signs."""
-    D, y, Q = problem(rng)
-    D, Q = D**p, Q**p
-    model = PseudoNearestMean().fit(D, y)
-    np.testing.assert_allclose(
-        -model.decision_function(Q), oracle.embedded_mean_distances(D, y, Q), rtol=1e-7, atol=1e-6
-    )
-    embedding = PseudoEuclidean().fit(D)
-    X, Z = embedding.transform(D), embedding.transform(Q)
-    assert (embedding.signature_ < 0).any() == (p > 1)
-    squared = (embedding.signature_ * (Z[:, None, :] - oracle.class_means(X, y)) ** 2).sum(axis=2)
-    np.testing.assert_array_equal(model.predict(Q), squared.argmin(axis=1))
-
-
-def test_pseudo_nearest_mean_on_vectors(rng):
-    X, new = rng.normal(size=(30, 3)), rng.normal(size=(20, 3))
-    y = np.arange(30) % 3
-    ours = PseudoNearestMean().fit(euclidean_distances(X), y).predict(euclidean_distances(new, X))
-    np.testing.assert_array_equal(ours, NearestCentroid().fit(X, y).predict(new))
 
 
 def test_rows_may_be_negative(rng):

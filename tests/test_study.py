@@ -1,61 +1,27 @@
-"""The study as a whole: honest splits, failures as rows, the same bytes for any number of workers, words and files."""
+"""The study as a whole: methods, honest splits, failures as rows, the same bytes for any number of workers, input."""
 
 import json
 import os
-import re
-import shlex
 import signal
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.dummy import DummyClassifier
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, LeaveOneOut
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
+from studies import LIGHT, S, Sometimes, Y, run, toy
 
 import similis
-from similis import (
-    VDM,
-    Counting,
-    FromMatrix,
-    Pairwise,
-    Proximity,
-    ProximityError,
-    SimilarityKNN,
-    SpectrumClip,
-    Study,
-    StudyResult,
-)
+from similis import VDM, Counting, FromMatrix, Pairwise, Proximity, ProximityError, SimilarityKNN, SpectrumClip, Study
 from similis.exceptions import KindWarning
-from similis.study import Method, list_methods, make_model
+from similis.study import Method, list_methods
 from similis.study._methods import find_methods
 from similis.study._protocol import DealtFolds, Protocol
 
 
-def toy(n=36, n_classes=3, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % n_classes
-    Z = 2.0 * rng.normal(size=(n_classes, 4))[y] + rng.normal(size=(n, 4))
-    return np.round(np.exp(-((Z[:, None] - Z[None]) ** 2).sum(-1) / 8), 2), np.array(["a", "b", "c"])[y]
-
-
-S, Y = toy()
-LIGHT = ["knn", "nc", "svm-kernel(clip)", "majority"]
-
-
-def run(methods=LIGHT, data=(S, Y), n_splits=2, cv=3, *, study=None, **options):
-    return Study(methods, n_splits=n_splits, cv=cv, **(study or {})).run(*data, **options)
-
-
 def contents(result):
     return [entry.content() for entry in result.entries.values()]
-
-
-@pytest.fixture(scope="module")
-def result():
-    return run(n_splits=6)
 
 
 # The table of methods
@@ -252,23 +218,6 @@ def test_a_stack_fails_with_a_reason_where_it_must():
     assert run(["nc"], (stack, Y)).table()[0].status == "failed"
 
 
-class Sometimes(ClassifierMixin, BaseEstimator):
-    """Fails on some training parts."""
-
-    def __init__(self, *, limit=0, error=ValueError):
-        self.limit = limit
-        self.error = error
-
-    def fit(self, X, y):
-        if np.asarray(X)[0, 1] > self.limit:
-            raise self.error("the moon is in the wrong place\nand so is the sun")
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), self.classes_[0])
-
-
 def test_failures_are_rows():
     methods = [
         "nc",
@@ -335,158 +284,6 @@ def test_a_class_missing_from_training_has_probability_zero():
     assert found.table()[0].error == 1
 
 
-# What it says
-
-
-def test_table_is_sorted_and_tells_apart(result):
-    rows = result.table()
-    assert [row.error for row in rows] == sorted(row.error for row in rows)
-    assert rows[-1].method == "majority"
-    assert rows[0].bold
-    assert not rows[-1].bold
-    assert rows[-1].p_value == pytest.approx(2.0**-6)
-    by_hand = np.mean([(e.predictions != result.codes[s.test]).mean() for s, e in _of(result, "nc")])
-    assert next(row for row in rows if row.method == "nc").error == pytest.approx(by_hand)
-
-
-def _of(result, method):
-    return [(split, result.entries[method, split.number]) for split in result.splits]
-
-
-def test_frame_has_a_row_per_entry(result):
-    pandas = pytest.importorskip("pandas")
-    frame = result.frame()
-    assert isinstance(frame, pandas.DataFrame)
-    assert len(frame) == 24
-    mean = frame[frame["method"] == "knn"]["error"].mean()
-    assert mean == pytest.approx(result.mean_scores("error")["knn"])
-    assert frame[frame["method"] == "nc"]["log_loss"].isna().all()
-
-
-def test_frame_without_pandas(result, monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    rows = result.frame()
-    assert isinstance(rows, list)
-    assert rows[0]["method"] == "knn"
-
-
-def test_unknown_metric_is_named(result):
-    for call in (result.scores, result.mean_scores):
-        with pytest.raises(ValueError, match="calibration_error"):
-            call("accuracy")
-
-
-def test_recommendation_trains(result):
-    advice = result.recommend()
-    assert advice.method != "majority"
-    assert advice.method in str(advice)
-    assert advice.interval[0] <= advice.error <= advice.interval[1]
-    assert f"--method {shlex.quote(advice.method)}" in advice.command
-    for info in result.methods:
-        names = {"S": S, "y": Y}
-        code = replace(advice, python=_code(result, info.name)).python
-        exec(code, names)
-        assert names["model"].predict(S).shape == (36,)
-
-
-def _code(result, name):
-    from similis.study._code import training_code
-
-    return training_code(result.model(name))
-
-
-def test_every_method_has_code_that_runs():
-    from similis.study._code import training_code
-
-    for method in list_methods():
-        for options in ({}, {"kind": "dissimilarity", "symmetric": False}, {"measure": VDM()}):
-            model = make_model(method, n=20, cv=3, **options)
-            names = {}
-            lines = training_code(model).splitlines()
-            exec("\n".join(line.partition(".fit(")[0] for line in lines), names)
-            made = getattr(names["model"], "estimator", names["model"])
-            want = getattr(model, "estimator", model)
-            assert repr(made) == repr(clone(want).set_params(**_unseeded(want)))
-
-
-def _unseeded(model):
-    return {k: None for k in model.get_params(deep=True) if k.rpartition("__")[2] == "random_state"}
-
-
-def test_recommendation_says_when_nothing_works(rng):
-    found = run(["knn", "nc", "majority"], (S, rng.permutation(np.repeat(["a", "b"], [28, 8]))), n_splits=8)
-    assert "largest class" in found.recommend().warning
-
-
-def test_fit_best_is_ready_to_save(result, tmp_path):
-    for name in (None, "svm-kernel(clip)"):
-        model = result.fit_best(S, Y, method=name)
-        similis.save(model, tmp_path / "model.skops")
-        again = similis.load(tmp_path / "model.skops")
-        np.testing.assert_array_equal(again.predict(S), model.predict(S))
-    with pytest.raises(ValueError, match="not among"):
-        result.fit_best(S, Y, method="cnn")
-
-
-# Files
-
-
-def test_results_file_round_trip(result, tmp_path):
-    path = tmp_path / "result.json"
-    result.save(path)
-    again = StudyResult.load(path)
-    assert str(again) == str(result)
-    assert [row.to_dict() for row in again.table()] == [row.to_dict() for row in result.table()]
-    np.testing.assert_array_equal(again.fit_best(S, Y).predict(S), result.fit_best(S, Y).predict(S))
-    again.save(tmp_path / "again.json")
-    assert (tmp_path / "again.json").read_bytes() == path.read_bytes()
-
-
-def test_damaged_results_files_get_one_sentence(result, tmp_path, rng):
-    path = tmp_path / "result.json"
-    result.save(path)
-    data = path.read_bytes()
-    record = json.loads(data)
-    broken = [b"", b"[]", b"{}", b"\x80\x04", data[:-20], b"[" * 100_000]
-    for change in (
-        {"codes": [0, 99]},
-        {"splits": [{"test": [400], "train": None}]},
-        {"protocol": {"scheme": "x", "exec": 1}},
-        {"entries": [{"method": "nc"}]},
-        {"methods": 3},
-    ):
-        broken.append(json.dumps({**record, **change}).encode())
-    for bad in broken:
-        path.write_bytes(bad)
-        with pytest.raises(ProximityError, match="not a results file") as caught:
-            StudyResult.load(path)
-        assert len(str(caught.value)) < 300
-    for _ in range(60):
-        at = rng.integers(len(data))
-        path.write_bytes(data[:at] + bytes(rng.integers(0, 256, size=3, dtype=np.uint8)) + data[at + 3 :])
-        try:
-            StudyResult.load(path)
-        except ProximityError:
-            pass
-
-
-def test_html_shows_names_as_text(tmp_path):
-    evil = Method("<script>alert(1)</script>", lambda: DummyClassifier(), summary='"><b>x</b>')
-    found = run(["nc", evil])
-    found.to_html(tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text()
-    assert "<script>alert" not in page
-    assert "&lt;script&gt;" in page
-    assert "<b>x</b>" not in page
-    assert not re.search(r'(src|href)="(?!#|data:)', page)  # nothing is loaded from elsewhere
-    assert "nc" in page
-    only = run([Method("never", lambda: Sometimes(limit=-1))])
-    only.to_html(tmp_path / "report.html")
-    assert "none can be recommended" in (tmp_path / "report.html").read_text()
-
-
 # What goes in
 
 
@@ -550,13 +347,3 @@ def test_progress_is_told_and_shown(capsys):
     assert states[-1].seconds_left == 0
     run(["nc"], progress=True)
     assert capsys.readouterr().out == ""
-
-
-def test_ranks_across_studies(result):
-    from similis.study import average_ranks
-
-    other = run(LIGHT, toy(seed=3), n_splits=2)
-    found = average_ranks({"first": result, "second": other})
-    assert set(found.methods) == set(LIGHT)
-    assert found.methods[-1] == "majority"
-    assert found.ranks.shape == (2, 4)

@@ -1,0 +1,85 @@
+"""Files of proximities are written whole or not at all, where they were asked for."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+from formats import FORMATS, same
+
+from similis import Proximity, read_proximity, write_proximity
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("moment", ["fsync", "replace", "middle"])
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch, name, moment):
+    path = tmp_path / name
+    write_proximity(path, np.eye(3), ids=list("abc"), kind="similarity")
+    before = {file: (tmp_path / file).read_bytes() for file in os.listdir(tmp_path)}
+
+    def fail(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    new = Proximity(np.eye(4), ids=list("wxyz"))
+    with monkeypatch.context() as patch:
+        if moment == "middle":
+            # the disk fills up: whatever the format, its bytes go through one temporary file
+            class Full:
+                def __init__(self, file):
+                    self.file, self.left = file, 20
+
+                def write(self, data):
+                    self.left -= len(bytes(data))
+                    if self.left < 0:
+                        raise OSError(28, "No space left on device")
+                    return self.file.write(data)
+
+                def __getattr__(self, attribute):
+                    return getattr(self.file, attribute)
+
+                def __enter__(self):
+                    return self
+
+                def __exit__(self, *error):
+                    self.file.close()
+
+            patch.setattr("similis._utils.files.open", lambda *a: Full(open(*a)), raising=False)
+        else:
+            patch.setattr(os, moment, fail)
+        with pytest.raises((KeyboardInterrupt, OSError)):
+            write_proximity(path, new)
+    after = {file: (tmp_path / file).read_bytes() for file in os.listdir(tmp_path)}
+    assert after == before
+    same(read_proximity(path), Proximity(np.eye(3), list("abc"), "similarity"))
+
+
+def test_writing_through_a_link_keeps_the_link(tmp_path):
+    real, link = tmp_path / "real.npz", tmp_path / "link.npz"
+    write_proximity(real, [[1.0]])
+    link.symlink_to(real)
+    write_proximity(link, [[2.0]])
+    assert link.is_symlink()
+    assert read_proximity(real).values == 2.0
+
+
+def test_new_files_follow_the_umask(tmp_path):
+    old = os.umask(0o027)
+    try:
+        write_proximity(tmp_path / "m.npz", [[1.0]])
+    finally:
+        os.umask(old)
+    assert (tmp_path / "m.npz").stat().st_mode & 0o777 == 0o640
+
+
+def test_sidecar_is_plain_json(tmp_path):
+    write_proximity(tmp_path / "m.npy", [[1.0]], ids=["é"], kind="similarity", labels=["x"])
+    card = json.loads((tmp_path / "m.npy.json").read_text())
+    assert card["ids"] == ["é"]
+    assert card["kind"] == "similarity"
+    assert card["labels"] == ["x"]
+
+
+def test_given_parts_replace_those_of_the_matrix(tmp_path):
+    P = Proximity(np.eye(2), ids=["a", "b"], labels=[1, 2])
+    write_proximity(tmp_path / "m.npz", P, ids=["c", "d"], kind="similarity", labels=["x", "y"])
+    same(read_proximity(tmp_path / "m.npz"), Proximity(np.eye(2), ["c", "d"], "similarity", ["x", "y"]))

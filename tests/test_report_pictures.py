@@ -1,0 +1,217 @@
+"""What a report draws: what it remembers of the matrix, the numbers behind the pictures, scales and colours."""
+
+import base64
+import json
+import re
+import zlib
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from reports import Outline, make_result, noisy_picture, similarities
+
+from similis import Study
+from similis._utils.markup import png
+from similis._utils.svg import Scale, plot_style, short
+from similis.proximity import EmbeddingDisplay, HistogramDisplay, MatrixDisplay, SpectrumDisplay
+from similis.study import (
+    METRICS,
+    AgreementDisplay,
+    ConfusionDisplay,
+    ObjectsDisplay,
+    RanksDisplay,
+    ReliabilityDisplay,
+    SplitsDisplay,
+    TimeErrorDisplay,
+)
+from similis.study._answers import collect_answers
+from similis.study._picture import HEAT, POINTS, Picture, make_picture
+from similis.study._report import report_page
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    pyplot.close("all")
+
+
+# What is remembered of the matrix
+
+
+def test_picture_of_many_objects(rng, monkeypatch):
+    from similis.study import _picture
+
+    monkeypatch.setattr(_picture, "HEAT", 20)
+    monkeypatch.setattr(_picture, "POINTS", 40)
+    found = make_result(n=90, n_classes=3)
+    picture = make_picture(found.source, found.situation)
+    assert len(picture.objects) == 20
+    assert len(picture.looked_at) == len(picture.points) == len(picture.eigenvalues) == 40
+    assert set(found.codes[picture.objects]) == {0, 1, 2}
+    assert list(found.codes[picture.objects]) == sorted(found.codes[picture.objects])
+    assert sorted(picture.nearness) == list(range(20))
+    again = make_picture(found.source, found.situation)
+    assert json.dumps(again.to_record()) == json.dumps(picture.to_record())
+
+
+def test_picture_shows_the_matrix():
+    found = make_result()
+    picture, S = found.picture, found.source.matrix
+    shown = picture.low + (picture.levels.astype(float) - 1) / 254 * (picture.high - picture.low)
+    inside = (picture.levels > 1) & (picture.levels < 255)
+    exact = S[np.ix_(picture.objects, picture.objects)]
+    np.testing.assert_allclose(shown[inside], exact[inside], atol=0.6 * (picture.high - picture.low) / 254)
+    np.testing.assert_allclose(picture.eigenvalues, np.linalg.eigvalsh(S)[::-1], rtol=1e-4, atol=1e-7)
+    assert picture.points.shape == (60, 2)
+    assert HEAT <= POINTS
+
+
+def test_a_matrix_changed_since_is_not_shown(rng):
+    S, codes = similarities(30, 2, rng)
+    found = Study("nc", n_splits=1, cv=2).run(S, codes)
+    S[:] = 0
+    assert found.picture is None
+    assert "without a picture" in report_page(found)
+
+
+def test_picture_of_a_matrix_with_holes(rng):
+    S, codes = similarities(40, 2, rng)
+    S[3, 5] = np.nan
+    found = Study("knn", n_splits=1, cv=2).run(S, codes)
+    assert found.picture.eigenvalues is None
+    assert (found.picture.levels == 0).sum() == 1
+    page = report_page(found)
+    assert "left blank" in page
+    assert "spectrum" not in Outline(page).marks
+
+
+def test_damaged_pictures_are_refused():
+    good = noisy_picture(30).to_record()
+    again = Picture.from_record(json.loads(json.dumps(good)), 30)
+    assert json.dumps(again.to_record()) == json.dumps(good)
+    bomb = base64.b64encode(zlib.compress(bytes(10_000_000))).decode()
+    for change in (
+        {"objects": [99]},
+        {"levels": "AAAA"},
+        {"levels": bomb},
+        {"limits": [1, 1]},
+        {"points": [[0, 0]]},
+        {"eigenvalues": [[1]]},
+        {"axes": [[1], [1]]},
+        {"suspects": [[0, 99, 1, 1, 1]]},
+        {"suspects": [[0]]},
+    ):
+        with pytest.raises((ValueError, zlib.error)):
+            Picture.from_record({**good, **change}, 30)
+
+
+# Numbers behind the pictures
+
+
+def test_answers_against_plain_loops():
+    result = make_result()
+    answers = collect_answers(result)
+    assert answers.methods == ("svm-kernel(clip)", "knn", "nc")
+    for k, method in enumerate(answers.methods):
+        wrong, tested = np.zeros(60, int), np.zeros(60, int)
+        for split in result.splits:
+            for place, i in enumerate(split.test):
+                tested[i] += 1
+                wrong[i] += result.entries[method, split.number].predictions[place] != result.codes[i]
+        np.testing.assert_array_equal(answers.wrong[k], wrong)
+        np.testing.assert_array_equal(answers.tested[k], tested)
+    a, b = (
+        np.concatenate([result.entries[m, s.number].predictions for s in result.splits]) for m in answers.methods[:2]
+    )
+    assert answers.differ[0, 1] == pytest.approx(np.mean(a != b))
+    hard = answers.hardest()
+    assert (np.diff(answers.share_wrong()[hard]) <= 1e-12).all()
+
+
+def test_reliability_agrees_with_the_calibration_error():
+    result = make_result()
+    shown = ReliabilityDisplay.from_result(result, plot=False)
+    assert [curve.method for curve in shown.curves] == ["knn", "nc"]
+    for curve in shown.curves:
+        assert curve.error == pytest.approx(result.mean_scores("calibration_error")[curve.method])
+    assert METRICS["calibration_error"].pooled
+
+
+def test_confusion_counts_every_answer():
+    result = make_result()
+    shown = ConfusionDisplay.from_result(result, "knn", plot=False)
+    assert shown.counts.sum() == sum(len(s.test) for s in result.splits)
+    tests = sum(len(s.test) for s in result.splits)
+    assert 1 - np.trace(shown.counts) / tests == pytest.approx(result.mean_scores("error")["knn"])
+
+
+def test_front_of_time_and_error():
+    shown = TimeErrorDisplay(
+        methods="abcd", seconds=[1, 2, 3, 0.1], errors=[0.3, 0.4, 0.1, 0.0], bold=[0] * 4, baseline=[0, 0, 0, 1]
+    )
+    assert shown.front() == [0, 2]
+
+
+def test_displays_draw_twice(rng):
+    """In SVG for a page or a notebook, with matplotlib for a paper; what was drawn is not shown again."""
+    result = make_result()
+    S, y = similarities(30, 2, rng)
+    scores = {d: {m: rng.random() for m in "abcdef"} for d in "uvw"}
+    displays = [c.from_result(result, plot=False) for c in (SplitsDisplay, TimeErrorDisplay, ReliabilityDisplay)]
+    displays += [c.from_result(result, plot=False) for c in (AgreementDisplay, ConfusionDisplay, ObjectsDisplay)]
+    displays += [RanksDisplay.from_results(scores, plot=False)]
+    displays += [c.from_proximity(S, y, plot=False) for c in (MatrixDisplay, EmbeddingDisplay, HistogramDisplay)]
+    displays += [SpectrumDisplay.from_proximity(S, plot=False)]
+    for display in displays:
+        html = display._repr_html_()
+        assert Outline(html).tags["svg"] >= 1
+        assert display.plot().ax_ is not None
+        assert display._repr_html_() is None
+
+
+def test_heat_map_by_nearness(rng):
+    S, y = similarities(30, 3, rng, spread=0.3)
+    shown = MatrixDisplay.from_proximity(S, y, order="seriation", plot=False)
+    assert (np.diff(shown.codes) != 0).sum() == 2  # the clouds are found without being told
+    np.testing.assert_array_equal(shown.codes, y[shown.order])
+
+
+def test_png_holds_the_levels(rng):
+    levels = rng.integers(0, 256, size=(7, 5), dtype=np.uint8)
+    data = base64.b64decode(png(levels, np.zeros((256, 3), np.uint8)).partition(",")[2])
+    assert data.startswith(b"\x89PNG")
+    at = data.index(b"IDAT")
+    size = int.from_bytes(data[at - 4 : at], "big")
+    rows = np.frombuffer(zlib.decompress(data[at + 4 : at + 4 + size]), np.uint8).reshape(7, 6)
+    np.testing.assert_array_equal(rows[:, 1:], levels)
+
+
+def test_scales_and_ticks():
+    assert Scale(0, 10).ticks() == [0, 2, 4, 6, 8, 10]
+    assert Scale(0.003, 40, "log").ticks() == pytest.approx([0.01, 0.1, 1, 10])
+    assert Scale(0.03, 0.4, "log").ticks() == pytest.approx([0.05, 0.1, 0.2])
+    assert Scale(-5, 100, "symlog", linear=0.1).ticks(6)[0] == -1
+    assert Scale(0, 4, down=True)(1) == 75
+    assert [short(v) for v in (0, 0.25, -3, 1e-9, 2e7)] == ["0", "0.25", "\N{MINUS SIGN}3", "10⁻⁹", "2·10⁷"]
+
+
+@pytest.mark.parametrize("part", [0, 1, 2], ids=["light", "dark", "print"])
+def test_colours_have_contrast(part):
+    """Text at least 4.5 to 1 on its ground, marks at least 3 to 1 (WCAG 2)."""
+    blocks = re.findall(r"\{([^{}]*--ink[^{}]*)\}", plot_style())
+    colors = dict(re.findall(r"--(\w+): (#\w+)", blocks[part]))
+
+    def luminance(name):
+        text = colors[name][1:] if len(colors[name]) == 7 else "".join(2 * c for c in colors[name][1:])
+        channels = np.array([int(text[i : i + 2], 16) / 255 for i in (0, 2, 4)])
+        linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+        return linear @ [0.2126, 0.7152, 0.0722]
+
+    for name in colors:
+        if name not in ("card", "faint"):
+            a, b = sorted((luminance(name), luminance("card")))
+            assert (b + 0.05) / (a + 0.05) >= (4.5 if name in ("ink", "muted", "accent", "bad") else 3.0), name
