@@ -244,6 +244,16 @@ def test_archives_of_others(tmp_path, rng):
         read_proximity(tmp_path / "s.npz", kind="dissimilarity")
 
 
+@pytest.mark.parametrize("labels", [[2**62, 0], [-(2**63), 2**63 - 1]])
+def test_large_integers_stay_integers(tmp_path, labels):
+    write_proximity(tmp_path / "m.tsv", Proximity(np.eye(2), labels=np.array(labels)))
+    found = read_proximity(tmp_path / "m.tsv").labels
+    assert found.dtype == np.int64
+    assert found.tolist() == labels
+    (tmp_path / "m.labels.csv").write_text("label\n1\n9223372036854775808\n")
+    assert read_proximity(tmp_path / "m.tsv").labels.dtype.kind == "U"  # beyond 64 bits: text
+
+
 def test_labels_file(tmp_path):
     path, beside = tmp_path / "m.csv", tmp_path / "y.csv"
     path.write_text("id,a,b\na,1,2\nb,3,4\n")

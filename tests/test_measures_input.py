@@ -268,6 +268,7 @@ def test_stored_matrices(rng, tmp_path):
     assert FromMatrix(S.astype(np.float32)).matrix(rows).dtype == np.float32
     assert FromMatrix(np.eye(3, dtype=int)).matrix([0]).dtype == np.float64
     assert FromMatrix(S).matrix(np.array([4.0, 0.0])).shape == (2, 2)
+    refused(FromMatrix(sparse.csr_matrix(S)).matrix, [0], match="toarray")
     mixed = FromMatrix(np.eye(2), ids=[1, "a"])
     assert mixed.matrix(["a", 1]).tolist() == [[1, 0], [0, 1]]
     stack = np.stack([S, 2 * S], axis=2)

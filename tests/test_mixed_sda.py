@@ -141,6 +141,7 @@ def test_costs_save_compact(rng, tmp_path):
         ({"numeric": [0]}, None, "needs numbers in column 0"),
         ({}, (3, 1, np.nan), "column 1 holds nan .* row 3"),
         ({}, (3, 1, np.inf), "column 1 holds inf"),
+        ({}, (3, 1, 1e200), r"at most 1e\+140; column 1 holds 1e\+200"),
         ({"regularization": 0.0}, None, "regularization"),
         ({"costs": np.zeros((2, 2))}, None, "3 x 3"),
         ({"domain": (0.0, 1.0)}, None, "outside the given domain"),

@@ -16,5 +16,5 @@ def test_true_is_no_number(numbers):
 @pytest.mark.parametrize("model", [MixtureSDA(max_iter=True), SimilarityKNN(n_neighbors=True)], ids=str)
 def test_true_is_refused_by_name(model):
     S = np.exp(-np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0))))
-    with pytest.raises(ValueError, match="parameter of .* Got True"):
+    with pytest.raises(ValueError, match=r"parameter of .* Got True"):
         model.fit(S, [0, 0, 0, 1, 1, 1])

@@ -188,6 +188,19 @@ def test_bad_grids_are_named(data):
         PathSearchCV(LocalNearestCentroid(), KS, cv=3, scoring=["accuracy", "balanced_accuracy"]).fit(*data)
 
 
+def test_bad_objects_and_labels_are_named(data):
+    S, y = data
+    search = PathSearchCV(LocalNearestCentroid(), KS, cv=3)
+    for X, labels, words in (
+        ((row for row in S), y, "Got a generator"),
+        (S, np.asarray(y == y[0]) * 1j, "Complex data"),
+        (S, np.array([None, *["a"] * 59], dtype=object), "Object 0 has none"),
+    ):
+        with pytest.raises(ValueError, match=words) as caught:
+            search.fit(X, labels)
+        assert "\n" not in str(caught.value)
+
+
 def test_progress_goes_to_stderr(data, capsys):
     PathSearchCV(LocalNearestCentroid(), KS, cv=3, progress=True).fit(*data)
     assert capsys.readouterr().out == ""

@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from similis.exceptions import ProximityError
 
-__all__ = ["Kind", "check_not_vanishing", "check_values", "first_place", "place_name"]
+__all__ = ["LARGEST", "Kind", "check_not_vanishing", "check_values", "first_place", "place_name"]
 
 Kind = Literal["similarity", "dissimilarity"]
-_LARGEST = {8: 1e140, 4: 1e15}  # by bytes of an entry: squares, and sums of many of them, are finite
+LARGEST = {8: 1e140, 4: 1e15}  # by bytes of an entry: squares, and sums of many of them, are finite
 _LEAST = {8: 1e-290, 4: 1e-36}  # of the largest entry: reciprocals are finite
 
 
 def check_values(A: NDArray[Any], *, kind: Kind | None, allow_missing: bool, who: str) -> float:
     """Refuse infinite, missing and negative entries where they may not stand, and name the first; return A's square."""
     # The sum of squares is finite for finite entries of a sensible size: one product settles the usual case.
-    largest = _LARGEST[4 if A.dtype == np.float32 else 8]
+    largest = LARGEST[4 if A.dtype == np.float32 else 8]
     with np.errstate(all="ignore"):
         square = float(np.vdot(A, A))
     suspicious = not square <= largest**2

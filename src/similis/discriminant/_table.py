@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
+from similis._utils.entries import LARGEST
 from similis._utils.validation import show
 from similis.exceptions import ProximityError
 
@@ -74,13 +75,20 @@ class Table:
                     f"{self._who} needs numbers in column {show(self.names[column])}, which is numeric: argument must "
                     "be a string or a number. List it in `categorical` if it is not."
                 ) from None
-            if not np.isfinite(out[:, i]).all():
-                row = int(np.argmax(~np.isfinite(out[:, i])))
-                raise ProximityError(
-                    f"{self._who} needs finite numbers; column {show(self.names[column])} holds {out[row, i]} (NaN and "
-                    f"inf are not allowed) in row {row}. Fill or drop them first."
-                )
+            self._refuse(
+                out[:, i], ~np.isfinite(out[:, i]), column, "finite numbers, neither NaN nor inf", "Fill or drop"
+            )
+            wide = np.abs(out[:, i]) > LARGEST[8]
+            self._refuse(out[:, i], wide, column, f"numbers of at most {LARGEST[8]:g}", "Divide")
         return out
+
+    def _refuse(self, values: NDArray[Any], wrong: NDArray[np.bool_], column: int, needed: str, advice: str) -> None:
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ProximityError(
+                f"{self._who} needs {needed}; column {show(self.names[column])} holds {values[row]} in row {row}. "
+                f"{advice} them first."
+            )
 
     def _places(self, told: Any) -> NDArray[np.intp]:
         places = []

@@ -84,9 +84,9 @@ def decode_labels(labels: list[str]) -> NDArray[Any]:
     """Integers or booleans where every label is spelled like one, else text."""
     if set(labels) <= {"True", "False"}:
         return np.array([label == "True" for label in labels])
-    if all(len(label) < 19 and label.lstrip("-").isdecimal() and label.isascii() for label in labels):
+    if all(len(label) <= 20 and label.lstrip("-").isdecimal() and label.isascii() for label in labels):
         numbers = [int(label) if label.count("-") < 2 else 0 for label in labels]
-        if list(map(str, numbers)) == labels:
+        if list(map(str, numbers)) == labels and -(2**63) <= min(numbers) and max(numbers) < 2**63:
             return np.array(numbers)
     return np.array(labels)
 

@@ -95,6 +95,8 @@ class FromMatrix(Measure):
 
     def _stored(self) -> Any:
         S = self.S
+        if hasattr(S, "tocsr"):
+            raise ProximityError("FromMatrix needs a dense matrix S. Got a sparse one; convert it with toarray().")
         if not hasattr(S, "shape") or hasattr(S, "columns"):
             try:
                 S = np.asarray(S)

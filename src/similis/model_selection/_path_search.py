@@ -21,10 +21,11 @@ from sklearn.base import ClassifierMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.validation import column_or_1d, indexable
+from sklearn.utils.validation import _num_samples, column_or_1d, indexable
 
 from similis._utils.params import validated_outer
 from similis._utils.progress import track
+from similis._utils.validation import check_labels
 from similis.exceptions import ProximityError
 from similis.model_selection._answers import Answers, StandIn, fold_answers, partition_answers
 from similis.model_selection._plan import Folds, Group, make_groups
@@ -135,8 +136,11 @@ class PathSearchCV(GridSearchCV):
         plan = None if params or y is None else make_groups(self.estimator, points)
         if plan is None or not (is_classifier(self.estimator) and self._sharable_scoring()):
             return super().fit(X, y, groups=groups, **params)
+        if not hasattr(X, "shape") and not hasattr(X, "__len__"):
+            raise ProximityError(f"X must be a matrix or a collection of objects. Got a {type(X).__name__}.")
         given, X = X, _as_sliceable(self.estimator, X)
         X, y = indexable(X, y)
+        check_labels(y, _num_samples(X), who=type(self).__name__, min_classes=1)
         y = column_or_1d(y, warn=True)
         try:
             scores, fit_time, score_time = self._evaluate(plan, len(points), X, y, groups)

@@ -188,7 +188,7 @@ class StudyResult:
             From the spread over the splits, corrected for their overlap (Nadeau and Bengio), and never narrower than
             what the number of different objects tested can tell (Wilson).
         """
-        done = [s for s, _ in self._finished(method, self.splits)]
+        done = [s for s, _ in self._finished(method, self.splits)] if isinstance(method, str) else []
         if not done:
             raise ProximityError(f"{method!r} has no finished split in this study, so no error to expect.")
         share = float(np.mean([len(s.test) / s.n_train for s in done]))
@@ -396,5 +396,5 @@ class StudyResult:
 
 
 def _check_metric(metric: str) -> None:
-    if metric not in METRICS:
+    if not isinstance(metric, str) or metric not in METRICS:
         raise ValueError(f"There is no measure of merit {metric!r}. Use one of {', '.join(METRICS)}.")
