@@ -10,6 +10,7 @@ from similis import FromMatrix, Pairwise, Proximity, read_proximity, write_proxi
 from similis.exceptions import ProximityError
 
 zarr = pytest.importorskip("zarr")
+numcodecs = pytest.importorskip("numcodecs")
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -128,3 +129,49 @@ def test_without_zarr_the_command_is_named(tmp_path, monkeypatch):
     for call in (lambda: read_proximity(tmp_path / "m.zarr"), lambda: write_proximity(tmp_path / "m.zarr", [[1.0]])):
         with pytest.raises(ImportError, match=r"pip install 'similis\[zarr\]'"):
             call()
+
+
+@pytest.mark.parametrize("packer", ["blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd"])
+def test_packed_stores_of_others_are_read_and_held_to_the_size_of_a_chunk(tmp_path, rng, packer):
+    values = rng.integers(0, 9, (30, 30)).astype(float)
+    config = {"id": packer} if packer != "blosc" else {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1}
+    codec = numcodecs.get_codec(config)
+    old = zarr.create_array(
+        str(tmp_path / "m.zarr"), shape=(30, 30), chunks=(16, 16), dtype="f8", zarr_format=2, compressors=codec
+    )
+    old[:] = values
+    for mmap in (False, True):
+        np.testing.assert_array_equal(np.asarray(read_proximity(tmp_path / "m.zarr", mmap=mmap).values[...]), values)
+    chunk = next(path for path in (tmp_path / "m.zarr").rglob("*") if path.name in ("1.1", "1"))
+    whole = chunk.read_bytes()
+    for bad in (codec.encode(bytes(16 * 16 * 8 + 8)), codec.encode(bytes(8)), b"", b"\0" * 40, whole[:1]):
+        chunk.write_bytes(bad)
+        with pytest.raises(ProximityError, match="does not unpack to 2048 bytes"):
+            read_proximity(tmp_path / "m.zarr")
+    if packer in ("gzip", "bz2", "lzma"):  # further streams behind the first
+        chunk.write_bytes(whole + whole)
+        with pytest.raises(ProximityError, match="does not unpack"):
+            read_proximity(tmp_path / "m.zarr")
+
+
+@pytest.mark.parametrize("packer", ["blosc", "gzip", "zstd"])
+def test_packed_stores_of_format_3_are_held_to_the_size_of_a_chunk(tmp_path, packer):
+    codec = {"blosc": zarr.codecs.BloscCodec, "gzip": zarr.codecs.GzipCodec, "zstd": zarr.codecs.ZstdCodec}[packer]()
+    zarr.create_array(str(tmp_path / "m.zarr"), data=np.ones((4, 4)), chunks=(4, 4), compressors=codec)
+    assert read_proximity(tmp_path / "m.zarr").values.all()
+    (chunk,) = (path for path in (tmp_path / "m.zarr").rglob("0") if path.is_file())
+    zarr.create_array(str(tmp_path / "large.zarr"), data=np.ones((400, 400)), chunks=(400, 400), compressors=codec)
+    chunk.write_bytes(next(p for p in (tmp_path / "large.zarr").rglob("0") if p.is_file()).read_bytes())
+    with pytest.raises(ProximityError, match="does not unpack to 128 bytes"):
+        read_proximity(tmp_path / "m.zarr", mmap=True)
+
+
+def test_shards_are_read_where_nothing_in_them_is_packed(tmp_path, rng):
+    values = rng.normal(size=(4, 4))
+    for name, packers in (("plain", None), ("packed", "auto")):
+        zarr.create_array(
+            str(tmp_path / f"{name}.zarr"), data=values, chunks=(2, 2), shards=(4, 4), compressors=packers
+        )
+    np.testing.assert_array_equal(read_proximity(tmp_path / "plain.zarr").values, values)
+    with pytest.raises(ProximityError, match="packed by 'sharding'"):
+        read_proximity(tmp_path / "packed.zarr")

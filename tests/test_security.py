@@ -187,7 +187,6 @@ for path in map(Path, sys.argv[2:]):
 
 def test_bombs_are_refused_before_they_go_off(tmp_path):
     """In a process with little memory: every file is refused, and none of them takes 64 MB."""
-    pytest.importorskip("zarr")
     pytest.importorskip("pyarrow")
     paths = []
     for name, content in bombs(tmp_path):
@@ -208,11 +207,20 @@ def test_bombs_are_refused_before_they_go_off(tmp_path):
 
 
 def zarr_bombs(folder):
+    numcodecs = pytest.importorskip("numcodecs")
     about = {"zarr_format": 2, "dtype": "<f8", "compressor": None, "fill_value": 1.0, "order": "C", "filters": None}
     for name, shape, chunks in (("shape.zarr", [10**7] * 2, [1000] * 2), ("chunks.zarr", [2, 2], [10**7] * 2)):
         (folder / name).mkdir()
         (folder / name / ".zarray").write_text(json.dumps(about | {"shape": shape, "chunks": chunks}))
         yield folder / name
+    zeros = bytes(2**28)
+    for packer in (numcodecs.Zstd(), numcodecs.GZip(), numcodecs.BZ2(), numcodecs.LZMA(), numcodecs.Blosc()):
+        store = folder / f"{packer.codec_id}.zarr"
+        store.mkdir()
+        about |= {"shape": [2, 2], "chunks": [2, 2], "compressor": packer.get_config()}
+        (store / ".zarray").write_text(json.dumps(about))
+        (store / "0.0").write_bytes(packer.encode(zeros))
+        yield store
 
 
 def model_bombs(folder):

@@ -1,7 +1,8 @@
 """Proximities as a zarr store: one chunked array, its card (ids, kind, labels) among the attributes.
 
 Chunks are written uncompressed: similarities are float noise to a compressor, and whole rows are what every method
-reads. Filters of the older format 2 may run code when they decode, so stores with filters are not read.
+reads. Filters of the older format 2 may run code when they decode, so stores with filters are not read; packed chunks of
+others are, once each is known to unpack to a chunk and no more (``_zarr_chunks.py``).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from similis.exceptions import ProximityError
 from similis.io._numpy import card, from_card
 from similis.io._proximity import Proximity, refuse_infinite
 from similis.io._raw import Raw
+from similis.io._zarr_chunks import check_chunks
 
 __all__ = ["create_zarr", "open_zarr", "read_zarr", "remove_older", "replace_folder", "write_zarr"]
 
@@ -35,6 +37,7 @@ def read_zarr(path: Path, *, mmap: bool, max_bytes: int) -> Raw:
         piece = math.prod(array.chunks) * array.dtype.itemsize
         if piece > max(max_bytes, array.nbytes):
             raise ProximityError(f"{where} has chunks of {piece} bytes, more than max_bytes={max_bytes}; raise it.")
+        check_chunks(array, path)
         if not mmap and array.nbytes > max_bytes and array.nbytes_stored() < array.nbytes:
             raise ProximityError(
                 f"{where} unpacks to {array.nbytes} bytes, more than max_bytes={max_bytes}; raise it, or use mmap=True."
