@@ -1,8 +1,8 @@
 """Proximities as a zarr store: one chunked array, its card (ids, kind, labels) among the attributes.
 
 Chunks are written uncompressed: similarities are float noise to a compressor, and whole rows are what every method
-reads. Filters of the older format 2 may run code when they decode, so stores with filters are not read; packed chunks of
-others are, once each is known to unpack to a chunk and no more (``_zarr_chunks.py``).
+reads. Filters of the older format 2 may run code when they decode, so stores with filters are not read; packed chunks
+are, once each is known to unpack to a chunk and no more (``_zarr_chunks.py``).
 """
 
 from __future__ import annotations
