@@ -257,7 +257,27 @@ def test_bad_input_is_named(rng):
         SimilarityKNN(weights=lambda d: d[:, 0]).fit(S, y).predict(Q)
     with pytest.raises(ValueError, match="not negative"):
         SimilarityKNN(weights=lambda d: -d).fit(S, y).predict(Q)
+    with pytest.raises(ValueError, match="finite weights"):
+        SimilarityKNN(weights=lambda d: np.full(d.shape, np.inf)).fit(S, y).predict(Q)
     with pytest.raises(ValueError, match="negative eigenvalue"):
         SimilarityKNN(weights="kri", spectrum=None).fit(S - 3 * np.eye(40), y).predict(Q)
     with pytest.raises(AttributeError, match="predict_proba"):
         SimilarityKNN(weights="krr").fit(S, y).predict_proba(Q)
+
+
+def test_weights_that_are_all_zero_are_even(rng):
+    S, y = rng.random((20, 20)), np.arange(20) % 3
+    Q = np.vstack([np.zeros(20), rng.random(20)])
+    for weights in ("affinity", np.abs):
+        found = SimilarityKNN(n_neighbors=6, weights=weights).fit(S, y).predict_proba(Q)
+        np.testing.assert_allclose(found.sum(axis=1), 1)
+        np.testing.assert_allclose(found[0], np.bincount(y[:6]) / 6)
+    far = SimilarityKNN(weights=lambda s: s * (s < 0.8))  # for few neighbours nobody counts
+    grid = [{"n_neighbors": k} for k in range(1, 12)]
+    for point, proba, label in zip(
+        grid, far.predict_path(S, y, Q, grid, response="predict_proba"), far.predict_path(S, y, Q, grid)
+    ):
+        alone = SimilarityKNN(weights=far.weights, **point).fit(S, y)
+        np.testing.assert_allclose(proba, alone.predict_proba(Q))
+        np.testing.assert_allclose(proba.sum(axis=1), 1)
+        np.testing.assert_array_equal(label, alone.predict(Q))

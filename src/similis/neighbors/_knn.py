@@ -43,7 +43,8 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         - "krr": kernel ridge regression, eq. (3.8): weights of any sign, hence ``decision_function`` instead of
           ``predict_proba``;
         - "lime": linear interpolation with maximum entropy, eq. (3.3) in kernel form;
-        - a function of the neighbours' proximities (m, k) that returns weights (m, k), not negative.
+        - a function of the neighbours' proximities (m, k) that returns weights (m, k), finite and not negative;
+          where all of a row are zero they count alike.
     regularization : float, default=1.0
         lambda of KRI, KRR and LIME; large values make the weights even.
     spectrum : {"auto", "clip", "flip", "shift", "pinv"} or None, default="auto"
@@ -320,6 +321,9 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         grid, places = np.unique(ks, return_inverse=True)
         weights = simple_weights(self.weights, indices, values)
         table = class_sums(indices, codes, grid, G, weights=weights, n_jobs=self.n_jobs)
+        if callable(self.weights) and not table.any(axis=2).all():  # none for the first k: even weights
+            even = class_sums(indices, codes, grid, G, n_jobs=self.n_jobs)
+            table = np.where(table.any(axis=2, keepdims=True), table, even)
         total = table.sum(axis=2, keepdims=True)
         table = np.divide(table, total, out=table, where=total > 0)
         lost = indices[:, 0] < 0
@@ -337,7 +341,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         return self._sums(S, codes, Q, test_fold, points)
 
     def _path_codes(self, S, codes, Q, test_fold, points):
-        if self._is_local or self.costs is not None:
+        if self._is_local or self.costs is not None or callable(self.weights):
             return super()._path_codes(S, codes, Q, test_fold, points)
         self._check_path(S, Q)
         ks = [point["n_neighbors"] for point in points]

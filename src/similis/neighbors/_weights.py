@@ -23,13 +23,11 @@ def simple_weights(
     if weights == "uniform":
         return None
     known = indices >= 0
-    if callable(weights):
-        return np.where(known, _call(weights, values), 0.0)
     # [chen2010] ch. 4 -> w_i = a s(x, x_i). Where a row's affinities are all zero their limit is even weights.
-    affinity = np.where(known, values, 0.0).astype(np.float64)
-    silent = ~affinity.any(axis=1)
-    affinity[silent] = known[silent]
-    return affinity
+    found = np.where(known, _call(weights, values) if callable(weights) else values, 0.0).astype(np.float64)
+    silent = ~found.any(axis=1)
+    found[silent] = known[silent]
+    return found
 
 
 def _call(function: Callable[..., Any], values: NDArray[Any]) -> NDArray[np.float64]:
@@ -39,7 +37,7 @@ def _call(function: Callable[..., Any], values: NDArray[Any]) -> NDArray[np.floa
         raise ProximityError(
             f"The weights function must return one weight per neighbour, shape {values.shape}. Got {found.shape}."
         )
-    bad = ~(found >= 0) & ~np.isnan(values)
+    bad = ~((found >= 0) & np.isfinite(found)) & ~np.isnan(values)
     if bad.any():
         i, j = np.argwhere(bad)[0]
         raise ProximityError(
