@@ -149,6 +149,14 @@ def test_sparse_kernels_are_refused_in_one_line(rng, where):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("aux", [[[1.0], [1.0, 2.0]], [[[1.0], [1.0, 2.0]]], [], np.ones(3)], ids=str)
+def test_what_is_no_kernel_is_refused_in_one_line(rng, aux):
+    _, partial, _, _ = hidden_rows(rng, n=10)
+    with pytest.raises(ValueError, match=r"matri|array|objects") as caught:
+        complete_kernel(partial, aux)
+    assert "\n" not in str(caught.value)
+
+
 def test_bad_input_gets_one_clear_sentence(rng):
     _, partial, known, aux = hidden_rows(rng, n=10)
     i, j = np.flatnonzero(known)[:2]

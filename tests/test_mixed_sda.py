@@ -156,6 +156,12 @@ def test_bad_input_gets_one_clear_sentence(rng, params, spoil, words):
     assert len(str(caught.value)) < 300
 
 
+def test_complex_numbers_are_no_numbers(rng):
+    X = rng.normal(size=(6, 2)) * 1j
+    with pytest.raises(ValueError, match="needs numbers in column 1"):
+        MixedSDA(Counting(), numeric=[1]).fit(X, [0, 1] * 3)
+
+
 def test_what_is_no_table_is_refused(rng):
     _, rows, y = table(rng)
     model = MixedSDA(Counting()).fit(rows, y)

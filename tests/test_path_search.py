@@ -193,6 +193,9 @@ def test_bad_objects_and_labels_are_named(data):
     search = PathSearchCV(LocalNearestCentroid(), KS, cv=3)
     for X, labels, words in (
         ((row for row in S), y, "Got a generator"),
+        ([[1.0], [2.0, 3.0]], y[:2], "rows of different lengths"),
+        (S[0], y, r"Got shape \(60,\)"),
+        (S[:0, :0], y[:0], "at least one object"),
         (S, np.asarray(y == y[0]) * 1j, "Complex data"),
         (S, np.array([None, *["a"] * 59], dtype=object), "Object 0 has none"),
     ):

@@ -174,6 +174,8 @@ def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2) -> t
     except TypeError:  # Python cannot sort them
         types = sorted({type(label).__name__ for label in y})[:3]
         raise ProximityError(f"y must hold labels of one type. Got {' and '.join(types)}; use one of them.") from None
+    if not n:
+        raise ProximityError(f"{who} needs at least one object. Got none.")
     if len(classes) < min_classes:
         raise ProximityError(
             f"{who} needs at least {min_classes} classes to tell apart; y holds only one class, {show(classes[0])}."

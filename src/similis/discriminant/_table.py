@@ -69,6 +69,8 @@ class Table:
         out = np.empty((len(self), len(columns)))
         for i, column in enumerate(columns):
             try:
+                if np.iscomplexobj(self.columns[column]):
+                    raise TypeError
                 out[:, i] = self.columns[column].astype(np.float64)
             except (TypeError, ValueError):
                 raise ProximityError(

@@ -136,7 +136,7 @@ class PathSearchCV(GridSearchCV):
         plan = None if params or y is None else make_groups(self.estimator, points)
         if plan is None or not (is_classifier(self.estimator) and self._sharable_scoring()):
             return super().fit(X, y, groups=groups, **params)
-        if not hasattr(X, "shape") and not hasattr(X, "__len__"):
+        if not any(hasattr(X, name) for name in ("shape", "__len__", "__array__")):
             raise ProximityError(f"X must be a matrix or a collection of objects. Got a {type(X).__name__}.")
         given, X = X, _as_sliceable(self.estimator, X)
         X, y = indexable(X, y)
@@ -283,4 +283,12 @@ def _collect(done: Iterable[tuple[Any, ...]], n_points: int, n_splits: int) -> t
 
 def _as_sliceable(estimator: Any, X: Any) -> Any:
     """A frame or list of proximities as an array that both axes can be cut from; objects stay as they are."""
-    return np.asarray(X) if get_tags(estimator).input_tags.pairwise and not hasattr(X, "tocsr") else X
+    if not get_tags(estimator).input_tags.pairwise or hasattr(X, "tocsr"):
+        return X
+    try:
+        A = np.asarray(X)
+    except ValueError:
+        raise ProximityError("X must be a matrix. Got rows of different lengths.") from None
+    if A.ndim < 2:
+        raise ProximityError(f"X must be a matrix, one row and one column per object. Got shape {A.shape}.")
+    return A

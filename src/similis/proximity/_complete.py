@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from similis._utils.linalg import roundoff, symmetric_part_of
@@ -259,12 +259,7 @@ def check_auxiliary(K_aux: Any, n: int, method: str, who: str) -> list[NDArray[n
             f"{who} with method={method!r} needs an auxiliary kernel over all objects. For a single matrix with "
             "scattered unknown entries use method='nuclear' or 'psd'."
         )
-    if isinstance(K_aux, (list, tuple)) and len(K_aux) and np.ndim(K_aux[0]) == 2:
-        slices = list(K_aux)
-    else:
-        A = K_aux if sparse.issparse(K_aux) else np.asarray(K_aux)
-        slices = [A[:, :, k] for k in range(A.shape[2])] if A.ndim == 3 else [A]
-    kernels = []
+    slices, kernels = _slices(K_aux), []
     for k, A in enumerate(slices):
         A = check_proximity(A)
         dtype, A = A.dtype, A.astype(np.float64)
@@ -275,6 +270,17 @@ def check_auxiliary(K_aux: Any, n: int, method: str, who: str) -> list[NDArray[n
         check_kernel(A, f"{name} must be a kernel", dtype)
         kernels.append(A)
     return kernels
+
+
+def _slices(K_aux: Any) -> list[Any]:
+    """The matrices of a list or of a stack; whatever else there is counts as one, and is judged later."""
+    if isinstance(K_aux, (list, tuple)):
+        with suppress(ValueError):  # rows of different lengths
+            if len(K_aux) and np.ndim(K_aux[0]) == 2:
+                return list(K_aux)
+    elif getattr(K_aux, "ndim", 2) == 3:
+        return [K_aux[:, :, k] for k in range(K_aux.shape[2])]
+    return [K_aux]
 
 
 def check_kernel(A: NDArray[np.float64], must: str, dtype: Any = np.float64) -> None:
