@@ -1,6 +1,7 @@
 """Choose CUT, FLOOR and TYPICAL of the rule of suspicious entries on simulated matrices, as suspects_blind.md says.
 
     python benchmarks/suspects_blind.py           # writes benchmarks/results/suspects_blind.json
+    python benchmarks/suspects_blind.py --clean   # what it found in clean matrices, and the constants before: prints
 
 Real data do not enter: the sorts of matrices made from them are left out. Stage 1a judges FLOOR x CUT on a
 coarse grid, stage 1b TYPICAL x CUT, stage 2 CUT on a fine grid. The loss of a setting is the share of clean matrices
@@ -8,6 +9,7 @@ with an alarm plus the mean shortfall on damaged ones, smoothed along the consta
 of the settings nearly as good as the best. Stages go problem by problem, so one cut short by its deadline is balanced.
 """
 
+import sys
 import time
 import warnings
 
@@ -194,5 +196,14 @@ def main():
     print(bench.write())
 
 
+def clean():
+    """Suspects in the clean problems of stage 2, with the constants chosen and those in use before."""
+    for constants in ((3.7, 0.23, 0.1), (7.0, 0.1, 0.1)):
+        problems_of = [Problem("2", k, *about) for k, about in enumerate(plan("2")) if about[2] is None]
+        found = {(p.sort, p.n): max(r[0] for r in p.judge(*constants)[0]) for p in problems_of}
+        alarming = {where: flagged for where, flagged in found.items() if flagged}
+        print(f"CUT, FLOOR, TYPICAL = {constants}: {len(alarming)} of {len(found)} alarm, {alarming}")
+
+
 if __name__ == "__main__":
-    main()
+    clean() if "--clean" in sys.argv else main()

@@ -28,7 +28,7 @@ CUT with FLOOR = 0.1 are complete. FLOOR = 0.15 and 0.2 met nine clean matrices 
 with CUT = 8.5, and alarmed in at least two of them at every CUT tried, 10 at most; CUT = 10 with FLOOR = 0.1 alarms in
 one of all 294. No setting was admissible, so the clause on lost digits decided. TYPICAL = 0.05 added 0.004 of recall,
 too little. An earlier criterion asked for a pooled precision of 0.99 and at most one alarm in 10,000 clean pairs, and
-chose CUT = 5 with TYPICAL = 0.05. Neither choice is in use: see docs/guide/diagnosis.md.
+chose CUT = 5 with TYPICAL = 0.05. Neither choice is in use: suspects_blind.py made a third one.
 """
 
 import sys

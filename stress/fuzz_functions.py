@@ -5,12 +5,6 @@ labels of every sort and of the wrong length; parameters inside and outside thei
 every measure. A call must return a result that keeps its promises (finite numbers, shapes, labels from ``classes_``,
 probabilities that sum to one, the same answer twice) or refuse with one sentence. Any other exception, a
 RuntimeWarning or DeprecationWarning, a changed argument, a crash, or no answer after 20 seconds of work is a failure.
-
-The record below is joined from several runs: names that failed were tried again once mended. A later run of all names
-found a dozen odd arguments more, and points infinitely far apart that kept a solver busy for ever. That and most of the
-others are mended, with tests; known to be left are ``make_perturbed_centroids(True, ...)``, a single number as labels
-of a ``Proximity``, a csv of one float16 entry, and sparse kernels given to ``complete_kernel``, refused in several
-lines.
 """
 
 import argparse

@@ -13,9 +13,8 @@ off the matrix at each level, and the cut follows from how fast the tail of the 
 groups may outvote its surroundings, so wide neighbourhoods vote first; what they reject is replaced by what they expect
 before narrower ones vote; the last round starts from there and judges every pair anew.
 
-How far CUT may go was asked of simulated matrices twice, with criteria written down beforehand
-(``benchmarks/tune_suspects.py``): one that weighs alarms lightly chose 5, one that allows none chose 10. The value here
-lies between; docs/guide/diagnosis.md says what each does to real matrices.
+CUT, FLOOR and TYPICAL were chosen on simulated matrices alone, by a criterion written down before (``suspects_blind.md``
+in ``benchmarks``), and tried on real ones once; docs/guide/diagnosis.md says how that went, and what went before.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ WIDTHS = (28, 14, 7)  # neighbours of either object that vote: wide first, as na
 MAX_ROUNDS = 12  # of each width, should the verdicts not settle before
 REACH = 0.2  # the widest neighbourhood holds at most this share of the objects
 WITNESSES = 256  # objects through whose eyes rows are compared; all of them in smaller matrices
-FLOOR = 0.1  # a local standard deviation counts as at least this share of the spread of the matrix
-CUT = 7.0  # least deviation to be suspect, in local standard deviations; with the floor, 0.7 of the spread
+FLOOR = 0.23  # a local standard deviation counts as at least this share of the spread of the matrix
+CUT = 3.7  # least deviation to be suspect, in local standard deviations; with the floor, 0.85 of the spread
 TYPICAL = 0.1  # differences of the outer tenths of the pairs at a distance are not typical of it
 LEVEL_SHARE, TRIANGLE_SHARE, KNOTS = 0.1, 0.05, 64  # windows (share of the pairs) and knots of running quantiles
 MEETINGS = 8  # each neighbour of one object meets so many of the other's: no worse than all of them, and faster
