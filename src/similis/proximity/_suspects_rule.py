@@ -13,8 +13,8 @@ off the matrix at each level, and the cut follows from how fast the tail of the 
 groups may outvote its surroundings, so wide neighbourhoods vote first; what they reject is replaced by what they expect
 before narrower ones vote; the last round starts from there and judges every pair anew.
 
-CUT, FLOOR and TYPICAL were chosen on simulated matrices alone, by a criterion written down before (``suspects_blind.md``
-in ``benchmarks``), and tried on real ones once; docs/guide/diagnosis.md says how that went, and what went before.
+CUT, FLOOR and TYPICAL were chosen on simulated matrices alone, by a criterion written down before
+(``benchmarks/suspects_blind.md``), and tried on real ones once; docs/guide/diagnosis.md says how that went.
 """
 
 from __future__ import annotations
