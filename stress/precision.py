@@ -1,13 +1,14 @@
 """Single against double precision, one BLAS thread against more, and the order of the objects.
 
-*Rounding.* Every estimator is fitted to a matrix in float32 and in float64. The yardstick is measured, not chosen: the
-same matrix in float64, each entry moved by up to one rounding of float32 at random (five times), shows how far rounding
-of the input alone moves the answers. What float32 gives may differ by 16 times that, plus 64 roundings of the answer's
-own size; labels must be equal wherever the margin is wider than the bound. *BLAS.* Answers of every estimator, and of a
-study, are computed in processes with 1, 2 and 4 BLAS threads and must agree to 1e-10 relative to the largest answer;
-the matrices have 300 objects, enough for BLAS to share the work (60 for machines that learn kernels).
-*Order.* The training objects are renumbered; answers must agree to 1e-10 where they do not depend on ties, a random
-start or an ill-conditioned solve. Where they cannot, the exceptions say why, with the difference that was measured.
+*Rounding.* Every estimator is fitted to a matrix in float32 and in float64, and every measure of vectors is asked in
+both. The yardstick is measured, not chosen: the same numbers in float64, each moved by up to one rounding of float32 at
+random (five times), show how far rounding of the input alone moves the answers. What float32 gives may differ by 16
+times that, plus 64 roundings of the answer's own size; labels must be equal wherever the margin is wider than the
+bound. *BLAS.* Answers of every estimator, and of a study, are computed in processes with 1, 2 and 4 BLAS threads and
+must agree to 1e-10 relative to the largest answer; the matrices have 300 objects, enough for BLAS to share the work
+(60 for machines that learn kernels). *Order.* The training objects are renumbered; answers must agree to 1e-10 where
+they do not depend on ties, a random start or an ill-conditioned solve. Where they cannot, the exceptions say why, with
+the difference that was measured.
 """
 
 import json
@@ -23,6 +24,8 @@ import numpy as np
 from _record import quick, record
 from _registry import CLASSIFIERS, responses, toy, transformers
 from sklearn.base import clone
+
+import similis as s
 
 EPS = float(np.finfo(np.float32).eps)
 BLAS = ("1", "2", "4")
@@ -95,6 +98,18 @@ def try_rounding(estimator, kind, rng):
         stable = np.all([each["predict"] == double["predict"] for each in shaken], axis=0)
         labels = int((double["predict"] != single["predict"])[stable].sum())
     return found, labels
+
+
+def try_measures(rng):
+    """(name, deviation, bound) of every measure of vectors, asked in float32 and in float64."""
+    X = rng.normal(size=(60, 7)).astype(np.float32).astype(float)
+    chosen = [s.Minkowski(), s.Minkowski(p=1), s.Minkowski(p=0.5), s.Minkowski(p=3), s.Chebyshev(), s.Cosine(),
+              s.RBF(gamma=0.3), s.Polynomial()]  # fmt: skip
+    for measure in chosen:
+        double, single = (s.Pairwise(clone(measure)).fit_transform(X.astype(kind)) for kind in (float, np.float32))
+        shaken = [s.Pairwise(clone(measure)).fit_transform(moved(X, rng)) for _ in range(5)]
+        yardstick = max(deviation(double, each) for each in shaken)
+        yield repr(measure), deviation(double, single), 16 * yardstick + 64 * EPS
 
 
 def try_order(estimator, kind, rng):
@@ -175,6 +190,10 @@ def main():
         value = try_order(estimator, kind, rng)
         worst_order = max(worst_order, value if value <= AGREE else 0.0)
         judge(name, ORDER, value)
+    measures = list(try_measures(rng))
+    for name, value, bound in measures:
+        if value > bound:
+            failures.append(f"{name}: float32 is off by {value:.1e}; rounding allows {bound:.1e}")
     blas, same_study = try_blas()
     for name, value in blas.items():
         judge(name, "BLAS threads", value)
@@ -184,13 +203,18 @@ def main():
     items = [
         {"what": "float32 against float64", "estimators": n, "largest": f"{max(ratios):.2f} of the bound"},
         {
+            "what": "measures of vectors, float32 against float64",
+            "estimators": len(measures),
+            "largest": f"{max(value / bound for _, value, bound in measures):.2f} of the bound",
+        },
+        {
             "what": "1, 2 and 4 BLAS threads",
             "estimators": n,
             "largest": f"{max(v for v in blas.values() if v <= AGREE):.1e}",
         },
         {"what": "order of objects", "estimators": n, "largest": f"{worst_order:.1e}"},
     ]
-    summary = f"{n} estimators; {len(exceptions)} exceptions."
+    summary = f"{n} estimators and {len(measures)} measures; {len(exceptions)} exceptions."
     record("precision", summary=summary, items=items, failures=failures, exceptions=exceptions, agree=AGREE)
     return len(failures)
 
