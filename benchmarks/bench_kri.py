@@ -142,7 +142,7 @@ def main():
     )
     blocks, s, _ = blocks_of(S, 100)
     # k: floors against quadprog and daqp
-    floors = {5: (4.5, 2.5), 16: (5, 1.5), 32: (1.4, 1), 64: (6, 3), 128: (15, 7)}
+    floors = {5: (4.5, 2.5), 16: (2.8, 1.5), 32: (1.4, 1), 64: (6, 3), 128: (15, 7)}
     for k in floors:
         part, query = np.ascontiguousarray(blocks[:, :k, :k]), np.ascontiguousarray(s[:, :k])
         for (peer_name, solve), floor in zip((("quadprog", quadprog), ("daqp", daqp)), floors[k]):

@@ -167,7 +167,7 @@ def whole_kernels(bench):
         repeats=1,
         check=relative(1e-4),
     )
-    for n, floor, goal, repeats in ((80, 3, 6, 5), (350, 60, 130, 5), (800, 70, 150, 3), (2000, 45, 90, 2)):
+    for n, floor, goal, repeats in ((80, 3, 6, 5), (350, 19, 40, 5), (800, 28, 60, 3), (2000, 45, 90, 2)):
         S, y = data(n)
         machine = IndefiniteMachine(*np.linalg.eigh(S), y)
         v = 0.1 * y * np.where(y > 0, (y < 0).sum(), (y > 0).sum()) / n

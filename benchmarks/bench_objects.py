@@ -264,7 +264,7 @@ def information(bench, rng):
             [[2 * a[x == z].sum() / (a.sum() + b.sum()) for b, z in zip(bits, some)] for a, x in zip(bits, some)]
         )
 
-    for name, ours, peer, floor in (("residual entropy", residual, entropies, 100), ("Lin", lin, surprise, 14)):
+    for name, ours, peer, floor in (("residual entropy", residual, entropies, 64), ("Lin", lin, surprise, 14)):
         bench.compare(
             f"{name}, 16 votes",
             lambda ours=ours: ours.matrix(some),

@@ -57,7 +57,7 @@ def main():
                 lambda K=K: SpectrumClip().fit_transform(K),
                 lambda K=K: plain(K, "clip"),
                 peer_name="scipy eigh",
-                floor=7,
+                floor=7 if n > 500 else 4.4,
                 repeats=3 if n > 1000 else 5,
                 check=lambda a, b: np.abs(a - b).max(),
             )
