@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from similis._utils.params import at_least
 from similis._utils.validation import show
 from similis._utils.warn import warn_user
 from similis.exceptions import ProximityError
@@ -17,7 +17,7 @@ __all__ = ["asked_for", "cut_to", "n_candidates"]
 
 def asked_for(n_neighbors: Any) -> int:
     """The number of neighbours that a call names."""
-    if not isinstance(n_neighbors, Integral) or n_neighbors < 1:
+    if not at_least(1).is_satisfied_by(n_neighbors):
         raise ProximityError(f"n_neighbors must be an integer of at least 1. Got {show(n_neighbors)[:60]}.")
     return int(n_neighbors)
 
