@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from problems import hidden_rows, least_eigenvalue, missing_entries
+from kernels_with_holes import hidden_rows, least_eigenvalue, missing_entries
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score

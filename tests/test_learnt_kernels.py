@@ -3,9 +3,9 @@
 import conic
 import numpy as np
 import pytest
+from kernels_with_holes import noisy_similarities as problem
+from kernels_with_holes import signs
 from oracles import learnt_kernels as oracle
-from problems import noisy_similarities as problem
-from problems import signs
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC

@@ -5,9 +5,9 @@ import warnings
 import conic
 import numpy as np
 import pytest
+from kernels_with_holes import noisy_similarities as problem
+from kernels_with_holes import signs
 from oracles import learnt_kernels as oracle
-from problems import noisy_similarities as problem
-from problems import signs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
 

@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
+from kernels_with_holes import random_similarities as problem
 from oracles import discriminant as oracle
-from problems import random_similarities as problem
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.svm import SVC
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from problems import random_similarities as problem
+from kernels_with_holes import random_similarities as problem
 from sklearn.model_selection import GridSearchCV, LeaveOneOut
 
 from similis import SDA, NearestNeighborSDA, PathSearchCV, compact, load, save
