@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kernels_with_holes import hidden_rows, least_eigenvalue, missing_entries
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
+from toy_problems import hidden_rows, least_eigenvalue, missing_entries
 
 from similis import CompleteKernel, NearestCentroid, complete_kernel, make_stack
 from similis.exceptions import AsymmetryWarning, ProximityError

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernels_with_holes import hidden_rows, least_eigenvalue, missing_entries
 from oracles import completion as oracle
+from toy_problems import hidden_rows, least_eigenvalue, missing_entries
 
 from similis import CompleteKernel, SpectrumClip, complete_kernel, make_stack
 from similis.solvers import em_completion, wishart_completion

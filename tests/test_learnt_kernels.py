@@ -3,12 +3,12 @@
 import conic
 import numpy as np
 import pytest
-from kernels_with_holes import noisy_similarities as problem
-from kernels_with_holes import signs
 from oracles import learnt_kernels as oracle
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
+from toy_problems import noisy_similarities as problem
+from toy_problems import signs
 
 from similis import FullKernelSVM, IndefiniteSVM, PathSearchCV, SimMKL, SimSVM, SpectrumClip, SpectrumFlip, make_stack
 from similis.exceptions import ProximityError

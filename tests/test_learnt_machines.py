@@ -5,11 +5,11 @@ import warnings
 import conic
 import numpy as np
 import pytest
-from kernels_with_holes import noisy_similarities as problem
-from kernels_with_holes import signs
 from oracles import learnt_kernels as oracle
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
+from toy_problems import noisy_similarities as problem
+from toy_problems import signs
 
 from similis import FullKernelSVM, IndefiniteSVM, SimMKL, SimSVM, compact, load, save
 from similis.exceptions import AsymmetryWarning

@@ -4,13 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
-from kernels_with_holes import gaussian_distances as problem
 from oracles import normal as oracle
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
+from toy_problems import gaussian_distances as problem
 
 from similis import (
     BoxCox,

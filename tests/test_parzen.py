@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from kernels_with_holes import gaussian_distances as problem
 from oracles import normal as oracle
 from scipy.integrate import trapezoid
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.neighbors import NearestCentroid
+from toy_problems import gaussian_distances as problem
 
 from similis import Parzen, PseudoEuclidean, PseudoNearestMean
 from similis.normal._bandwidth import distance_dimension

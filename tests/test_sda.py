@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from kernels_with_holes import random_similarities as problem
 from oracles import discriminant as oracle
 from sklearn.naive_bayes import BernoulliNB
 from sklearn.svm import SVC
+from toy_problems import random_similarities as problem
 
 from similis import SDA, NearestNeighborSDA
 from similis.solvers import box_lasso

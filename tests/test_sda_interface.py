@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from kernels_with_holes import random_similarities as problem
 from sklearn.model_selection import GridSearchCV, LeaveOneOut
+from toy_problems import random_similarities as problem
 
 from similis import SDA, NearestNeighborSDA, PathSearchCV, compact, load, save
 from similis.discriminant import SDADisplay
