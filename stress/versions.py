@@ -21,7 +21,7 @@ from pathlib import Path
 from _record import RESULTS, ROOT, commit, quick, record
 
 EXTRAS = "strings,transport,ann,parquet,dask,zarr,report,test"
-TOOLS = ("pytest", "pytest-timeout", "hypothesis", "pandas", "polars", "cvxpy")
+TOOLS = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "pandas", "polars", "cvxpy")
 # Python, and how versions are chosen.
 ENVIRONMENTS = {
     "3.11, lowest": ("3.11", ["--resolution", "lowest-direct"]),
@@ -87,7 +87,8 @@ def install(uv, python, wheel, choice, folder):
 
 def run_tests(python, source, report, core):
     """Counts and the names of what failed."""
-    command = [python, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider", f"--junitxml={report}"]
+    command = [python, "-m", "pytest", "-q", "-n", "auto", "-m", "not slow", "-p", "no:cacheprovider"]
+    command.append(f"--junitxml={report}")
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": ""}
     where = call([python, "-c", "import similis; print(similis.__file__)"], cwd=report.parent).stdout
     if "site-packages" not in where:

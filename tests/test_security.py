@@ -4,6 +4,7 @@ tests/test_io_malformed.py and tests/test_persistence.py hold the plain cases (p
 descriptions of models, damaged bytes); here are the ones that need a trick.
 """
 
+import contextlib
 import gzip
 import io
 import json
@@ -64,6 +65,7 @@ def test_codec_of_a_zarr_store_that_unpickles(tmp_path, canary, place):
     refused(read_proximity, path)
 
 
+@pytest.mark.filterwarnings("ignore:pyarrow.PyExtensionType", "ignore:pickle-based")
 def test_extension_type_of_a_parquet_file_that_unpickles(tmp_path, canary):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
@@ -71,7 +73,8 @@ def test_extension_type_of_a_parquet_file_that_unpickles(tmp_path, canary):
     about = {b"ARROW:extension:name": b"arrow.py_extension_type", b"ARROW:extension:metadata": pickle.dumps(canary)}
     schema = pa.schema([pa.field("a", pa.float64(), metadata=about)], metadata={b"pandas": pickle.dumps(canary)})
     pq.write_table(pa.table([pa.array([1.0])], schema=schema), tmp_path / "m.parquet")
-    assert read_proximity(tmp_path / "m.parquet").n == 1
+    with contextlib.suppress(ProximityError):  # by older versions of pyarrow, which know the type and do not load it
+        assert read_proximity(tmp_path / "m.parquet").n == 1
 
 
 def test_pickled_arrays_inside_a_model(tmp_path, canary):
