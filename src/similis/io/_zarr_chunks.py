@@ -21,6 +21,7 @@ __all__ = ["check_chunks"]
 
 _PLAIN = {"BytesCodec", "TransposeCodec", "Crc32cCodec"}  # of format 3
 _STEP = 2**20
+_DICTIONARY = 2**28  # bytes that an lzma stream may ask for to unpack itself
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
@@ -112,5 +113,5 @@ _SIZES: dict[str, Callable[[Path, int], int]] = {
     "gzip": _counted(lambda: zlib.decompressobj(wbits=31)),
     "zlib": _counted(zlib.decompressobj),
     "bz2": _counted(bz2.BZ2Decompressor),
-    "lzma": _counted(lzma.LZMADecompressor),
+    "lzma": _counted(lambda: lzma.LZMADecompressor(memlimit=_DICTIONARY)),
 }
