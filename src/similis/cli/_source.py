@@ -240,28 +240,9 @@ def _dataset(source: Source, name: str) -> Data:
     if reads_text(measure):
         if "sequences" not in bunch:
             raise ProximityError(f"{chosen} compares texts, and {name} holds {bunch.kind}; name another measure.")
-        return Data(
-            values=np.asarray(bunch.sequences),
-            labels=labels,
-            ids=None,
-            kind=measure.kind,
-            measure=measure,
-            columns=("sequence",),
-        )
-    if "graphs" in bunch:
-        return Data(
-            values=np.array(bunch.graphs, dtype=object),
-            labels=labels,
-            ids=None,
-            kind=measure.kind,
-            measure=measure,
-            columns=("graph",),
-        )
-    return Data(
-        values=np.asarray(bunch.data),
-        labels=labels,
-        ids=None,
-        kind=measure.kind,
-        measure=measure,
-        columns=tuple(map(str, bunch.feature_names)),
-    )
+        values, names = np.asarray(bunch.sequences), ["sequence"]
+    elif "graphs" in bunch:
+        values, names = np.array(bunch.graphs, dtype=object), ["graph"]
+    else:
+        values, names = np.asarray(bunch.data), list(map(str, bunch.feature_names))
+    return Data(values=values, labels=labels, ids=None, kind=measure.kind, measure=measure, columns=tuple(names))

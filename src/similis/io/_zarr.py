@@ -19,13 +19,12 @@ from similis.exceptions import ProximityError
 from similis.io._numpy import card, from_card
 from similis.io._proximity import Proximity, refuse_infinite
 from similis.io._raw import Raw
-from similis.io._zarr_chunks import check_chunks
+from similis.io._zarr_chunks import PACKERS, check_chunks
 
 __all__ = ["create_zarr", "open_zarr", "read_zarr", "remove_older", "replace_folder", "write_zarr"]
 
 CARD = "similis"
 CHUNK = 2048
-_PACKERS = frozenset({"blosc", "bz2", "gzip", "lz4", "lzma", "zlib", "zstd"})  # of format 2; others may run code
 
 
 def read_zarr(path: Path, *, mmap: bool, max_bytes: int) -> Raw:
@@ -37,11 +36,11 @@ def read_zarr(path: Path, *, mmap: bool, max_bytes: int) -> Raw:
         piece = math.prod(array.chunks) * array.dtype.itemsize
         if piece > max(max_bytes, array.nbytes):
             raise ProximityError(f"{where} has chunks of {piece} bytes, more than max_bytes={max_bytes}; raise it.")
-        check_chunks(array, path)
         if not mmap and array.nbytes > max_bytes and array.nbytes_stored() < array.nbytes:
             raise ProximityError(
                 f"{where} unpacks to {array.nbytes} bytes, more than max_bytes={max_bytes}; raise it, or use mmap=True."
             )
+        check_chunks(array, path)
         raw = Raw(array if mmap else array[...])
     if found is not None:
         from_card(found, raw, where)
@@ -89,7 +88,7 @@ def open_zarr(path: Path, mode: str = "r") -> Any:
         if array.metadata.zarr_format == 2 and array.metadata.filters:
             raise ProximityError(f"{where} has filters, which may run code; write it again without, or in format 3.")
         packer = getattr(array.metadata, "compressor", None)
-        if packer is not None and packer.codec_id not in _PACKERS:
+        if packer is not None and packer.codec_id not in PACKERS:  # others may run code
             raise ProximityError(f"{where} is packed by {packer.codec_id[:40]!r}, which is not read; write it again.")
         if array.dtype.kind not in "fiub":
             raise ProximityError(f"{where} must hold real numbers. Got dtype {str(array.dtype)[:40]}.")

@@ -17,7 +17,7 @@ from typing import Any
 from similis._utils.files import short_path
 from similis.exceptions import ProximityError
 
-__all__ = ["check_chunks"]
+__all__ = ["PACKERS", "check_chunks"]
 
 _PLAIN = {"BytesCodec", "TransposeCodec", "Crc32cCodec"}  # of format 3
 _STEP = 2**20
@@ -30,7 +30,7 @@ def check_chunks(array: Any, folder: Path) -> None:
     packer = _packer(array.metadata)
     if packer is None:
         return
-    if packer not in _SIZES:
+    if packer not in PACKERS:
         raise ProximityError(f"{short_path(folder)} is packed by {packer[:40]!r}, which is not read; write it again.")
     size = math.prod(array.chunks) * array.dtype.itemsize
     for file in sorted(path for path in folder.rglob("*") if _is_chunk(path)):
@@ -115,3 +115,4 @@ _SIZES: dict[str, Callable[[Path, int], int]] = {
     "bz2": _counted(bz2.BZ2Decompressor),
     "lzma": _counted(lambda: lzma.LZMADecompressor(memlimit=_DICTIONARY)),
 }
+PACKERS = frozenset(_SIZES)
