@@ -285,7 +285,7 @@ def compacted(n):
             return out
 
     new = categorical(200, seed=2)[0]
-    names = [name for room in FAMILIES for name in s._ROOMS[room] if name not in ("MixedSDA", "stream_fit")]
+    names = [name for room in FAMILIES for name in s._PACKAGES[room] if name not in ("MixedSDA", "stream_fit")]
     for name in names:
         model = getattr(s, name)(**OPTIONS.get(name, {}))
         size = min(len(X), SMALL.get(name, len(X)))

@@ -18,7 +18,7 @@ import numpy as np
 from _measure import Benchmark
 from _suspects_problems import base
 
-from similis.proximity import _suspects_rule as rule
+from similis.proximity import _suspects as rule
 from similis.proximity import suspects
 
 SEED = 20261116

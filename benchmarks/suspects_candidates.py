@@ -12,7 +12,7 @@ import numpy as np
 from _measure import Benchmark
 from _suspects_problems import CLEAN, DAMAGE, detectable, quality
 
-from similis.proximity import _suspects_rule as rule
+from similis.proximity import _suspects as rule
 from similis.proximity import suspects
 
 N = 80  # the protocol's larger sizes were left out: the candidate had already failed the first criterion in tuning

@@ -9,7 +9,7 @@ import numpy as np
 from _measure import Benchmark
 
 from similis import load_benchmark
-from similis.proximity import _suspects_rule as rule
+from similis.proximity import _suspects as rule
 from similis.proximity import suspects
 
 SETTINGS = ((5.0, 0.1, 0.05), (7.0, 0.1, 0.1), (10.0, 0.1, 0.1), (3.7, 0.23, 0.1))  # CUT, FLOOR and TYPICAL

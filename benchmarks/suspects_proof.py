@@ -23,7 +23,7 @@ import numpy as np
 import tune_suspects as tuning
 from _measure import Benchmark
 
-from similis.proximity import _suspects_rule as rule
+from similis.proximity import _suspects as rule
 from similis.proximity import suspects
 
 RULES = {"CUT = 5, PROOF = 10": (5.0, 10.0), "CUT = 7": (7.0, 7.0), "CUT = 10": (10.0, 10.0)}  # CUT and PROOF

@@ -37,7 +37,7 @@ from pathlib import Path
 import numpy as np
 from _measure import Benchmark
 
-from similis.proximity import _suspects_rule as rule
+from similis.proximity import _suspects as rule
 from similis.proximity import suspects
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))

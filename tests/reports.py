@@ -6,8 +6,7 @@ import numpy as np
 
 from similis.study import StudyResult
 from similis.study._assemble import Situation
-from similis.study._entry import Entry
-from similis.study._info import MethodInfo
+from similis.study._entry import Entry, MethodInfo
 from similis.study._picture import Picture
 from similis.study._problem import make_problem
 from similis.study._protocol import Protocol

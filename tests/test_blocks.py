@@ -14,8 +14,8 @@ import pytest
 
 from similis import VDM, Counting, FromFunction, Pairwise, TverskyContrast, read_proximity, write_proximity
 from similis.distributed import measure_to_disk
-from similis.distributed._plan import Plan, tile_size
 from similis.distributed._store import Store
+from similis.distributed._tiles import Plan, tile_size
 from similis.exceptions import ProximityError
 
 FORMATS = ["S.npy", pytest.param("S.zarr", marks=pytest.mark.filterwarnings("ignore"))]
@@ -381,7 +381,7 @@ def test_the_command_measures_in_blocks_and_reads_large_matrices_from_disk(tmp_p
         assert refused.exit_code == 2
         assert "holds other objects, another measure" in refused.output
         monkeypatch.setattr(_source, "LARGE", 1)
-        monkeypatch.setattr("similis._utils.stored._IN_MEMORY", 0)
+        monkeypatch.setattr("similis._utils.disk._IN_MEMORY", 0)
         data = _source.load_data(_source.Source(str(tmp_path / name)))
         assert isinstance(data.values, np.memmap)
         np.testing.assert_array_equal(data.values, P.values)

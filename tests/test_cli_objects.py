@@ -19,7 +19,7 @@ from similis import (
     WeisfeilerLehman,
 )
 from similis.cli._app import app
-from similis.cli._measures import measure_names
+from similis.cli._source import measure_names
 from similis.datasets import has_dataset, load_promoters
 
 pytest.importorskip("rapidfuzz")

@@ -151,7 +151,7 @@ def test_weights(estimator):
 def test_every_public_classifier_is_here():
     rooms = ("neighbors", "discriminant", "mixture", "svm", "normal", "maxsim")
     names = {
-        name for room in rooms for name in similis._ROOMS.get(room, ()) if isinstance(getattr(similis, name), type)
+        name for room in rooms for name in similis._PACKAGES.get(room, ()) if isinstance(getattr(similis, name), type)
     }
     assert names <= {type(estimator).__name__ for estimator in CLASSIFIERS + TABLES}
 

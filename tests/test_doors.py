@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse as sp
 
-from similis._utils.base import ProximityTransformer
-from similis._utils.validation import check_labels, check_proximity, check_query
+from similis.base._estimators import ProximityTransformer
+from similis.base._validation import check_labels, check_proximity, check_query
 from similis.exceptions import KindWarning, ProximityError
 
 pd = pytest.importorskip("pandas")

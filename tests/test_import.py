@@ -20,13 +20,13 @@ def test_import_is_light():
 
 
 def test_rooms_load_without_numba():
-    rooms = [room for room in similis._ROOMS if room != "exceptions"]
+    rooms = [room for room in similis._PACKAGES if room != "exceptions"]
     code = "import sys\n" + "".join(f"import similis.{room}\n" for room in rooms) + "print('numba' in sys.modules)"
     assert _run(code).strip() == "False"
 
 
 def test_public_names_are_the_rooms_own():
-    for room, names in similis._ROOMS.items():
+    for room, names in similis._PACKAGES.items():
         module = importlib.import_module(f"similis.{room}")
         assert set(names) <= set(module.__all__), room
         for name in module.__all__:

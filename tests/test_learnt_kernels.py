@@ -12,7 +12,7 @@ from toy_problems import signs
 
 from similis import FullKernelSVM, IndefiniteSVM, PathSearchCV, SimMKL, SimSVM, SpectrumClip, SpectrumFlip, make_stack
 from similis.exceptions import ProximityError
-from similis.svm._kernel_rows import nearest_kernel_rows
+from similis.svm._base import nearest_kernel_rows
 
 
 class TestSimSVM:

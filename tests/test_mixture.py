@@ -26,8 +26,8 @@ from similis import (
     load,
     save,
 )
-from similis.mixture._clustering import Clustering
-from similis.mixture._statistics import Clusters, estimate
+from similis.mixture._base import Clusters, estimate
+from similis.mixture._mixture_hlm import Clustering
 
 EVERY = [
     KernelHLM(),
@@ -240,7 +240,7 @@ def test_search_over_components_is_a_plain_search(rng, clustering):
 def test_a_search_clusters_each_number_once(rng, monkeypatch):
     D, y, _ = problem(rng, n=40)
     trees = []
-    monkeypatch.setattr("similis.mixture._clustering.linkage", lambda *args: trees.append(1) or linkage(*args))
+    monkeypatch.setattr("similis.mixture._mixture_hlm.linkage", lambda *args: trees.append(1) or linkage(*args))
     grid = {"n_components": [1, 2, 3, 4, 6, 8], "shared_shape": [True, False]}
     PathSearchCV(MixtureHLM(clustering="ward"), grid, cv=5, refit=False).fit(D, y)
     assert len(trees) == 5 * 2  # folds x classes

@@ -27,7 +27,7 @@ from similis import (
     _kernels,
     load_promoters,
 )
-from similis.measures import _compression
+from similis.measures import _texts as _compression
 
 pytest.importorskip("rapidfuzz")
 pytest.importorskip("parasail")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from similis import SDA, IncrementalHLM, KernelHLM, LocalSDA, MixtureHLM, MixtureSDA, PathSearchCV, load, save
-from similis._utils.stored import block_of, on_disk
-from similis.discriminant import _domain
-from similis.discriminant._domain import fold_values, training_values
+from similis._utils.disk import on_disk, take_block
+from similis.discriminant import _statistics as _domain
+from similis.discriminant._statistics import fold_values, training_values
 from similis.solvers import Omega, maxent_exponents
 
 HERE = Path(__file__).parent
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 @pytest.fixture
 def distances(tmp_path, rng, monkeypatch):
     """Distances with labels, in memory and as a map; whatever is cut out of the map is a file, too."""
-    monkeypatch.setattr("similis._utils.stored._IN_MEMORY", 0)
+    monkeypatch.setattr("similis._utils.disk._IN_MEMORY", 0)
     points = rng.normal(size=(150, 3)) + 2 * (np.arange(150) % 3)[:, None]
     D = np.linalg.norm(points[:, None] - points, axis=2)
     np.save(tmp_path / "D.npy", D)
@@ -37,7 +37,7 @@ def test_blocks_of_maps_are_maps(distances):
     D, stored, _ = distances
     rows, columns = np.arange(0, 150, 2), np.arange(100)
     for source, expected in ((D, False), (stored, True), (np.asarray(stored)[10:], True)):
-        part = block_of(source, rows[:60], columns)
+        part = take_block(source, rows[:60], columns)
         assert on_disk(part) == expected
         np.testing.assert_array_equal(part, source[np.ix_(rows[:60], columns)])
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from similis import MixtureSDA, SimilarityKNN
-from similis._utils.params import at_least, between, positive
+from similis.base._params import at_least, between, positive
 
 
 @pytest.mark.parametrize("numbers", [at_least(0), positive(), between(0, 1)], ids=str)

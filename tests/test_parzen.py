@@ -9,7 +9,7 @@ from sklearn.neighbors import NearestCentroid
 from toy_problems import gaussian_distances as problem
 
 from similis import Parzen, PseudoEuclidean, PseudoNearestMean
-from similis.normal._bandwidth import distance_dimension
+from similis.normal._parzen import distance_dimension
 
 
 @pytest.mark.parametrize("d", [None, 1, 3.5])

@@ -22,8 +22,8 @@ from sklearn.svm import SVC
 
 import similis
 from similis import load, load_votes, save
-from similis._utils.base import ProximityEstimator
 from similis._utils.storable import STORABLE, storable
+from similis.base._estimators import ProximityEstimator
 
 ESTIMATORS = {
     name: cls

@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from similis._utils.rows import row_distances
+from similis._utils.linalg import row_distances
 from similis.exceptions import AsymmetryWarning, DiagonalWarning, ProximityError
 from similis.proximity import (
     DissimilaritySpace,

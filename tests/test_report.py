@@ -10,9 +10,9 @@ import pytest
 from reports import Outline, make_result, noisy_picture, similarities
 
 from similis import ProximityError, Study, StudyResult
-from similis._utils.markup import Markup, join, tag
+from similis._drawing.svg import Markup, join, tag
 from similis.study import average_ranks, compare
-from similis.study._answers import collect_answers
+from similis.study._predictions import collect_answers
 from similis.study._report import report_page
 from similis.study._report._compare import comparison_page
 from similis.study._report._papers import PAPERS

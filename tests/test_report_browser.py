@@ -9,7 +9,7 @@ import pytest
 from reports import make_result
 
 from similis.study import compare
-from similis.study._answers import collect_answers
+from similis.study._predictions import collect_answers
 from similis.study._report import report_page
 from similis.study._report._compare import comparison_page
 

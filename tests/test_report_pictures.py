@@ -15,8 +15,7 @@ from matplotlib import pyplot
 from reports import Outline, make_result, noisy_picture, similarities
 
 from similis import Study
-from similis._utils.markup import png
-from similis._utils.svg import Scale, plot_style, short
+from similis._drawing.svg import Scale, plot_style, png, short
 from similis.proximity import EmbeddingDisplay, HistogramDisplay, MatrixDisplay, SpectrumDisplay
 from similis.study import (
     METRICS,
@@ -28,8 +27,8 @@ from similis.study import (
     SplitsDisplay,
     TimeErrorDisplay,
 )
-from similis.study._answers import collect_answers
 from similis.study._picture import HEAT, POINTS, Picture, make_picture
+from similis.study._predictions import collect_answers
 from similis.study._report import report_page
 
 

@@ -79,7 +79,7 @@ def test_docstring_has_its_sections(module, name):
 def test_choosing_quotes_the_diagnosis():
     """The page says what `diagnose` says, word for word."""
     page = " ".join((DOCS / "choose.md").read_text().split())
-    tree = ast.parse((ROOT / "src" / "similis" / "proximity" / "_diagnosis_advice.py").read_text())
+    tree = ast.parse((ROOT / "src" / "similis" / "proximity" / "_diagnosis.py").read_text())
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and getattr(n.func, "id", "") == "Advice"]
     said = [c.value for call in calls for c in ast.walk(call.args[0]) if isinstance(c, ast.Constant)]
     said = [text.strip() for text in said if isinstance(text, str) and len(text) > 20]

@@ -19,7 +19,7 @@ from sklearn.dummy import DummyClassifier
 from similis import ProximityError, Study, StudyResult
 from similis.exceptions import KindWarning
 from similis.study import Entry, JournalWarning, Method
-from similis.study import _scheduler as scheduler
+from similis.study import _run as scheduler
 from similis.study._journal import Journal, claim_byte
 
 METHODS = ["knn", "nc", "majority"]
@@ -167,7 +167,7 @@ def test_claims_keep_two_studies_apart(tmp_path):
     """A second process does not compute what a first has claimed; it waits until the claim is gone."""
     path = tmp_path / "a.journal"
     code = (
-        "import os, sys, time\nfrom similis._utils.locks import byte_lock\n"
+        "import os, sys, time\nfrom similis._utils.files import byte_lock\n"
         "file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)\n"
         "with byte_lock(file, int(sys.argv[2])) as mine:\n    print(mine, flush=True); time.sleep(60)"
     )

@@ -12,13 +12,14 @@ from similis.study._metrics import (
     balanced_error,
     brier_score,
     calibration_error,
+    compare_to_best,
     error,
+    error_interval,
     log_loss,
     mean_cost,
     normalized_cross_entropy,
     perplexity,
 )
-from similis.study._significance import compare_to_best, error_interval
 
 few = settings(deadline=None, max_examples=80)
 

@@ -11,7 +11,7 @@ from oracles.damage import CLEAN, DAMAGE
 
 from similis import _kernels
 from similis.proximity import Suspects, suspects
-from similis.proximity import _suspects_rule as rule
+from similis.proximity import _suspects as rule
 
 QUICK = (
     "euclidean, 5 dimensions",
@@ -63,7 +63,7 @@ def test_kernels_against_plain_loops(rng, turns, bounds, additive):
     pairs = np.stack(np.triu_indices(n, 1), axis=1)
     found = np.empty((4, len(pairs)))
     _kernels.expected_from_neighbors(T, N, turns, additive, rows, found[0], found[1])
-    _kernels.doubts_of_pairs(T, N, turns, bounds, additive, pairs, found[1], found[2], found[3])
+    _kernels.pair_doubts(T, N, turns, bounds, additive, pairs, found[1], found[2], found[3])
     np.testing.assert_allclose(found, oracle.expected_from_neighbors(T, N, turns, bounds, additive), rtol=1e-12)
 
 

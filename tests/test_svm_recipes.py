@@ -26,7 +26,7 @@ from similis import (
 from similis._utils import linalg as shared
 from similis.datasets import load_benchmark
 from similis.exceptions import DataNotFoundError
-from similis.model_selection._paths import _are_clear
+from similis.model_selection._path_search import _are_clear
 
 CS = [10.0**p for p in range(-3, 6)]
 

@@ -7,13 +7,13 @@ sub-packages load when one of their names is first used.
 from importlib import import_module
 from typing import Any
 
-__version__ = "1.0.0"
+__version__ = "2.0.0.dev0"
 
-# Public names by room. A test holds this equal to the rooms' own __all__.
-_ROOMS: dict[str, tuple[str, ...]] = {
+# Public names by package; a test compares them with each package's own __all__.
+_PACKAGES: dict[str, tuple[str, ...]] = {
     "exceptions": ("ProximityError",),
     "io": ("Proximity", "read_proximity", "write_proximity", "save", "load"),
-    "_utils.compact": ("compact",),
+    "base": ("compact",),
     "measures": (
         "Measure",
         "Pairwise",
@@ -114,7 +114,7 @@ _MODULES = (
     "study",
     "svm",
 )
-_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+_HOME = {name: package for package, names in _PACKAGES.items() for name in names}
 
 __all__ = ["__version__", *_HOME]
 

@@ -1,4 +1,4 @@
-"""Neighbours by descent: lists of the best so far, whom to introduce to whom, and pushing what was measured."""
+"""Neighbours by descent: lists of the best so far, whom to candidate_pairs to whom, and pushing what was measured."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from similis._kernels._jit import kernel
 
-__all__ = ["introduce", "push_pairs", "sample_candidates"]
+__all__ = ["candidate_pairs", "push_pairs", "sample_candidates"]
 
 
 @kernel
@@ -69,7 +69,7 @@ def sample_candidates(indices: Any, fresh: Any, draws: Any, new: Any, old: Any, 
 
 
 @kernel
-def introduce(new: Any, old: Any, first: int, stop: int, indices: Any, left: Any, right: Any) -> int:
+def candidate_pairs(new: Any, old: Any, first: int, stop: int, indices: Any, left: Any, right: Any) -> int:
     """Write the pairs, two new ones or a new and an old one, that objects first to stop - 1 bring together; how many.
 
     Pairs that list each other already are left out.

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from similis._kernels._jit import kernel
-from similis._kernels._local_centroid import _nearest
 from similis._kernels._maxent import POINT, solve_rate
+from similis._kernels._neighbors import _nearest
 
 __all__ = ["local_sda", "lost_values"]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from similis._kernels._cholesky import back_substitute, grow_cholesky
 from similis._kernels._jit import kernel
+from similis._kernels._local_weights import back_substitute, grow_cholesky
 
 __all__ = ["local_svm", "svm_path"]
 

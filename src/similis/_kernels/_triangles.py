@@ -11,7 +11,7 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = ["doubts_of_pairs", "expected_from_neighbors", "row_differences"]
+__all__ = ["pair_doubts", "expected_from_neighbors", "row_differences"]
 
 
 @kernel
@@ -50,7 +50,7 @@ def expected_from_neighbors(T: Any, N: Any, turns: int, additive: bool, rows: An
 
 
 @kernel
-def doubts_of_pairs(
+def pair_doubts(
     T: Any, N: Any, turns: int, n_bounds: int, additive: bool, pairs: Any, slope: Any, spread: Any, gap: Any
 ) -> None:
     """How much to trust the expectation `slope` of the listed pairs, and what triangles ask of them.

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from similis._kernels._features import COLUMNS, ROWS, put_tile
 from similis._kernels._jit import kernel
-from similis._kernels._tiles import COLUMNS, ROWS, put_tile
 
 __all__ = ["minkowski"]
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import platform
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import similis
+from similis.exceptions import MissingExtraError
 
-__all__ = ["machine", "versions"]
+__all__ = ["machine", "versions", "require_package"]
 
 
 def versions(*packages: str) -> dict[str, str]:
@@ -39,3 +41,14 @@ def _cpu_model() -> str:
     except OSError:
         return platform.processor() or "unknown"
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def require_package(module: str, *, extra: str, who: str) -> Any:
+    """Import `module`, which the extra `extra` installs and `who` cannot do without."""
+    try:
+        return import_module(module)
+    except ImportError:
+        library = {"ot": "POT"}.get(module.partition(".")[0], module.partition(".")[0])
+        raise MissingExtraError(
+            f"{who} needs the library {library}. Install it with: pip install 'similis[{extra}]'"
+        ) from None

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from scipy.spatial.distance import cdist
 
-from similis._utils.warn import warn_user
+from similis._utils.messages import warn_user
+from similis._utils.threads import row_chunks
 from similis.exceptions import AsymmetryWarning
 
 __all__ = [
@@ -26,6 +28,8 @@ __all__ = [
     "symmetric_part",
     "symmetric_part_of",
     "take_symmetric_part",
+    "nystrom_axes",
+    "row_distances",
 ]
 
 
@@ -155,3 +159,47 @@ def _fingerprint(A: NDArray[Any]) -> bytes:
     digest = hashlib.blake2b(np.ascontiguousarray(A).view(np.uint8).data, digest_size=16)
     digest.update(repr((A.shape, A.dtype.str)).encode())
     return digest.digest()
+
+
+def nystrom_axes(W: NDArray[Any], spectrum: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Axes |l|^(-1/2) U' of W = U diag(l) U', the largest |l| first, and the sign of each l.
+
+    "clip" leaves out the axes with a negative eigenvalue, "flip" keeps them; those that are zero up to round-off go in
+    any case. One axis of zeros stands for the origin where none is left.
+    """
+    system = eigen_symmetric(W)
+    l, zero = system.values, system.tolerance  # noqa: E741
+    order = np.argsort(-np.abs(l), kind="stable")
+    order = order[l[order] > zero if spectrum == "clip" else np.abs(l[order]) > zero]
+    if not order.size:
+        return np.zeros((1, len(W)), dtype=W.dtype), np.ones(1, dtype=W.dtype)
+    return (fix_signs(system.vectors[:, order]) / np.sqrt(np.abs(l[order]))).T, np.sign(l[order])
+
+
+_CHUNK = 2**22  # entries of the float64 work arrays
+_CLOSE = 1e-6  # below this share of ||x||^2 + ||y||^2, cancellation leaves fewer than 10 digits of ||x - y||
+
+
+def row_distances(X: NDArray[Any], Y: NDArray[Any]) -> NDArray[Any]:
+    """||x - y|| for every row of X and of Y, in the wider of their types.
+
+    ||x||^2 + ||y||^2 - 2 x'y is a matrix product, but it cancels where rows nearly coincide; those pairs, usually
+    few, are computed from their differences. A row's result does not depend on the other rows of X.
+    """
+    out = np.empty((len(X), len(Y)), dtype=np.result_type(X, Y))
+    centre = Y.mean(axis=0, dtype=np.float64)
+    B = Y - centre
+    bb = np.einsum("ij,ij->i", B, B)
+    for rows in row_chunks(len(X), 1 + out.size // _CHUNK):
+        A = X[rows] - centre
+        size = np.einsum("ij,ij->i", A, A)[:, None] + bb
+        squared = size - 2 * (A @ B.T)
+        close = squared <= _CLOSE * size
+        if np.count_nonzero(close) > 0.1 * close.size:
+            out[rows] = cdist(A, B)
+            continue
+        out[rows] = np.sqrt(np.where(close, 0, squared))
+        i, j = np.nonzero(close)
+        for part in row_chunks(len(i), 1 + len(i) * X.shape[1] // _CHUNK):
+            out[rows][i[part], j[part]] = np.linalg.norm(A[i[part]] - B[j[part]], axis=1)
+    return out

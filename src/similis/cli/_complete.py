@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from similis.cli._console import guarded, note, print_json
+from similis.cli._console import check_output, guarded, note, print_json, readable, writable
 from similis.cli._options import Json, KindOption, Labels
-from similis.cli._streams import check_output, readable, writable
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from similis.cli._console import echo, guarded, note, print_json, print_table
+from similis.cli._console import check_output, echo, guarded, note, print_json, print_table, writable, write_table
 from similis.cli._options import Json
 from similis.cli._source import complete_dataset
-from similis.cli._streams import check_output, writable, write_table
 from similis.exceptions import ProximityError
 
 __all__ = ["DatasetOptions", "datasets"]

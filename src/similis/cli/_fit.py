@@ -7,14 +7,16 @@ from typing import Annotated
 
 import typer
 
-from similis.cli._console import echo, guarded, note, print_json, show_progress
+from similis.cli._console import check_output, echo, guarded, note, print_json, show_progress
 from similis.cli._options import (
     Columns,
     Costs,
     DatasetName,
+    Folds,
     Groups,
     IdColumn,
     Jobs,
+    Journal,
     Json,
     KindOption,
     LabelColumn,
@@ -22,13 +24,9 @@ from similis.cli._options import (
     MatrixOrObjects,
     MeasureName,
     Params,
+    Protocol,
     Quiet,
     Seed,
-)
-from similis.cli._protocol import (
-    Folds,
-    Journal,
-    Protocol,
     Splits,
     StudySetup,
     TestSize,
@@ -36,7 +34,6 @@ from similis.cli._protocol import (
     make_study,
 )
 from similis.cli._source import Source, load_data
-from similis.cli._streams import check_output
 
 __all__ = ["FitOptions", "fit"]
 

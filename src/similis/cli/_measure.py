@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from similis.cli._console import guarded, note, print_json, show_progress
+from similis.cli._console import check_output, guarded, note, print_json, show_progress, writable
 from similis.cli._options import (
     Columns,
     DatasetName,
@@ -22,7 +22,6 @@ from similis.cli._options import (
     Quiet,
 )
 from similis.cli._source import Data, Source, load_data
-from similis.cli._streams import check_output, writable
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:

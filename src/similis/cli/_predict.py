@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from similis.cli._console import guarded, note, print_json
+from similis.cli._console import check_output, guarded, note, print_json, readable, write_table
 from similis.cli._options import IdColumn, Json, KindOption
-from similis.cli._streams import check_output, readable, write_table
 
 if TYPE_CHECKING:
     from similis.study import Predictions

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from similis.cli._console import echo, guarded
-from similis.cli._streams import check_output
+from similis.cli._console import check_output, echo, guarded
 from similis.exceptions import ProximityError
 
 __all__ = ["report"]

@@ -2,22 +2,91 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+import re
 import shlex
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from similis.cli._console import note
-from similis.cli._measures import DEFAULTS, make_measure, reads_text
-from similis.cli._streams import readable
+from similis.cli._console import note, readable
 from similis.exceptions import ProximityError
+
+__all__ = [
+    "DEFAULTS",
+    "complete_measure",
+    "make_measure",
+    "measure_names",
+    "reads_text",
+    "Data",
+    "Source",
+    "complete_dataset",
+    "load_data",
+]
+
+# What no file of objects holds: functions and matrices. A row of numbers is also a series, or points on a line.
+_ELSEWHERE = {"Measure", "FromFunction", "FromMatrix"}
+_TEXT = {"Edit", "Alignment", "Compression", "TfidfCosine"}
+# What compares objects of a kind unless the user says otherwise.
+DEFAULTS = {"categorical": "vdm", "features": "minkowski", "sequences": "vdm", "graphs": "weisfeiler-lehman"}
+
+
+def measure_names() -> dict[str, type]:
+    """Measures that can read a table or a data set, by their name on the command line."""
+    from similis import measures
+
+    found = {}
+    for name in measures.__all__:
+        kind = getattr(measures, name)
+        if isinstance(kind, type) and issubclass(kind, measures.Measure) and name not in _ELSEWHERE:
+            found[re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()] = kind
+    return found
+
+
+def complete_measure(incomplete: str) -> list[str]:
+    """Names that begin with what was typed, for shell completion."""
+    return [name for name in measure_names() if name.startswith(incomplete)]
+
+
+def make_measure(name: str, params: tuple[str, ...] = ()) -> Any:
+    """Make a measure of its name and ``key=value`` texts."""
+    known = measure_names()
+    chosen = known.get(name.lower().replace("_", "-"))
+    if chosen is None:
+        near = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
+        hint = f"Did you mean {near[0]!r}?" if near else f"There are {', '.join(known)}."
+        raise ProximityError(f"There is no measure {name[:40]!r}. {hint}")
+    given = dict(_pair(text) for text in params)
+    allowed = [p for p in inspect.signature(chosen).parameters if p != "self"]
+    for key in given:
+        if key not in allowed:
+            raise ProximityError(f"{name} has no parameter {key[:40]!r}. It has {', '.join(allowed) or 'none'}.")
+    return chosen(**given)
+
+
+def reads_text(measure: Any) -> bool:
+    """Whether a measure compares texts, one per object, rather than rows of features."""
+    return type(measure).__name__ in _TEXT
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise ProximityError(f"A parameter is given as key=value, for example q=1. Got {text[:40]!r}.")
+    try:
+        parsed = json.loads(value)
+    except ValueError:
+        parsed = {"True": True, "False": False, "None": None}.get(value, value)
+    return key.strip(), tuple(parsed) if isinstance(parsed, list) else parsed
+
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-__all__ = ["Data", "Source", "complete_dataset", "load_data"]
 
 LARGE = 2**30  # bytes
 _FLAGS = {
@@ -142,7 +211,7 @@ def load_data(source: Source) -> Data:
 
 
 def _load(source: Source) -> Data:
-    from similis._utils.stored import is_stored, mapped
+    from similis._utils.disk import is_stored, load_stored
     from similis.io import read_objects, read_proximity
 
     if (source.path is None) == (source.dataset is None):
@@ -154,7 +223,7 @@ def _load(source: Source) -> Data:
         if source.measure is None:
             large = _is_large(path)
             P = read_proximity(path, labels=source.labels, kind=source.kind, mmap=large)  # type: ignore[arg-type]
-            return Data(mapped(P.values) if is_stored(P.values) else P.values, P.labels, P.ids, P.kind)
+            return Data(load_stored(P.values) if is_stored(P.values) else P.values, P.labels, P.ids, P.kind)
         measure = make_measure(source.measure, source.params)
         objects = read_objects(
             path,

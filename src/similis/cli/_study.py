@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from similis.cli._console import INTERRUPTED, echo, guarded, note, print_json, print_table, show_progress
+from similis.cli._console import INTERRUPTED, check_output, echo, guarded, note, print_json, print_table, show_progress
 from similis.cli._options import (
     Columns,
     Costs,
     DatasetName,
+    Folds,
     Groups,
     IdColumn,
     Jobs,
+    Journal,
     Json,
     KindOption,
     LabelColumn,
@@ -23,13 +25,9 @@ from similis.cli._options import (
     MatrixOrObjects,
     MeasureName,
     Params,
+    Protocol,
     Quiet,
     Seed,
-)
-from similis.cli._protocol import (
-    Folds,
-    Journal,
-    Protocol,
     Splits,
     StudySetup,
     TestSize,
@@ -37,7 +35,6 @@ from similis.cli._protocol import (
     make_study,
 )
 from similis.cli._source import Source, load_data
-from similis.cli._streams import check_output
 
 if TYPE_CHECKING:
     from similis.study import StudyResult

@@ -4,8 +4,7 @@ Iris, wine, digits and breast cancer come with scikit-learn; :func:`load_benchma
 """
 
 from similis.datasets._benchmark import has_dataset, load_benchmark
-from similis.datasets._catalog import DatasetInfo, list_datasets
-from similis.datasets._shipped import load_promoters, load_sonar, load_votes
+from similis.datasets._shipped import DatasetInfo, list_datasets, load_promoters, load_sonar, load_votes
 from similis.datasets._simulate import make_perturbed_centroids, make_similarity
 
 __all__ = [

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from similis._utils.files import damaged, short_path
-from similis.datasets._catalog import CATALOG
-from similis.datasets._shipped import load_promoters, load_sonar, load_votes, pack
+from similis._utils.files import readable_or_error, short_path
+from similis.datasets._shipped import CATALOG, load_promoters, load_sonar, load_votes, pack
 from similis.exceptions import DataNotFoundError, ProximityError
 
 __all__ = ["has_dataset", "load_benchmark"]
@@ -72,7 +71,7 @@ def load_benchmark(name: str, *, data_home: str | os.PathLike[str] | None = None
         bunch = getattr(datasets, f"load_{name}")()
     else:
         path = _find(name, data_home)
-        with damaged(short_path(path), "copy of this data set"):
+        with readable_or_error(short_path(path), "copy of this data set"):
             bunch = _FILES[name][2](path)
         n = len(next(bunch[part] for part in ("proximity", "data", "graphs") if part in bunch))
         if n != info.n:

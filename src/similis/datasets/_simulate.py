@@ -11,8 +11,7 @@ from scipy import linalg
 from scipy import sparse as sp
 from sklearn.utils import Bunch, check_random_state
 
-from similis._utils.params import at_least, between, choice, validated_function
-from similis._utils.validation import Kind
+from similis.base import Kind, at_least, between, choice, validated_function
 
 __all__ = ["make_perturbed_centroids", "make_similarity"]
 

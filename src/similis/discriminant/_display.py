@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from similis.discriminant._limits import exponential_terms
+from similis.discriminant._base import exponential_terms
 from similis.exceptions import ProximityError
 from similis.solvers import Omega
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from similis._utils.path import PathMixin
-from similis.discriminant._domain import fold_values
+from similis.base import PathMixin
+from similis.discriminant._statistics import fold_values
 
 __all__ = ["FoldwiseMixin"]
 

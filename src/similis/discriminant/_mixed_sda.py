@@ -2,21 +2,181 @@
 
 from __future__ import annotations
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from numbers import Real
+from typing import Any
 
-from similis._utils.decision import check_costs, class_priors, least_cost
-from similis._utils.params import HasMethods, between, choice, validated_outer
-from similis._utils.validation import check_labels
-from similis.discriminant._gaussian import ConditionalGaussians
-from similis.discriminant._generative import BayesRule
-from similis.discriminant._limits import LogLimit
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from similis.base import (
+    LARGEST,
+    HasMethods,
+    between,
+    check_costs,
+    check_labels,
+    choice,
+    class_priors,
+    least_cost,
+    quote,
+    storable,
+    validated_outer,
+)
+from similis.discriminant._base import BayesRule, LogLimit
 from similis.discriminant._sda import SDA
 from similis.discriminant._statistics import NAMES
-from similis.discriminant._table import Table
+from similis.exceptions import ProximityError
 
-__all__ = ["MixedSDA"]
+__all__ = ["Table", "ConditionalGaussians", "MixedSDA"]
+
+
+class Table:
+    """Columns of a table, checked against those an estimator was fitted on."""
+
+    def __init__(self, X: Any, estimator: Any, *, reset: bool) -> None:
+        self._who = type(estimator).__name__
+        if sparse.issparse(X):
+            raise ProximityError(f"{self._who} reads a table of columns; sparse input is not supported. Use toarray().")
+        if hasattr(X, "columns") and not callable(X.columns):
+            self.names: list[Any] = list(X.columns)
+            self.columns = [np.asarray(X[name]) for name in self.names]
+        else:
+            X = np.asarray(X) if hasattr(X, "dtype") else np.asarray(X, dtype=object)
+            if X.ndim != 2:
+                raise ProximityError(
+                    f"{self._who} reads tables: Expected 2D array, got {X.ndim}D array instead. Reshape your data: one "
+                    "row per object."
+                )
+            self.names, self.columns = list(range(X.shape[1])), list(X.T)
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        if 0 in X.shape:
+            raise ProximityError(
+                f"{self._who} needs rows and columns. Found array with {X.shape[0]} sample(s) and {X.shape[1]} "
+                f"feature(s) (shape={X.shape}) while a minimum of 1 is required."
+            )
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def split(self, numeric: Any, categorical: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Numbers of the numeric and of the categorical columns."""
+        if numeric is None and categorical is None:
+            is_number = [_holds_numbers(column) for column in self.columns]
+            return np.flatnonzero(is_number), np.flatnonzero(~np.array(is_number))
+        everything = np.arange(len(self.columns))
+        if numeric is None:
+            return np.setdiff1d(everything, self._places(categorical)), self._places(categorical)
+        if categorical is None:
+            return self._places(numeric), np.setdiff1d(everything, self._places(numeric))
+        return self._places(numeric), self._places(categorical)
+
+    def part(self, columns: NDArray[np.intp]) -> NDArray[Any]:
+        """Some columns as an array of objects."""
+        objects = np.empty((len(self), len(columns)), dtype=object)
+        for i, column in enumerate(columns):
+            objects[:, i] = self.columns[column]
+        return objects
+
+    def numbers(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Some columns as finite numbers."""
+        out = np.empty((len(self), len(columns)))
+        for i, column in enumerate(columns):
+            try:
+                if np.iscomplexobj(self.columns[column]):
+                    raise TypeError
+                out[:, i] = self.columns[column].astype(np.float64)
+            except (TypeError, ValueError):
+                raise ProximityError(
+                    f"{self._who} needs numbers in column {quote(self.names[column])}, which is numeric: argument must "
+                    "be a string or a number. List it in `categorical` if it is not."
+                ) from None
+            self._refuse(
+                out[:, i], ~np.isfinite(out[:, i]), column, "finite numbers, neither NaN nor inf", "Fill or drop"
+            )
+            wide = np.abs(out[:, i]) > LARGEST[8]
+            self._refuse(out[:, i], wide, column, f"numbers of at most {LARGEST[8]:g}", "Divide")
+        return out
+
+    def _refuse(self, values: NDArray[Any], wrong: NDArray[np.bool_], column: int, needed: str, advice: str) -> None:
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ProximityError(
+                f"{self._who} needs {needed}; column {quote(self.names[column])} holds {values[row]} in row {row}. "
+                f"{advice} them first."
+            )
+
+    def _places(self, told: Any) -> NDArray[np.intp]:
+        places = []
+        for name in told:
+            if name in self.names:
+                places.append(self.names.index(name))
+            elif isinstance(name, int | np.integer) and 0 <= name < len(self.names):
+                places.append(int(name))
+            else:
+                raise ProximityError(f"{self._who} found no column {quote(name)}. There are {len(self.names)} columns.")
+        return np.array(places, dtype=np.intp)
+
+
+def _holds_numbers(column: NDArray[Any]) -> bool:
+    if column.dtype.kind in "iuf":
+        return True
+    return column.dtype.kind == "O" and all(isinstance(v, Real) and not isinstance(v, bool | np.bool_) for v in column)
+
+
+@storable
+class ConditionalGaussians:
+    """x | t, g ~ N(m_g + B_g (t - s_g), C_g): the conditionals of one joint Gaussian of (t, x) per class.
+
+    Parameters
+    ----------
+    regularization : float in (0, 1]
+        Weight r of the pooled variances in each class's covariance, (1 - r) C_g + r diag(C).
+    """
+
+    def __init__(self, regularization: float) -> None:
+        self.regularization = regularization
+
+    def fit(self, x: NDArray[Any], t: NDArray[Any], codes: NDArray[np.intp]) -> ConditionalGaussians:
+        """Learn from n rows of numbers `x` and conditions `t`; columns that never vary are left out."""
+        G = int(codes.max()) + 1
+        members = [codes == g for g in range(G)]
+        u = np.hstack([t, x])
+        means = np.stack([u[rows].mean(axis=0) for rows in members])
+        within = u - means[codes]
+        variance = (within**2).mean(axis=0)
+        # A class may be constant where others vary; what varies only between classes has the total variance.
+        variance = np.where(variance > 0, variance, u.var(axis=0))
+        keep = variance > 1e-30 * (1 + (u**2).mean(axis=0))
+        self._t, self._x = np.flatnonzero(keep[: t.shape[1]]), np.flatnonzero(keep[t.shape[1] :])
+        a = len(self._t)
+        r = self.regularization
+        self.means = means[:, t.shape[1] :]
+        self._m = means[:, keep]
+        self._slope = np.zeros((G, len(self._x), a))
+        self.covariances = np.empty((G, len(self._x), len(self._x)))
+        for g, rows in enumerate(members):
+            w = within[rows][:, keep]
+            C = (1 - r) * w.T @ w / len(w) + r * np.diag(variance[keep])
+            if a:
+                self._slope[g] = cho_solve(cho_factor(C[:a, :a]), C[:a, a:]).T
+            self.covariances[g] = C[a:, a:] - self._slope[g] @ C[:a, a:]
+        return self
+
+    def log_density(self, x: NDArray[Any], t: NDArray[Any]) -> NDArray[np.float64]:
+        """Log-density of new rows under each class, (m, G)."""
+        x, a = x[:, self._x], len(self._t)
+        answers = []
+        for m, slope, C in zip(self._m, self._slope, self.covariances):
+            rest = x - m[a:]
+            if a:
+                rest = rest - (t[:, self._t] - m[:a]) @ slope.T
+            L = np.linalg.cholesky(C)
+            z = solve_triangular(L, rest.T, lower=True)
+            answers.append(-0.5 * ((z**2).sum(axis=0) + len(C) * np.log(2 * np.pi)) - np.log(np.diag(L)).sum())
+        return np.stack(answers, axis=1)
 
 
 class MixedSDA(BayesRule, ClassifierMixin, BaseEstimator):

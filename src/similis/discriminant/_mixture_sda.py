@@ -9,16 +9,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from similis import _kernels
-from similis._utils.base import FewColumnsMixin
-from similis._utils.decision import class_priors
-from similis._utils.params import at_least, between, choice, validated
-from similis._utils.stored import block_of
+from similis._utils.disk import take_block
 from similis._utils.threads import row_blocks
-from similis._utils.validation import show
-from similis.discriminant._domain import check_domain, check_inside, omega_of, public_domain, training_values
+from similis.base import FewColumnsMixin, at_least, between, choice, class_priors, quote, validated
+from similis.discriminant._base import GenerativeClassifier, LogLimit, exponential_terms
 from similis.discriminant._folds import FoldwiseMixin
-from similis.discriminant._generative import GenerativeClassifier
-from similis.discriminant._limits import LogLimit, exponential_terms
+from similis.discriminant._statistics import check_domain, check_inside, omega_of, public_domain, training_values
 from similis.solvers import k_medoids
 
 __all__ = ["MixtureSDA"]
@@ -207,7 +203,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         return self
 
     def _medoids(self, S, members, seed):
-        block = block_of(S, members, members)
+        block = take_block(S, members, members)
         found = k_medoids(
             block, self.n_components, sign=self._sign, method="alternating", n_init=self.n_init, random_state=seed
         )
@@ -242,7 +238,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         omega, c = self._omega, len(centroids)
         T = S[:, centroids].astype(np.float64)
         if not isinstance(self.domain, str):
-            owner = {int(row): show(label) for label, rows in zip(self.classes_, members) for row in rows}
+            owner = {int(row): quote(label) for label, rows in zip(self.classes_, members) for row in rows}
             check_inside(
                 omega, T, lambda at: f"The similarity of an object of class {owner[int(at[0])]} to centroid {at[1]}"
             )

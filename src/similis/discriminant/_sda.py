@@ -6,11 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from similis._utils.base import FewColumnsMixin
-from similis._utils.decision import class_priors
-from similis._utils.params import between, choice, validated
-from similis._utils.validation import check_stack_width, show
-from similis.discriminant._domain import (
+from similis.base import FewColumnsMixin, between, check_stack_width, choice, class_priors, quote, validated
+from similis.discriminant._base import GenerativeClassifier, LogLimit, exponential_terms
+from similis.discriminant._folds import FoldwiseMixin
+from similis.discriminant._statistics import (
+    NAMES,
+    Statistics,
+    as_list,
     check_domain,
     check_inside,
     omega_of,
@@ -18,10 +20,6 @@ from similis.discriminant._domain import (
     training_values,
     with_products,
 )
-from similis.discriminant._folds import FoldwiseMixin
-from similis.discriminant._generative import GenerativeClassifier
-from similis.discriminant._limits import LogLimit, exponential_terms
-from similis.discriminant._statistics import NAMES, Statistics, as_list
 from similis.solvers import class_centroids, maxent_exponents
 
 __all__ = ["SDA"]
@@ -242,7 +240,7 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
                 check_inside(
                     omega,
                     T[:, m],
-                    lambda at, m=m: f"Statistic {m} of an object of class {show(self.classes_[codes[at[0]]])}",
+                    lambda at, m=m: f"Statistic {m} of an object of class {quote(self.classes_[codes[at[0]]])}",
                 )
             self._omegas.append(omega)
         self.domain_ = public_domain(self._omegas)

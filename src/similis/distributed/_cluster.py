@@ -13,12 +13,16 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from similis._utils.extras import need
-from similis.distributed._plan import Plan, Tile
-from similis.distributed._tiles import Refusal, TileJob
-from similis.exceptions import ProximityError
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["cluster_jobs", "connect", "hold", "run_tiles", "run_unordered"]
+from similis._utils.environment import require_package
+from similis.base import take_objects
+from similis.distributed._tiles import Plan, Refusal, Tile, TileJob
+from similis.exceptions import ProximityError
+from similis.measures import Measure
+
+__all__ = ["cluster_jobs", "connect", "hold", "run_tiles", "run_unordered", "FEW_PAIRS", "PairsThere"]
 
 T = TypeVar("T")
 _AHEAD = 3  # tasks sent ahead for each thread of the cluster
@@ -54,7 +58,7 @@ def connect(address: str | None = None, *, n_workers: int | None = None, timeout
     ...
     similis.exceptions.ProximityError: There is no Dask scheduler at tcp://127.0.0.1:1. Start one ...
     """
-    distributed = need("distributed", extra="dask", who="A cluster")
+    distributed = require_package("distributed", extra="dask", who="A cluster")
     if address is None:
         workers = n_workers or os.cpu_count() or 1
         return distributed.Client(
@@ -159,3 +163,29 @@ def run_unordered(submit: Callable[[T], Any], items: Iterable[T], client: Any) -
 
 def _same(value: T) -> T:
     return value
+
+
+FEW_PAIRS = 2**10  # fewer are not worth the way
+_MOST = 2**18  # pairs in a task: two megabytes of indices
+
+
+class PairsThere:
+    """Measures index pairs on the workers of a Dask cluster, to which the objects are sent once."""
+
+    def __init__(self, measure: Measure, objects: Any, client: Any) -> None:
+        self._client = client
+        self._measure, self._objects = hold(measure, client), hold(objects, client)
+        self._threads = max(1, sum(client.nthreads().values()))
+
+    def __call__(self, i: NDArray[Any], j: NDArray[Any]) -> NDArray[Any]:
+        """Proximities of objects i to objects j, in their order."""
+        tasks = max(-(-len(i) // _MOST), min(2 * self._threads, len(i) // FEW_PAIRS))
+        parts = zip(*(np.array_split(np.asarray(side, np.int32), tasks) for side in (i, j)))
+        futures = [
+            self._client.submit(_measured, self._measure, self._objects, *part, pure=False, retries=2) for part in parts
+        ]
+        return np.concatenate(self._client.gather(futures))
+
+
+def _measured(measure: Measure, objects: Any, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[Any]:
+    return measure._pairs(take_objects(objects, i), take_objects(objects, j))

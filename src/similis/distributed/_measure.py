@@ -16,18 +16,16 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from similis._utils.files import short_path
-from similis._utils.objects import count
-from similis._utils.params import Integral, at_least, choice, validated_function
-from similis._utils.progress import track
+from similis._utils.messages import track
+from similis.base import Integral, at_least, choice, count_objects, validated_function
 from similis.distributed._cluster import run_tiles
-from similis.distributed._plan import Plan, Tile, tile_size
 from similis.distributed._record import Record, Writer
 from similis.distributed._store import Store, full_disk
-from similis.distributed._tiles import Refusal, TileJob
+from similis.distributed._tiles import Plan, Refusal, Tile, TileJob, tile_size
 from similis.exceptions import ProximityError
 from similis.io import Proximity, file_format, read_proximity
 from similis.io._numpy import make_card
-from similis.io._proximity import as_ids, as_labels, short
+from similis.io._proximity import as_ids, as_labels, quote_short
 from similis.measures import Measure
 
 __all__ = ["measure_to_disk"]
@@ -127,7 +125,7 @@ def measure_to_disk(
     path = _check_path(path)
     fitted = clone(measure).fit(X, y)
     objects = fitted._objects(X)
-    n = count(objects)
+    n = count_objects(objects)
     names = None if ids is None else as_ids(ids, n, "row")
     labels = y if labels is None else labels
     classes = None if labels is None else as_labels(labels, n)
@@ -275,7 +273,7 @@ def _parts_at_fault(plan: Plan, tile: Tile, refusal: Refusal) -> tuple[int, ...]
 
 def _say_refused(tile: Tile, refusal: Refusal, measure: Measure, names: Any, kept: int, total: int) -> str:
     def name(i: int) -> str:
-        return f"{i}" if names is None else f"{i}, {short(names[i], 30)}"
+        return f"{i}" if names is None else f"{i}, {quote_short(names[i], 30)}"
 
     row, column = name(tile.rows.start + refusal.row), name(tile.columns.start + refusal.column)
     what = {"row": f"object {row}", "column": f"object {column}", "pair": f"the pair ({row}; {column})"}
@@ -290,7 +288,7 @@ def _identity(measure: Measure, fitted: Measure, objects: Any, y: Any, symmetriz
     learned = None
     if type(fitted)._learn is not Measure._learn:
         learned = joblib.hash([objects, np.asarray(y) if get_tags(fitted).target_tags.required else None])
-    return str(joblib.hash([_plain(measure), symmetrize, dtype.str, count(objects), learned]))
+    return str(joblib.hash([_plain(measure), symmetrize, dtype.str, count_objects(objects), learned]))
 
 
 def _plain(value: Any) -> Any:

@@ -10,15 +10,12 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.extras import need
-from similis._utils.neighbors import asked_for
-from similis._utils.objects import count, take
-from similis._utils.params import at_least, between, choice, validated_outer
-from similis.distributed._cluster import hold, run_unordered
-from similis.distributed._pairs import FEW_PAIRS, PairsThere
+from similis._utils.environment import require_package
+from similis.base import as_integer_k, at_least, between, choice, count_objects, take_objects, validated_outer
+from similis.distributed._cluster import FEW_PAIRS, PairsThere, hold, run_unordered
 from similis.exceptions import ProximityError
 from similis.measures import RBF, Chebyshev, Cosine, Measure, Minkowski
-from similis.measures._measuring import tags_of_measure
+from similis.measures._pairwise import tags_of_measure
 from similis.solvers._descent import Lists, PivotTree, descend, grow_tree, search
 
 __all__ = ["NeighborIndex"]
@@ -72,7 +69,7 @@ class NeighborIndex(BaseEstimator):
     Memory is that of the objects and some 40 bytes for each of n * n_neighbors places. Equal proximities are ranked
     in the order in which they are found.
 
-    On a cluster every worker holds the objects. It measures; whom to introduce to whom is decided here, so the gain is
+    On a cluster every worker holds the objects. Workers measure; the candidate pairs are chosen here, so the gain is
     that of the measure's share of the work: large for alignments, none for counting.
 
     Examples
@@ -140,7 +137,7 @@ class NeighborIndex(BaseEstimator):
         self.objects_ = self.measure_._objects(X)
         self.n_calls_ = self.n_iter_ = 0
         rng = check_random_state(self.random_state)
-        n = count(self.objects_)
+        n = count_objects(self.objects_)
         lists = Lists.empty(n, max(1, min(self.n_neighbors, n - 1)))
         self._trees: list[PivotTree] = []
         self._outer: Any = None
@@ -175,12 +172,12 @@ class NeighborIndex(BaseEstimator):
             Training indices; -1 where fewer than k were found.
         """
         check_is_fitted(self)
-        k = self.n_neighbors if n_neighbors is None else asked_for(n_neighbors)
+        k = self.n_neighbors if n_neighbors is None else as_integer_k(n_neighbors)
         if X is None:
             return self.proximities_[:, :k].astype(np.float64), self.indices_[:, :k].astype(np.intp)
-        k = min(k, count(self.objects_))
+        k = min(k, count_objects(self.objects_))
         objects = self.measure_._door(X)
-        m = count(objects)
+        m = count_objects(objects)
         proximities, indices = np.empty((m, k)), np.empty((m, k), np.intp)
         batches = [slice(first, min(first + _BATCH, m)) for first in range(0, m, _BATCH)]
         here = ((rows, _found(self, objects[rows], k)) for rows in batches)
@@ -210,7 +207,7 @@ class NeighborIndex(BaseEstimator):
         def pairs(i: Any, j: Any) -> NDArray[Any]:
             self.n_calls_ += len(i)
             if cluster is None or len(i) < FEW_PAIRS:
-                return self._scores(take(self.objects_, i), take(self.objects_, j))
+                return self._scores(take_objects(self.objects_, i), take_objects(self.objects_, j))
             return self._sign * cluster(i, j)
 
         def both(i: Any, j: Any) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -235,7 +232,7 @@ class NeighborIndex(BaseEstimator):
     def _fit_outer(self, lists: Lists, rng: np.random.RandomState) -> None:
         """PyNNDescent's graph, with the measure's own proximities."""
         metric, options = _metric_of(self.measure_)
-        library = need("pynndescent", extra="ann", who="NeighborIndex(method='pynndescent')")
+        library = require_package("pynndescent", extra="ann", who="NeighborIndex(method='pynndescent')")
         points = np.asarray(self.objects_, dtype=np.float32)
         K = lists.indices.shape[1]
         self._outer = library.NNDescent(
@@ -247,17 +244,17 @@ class NeighborIndex(BaseEstimator):
         there = (rows != columns) & (columns >= 0)
         for i, j in _in_chunks(rows[there], columns[there]):
             self.n_calls_ += len(i)
-            lists.push(i, j, self._scores(take(self.objects_, i), take(self.objects_, j)))
+            lists.push(i, j, self._scores(take_objects(self.objects_, i), take_objects(self.objects_, j)))
 
     def _search(self, queries: Any, k: int) -> tuple[Lists, int]:
         """The best of each new object: from the leaves it comes to, along the graph. Also the pairs measured."""
-        m, n = count(queries), count(self.objects_)
+        m, n = count_objects(queries), count_objects(self.objects_)
         calls = 0
 
         def pairs(i: Any, j: Any) -> NDArray[Any]:
             nonlocal calls
             calls += len(i)
-            return self._scores(take(queries, i), take(self.objects_, j))
+            return self._scores(take_objects(queries, i), take_objects(self.objects_, j))
 
         pool = Lists.empty(m, min(n, max(6 * k, 96)))
         if self._outer is not None:

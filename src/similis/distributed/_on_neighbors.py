@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.objects import count, take
-from similis._utils.params import HasMethods, validated_outer
-from similis._utils.validation import check_labels
+from similis.base import HasMethods, check_labels, count_objects, take_objects, validated_outer
 from similis.distributed._neighbors import NeighborIndex
 from similis.exceptions import ProximityError
 
@@ -89,7 +87,7 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
                 f"OnNeighbors needs a local method, which has n_neighbors. Got {type(self.estimator).__name__}."
             )
         self.index_ = clone(self.index).fit(X, y, client=client)
-        self.classes_, self._codes = check_labels(y, count(self.index_.objects_), who=type(self).__name__)
+        self.classes_, self._codes = check_labels(y, count_objects(self.index_.objects_), who=type(self).__name__)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -170,7 +168,7 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
     def _block(self, places: NDArray[np.intp]) -> NDArray[Any]:
         """The neighbours among themselves."""
         index, k = self.index_, len(places)
-        encoded = index.measure_._encode(take(index.objects_, places))
+        encoded = index.measure_._encode(take_objects(index.objects_, places))
         index.n_calls_ += k * (k + 1) // 2 if index.measure_.symmetric else k * k
         return index.measure_._matrix(encoded, encoded)
 

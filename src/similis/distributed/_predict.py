@@ -11,11 +11,10 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from similis._utils.objects import count
-from similis._utils.params import Integral, at_least, choice, validated_function
-from similis._utils.progress import track
-from similis._utils.stored import is_stored, mapped
+from similis._utils.disk import is_stored, load_stored
+from similis._utils.messages import track
 from similis._utils.threads import single_blas_thread
+from similis.base import Integral, at_least, choice, count_objects, validated_function
 from similis.distributed._cluster import hold, run_unordered
 from similis.distributed._on_neighbors import OnNeighbors
 from similis.exceptions import ProximityError
@@ -87,9 +86,9 @@ def predict_blocks(
     here = client is None
     if not hasattr(X, "__getitem__") or isinstance(X, (str, dict)):
         raise ProximityError(f"predict_blocks cuts a matrix or a list of objects. Got a {type(X).__name__}.")
-    if not count(X):
+    if not count_objects(X):
         return np.array(getattr(model, method)(X))
-    every = slice(0, count(X))
+    every = slice(0, count_objects(X))
     pieces = _cut(every, X.chunks[0]) if here and is_stored(X) else [every]
     size = block_size or _block_size(model, X, whole_chunks=not here)
     blocks = [rows for piece in pieces for rows in _cut(piece, size)]
@@ -111,7 +110,7 @@ def _block_size(model: Any, X: Any, *, whole_chunks: bool) -> int:
     if isinstance(_first_step(model), OnNeighbors):
         return SEARCHED
     known = _first_step(model).objects_ if _reads_objects(model) else ()
-    return max(1, BLOCK // (8 * max(1, count(known))))
+    return max(1, BLOCK // (8 * max(1, count_objects(known))))
 
 
 def _reads_objects(model: Any) -> bool:
@@ -148,7 +147,7 @@ def _read_ahead(X: Any, pieces: list[slice]) -> Any:
     places: list[Any] = [None, None]
 
     def read(number: int) -> NDArray[Any]:
-        places[number % 2] = mapped(X, pieces[number], out=places[number % 2])
+        places[number % 2] = load_stored(X, pieces[number], out=places[number % 2])
         return places[number % 2][: pieces[number].stop - pieces[number].start]
 
     with ThreadPoolExecutor(1) as reader:

@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from similis._utils.files import short_path
-from similis._utils.locks import byte_lock
+from similis._utils.files import byte_lock, short_path
 from similis.distributed._store import Store
 from similis.exceptions import ProximityError
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from similis._utils.files import short_path
 from similis.exceptions import ProximityError
-from similis.io._proximity import KINDS, Proximity, short
+from similis.io._proximity import KINDS, Proximity, quote_short
 from similis.io._raw import Raw
 
 __all__ = ["read_csv", "read_rows", "write_csv"]
@@ -163,7 +163,7 @@ def _numbers(cells: list[str], path: Path, line: int, skip: int) -> NDArray[np.f
             _number(cell, path, line, skip + j)
     elif np.isinf(row).any():
         j = int(np.argmax(np.isinf(row)))
-        raise ProximityError(f"{_cell(path, line, skip + j)}: {short(cells[j])} is too large for a number.")
+        raise ProximityError(f"{_cell(path, line, skip + j)}: {quote_short(cells[j])} is too large for a number.")
     return row
 
 
@@ -183,7 +183,8 @@ def _number(cell: str, path: Path, line: int, j: int) -> float:
     except ValueError:
         comma = " Decimal commas are not read." if "," in text else ""
         raise ProximityError(
-            f"{_cell(path, line, j)}: {short(cell)} is not a number.{comma} Leave the cell empty if it is unknown."
+            f"{_cell(path, line, j)}: {quote_short(cell)} is not a number.{comma} "
+            "Leave the cell empty if it is unknown."
         ) from None
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from similis._utils.files import short_path
 from similis.exceptions import ProximityError
 from similis.io._csv import quote, read_rows
-from similis.io._proximity import Proximity, short
+from similis.io._proximity import Proximity, quote_short
 
 __all__ = ["labels_beside", "read_labels", "write_labels"]
 
@@ -101,11 +101,11 @@ def _by_id(rows: list[tuple[int, list[str]]], ids: Sequence[str], where: str, wh
     known, found = set(ids), dict[str, str]()
     for line, (name, label) in rows:
         if name in found:
-            raise ProximityError(f"{where}, line {line}: the id {short(name)} has a {what} already.")
+            raise ProximityError(f"{where}, line {line}: the id {quote_short(name)} has a {what} already.")
         if name not in known:
-            raise ProximityError(f"{where}, line {line}: the id {short(name)} is not in the matrix.")
+            raise ProximityError(f"{where}, line {line}: the id {quote_short(name)} is not in the matrix.")
         found[name] = label
     missing = [name for name in ids if name not in found]
     if missing:
-        raise ProximityError(f"{where} has no {what} for {short(missing[0])}, one of {len(missing)} without.")
+        raise ProximityError(f"{where} has no {what} for {quote_short(missing[0])}, one of {len(missing)} without.")
     return [found[name] for name in ids]

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from similis._utils.files import atomic_write, damaged, short_path
+from similis._utils.files import atomic_write, readable_or_error, short_path
 from similis.exceptions import ProximityError
-from similis.io._proximity import Proximity, short
+from similis.io._proximity import Proximity, quote_short
 from similis.io._raw import Raw
 
 __all__ = [
@@ -47,7 +47,7 @@ _BY_NAME = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
 def read_npz(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Raw:
     """Read our own npz files, and others' if it is plain which of their arrays is the matrix."""
     where = short_path(path)
-    with damaged(where, "npz archive"), zipfile.ZipFile(path) as archive:
+    with readable_or_error(where, "npz archive"), zipfile.ZipFile(path) as archive:
         on_disk = os.path.getsize(path)
         if any(info.compress_size > on_disk for info in archive.infolist()):
             raise ProximityError(f"{where} declares more bytes than it has; the file is truncated or damaged.")
@@ -88,7 +88,7 @@ def write_npz(file: IO[bytes], P: Proximity) -> None:
 def read_npy(path: Path, *, mmap: bool) -> Raw:
     """Read an npy file and the ids, kind and labels in the JSON file beside it, if there is one."""
     where = short_path(path)
-    with damaged(where, "npy file"), open(path, "rb") as file:
+    with readable_or_error(where, "npy file"), open(path, "rb") as file:
         header = _header(file, where)
         _agree(header, os.path.getsize(path) - file.tell(), where)
         if mmap:
@@ -157,22 +157,22 @@ def from_card(found: Any, raw: Raw, where: str) -> None:
         raise ProximityError(f"{where} must be a sidecar written by similis (version 1); remove it or write it again.")
     if found.get("shape") != list(raw.values.shape):
         raise ProximityError(
-            f"{where} belongs to a matrix of shape {short(found.get('shape'))}, but the one beside it has shape "
+            f"{where} belongs to a matrix of shape {quote_short(found.get('shape'))}, but the one beside it has shape "
             f"{raw.values.shape}; write both again."
         )
     for name in ("ids", "column_ids", "labels"):
         if not isinstance(found.get(name), list | None):
-            raise ProximityError(f"{where}: {name!r} must be a list. Got {short(found[name])}.")
+            raise ProximityError(f"{where}: {name!r} must be a list. Got {quote_short(found[name])}.")
     raw.kind, raw.labels = found.get("kind"), found.get("labels")
     raw.ids, raw.column_ids = found.get("ids"), found.get("column_ids")
 
 
 def _choose(headers: dict[str, Any], key: str | None, where: str, square: bool) -> str:
     """The name of the array that is the matrix."""
-    names = ", ".join(map(short, headers))[:120] or "nothing"
+    names = ", ".join(map(quote_short, headers))[:120] or "nothing"
     if key is not None:
         if key not in headers:
-            raise ProximityError(f"{where} has no array {short(key)}. It holds {names}.")
+            raise ProximityError(f"{where} has no array {quote_short(key)}. It holds {names}.")
         return key
     if "values" in headers:
         return "values"
@@ -196,12 +196,12 @@ def _choose(headers: dict[str, Any], key: str | None, where: str, square: bool) 
 
 def _member_header(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str, name: str) -> Any:
     with archive.open(info) as file:
-        return _header(file, f"{where}, array {short(name)}", pickles=True)
+        return _header(file, f"{where}, array {quote_short(name)}", pickles=True)
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, header: Any, where: str, max_bytes: int) -> NDArray[Any]:
     """One array of an archive, once its declared size is known to be honest and bearable."""
-    where = f"{where}, array {short(info.filename.removesuffix('.npy'))}"
+    where = f"{where}, array {quote_short(info.filename.removesuffix('.npy'))}"
     size = info.file_size
     if info.compress_type == zipfile.ZIP_STORED and size != info.compress_size:
         raise ProximityError(f"{where} declares other sizes than it has; the file is truncated or damaged.")
@@ -257,7 +257,7 @@ def _agree(header: Any, n_bytes: int, where: str) -> None:
         raise ProximityError(f"{where} holds pickled Python objects, which are never read; write plain numbers.")
     if any(extent < 0 for extent in shape) or math.prod(shape) * dtype.itemsize != n_bytes:
         raise ProximityError(
-            f"{where} must hold {short(shape)} values of type {dtype.str[:20]}. Got {n_bytes} bytes: the file is "
+            f"{where} must hold {quote_short(shape)} values of type {dtype.str[:20]}. Got {n_bytes} bytes: the file is "
             "truncated or damaged."
         )
 
@@ -291,5 +291,5 @@ def _digest(file: IO[bytes]) -> str:
 
 
 def _json(path: Path) -> Any:
-    with damaged(short_path(path), "JSON file"):
+    with readable_or_error(short_path(path), "JSON file"):
         return json.loads(path.read_bytes())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +15,50 @@ from numpy.typing import NDArray
 from similis._utils.files import short_path
 from similis.exceptions import ProximityError
 from similis.io._csv import MISSING, read_rows
-from similis.io._json_objects import read_json_objects
 from similis.io._labels import ID_HEADERS, LABEL_HEADERS, decode_labels, read_labels
-from similis.io._proximity import as_ids, short
+from similis.io._proximity import as_ids, quote_short
 
-__all__ = ["Objects", "read_objects"]
+__all__ = ["read_json_objects", "Objects", "read_objects"]
+
+
+def read_json_objects(
+    path: Path, id_column: str | None, label_column: str | None, max_bytes: int
+) -> tuple[NDArray[Any], list[str] | None, NDArray[Any] | None]:
+    """Objects, and their ids and labels where every entry has one.
+
+    An entry is the object itself, or a JSON object with id, label and the object under ``"object"``; without that key
+    the object is what is left, such as ``"edges"`` and ``"node_labels"`` of a graph.
+    """
+    where = short_path(path)
+    if path.stat().st_size > max_bytes:
+        raise ProximityError(f"{where} is larger than {max_bytes} bytes; say max_bytes if it is meant to be.")
+    try:
+        entries = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise ProximityError(f"{where} is not a JSON file: {str(error)[:80]}.") from None
+    if not isinstance(entries, list) or not entries:
+        raise ProximityError(f"{where} must hold a list of objects, at least one.")
+    ids = _taken(entries, id_column, ID_HEADERS - {"object"}, where)
+    labels = _taken(entries, label_column, LABEL_HEADERS, where)
+    objects = np.empty(len(entries), dtype=object)
+    for i, entry in enumerate(entries):  # one by one: a list of equal lists would be taken for a table
+        objects[i] = entry["object"] if isinstance(entry, dict) and "object" in entry else entry
+    return objects, ids, None if labels is None else decode_labels(labels)
+
+
+def _taken(entries: list[Any], asked: str | None, usual: set[str], where: str) -> list[str] | None:
+    """The texts under one key of every entry; None where no entry has one of the usual keys."""
+    keys = {asked} if asked is not None else usual
+    found = [
+        next((entry[k] for k in entry if k in keys), None) if isinstance(entry, dict) else None for entry in entries
+    ]
+    missing = [i for i, value in enumerate(found) if value is None]
+    if len(missing) == len(found) and asked is None:
+        return None
+    if missing:
+        name = asked if asked is not None else "/".join(sorted(keys))[:40]
+        raise ProximityError(f"{where}: every object needs a {name!r}, or none. Object {missing[0]} has none.")
+    return [str(value) for value in found]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +182,9 @@ def _cells(path: Path, where: str, delimiter: str | None, max_bytes: int) -> tup
             )
     if len(set(header)) < len(header):
         twice = next(name for name in header if header.count(name) > 1)
-        raise ProximityError(f"{where}: columns must have different names in line 1. {short(twice)} is there twice.")
+        raise ProximityError(
+            f"{where}: columns must have different names in line 1. {quote_short(twice)} is there twice."
+        )
     if all(map(_is_number, header)):
         raise ProximityError(f"{where}: the first line must name the columns. Got only numbers; put names above them.")
     return header, [[cell.strip() for cell in cells] for _, cells in rows[1:]]
@@ -152,11 +194,13 @@ def _place(header: list[str], asked: str | None, usual: set[str], where: str) ->
     """Which column is asked for, or has one of the usual names."""
     if asked is not None:
         if asked not in header:
-            raise ProximityError(f"{where} has no column {short(asked)}. It has {short(', '.join(header), 120)}.")
+            raise ProximityError(
+                f"{where} has no column {quote_short(asked)}. It has {quote_short(', '.join(header), 120)}."
+            )
         return header.index(asked)
     found = [j for j, name in enumerate(header) if name.lower() in usual]
     if len(found) > 1:
-        names = " and ".join(short(header[j]) for j in found[:2])
+        names = " and ".join(quote_short(header[j]) for j in found[:2])
         raise ProximityError(f"{where}: the columns {names} could both hold ids or both labels. Say which one does.")
     return found[0] if found else None
 

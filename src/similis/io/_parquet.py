@@ -9,10 +9,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from similis._utils.files import damaged, short_path
+from similis._utils.files import readable_or_error, short_path
 from similis.exceptions import ProximityError
 from similis.io._numpy import card, from_card
-from similis.io._proximity import Proximity, short
+from similis.io._proximity import Proximity, quote_short
 from similis.io._raw import Raw
 
 __all__ = ["read_parquet", "write_parquet"]
@@ -24,7 +24,7 @@ def read_parquet(path: Path, *, square: bool, max_bytes: int) -> Raw:
     """Read our own parquet files, and others' whose columns are numbers but for one of ids."""
     pa, pq = _pyarrow(path)
     where = short_path(path)
-    with damaged(where, "parquet file"), open(path, "rb") as file:
+    with readable_or_error(where, "parquet file"), open(path, "rb") as file:
         parquet = pq.ParquetFile(file)
         _bearable(parquet.metadata, os.path.getsize(path), where, max_bytes)
         schema = parquet.schema_arrow
@@ -34,9 +34,9 @@ def read_parquet(path: Path, *, square: bool, max_bytes: int) -> Raw:
     is_id = [_holds_ids(pa, field) for field in schema]
     numeric = [i for i in range(len(names)) if not is_id[i]]
     if sum(is_id) > 1:
+        first, last = (quote_short(names[i]) for i in (is_id.index(True), len(names) - 1 - is_id[::-1].index(True)))
         raise ProximityError(
-            f"{where} must hold numbers beside one column of ids. Got text in the columns "
-            f"{short(names[is_id.index(True)])} and {short(names[len(names) - 1 - is_id[::-1].index(True)])}."
+            f"{where} must hold numbers beside one column of ids. Got text in the columns {first} and {last}."
         )
     if not numeric or not table.num_rows:
         raise ProximityError(f"{where} holds no matrix: {table.num_rows} rows, {len(numeric)} columns of numbers.")
@@ -110,5 +110,7 @@ def _ids(column: Any, where: str) -> list[str]:
 def _column(pa: Any, column: Any, name: str, where: str) -> Any:
     kind = column.type
     if not (pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
-        raise ProximityError(f"{where}, column {short(name)}: it must hold numbers. Got {short(str(kind))}.")
+        raise ProximityError(
+            f"{where}, column {quote_short(name)}: it must hold numbers. Got {quote_short(str(kind))}."
+        )
     return column.cast(pa.float64(), safe=False).to_numpy()

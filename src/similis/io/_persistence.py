@@ -36,7 +36,7 @@ _OTHERS = frozenset(
     {
         "builtins.frozenset",
         "scipy.sparse._csr.csr_array",
-        "similis._utils.folded.FoldedSVC",
+        "similis.base._compact.FoldedSVC",
         "sklearn.calibration._CalibratedClassifier",
         "sklearn.calibration._SigmoidCalibration",
         "sklearn.calibration._TemperatureScaling",
@@ -54,6 +54,8 @@ _OTHERS = frozenset(
         "sklearn.utils._metadata_requests.MethodMetadataRequest",
     }
 )
+# Packages of version 1.0 whose classes live elsewhere now.
+_MOVED_PACKAGES = {"_utils": "base"}
 MAX_BYTES = 2**31  # of what is packed in a model file
 _KEYS = frozenset({"builtins.str", "builtins.int", "builtins.float", "numpy.str_"})
 _NUMPY_KEYS = ("numpy.int", "numpy.uint", "numpy.float")
@@ -136,7 +138,8 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> Any:
     import skops.io
 
     where = short_path(path)
-    with open(path, "rb") as file:
+    with open(path, "rb") as stored:
+        file = _with_current_names(stored, where)
         names = _audit(file, where, trusted)
         file.seek(0)
         try:
@@ -251,15 +254,42 @@ def _keeps_keys(node: dict[str, Any]) -> bool:
 
 
 def _is_ours(name: str) -> bool:
-    """Whether this is a public class of one of similis's rooms, or a private one marked as storable."""
-    for room in {*similis._ROOMS, *similis._MODULES}:
-        if name.startswith(f"similis.{room}."):
-            module = import_module(f"similis.{room}")  # its private classes mark themselves on import
-            public = [getattr(module, export) for export in module.__all__]
-            classes = [cls for cls in (*public, *STORABLE) if isinstance(cls, type)]
-            if name in {f"{cls.__module__}.{cls.__qualname__}" for cls in classes}:
-                return True
-    return False
+    """Tell whether this is a public class of similis, or a private one marked as storable."""
+    module, _, cls = name.rpartition(".")
+    return _current_module(module, cls) == module
+
+
+def _current_module(module: str, name: str) -> str | None:
+    """Module in which the storable class `name` of the package of `module` is defined now, or None."""
+    root, _, rest = module.partition(".")
+    package = _MOVED_PACKAGES.get(rest.partition(".")[0], rest.partition(".")[0])
+    if root != "similis" or package not in {*similis._MODULES, *similis._PACKAGES}:
+        return None
+    home = import_module(f"similis.{package}")  # importing it registers its storable private classes
+    public = [getattr(home, export) for export in home.__all__]
+    classes = [cls for cls in (*public, *STORABLE) if isinstance(cls, type)]
+    found = {cls.__module__ for cls in classes if cls.__qualname__ == name}
+    return module if module in found else next((m for m in sorted(found) if m.startswith("similis.")), None)
+
+
+def _with_current_names(file: IO[bytes], where: str) -> IO[bytes]:
+    """Return the model file, or a copy in which classes that an older version had elsewhere have their new names."""
+    _check_archive(file, where)
+    schema = _schema(file, where)
+    moved = False
+    for node in _nodes(schema):
+        module, name = node.get("__module__"), node.get("__class__")
+        if isinstance(module, str) and isinstance(name, str) and module.startswith("similis."):
+            current = _current_module(module, name)
+            if current not in (None, module):
+                node["__module__"], moved = current, True
+    if not moved:
+        return file
+    copy = io.BytesIO()
+    with _readable(where), zipfile.ZipFile(file) as old, zipfile.ZipFile(copy, "w", zipfile.ZIP_STORED) as new:
+        for info in old.infolist():
+            new.writestr(info.filename, json.dumps(schema) if info.filename == "schema.json" else old.read(info))
+    return copy
 
 
 @contextmanager

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from similis._utils.stored import is_stored
-from similis._utils.validation import Kind
+from similis._utils.disk import is_stored
+from similis.base import Kind
 from similis.exceptions import ProximityError
 
 __all__ = ["Proximity"]
@@ -58,7 +58,7 @@ class Proximity:
         ids = None if self.ids is None else as_ids(self.ids, rows, "row")
         column_ids = None if self.column_ids is None else as_ids(self.column_ids, columns, "column")
         if self.kind is not None and self.kind not in KINDS:
-            raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {short(self.kind)}.")
+            raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(self.kind)}.")
         labels = None if self.labels is None else as_labels(self.labels, rows)
         for name, value in {
             "values": values,
@@ -116,7 +116,7 @@ class Proximity:
     def __repr__(self) -> str:
         parts = [" x ".join(map(str, self.shape)) + f" {self.kind or 'proximity'}", str(self.values.dtype)]
         if self.ids:
-            parts.append(f"ids {short(self.ids[0])} ... {short(self.ids[-1])}")
+            parts.append(f"ids {quote_short(self.ids[0])} ... {quote_short(self.ids[-1])}")
         if self.labels is not None:
             parts.append(f"{len(np.unique(self.labels))} classes")
         return f"Proximity({', '.join(parts)})"
@@ -205,7 +205,9 @@ def as_ids(ids: Iterable[Any], n: int, axis: str) -> tuple[str, ...]:
         first: dict[str, int] = {}
         for i, name in enumerate(names):
             if first.setdefault(name, i) != i:
-                raise ProximityError(f"Ids must differ. {axis.title()}s {first[name]} and {i} are both {short(name)}.")
+                raise ProximityError(
+                    f"Ids must differ. {axis.title()}s {first[name]} and {i} are both {quote_short(name)}."
+                )
     return names
 
 
@@ -237,10 +239,12 @@ def refuse_text(text: str, what: str) -> None:
     if not text:
         raise ProximityError(f"{what} must not be empty.")
     if "\0" in text or (not text.isprintable() and text != text.encode("utf-8", "ignore").decode()):
-        raise ProximityError(f"{what} must be text without NUL or unpaired surrogate characters. Got {short(text)}.")
+        raise ProximityError(
+            f"{what} must be text without NUL or unpaired surrogate characters. Got {quote_short(text)}."
+        )
 
 
-def short(value: Any, width: int = 40) -> str:
+def quote_short(value: Any, width: int = 40) -> str:
     """The repr of a value for a message, cut where it is long."""
     text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
     return text if len(text) <= width else text[: width - 4] + "..." + text[-1]
@@ -251,7 +255,7 @@ def _object_array(entries: Any) -> NDArray[Any]:
     if hasattr(entries, "__array__"):
         return np.asarray(entries)
     if isinstance(entries, str) or not isinstance(entries, Iterable):
-        raise ProximityError(f"labels must be one per object, a vector. Got {short(entries)}.")
+        raise ProximityError(f"labels must be one per object, a vector. Got {quote_short(entries)}.")
     entries = list(entries)
     array = np.empty(len(entries), dtype=object)
     array[:] = entries
@@ -274,5 +278,7 @@ def _from_objects(values: NDArray[Any]) -> NDArray[Any]:
                     f"values must be numbers. Got one too large at row {place[0]}, column {place[1]}."
                 ) from None
         elif entry is not None and type(entry).__name__ != "NAType":
-            raise ProximityError(f"values must be numbers. Got {short(entry)} at row {place[0]}, column {place[1]}.")
+            raise ProximityError(
+                f"values must be numbers. Got {quote_short(entry)} at row {place[0]}, column {place[1]}."
+            )
     return result

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from similis._utils.files import short_path
-from similis._utils.validation import Kind
+from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.io._csv import read_csv
 from similis.io._labels import labels_beside, read_labels
 from similis.io._numpy import read_npy, read_npz
 from similis.io._parquet import read_parquet
-from similis.io._proximity import KINDS, Proximity, short
+from similis.io._proximity import KINDS, Proximity, quote_short
 from similis.io._raw import Raw
 from similis.io._zarr import read_zarr
 
@@ -161,11 +161,11 @@ def file_format(path: Path) -> str:
 
 def _check_options(kind: Any, dtype: Any, delimiter: Any) -> None:
     if kind is not None and kind not in KINDS:
-        raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {short(kind)}.")
+        raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(kind)}.")
     if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
         raise ProximityError(f"dtype must be float32 or float64. Got {np.dtype(dtype)}.")
     if delimiter is not None and delimiter not in _DELIMITERS:
-        raise ProximityError(f"delimiter must be a comma, semicolon, tab, blank or bar. Got {short(delimiter)}.")
+        raise ProximityError(f"delimiter must be a comma, semicolon, tab, blank or bar. Got {quote_short(delimiter)}.")
 
 
 def _check_square(raw: Raw, where: str) -> None:
@@ -177,8 +177,9 @@ def _check_square(raw: Raw, where: str) -> None:
         for i, (row, column) in enumerate(zip(raw.ids, raw.column_ids)):
             if row != column:
                 raise ProximityError(
-                    f"{where}: row and column ids must be the same, in the same order. Number {i + 1} is {short(row)} "
-                    f"among the rows and {short(column)} among the columns. For a block of new rows say square=False."
+                    f"{where}: row and column ids must be the same, in the same order. Number {i + 1} is "
+                    f"{quote_short(row)} among the rows and {quote_short(column)} among the columns. For a block of "
+                    "new rows say square=False."
                 )
     if rows != columns:
         raise ProximityError(
@@ -189,7 +190,7 @@ def _check_square(raw: Raw, where: str) -> None:
 
 def _agree_on_kind(found: Any, given: Any, where: str) -> Any:
     if found is not None and found not in KINDS:
-        raise ProximityError(f"{where}: kind must be 'similarity' or 'dissimilarity'. Got {short(found)}.")
+        raise ProximityError(f"{where}: kind must be 'similarity' or 'dissimilarity'. Got {quote_short(found)}.")
     if found is not None and given is not None and found != given:
         raise ProximityError(
             f"{where} holds values of kind {found!r}. Got kind={given!r}; leave it out, or convert them."

@@ -12,9 +12,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from similis._utils.disk import is_stored
 from similis._utils.files import atomic_write, short_path
-from similis._utils.stored import is_stored
-from similis._utils.validation import Kind
+from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.io._csv import write_csv
 from similis.io._labels import labels_beside, write_labels

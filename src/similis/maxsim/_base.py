@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from similis._utils.base import FewColumnsMixin, ProximityClassifier
+from similis.base import FewColumnsMixin, ProximityClassifier
 
 __all__ = ["ClassSimilarity", "signed_similarities"]
 

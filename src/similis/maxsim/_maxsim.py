@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from similis._utils.params import choice, validated
+from similis.base import choice, validated
 from similis.maxsim._base import ClassSimilarity
 
 __all__ = ["MaxSim"]

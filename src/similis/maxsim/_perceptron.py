@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from similis import _kernels
-from similis._utils.params import at_least, validated
-from similis._utils.warn import warn_user
+from similis._utils.messages import warn_user
+from similis.base import at_least, validated
 from similis.maxsim._base import ClassSimilarity, signed_similarities
 
 __all__ = ["SimilarityPerceptron"]

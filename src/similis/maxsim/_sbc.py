@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from similis._utils.params import positive, validated
-from similis._utils.rows import row_distances
-from similis._utils.validation import show
-from similis._utils.warn import warn_user
+from similis._utils.linalg import row_distances
+from similis._utils.messages import warn_user
+from similis.base import positive, quote, validated
 from similis.exceptions import ProximityError
 from similis.maxsim._base import ClassSimilarity, signed_similarities
 from similis.solvers import nonnegative_margin
@@ -123,7 +122,7 @@ class SBC(ClassSimilarity):
         pairs = np.argwhere(equal & (codes[:, None] < codes))
         if pairs.size:
             i, j = sorted(pairs[0])
-            a, b = (show(self.classes_[codes[k]]) for k in (i, j))
+            a, b = (quote(self.classes_[codes[k]]) for k in (i, j))
             return (
                 f"SBC without C finds no weights: objects {i} (class {a}) and {j} (class {b}) have equal rows but "
                 "different classes. Set C to allow violations, or remove one."

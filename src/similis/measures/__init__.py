@@ -1,28 +1,18 @@
 """Measures on objects, and the transformer that turns objects into proximity rows."""
 
+from similis.base import Measure
 from similis.measures._alignment import Alignment
-from similis.measures._base import Measure
-from similis.measures._compression import Compression
-from similis.measures._counting import Counting
-from similis.measures._dtw import DTW
-from similis.measures._edit import Edit
-from similis.measures._from_function import FromFunction
-from similis.measures._from_matrix import FromMatrix
-from similis.measures._hvdm import HVDM
-from similis.measures._inner import Cosine, Polynomial
-from similis.measures._lin import Lin
-from similis.measures._minkowski import Chebyshev, Minkowski
-from similis.measures._pairwise import Pairwise
-from similis.measures._pairwise_landmarks import PairwiseLandmarks
-from similis.measures._pyramid import PyramidMatch
-from similis.measures._rbf import RBF
-from similis.measures._residual_entropy import ResidualEntropy
-from similis.measures._set_ratios import Dice, Jaccard, Overlap
-from similis.measures._tfidf import TfidfCosine
-from similis.measures._tversky import TverskyContrast, TverskyRatio
-from similis.measures._vdm import VDM
-from similis.measures._wasserstein import IRM, Wasserstein
-from similis.measures._weisfeiler_lehman import WeisfeilerLehman
+from similis.measures._categorical import Counting
+from similis.measures._graphs import WeisfeilerLehman
+from similis.measures._information import Lin, ResidualEntropy
+from similis.measures._pairwise import Pairwise, PairwiseLandmarks
+from similis.measures._point_sets import IRM, PyramidMatch, Wasserstein
+from similis.measures._sequences import DTW, Edit
+from similis.measures._sets import Dice, Jaccard, Overlap, TverskyContrast, TverskyRatio
+from similis.measures._stored import FromFunction, FromMatrix
+from similis.measures._texts import Compression, TfidfCosine
+from similis.measures._value_difference import HVDM, VDM
+from similis.measures._vectors import RBF, Chebyshev, Cosine, Minkowski, Polynomial
 
 __all__ = [
     "Measure",

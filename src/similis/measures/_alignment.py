@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +11,101 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.extras import need
-from similis._utils.params import at_least, choice
+from similis._utils.environment import require_package
+from similis.base import ProgressCallback, at_least, choice, for_each_strip, mirror_upper
 from similis.exceptions import ProximityError
-from similis.measures._base import Tick, mirror_upper, over_rows
-from similis.measures._scores import Scores, read_scores
 from similis.measures._sequences import SequenceMeasure
 
-__all__ = ["Alignment"]
+__all__ = ["Scores", "read_scores", "Alignment"]
+
+# Letters that spell any alphabet for parasail, in which the asterisk stands for a letter it does not know.
+_ASCII = [chr(code) for code in range(33, 127) if chr(code) != "*"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """An alphabet and its table; `place` finds a letter in it, in either case unless it tells cases apart."""
+
+    place: dict[Any, int]
+    table: NDArray[np.int64]
+
+    @property
+    def symmetric(self) -> bool:
+        return bool(np.array_equal(self.table, self.table.T))
+
+    @property
+    def prefers_itself(self) -> bool:
+        """Whether no letter scores more with another one than either does with itself."""
+        own = np.diag(self.table)
+        return bool((self.table <= np.minimum.outer(own, own)).all())
+
+    def spell(self, sequence: Any, i: int, who: str) -> str:
+        """A sequence in parasail's letters."""
+        try:
+            return "".join(_ASCII[self.place[letter]] for letter in sequence)
+        except KeyError:
+            at, letter = next((at, a) for at, a in enumerate(sequence) if a not in self.place)
+            raise ProximityError(
+                f"{who} reads letters of its matrix, {''.join(map(str, self.place))[:40]!r}. Object {i} has "
+                f"{str(letter)[:20]!r} at position {at}; replace it, or give a matrix that scores it."
+            ) from None
+
+    def places(self, spelled: Any) -> list[int]:
+        """Where letters of parasail's stand in the table."""
+        return [_ASCII.index(letter) for letter in spelled]
+
+    def for_parasail(self, parasail: Any) -> Any:
+        """The table as parasail holds it."""
+        built = parasail.matrix_create("".join(_ASCII[: len(self.table)]), 0, 0, True)
+        for i, row in enumerate(self.table.tolist()):
+            for j, value in enumerate(row):
+                built.set_value(j, i, value)  # its rows are the letters of the second sequence
+        return built
+
+
+def read_scores(matrix: Any, who: str) -> Scores:
+    """Look a matrix up by its name, or check and arrange the user's own."""
+    if isinstance(matrix, str):
+        return _named(matrix, who)
+    letters = list(matrix)
+    if not 0 < len(letters) <= len(_ASCII):
+        raise ProximityError(f"The matrix of {who} must have 1 to {len(_ASCII)} letters. Got {len(letters)}.")
+    table = np.zeros((len(letters), len(letters)))
+    for i, a in enumerate(letters):
+        row = matrix[a] if isinstance(matrix[a], Mapping) else {}
+        for j, b in enumerate(letters):
+            value = row.get(b)
+            if not _is_whole(value):
+                raise ProximityError(
+                    f"The matrix of {who} must hold a whole number matrix[a][b] for all its letters. Got {value!r} for "
+                    f"{a!r} and {b!r}."
+                )
+            table[i, j] = value
+    place = {letter: i for i, letter in enumerate(letters)}
+    return Scores(_either_case(place), table.astype(np.int64))
+
+
+def _named(name: str, who: str) -> Scores:
+    parasail = require_package("parasail", extra="strings", who=who)
+    found = getattr(parasail, name.lower(), None)
+    if not isinstance(found, parasail.Matrix):
+        raise ProximityError(
+            f"There is no matrix {name[:40]!r}. There are blosum62, pam250, dnafull and others of these families; or "
+            "give a dict of dicts."
+        )
+    # Letters that parasail does not know are its last row; so is the asterisk, which stands for them.
+    letters = {chr(code): int(place) for code, place in enumerate(found.mapper[:128]) if place < found.size - 1}
+    return Scores(letters, np.array(found.matrix[:-1, :-1], dtype=np.int64))
+
+
+def _either_case(place: dict[Any, int]) -> dict[Any, int]:
+    folded = {other: i for a, i in place.items() if isinstance(a, str) for other in (a.lower(), a.upper())}
+    return place if any(place.get(a, i) != i for a, i in folded.items()) else {**place, **folded}
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and abs(float(value)) <= 10_000 and float(value).is_integer()
+
 
 # Scores whose size provably stays below this are computed with 16 bits, all others with 32.
 SHORT = 16_000
@@ -187,7 +275,9 @@ class Alignment(SequenceMeasure):
                 raise ProximityError(f"An empty sequence has no E-value. Object {texts.index('')} is empty; drop it.")
         return _Letters(texts, scores, own)
 
-    def _matrix(self, A: _Letters, B: _Letters, n_jobs: int | None = None, tick: Tick | None = None) -> NDArray[Any]:
+    def _matrix(
+        self, A: _Letters, B: _Letters, n_jobs: int | None = None, tick: ProgressCallback | None = None
+    ) -> NDArray[Any]:
         mirror = B is A and A.scores.symmetric
         out = np.empty((len(A.texts), len(B.texts)))
         aligner = _Aligner(self, A.scores, A.texts, B.texts)
@@ -205,7 +295,7 @@ class Alignment(SequenceMeasure):
                     row /= math.log(10)
                 out[i, first:] = row
 
-        over_rows(work, len(out), n_jobs, tick, step=16)
+        for_each_strip(work, len(out), n_jobs, tick, step=16)
         if mirror:
             mirror_upper(out)
         return out
@@ -239,7 +329,7 @@ class _Aligner:
     """parasail's function for one matrix and one pair of gap costs, wide enough for every score it will meet."""
 
     def __init__(self, measure: Alignment, scores: Scores, left: list[str], right: list[str]) -> None:
-        parasail = need("parasail", extra="strings", who="Alignment")
+        parasail = require_package("parasail", extra="strings", who="Alignment")
         m, n = (max((len(text) for text in texts), default=0) for texts in (left, right))
         largest = int(np.abs(scores.table).max()) * min(m, n) + 2 * measure.gap_open + measure.gap_extend * (m + n)
         width = 16 if largest < SHORT else 32

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from similis.exceptions import ProximityError
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
-__all__ = ["Graph", "read_graphs"]
+from similis.base import Measure, ProgressCallback, at_least, storable
+from similis.exceptions import ProximityError
+from similis.measures._vectors import sparse_products
+
+__all__ = ["Graph", "read_graphs", "WeisfeilerLehman"]
 
 # Labels of the nodes 0, 1, ..., and edges (node, node, label of the edge or None).
 Graph = tuple[list[Any], list[tuple[int, int, Any]]]
@@ -61,3 +69,169 @@ def _as_edge(edge: Any, number: Any, i: int, who: str) -> tuple[int, int, Any]:
         )
     a, b = (number[a], number[b]) if isinstance(number, dict) else (int(a), int(b))
     return a, b, rest[0] if rest else None
+
+
+class WeisfeilerLehman(Measure):
+    """Weisfeiler-Lehman similarity: how many pairs of nodes have the same neighbourhood, at every radius.
+
+    s(x, z) = sum over r = 0, ..., n_iter and over labels c of N_r(x, c) N_r(z, c), where N_r counts the nodes with
+    label c after r refinements; a refinement gives each node a new label that stands for its own label and those of
+    its neighbours.
+
+    Parameters
+    ----------
+    n_iter : int, default=5
+        How many refinements: the radius of the largest neighbourhood.
+    edge_labels : bool, default=False
+        Whether neighbours also differ by the label of the edge to them.
+    normalize : bool, default=False
+        Whether to divide by the geometric mean of the self-similarities.
+
+    Attributes
+    ----------
+    domain_ : tuple
+        ``(0, 1)`` if normalised, else ``(0, inf)``.
+
+    See Also
+    --------
+    TverskyRatio : for objects that are sets of parts.
+
+    Notes
+    -----
+    Objects are undirected graphs: pairs ``(edges, node_labels)``, dicts with ``"edges"`` and ``"node_labels"``, or
+    networkx graphs with the attribute ``label``. Node labels are a list, for nodes 0, 1, ..., or a dict; edges are
+    pairs of nodes, or triples with a label; labels are anything hashable. Several edges between two nodes (with the
+    same label) are one. A positive semi-definite similarity, the same numbers as GraKeL's.
+
+    References
+    ----------
+    N. Shervashidze, P. Schweitzer, E. J. van Leeuwen, K. Mehlhorn and K. M. Borgwardt (2011). Weisfeiler-Lehman graph
+    kernels. Journal of Machine Learning Research 12, 2539-2561.
+
+    Examples
+    --------
+    >>> from similis import WeisfeilerLehman
+    >>> ethanol, methanol = ([(0, 1), (1, 2)], ["C", "C", "O"]), ([(0, 1)], ["C", "O"])
+    >>> WeisfeilerLehman(n_iter=1).matrix([ethanol, methanol])
+    array([[8., 4.],
+           [4., 4.]])
+    """
+
+    _only_remembers = True
+    _parameter_constraints = {"n_iter": [at_least(0)], "edge_labels": ["boolean"], "normalize": ["boolean"]}
+
+    def __init__(self, *, n_iter: int = 5, edge_labels: bool = False, normalize: bool = False) -> None:
+        self.n_iter = n_iter
+        self.edge_labels = edge_labels
+        self.normalize = normalize
+
+    @property
+    def domain_(self) -> tuple[float, float]:  # type: ignore[override]
+        """Zero to one, or to no limit."""
+        return (0.0, 1.0 if self.normalize else np.inf)
+
+    def _objects(self, X: Any) -> list[Graph]:
+        return read_graphs(X, "WeisfeilerLehman")
+
+    def _learn(self, objects: list[Graph], y: Any) -> None:
+        self._labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
+        self._labels.learn([objects], self.edge_labels)
+
+    def _encode(self, objects: list[Graph]) -> _Counts:
+        return self._labels.count(self._labels.describe(objects, self.edge_labels))
+
+    def _encode_all(self, collections: Sequence[list[Graph]]) -> list[_Counts]:
+        # Two new graphs may share a neighbourhood that no training graph has: labels are those of the graphs at hand.
+        labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
+        return [labels.count(found) for found in labels.learn(collections, self.edge_labels)]
+
+    def _matrix(
+        self, A: _Counts, B: _Counts, n_jobs: int | None = None, tick: ProgressCallback | None = None
+    ) -> NDArray[Any]:
+        out = sparse_products(A.counts, B.counts, n_jobs, tick)
+        if self.normalize:
+            out /= np.sqrt(np.outer(A.own, B.own))
+            np.minimum(out, 1.0, out=out)
+        return out
+
+
+@storable
+@dataclass
+class _Labels:
+    """What the labels of every round stand for: ``rounds[r]`` maps a node's description to its number.
+
+    `sizes` says how many labels of each round have been learnt; numbers beyond are of one call only.
+    """
+
+    rounds: list[dict[Any, int]]
+    edges: dict[Any, int]
+    sizes: list[int]
+
+    def learn(self, collections: Sequence[list[Graph]], edge_labels: bool) -> list[list[list[Counter[int]]]]:
+        """Describe graphs and keep every label of theirs."""
+        found = [_describe(graphs, self.rounds, self.edges if edge_labels else None) for graphs in collections]
+        self.sizes = [len(table) for table in self.rounds]
+        return found
+
+    def describe(self, graphs: list[Graph], edge_labels: bool) -> list[list[Counter[int]]]:
+        """Describe graphs and forget their new labels."""
+        return _describe(graphs, [dict(table) for table in self.rounds], dict(self.edges) if edge_labels else None)
+
+    def count(self, described: list[list[Counter[int]]]) -> _Counts:
+        """Counts of the learnt labels, a column each, and the similarity of each graph with itself."""
+        columns: list[int] = []
+        values: list[int] = []
+        starts = [0]
+        firsts = np.concatenate([[0], np.cumsum(self.sizes)]).tolist()
+        for counters in described:
+            for counter, first, size in zip(counters, firsts, self.sizes):
+                known = [(first + label, n) for label, n in counter.items() if label < size]
+                columns += [column for column, _ in known]
+                values += [n for _, n in known]
+            starts.append(len(columns))
+        counts = sparse.csr_array(
+            (np.array(values, dtype=np.float64), np.array(columns, dtype=np.int32), starts),
+            (len(described), max(firsts[-1], 1)),
+        )
+        own = [sum(n * n for counter in counters for n in counter.values()) for counters in described]
+        return _Counts(counts, np.array(own, dtype=np.float64))
+
+
+@dataclass
+class _Counts:
+    """Counts of the known labels, and the similarity of each graph with itself."""
+
+    counts: Any
+    own: NDArray[np.float64]
+
+
+def _describe(
+    graphs: list[Graph], rounds: list[dict[Any, int]], edges: dict[Any, int] | None
+) -> list[list[Counter[int]]]:
+    """Labels of each graph and round, counted; new descriptions get the next number."""
+    found = []
+    for i, graph in enumerate(graphs):
+        try:
+            found.append(_refine(graph, rounds, edges))
+        except TypeError:
+            raise ProximityError(f"Labels of nodes and edges must be hashable. Those of graph {i} are not.") from None
+    return found
+
+
+def _refine(graph: Graph, rounds: list[dict[Any, int]], edges: dict[Any, int] | None) -> list[Counter[int]]:
+    """Counts of the labels of one graph, round by round; descriptions met for the first time are numbered."""
+    names, links = graph
+    neighbours: list[set[tuple[int, int]]] = [set() for _ in names]
+    for a, b, name in links:
+        kind = 0 if edges is None else edges.setdefault(name, len(edges))
+        neighbours[a].add((kind, b))
+        neighbours[b].add((kind, a))
+    labels = [rounds[0].setdefault(name, len(rounds[0])) for name in names]
+    found = [Counter(labels)]
+    for table in rounds[1:]:
+        described = [
+            (labels[a], tuple(sorted((kind, labels[b]) for kind, b in near))) for a, near in enumerate(neighbours)
+        ]
+        labels = [table.setdefault(description, len(table)) for description in described]
+        found.append(Counter(labels))
+    return found

@@ -6,19 +6,30 @@ spelling, other sequences are spelled with a vocabulary, one code point for each
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from similis._utils.storable import storable
+from similis import _kernels
+from similis._utils.environment import require_package
+from similis.base import (
+    Measure,
+    ProgressCallback,
+    as_collection,
+    at_least,
+    choice,
+    for_each_strip,
+    mirror_upper,
+    storable,
+)
 from similis.exceptions import ProximityError
-from similis.measures._base import Measure, plain_rows
-from similis.measures._codes import is_missing
+from similis.measures._categorical import is_missing
+from similis.measures._point_sets import PointSetMeasure, PointSets, as_points
 
-__all__ = ["SequenceMeasure", "Spelling", "code_points", "read_sequences"]
+__all__ = ["SequenceMeasure", "Spelling", "code_points", "read_sequences", "Edit", "DTW"]
 
 # What stands for a symbol that no training sequence has: no text may hold it, it is no character.
 UNKNOWN = "\U0010ffff"
@@ -90,7 +101,7 @@ def read_sequences(X: Any, who: str) -> list[Any]:
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
     if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
         X = [row[0] if isinstance(row[0], (str, bytes)) else row for row in X]
-    sequences = [_as_sequence(x, i, who) for i, x in enumerate(plain_rows(X, who))]
+    sequences = [_as_sequence(x, i, who) for i, x in enumerate(as_collection(X, who))]
     if all(isinstance(s, str) or all(isinstance(a, str) and len(a) == 1 for a in s) for s in sequences):
         return [s if isinstance(s, str) else "".join(s) for s in sequences]
     return sequences
@@ -118,3 +129,298 @@ def _as_sequence(x: Any, i: int, who: str) -> str | tuple[Any, ...]:
     except TypeError:
         raise ProximityError(f"The symbols of a sequence must be hashable. Those of object {i} are not.") from None
     return symbols
+
+
+# Rows in a strip: the corner below the diagonal that is computed for nothing stays small.
+STRIP = 64
+# Symbols that rapidfuzz packs into one machine word.
+WORD = 64
+
+
+class Edit(SequenceMeasure):
+    """Edit distance: the least cost of turning x into z by inserting, deleting and substituting symbols.
+
+    Parameters
+    ----------
+    weights : tuple of three numbers, default=(1, 1, 1)
+        What one insertion, one deletion and one substitution cost; (1, 1, 1) is Levenshtein's distance, (1, 1, 2)
+        counts insertions and deletions only.
+    normalize : bool or "metric", default=False
+        True divides by the largest distance that sequences of these lengths can have. "metric" is
+        2 d / (a (|x| + |z|) + d), a the largest cost of an insertion or deletion, which is a metric wherever d is.
+    substitution : dict, optional
+        Substitutions that cost otherwise: ``substitution[a][b]`` for a in x by b in z.
+    gaps : dict, optional
+        Symbols that cost otherwise to insert or delete: ``gaps[a]``.
+
+    Attributes
+    ----------
+    symmetric : bool
+        Whether insertions cost what deletions do, and a by b what b by a does.
+    domain_ : tuple
+        ``(0, 1)`` if normalised, else ``(0, inf)``.
+
+    See Also
+    --------
+    Alignment : the best score instead of the least cost, with long gaps made cheap.
+
+    Notes
+    -----
+    Objects are texts, bytes, or lists of hashable symbols, also the rows of a table of symbols; lengths may differ and
+    be zero. Characters are code points: compose accents first (``unicodedata.normalize``) if texts come from several
+    sources. Whole weights go to rapidfuzz (``pip install 'similis[strings]'``); weights of a symbol's own and fractions
+    to a kernel of similis.
+
+    References
+    ----------
+    L. Yujian and L. Bo (2007). A normalized Levenshtein distance metric. IEEE Trans. Pattern Analysis and Machine
+    Intelligence 29(6), for ``normalize="metric"``.
+
+    Examples
+    --------
+    >>> from similis import Edit
+    >>> transitions = {"a": {"g": 0.5}, "g": {"a": 0.5}, "c": {"t": 0.5}, "t": {"c": 0.5}}
+    >>> Edit(substitution=transitions).matrix(["acgt", "gcgt", "cgt"])
+    array([[0. , 0.5, 1. ],
+           [0.5, 0. , 1. ],
+           [1. , 1. , 0. ]])
+    """
+
+    kind = "dissimilarity"
+    _parameter_constraints = {
+        "weights": [tuple, list],
+        "normalize": ["boolean", choice("metric")],
+        "substitution": [dict, None],
+        "gaps": [dict, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        weights: tuple[float, float, float] = (1, 1, 1),
+        normalize: bool | str = False,
+        substitution: dict[Any, dict[Any, float]] | None = None,
+        gaps: dict[Any, float] | None = None,
+    ) -> None:
+        self.weights = weights
+        self.normalize = normalize
+        self.substitution = substitution
+        self.gaps = gaps
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        """Whether each edit costs what undoing it does."""
+        insert, delete, substitute = self.weights
+        table = self.substitution or {}
+        back = ((table.get(b, {}).get(a, substitute), w) for a, row in table.items() for b, w in row.items())
+        return insert == delete and all(there == here for there, here in back)
+
+    @property
+    def domain_(self) -> tuple[float, float]:  # type: ignore[override]
+        """Zero to one, or to no limit."""
+        return (0.0, 1.0 if self.normalize else np.inf)
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if len(self.weights) != 3 or not all(map(_is_weight, self.weights)):
+            raise ProximityError(
+                "The 'weights' parameter of Edit must be three finite numbers, none below zero: insert, delete, "
+                f"substitute. Got {str(self.weights)[:60]}."
+            )
+        for name, costs in (("gaps", self.gaps), *(("substitution", row) for row in self._rows())):
+            for symbol, cost in (costs or {}).items():
+                if not _is_weight(cost):
+                    raise ProximityError(
+                        f"The {name!r} parameter of Edit must hold finite numbers, none below zero. Got {cost!r} for "
+                        f"{symbol!r}."
+                    )
+
+    def _rows(self) -> list[Any]:
+        rows = list((self.substitution or {}).values())
+        if not all(isinstance(row, Mapping) for row in rows):
+            raise ProximityError("The 'substitution' parameter of Edit must be a dict of dicts: costs[a][b].")
+        return rows
+
+    def _objects(self, X: Any) -> list[Any]:
+        objects = super()._objects(X)
+        words = [a for a in self._alphabet() if not (isinstance(a, str) and len(a) == 1)]
+        if words and isinstance(X, (list, tuple, np.ndarray)) and any(isinstance(x, str) and x for x in X):
+            raise ProximityError(
+                f"Texts are compared character by character, and {str(words[0])[:40]!r} in 'gaps' or 'substitution' of "
+                "Edit is not one. Pass lists of symbols, as text.split()."
+            )
+        return objects
+
+    def _alphabet(self) -> list[Any]:
+        """Symbols with costs of their own."""
+        return list(
+            dict.fromkeys([*(self.gaps or {}), *(self.substitution or {}), *(b for r in self._rows() for b in r)])
+        )
+
+    def _encode_text(self, texts: list[str], spelling: Spelling) -> _Spelled:
+        if not (self.gaps or self.substitution) and all(float(w).is_integer() for w in self.weights):
+            return _Spelled(texts)
+        symbols = self._alphabet()
+        # Class 0 costs the plain weights, every symbol with a cost of its own is a class.
+        numbers, starts = code_points(texts)
+        classes = np.zeros(len(numbers), dtype=np.int32)
+        for k, symbol in enumerate(symbols, start=1):
+            letter = spelling.letter(symbol)
+            if letter is not None:
+                classes[numbers == ord(letter)] = k
+        return _Spelled(texts, numbers, classes, starts)
+
+    def _costs(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """What inserting, deleting and substituting costs, by classes of symbols."""
+        gaps, table = self.gaps or {}, self.substitution or {}
+        symbols = self._alphabet()
+        insert, delete = (np.array([w, *(gaps.get(a, w) for a in symbols)], dtype=float) for w in self.weights[:2])
+        substitute = np.full((len(symbols) + 1, len(symbols) + 1), float(self.weights[2]))
+        for i, a in enumerate(symbols, start=1):
+            for j, b in enumerate(symbols, start=1):
+                substitute[i, j] = table.get(a, {}).get(b, self.weights[2])
+        return insert, delete, substitute
+
+    def _matrix(
+        self, A: _Spelled, B: _Spelled, n_jobs: int | None = None, tick: ProgressCallback | None = None
+    ) -> NDArray[Any]:
+        mirror = B is A and self.symmetric
+        out = np.zeros((len(A.texts), len(B.texts)))
+        costs = self._costs()
+        fill = self._by_rapidfuzz(A, B) if A.numbers is None else _by_kernel(A, B, costs, mirror)
+
+        def work(rows: slice) -> None:
+            first = rows.start if mirror else 0
+            fill(rows, first, out)
+            if self.normalize:
+                self._scale(out[rows, first:], A.lengths[rows], B.lengths[first:], costs)
+
+        for_each_strip(work, len(out), n_jobs, tick, step=STRIP)
+        if mirror:
+            mirror_upper(out)
+        return out
+
+    def _by_rapidfuzz(self, A: _Spelled, B: _Spelled) -> Any:
+        cdist = require_package("rapidfuzz.process", extra="strings", who="Edit").cdist
+        distance = require_package("rapidfuzz.distance", extra="strings", who="Edit").Levenshtein.distance
+        options = {"scorer": distance, "scorer_kwargs": {"weights": tuple(int(w) for w in self.weights)}}
+        # Of a list with itself rapidfuzz computes half; for texts of a machine word it has a faster way for two lists.
+        halves = B is A and self.symmetric and A.lengths.max() > WORD
+
+        def fill(rows: slice, first: int, out: NDArray[Any]) -> None:
+            left = A.texts[rows]
+            if halves:
+                out[rows, rows] = cdist(left, left, **options)
+                first = rows.stop
+            if first < len(B.texts):
+                out[rows, first:] = cdist(left, B.texts[first:], **options)
+
+        return fill
+
+    def _scale(self, block: NDArray[Any], m: NDArray[Any], n: NDArray[Any], costs: Any) -> None:
+        """Divide distances by what is possible for these lengths, in place; two empty sequences stay at 0."""
+        insert, delete, substitute = (float(np.max(cost)) for cost in costs)
+        m, n = m[:, None], n[None, :]
+        if self.normalize == "metric":
+            # Yujian and Bo (2007), Definition 3 -> 2 d / (a (|x| + |z|) + d)
+            whole = (max(insert, delete) * (m + n) + block) / 2
+        else:
+            common = np.minimum(m, n)
+            whole = np.minimum(
+                delete * m + insert * n, substitute * common + delete * (m - common) + insert * (n - common)
+            )
+        np.divide(block, whole, out=block, where=whole > 0)
+        np.minimum(block, 1.0, out=block)
+
+
+@dataclass
+class _Spelled:
+    """Sequences as texts and, where symbols have costs of their own, as numbers and classes."""
+
+    texts: list[str]
+    numbers: NDArray[np.int32] | None = None
+    classes: NDArray[np.int32] | None = None
+    starts: NDArray[np.int64] | None = None
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        return np.array([len(text) for text in self.texts], dtype=np.int64)
+
+
+def _by_kernel(A: _Spelled, B: _Spelled, costs: Any, mirror: bool) -> Any:
+    def fill(rows: slice, first: int, out: NDArray[Any]) -> None:
+        left, right = (A.numbers, A.classes, A.starts), (B.numbers, B.classes, B.starts)
+        _kernels.edit_distances(*left, *right, *costs, rows.start, rows.stop, mirror, out)
+
+    return fill
+
+
+def _is_weight(value: Any) -> bool:
+    return isinstance(value, (int, float, np.number)) and bool(0 <= value < np.inf)
+
+
+class DTW(PointSetMeasure):
+    """Dynamic time warping: the distance of two series once time may be stretched.
+
+    d(x, z) is the root of the least sum of |x_a - z_b|^2 over all ways to walk through both series from start to end,
+    one moment forward in x, in z or in both at every step.
+
+    Parameters
+    ----------
+    window : int, optional
+        How far the two clocks may be apart (the Sakoe-Chiba band): |a - b| is at most this, or the difference of the
+        lengths where that is larger. 0 gives the Euclidean distance of series of equal length. Without it, any way.
+
+    Attributes
+    ----------
+    domain_ : tuple
+        ``(0, inf)``.
+
+    See Also
+    --------
+    Edit : for sequences of symbols.
+    Minkowski : the distance without stretching.
+
+    Notes
+    -----
+    Objects are series of numbers of any length, or of rows of d numbers; a two-dimensional array is read as one series
+    per row. Not a metric: the triangle inequality may fail, so the matrix is in general not Euclidean.
+
+    Examples
+    --------
+    >>> from similis import DTW
+    >>> DTW().matrix([[0, 1, 2, 2], [0, 0, 1, 2], [0, 3]]).round(1)
+    array([[0. , 0. , 1.7],
+           [0. , 0. , 1.4],
+           [1.7, 1.4, 0. ]])
+    """
+
+    kind = "dissimilarity"
+    domain_ = (0.0, np.inf)
+    _parameter_constraints = {"window": [at_least(0), None]}
+
+    def __init__(self, *, window: int | None = None) -> None:
+        self.window = window
+
+    def _objects(self, X: Any) -> list[Any]:
+        series = [
+            as_points(x, i, "DTW", "series of numbers, or of rows of numbers")
+            for i, x in enumerate(as_collection(X, "DTW"))
+        ]
+        return [(x, np.ones(len(x))) for x in series]
+
+    def _matrix(
+        self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: ProgressCallback | None = None
+    ) -> NDArray[Any]:
+        mirror, out = B is A, np.zeros((*A.shape, *B.shape), self._dtype(A, B))
+        window = -1 if self.window is None else self.window
+
+        def work(rows: slice) -> None:
+            _kernels.warping_distances(
+                A.points, A.starts, B.points, B.starts, window, rows.start, rows.stop, mirror, out
+            )
+
+        for_each_strip(work, len(out), n_jobs, tick, step=16)
+        if mirror:
+            mirror_upper(out)
+        return out

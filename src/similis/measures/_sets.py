@@ -15,15 +15,34 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from similis import _kernels
-from similis._utils.entries import first_place
-from similis._utils.objects import count
-from similis._utils.storable import storable
-from similis._utils.validation import check_table
+from similis.base import (
+    Measure,
+    ProgressCallback,
+    between,
+    check_table,
+    count_objects,
+    first_position,
+    for_each_strip,
+    mirror_upper,
+    storable,
+)
 from similis.exceptions import ProximityError
-from similis.measures._base import Measure, Tick, over_rows
+from similis.measures._categorical import is_missing, read_table
 from similis.measures._vectors import Laid, lay
 
-__all__ = ["SetMeasure"]
+__all__ = [
+    "SetMeasure",
+    "as_sets",
+    "check_form",
+    "is_binary",
+    "read_described",
+    "sparse_codes",
+    "Dice",
+    "Jaccard",
+    "Overlap",
+    "TverskyContrast",
+    "TverskyRatio",
+]
 
 # Beyond this many words of 64 bits per feature present, a sparse product does less work than counting packed bits.
 SPARSE = 8
@@ -55,13 +74,15 @@ class SetMeasure(Measure):
         features = _Features.of(collections, getattr(self, "salience", None))
         return [features.encode(objects, type(self).__name__) for objects in collections]
 
-    def _matrix(self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: Tick | None = None) -> NDArray[Any]:
+    def _matrix(
+        self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: ProgressCallback | None = None
+    ) -> NDArray[Any]:
         out = _common(A, B, n_jobs)
 
         def work(rows: slice) -> None:
             self._combine(A.salience, B.salience, rows, out)
 
-        over_rows(work, len(out), n_jobs, tick)
+        for_each_strip(work, len(out), n_jobs, tick)
         return out
 
 
@@ -109,7 +130,7 @@ class _Features:
             n_features = widths[0]
             present = sum(int(np.count_nonzero(o)) if isinstance(o, np.ndarray) else o.nnz for o in collections)
         weights = None if salience is None else _weights(salience, vocabulary, n_features)
-        words = n_features / 64 * sum(map(count, collections))
+        words = n_features / 64 * sum(map(count_objects, collections))
         return cls(n_features, vocabulary, weights, salience, weights is None and words <= SPARSE * max(present, 1))
 
     def encode(self, objects: Any, who: str) -> _Sets:
@@ -165,7 +186,7 @@ def _common(A: _Sets, B: _Sets, n_jobs: int | None) -> NDArray[np.float64]:
     def work(rows: slice) -> None:
         _kernels.common_bits(left, right, rows.start, rows.stop, mirror, out)
 
-    over_rows(work, len(out), n_jobs)
+    for_each_strip(work, len(out), n_jobs)
     return out
 
 
@@ -223,7 +244,7 @@ def read_sets(X: Any, measure: Measure) -> Any:
     values = A.data if sparse.issparse(A) else A
     strange = (values != 0) & (values != 1)
     if strange.any():
-        where = "a stored entry" if sparse.issparse(A) else first_place(strange)
+        where = "a stored entry" if sparse.issparse(A) else first_position(strange)
         raise ProximityError(
             f"{who} reads sets of tokens, or binary rows of 0 and 1. Got {values[strange][0]} at {where}. "
             "Threshold the rows first, as in X > 0."
@@ -270,3 +291,273 @@ def _pack_sparse(rows: Any) -> NDArray[np.uint64]:
     of_entry = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     np.bitwise_or.at(octets, (of_entry, rows.indices // 8), np.uint8(128) >> (rows.indices % 8).astype(np.uint8))
     return _words(octets)
+
+
+def read_described(X: Any, measure: Measure) -> Any:
+    """A list of frozensets, or a table of values."""
+    if hasattr(X, "to_numpy"):
+        X = X.to_numpy()
+    if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object:
+        X = X.tolist()
+    some = isinstance(X, (list, tuple)) and any(isinstance(x, (set, frozenset)) for x in X)
+    if sparse.issparse(X):
+        X = read_sets(X, measure)
+        return [frozenset(X.indices[a:b].tolist()) for a, b in zip(X.indptr, X.indptr[1:])]
+    return read_sets(X, measure) if some else read_table(X, type(measure).__name__)
+
+
+def check_form(objects: Any, of_sets: bool, who: str) -> None:
+    """Refuse rows after a fit on sets, and sets after a fit on rows."""
+    if isinstance(objects, list) != of_sets:
+        before, now = ("sets", "rows") if of_sets else ("rows", "sets")
+        raise ProximityError(f"{who} was fitted on {before} and cannot compare them with {now}.")
+
+
+def is_binary(table: Any) -> bool:
+    """Whether a table holds nothing but the numbers 0 and 1."""
+    return isinstance(table, np.ndarray) and table.dtype.kind in "biuf" and bool(((table == 0) | (table == 1)).all())
+
+
+def as_sets(objects: Any, presence: bool = False) -> list[frozenset[Any]]:
+    """Sets of features: (column, value), or with `presence` the columns that hold a 1."""
+    if isinstance(objects, list):
+        return objects
+    if presence:
+        return [frozenset(np.flatnonzero(row == 1).tolist()) for row in objects]
+    return [frozenset(_features(row.tolist())) for row in np.asarray(objects)]
+
+
+def _features(row: list[Any]) -> list[tuple[int, Any]]:
+    return [(k, None if is_missing(value) else value) for k, value in enumerate(row)]
+
+
+def sparse_codes(sets: list[frozenset[Any]], vocabulary: dict[Any, int]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Sorted codes of every set one after another, and where each begins; what has no code is one code beyond."""
+    codes = [sorted({vocabulary.get(token, len(vocabulary)) for token in tokens}) for tokens in sets]
+    starts = np.concatenate([[0], np.cumsum([len(c) for c in codes])]).astype(np.int64)
+    return np.array([code for row in codes for code in row], dtype=np.int32), starts
+
+
+class Jaccard(SetMeasure):
+    """Common features over all features, s(x, z) = |x and z| / |x or z|; Tanimoto on bit fingerprints.
+
+    Parameters
+    ----------
+    packed : bool, default=False
+        Whether the objects are bit fingerprints packed into rows of bytes (``numpy.packbits``) or 64-bit words.
+
+    Attributes
+    ----------
+    domain_ : tuple
+        ``(0, 1)``.
+
+    See Also
+    --------
+    TverskyRatio : alpha = beta = 1 gives this measure ([cazzanti2007] Eq. (2.2)).
+
+    Notes
+    -----
+    Objects are sets (or lists) of tokens, binary rows given as an array, a sparse binary matrix, or packed bits. Two
+    empty sets are equal: similarity 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import Jaccard
+    >>> Jaccard()({"a", "b", "c"}, {"b", "c", "d"})
+    0.5
+    >>> bits = np.packbits([[1, 1, 1, 0], [0, 1, 1, 1]], axis=1)
+    >>> Jaccard(packed=True).matrix(bits)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+
+    domain_ = (0.0, 1.0)
+    _parameter_constraints = {"packed": ["boolean"]}
+
+    def __init__(self, *, packed: bool = False) -> None:
+        self.packed = packed
+
+    @property
+    def _reads_packed(self) -> bool:  # type: ignore[override]
+        return self.packed
+
+    def _combine(self, fx: NDArray[Any], fz: NDArray[Any], rows: slice, common: NDArray[Any]) -> None:
+        _kernels.ratio_model(fx, fz, 1.0, 1.0, rows.start, rows.stop, common)
+
+
+class Dice(SetMeasure):
+    """Twice the common features over the sum of both, s(x, z) = 2 |x and z| / (|x| + |z|).
+
+    Attributes
+    ----------
+    domain_ : tuple
+        ``(0, 1)``.
+
+    See Also
+    --------
+    TverskyRatio : alpha = beta = 0.5 gives this measure ([cazzanti2007] Eq. (2.2)).
+
+    Notes
+    -----
+    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix. Two empty sets
+    are equal: similarity 1.
+
+    Examples
+    --------
+    >>> from similis import Dice
+    >>> Dice()({"a", "b"}, {"b", "c"})
+    0.5
+    """
+
+    domain_ = (0.0, 1.0)
+
+    def _combine(self, fx: NDArray[Any], fz: NDArray[Any], rows: slice, common: NDArray[Any]) -> None:
+        _kernels.ratio_model(fx, fz, 0.5, 0.5, rows.start, rows.stop, common)
+
+
+class Overlap(SetMeasure):
+    """Common features over the smaller set, s(x, z) = |x and z| / min(|x|, |z|).
+
+    Attributes
+    ----------
+    domain_ : tuple
+        ``(0, 1)``.
+
+    See Also
+    --------
+    Jaccard : over the union.
+
+    Notes
+    -----
+    Not a case of Tversky's ratio model. Objects are sets (or lists) of tokens, binary rows given as an array, or a
+    sparse binary matrix. Two empty sets are equal: similarity 1; an empty set and any other have similarity 0.
+
+    Examples
+    --------
+    >>> from similis import Overlap
+    >>> Overlap()({"a", "b"}, {"a", "b", "c", "d"})
+    1.0
+    """
+
+    domain_ = (0.0, 1.0)
+
+    def _combine(self, fx: NDArray[Any], fz: NDArray[Any], rows: slice, common: NDArray[Any]) -> None:
+        _kernels.overlap_model(fx, fz, rows.start, rows.stop, common)
+
+
+class _Tversky(SetMeasure):
+    _parameter_constraints = {
+        "alpha": [between(0, None, "left")],
+        "beta": [between(0, None, "left")],
+        "salience": ["array-like", dict, None],
+    }
+
+    def __init__(self, *, alpha: float = 0.5, beta: float = 0.5, salience: Any = None) -> None:
+        self.alpha = alpha
+        self.beta = beta
+        self.salience = salience
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        """Whether what only x has and what only z has weigh the same."""
+        return self.alpha == self.beta
+
+    def _matrix(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
+        out = super()._matrix(A, B, n_jobs, tick)
+        if B is A and self.symmetric:
+            mirror_upper(out)  # weights round differently from the two sides
+        return out
+
+
+class TverskyContrast(_Tversky):
+    """Tversky's linear contrast model, s(x, z) = f(x and z) - alpha f(x without z) - beta f(z without x).
+
+    Parameters
+    ----------
+    alpha, beta : float, default=0.5
+        What the features of x alone, and of z alone, take away. Different weights make the similarity asymmetric.
+    salience : dict or array of shape (d,), optional
+        The weight of each feature: f of a set is the sum of its features' weights. A dict for sets of tokens, one
+        weight per column for binary rows. Without it f counts.
+
+    Attributes
+    ----------
+    symmetric : bool
+        Whether alpha equals beta.
+    domain_ : tuple or None
+        The interval of possible values for binary rows, known after fit; None for sets of tokens.
+
+    See Also
+    --------
+    TverskyRatio : the ratio of the same quantities.
+    Counting : agreement of categorical features.
+
+    Notes
+    -----
+    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix. A list of lists
+    is read as sets of tokens. Two empty sets have similarity 0.
+
+    Examples
+    --------
+    >>> from similis import TverskyContrast
+    >>> s = TverskyContrast(alpha=1.0, beta=0.0)
+    >>> s({"eyes", "nose"}, {"eyes"}), s({"eyes"}, {"eyes", "nose"})
+    (0.0, 1.0)
+    """
+
+    def _learn(self, objects: Any, y: Any) -> None:
+        super()._learn(objects, y)
+        self.domain_ = None
+        if self._features.vocabulary is None:
+            weights = self._features.weights
+            most = float(self._features.n_features if weights is None else weights.sum())
+            self.domain_ = (-max(self.alpha, self.beta) * most, most)
+
+    def _combine(self, fx: NDArray[Any], fz: NDArray[Any], rows: slice, common: NDArray[Any]) -> None:
+        # [cazzanti2007] Eq. (2.1) -> f(x and z) - alpha f(x \ z) - beta f(z \ x)
+        _kernels.contrast_model(fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)
+
+
+class TverskyRatio(_Tversky):
+    """Tversky's ratio model, s(x, z) = f(x and z) / (f(x and z) + alpha f(x without z) + beta f(z without x)).
+
+    Parameters
+    ----------
+    alpha, beta : float, default=0.5
+        What the features of x alone, and of z alone, weigh. Different weights make the similarity asymmetric.
+    salience : dict or array of shape (d,), optional
+        The weight of each feature: f of a set is the sum of its features' weights. A dict for sets of tokens, one
+        weight per column for binary rows. Without it f counts.
+
+    Attributes
+    ----------
+    symmetric : bool
+        Whether alpha equals beta.
+    domain_ : tuple
+        ``(0, 1)``.
+
+    See Also
+    --------
+    Jaccard : alpha = beta = 1.
+    Dice : alpha = beta = 0.5.
+    TverskyContrast : the linear model.
+
+    Notes
+    -----
+    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix. A list of lists
+    is read as sets of tokens. 0/0 is 1 if neither object has a (salient) feature, else 0.
+
+    Examples
+    --------
+    >>> from similis import TverskyRatio
+    >>> TverskyRatio(alpha=1.0, beta=0.0).matrix([{"eyes", "nose"}, {"eyes"}])
+    array([[1. , 0.5],
+           [1. , 1. ]])
+    """
+
+    domain_ = (0.0, 1.0)
+
+    def _combine(self, fx: NDArray[Any], fz: NDArray[Any], rows: slice, common: NDArray[Any]) -> None:
+        # [cazzanti2007] Eq. (2.2) -> f(x and z) / (f(x and z) + alpha f(x \ z) + beta f(z \ x))
+        _kernels.ratio_model(fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)

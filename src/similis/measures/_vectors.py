@@ -7,13 +7,35 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.extmath import safe_sparse_dot
 
-from similis._utils.entries import first_place
-from similis._utils.validation import check_table
+from similis import _kernels
+from similis.base import (
+    Measure,
+    ProgressCallback,
+    at_least,
+    between,
+    check_table,
+    first_position,
+    for_each_strip,
+    mirror_upper,
+    positive,
+)
 from similis.exceptions import ProximityError
-from similis.measures._base import Measure
 
-__all__ = ["Laid", "VectorMeasure", "lay", "normalized"]
+__all__ = [
+    "Laid",
+    "VectorMeasure",
+    "lay",
+    "normalized",
+    "sparse_products",
+    "Cosine",
+    "Polynomial",
+    "RBF",
+    "Chebyshev",
+    "Minkowski",
+    "power_distances",
+]
 
 
 class VectorMeasure(Measure):
@@ -26,7 +48,7 @@ class VectorMeasure(Measure):
         A = check_table(X, who, dtype=(np.float64, np.float32), order="C")
         strange = ~np.isfinite(A)
         if strange.any():
-            where = first_place(strange)
+            where = first_position(strange)
             what = "NaN" if np.isnan(A).any() else "infinity (inf)"
             raise ProximityError(f"{who} needs finite numbers. Got {what} at {where}. Impute or drop it first.")
         return A
@@ -74,3 +96,288 @@ def normalized(A: NDArray[Any]) -> NDArray[Any]:
     A = A / np.where(largest > 0, largest, 1)
     length = np.sqrt(np.einsum("ij,ij->i", A, A))[:, None]
     return A / np.where(length > 0, length, 1)
+
+
+# Rows in a strip; fewer are multiplied at once and not copied.
+ROWS = 1024
+
+
+def sparse_products(
+    A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None
+) -> NDArray[np.float64]:
+    """Every inner product of a row of A and a row of B, dense; exactly symmetric for A with itself."""
+    right = B.T
+    if A.shape[0] <= ROWS:
+        # scikit-learn has a product that is dense from the start.
+        out = safe_sparse_dot(A, right, dense_output=True)
+        if tick is not None:
+            tick(A.shape[0])
+    else:
+        out = np.empty((A.shape[0], B.shape[0]))
+
+        def work(rows: slice) -> None:
+            out[rows] = safe_sparse_dot(A[rows], right, dense_output=True)
+
+        for_each_strip(work, len(out), n_jobs, tick, step=ROWS)
+    if B is A:
+        mirror_upper(out)
+    return out
+
+
+class Polynomial(VectorMeasure):
+    """A power of the inner product, s(x, z) = (<x, z> + coef0)^degree.
+
+    Parameters
+    ----------
+    degree : int, default=2
+        The power.
+    coef0 : float, default=0.0
+        Added before the power; 1 gives [cazzanti2007] Eq. (2.14).
+    lift : float, optional
+        If given, each vector gets one more coordinate of this value and is brought to length one, as [bernal2003]
+        sec. 2 does: points then lie on a sphere, and a sphere of large radius approximates the plane. 0 only
+        normalises.
+
+    Attributes
+    ----------
+    domain_ : tuple or None
+        The interval the power maps [-1, 1] to, with `lift`; None without.
+
+    See Also
+    --------
+    Cosine : degree 1 of normalised vectors.
+
+    Examples
+    --------
+    >>> from similis import Polynomial
+    >>> Polynomial(degree=2, coef0=1.0)([1, 2], [3, 0])
+    16.0
+    """
+
+    _parameter_constraints = {
+        "degree": [at_least(1)],
+        "coef0": [between(None, None, "neither")],
+        "lift": [between(0, None, "left"), None],
+    }
+
+    def __init__(self, *, degree: int = 2, coef0: float = 0.0, lift: float | None = None) -> None:
+        self.degree = degree
+        self.coef0 = coef0
+        self.lift = lift
+
+    @property
+    def domain_(self) -> tuple[float, float] | None:
+        """Interval of possible values, known for vectors of length one."""
+        if self.lift is None:
+            return None
+        inner = [-1.0, 1.0] + ([-self.coef0] if abs(self.coef0) < 1 else [])
+        ends = [(u + self.coef0) ** self.degree for u in inner]
+        return min(ends), max(ends)
+
+    def _encode(self, objects: NDArray[Any]) -> NDArray[Any]:
+        if self.lift is None:
+            return objects
+        lifted = np.full((objects.shape[0], 1), self.lift, objects.dtype)
+        # [bernal2003] sec. 2 -> add the radius as a coordinate and normalise
+        return normalized(np.hstack([objects, lifted]))
+
+    def _compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            inner = A @ B.T  # (m, n)
+            if self.lift is not None:
+                np.clip(inner, -1, 1, out=inner)
+            inner += self.coef0
+            np.power(inner, self.degree, out=inner)
+        if not np.isfinite(inner).all():
+            raise ProximityError(
+                f"Polynomial(degree={self.degree}) of these vectors is beyond the largest number; scale them down, or "
+                "give them length one with lift=0."
+            )
+        return inner
+
+
+class Cosine(VectorMeasure):
+    """The cosine of the angle between vectors, s(x, z) = <x, z> / (||x|| ||z||).
+
+    Attributes
+    ----------
+    domain_ : tuple
+        ``(-1, 1)``.
+
+    See Also
+    --------
+    Polynomial : powers of it, with ``lift=0``.
+
+    Notes
+    -----
+    The zero vector has no direction: its cosine with anything, itself included, is 0.
+
+    Examples
+    --------
+    >>> from similis import Cosine
+    >>> Cosine().matrix([[1, 0], [3, 4]]).round(1)
+    array([[1. , 0.6],
+           [0.6, 1. ]])
+    """
+
+    domain_ = (-1.0, 1.0)
+
+    def _encode(self, objects: NDArray[Any]) -> NDArray[Any]:
+        return normalized(objects)
+
+    def _compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+        return np.clip(A @ B.T, -1, 1)
+
+
+class RBF(VectorMeasure):
+    """The radial basis function, s(x, z) = exp(-gamma ||x - z||^2).
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        Tightness: 1 / sigma of [cazzanti2007] Eq. (2.14), 1 / (2 sigma^2) of [bernal2003] sec. 2 (which prints the
+        exponent without its minus sign).
+
+    Attributes
+    ----------
+    domain_ : tuple
+        ``(0, 1)``.
+
+    See Also
+    --------
+    Minkowski : the distance inside.
+
+    Examples
+    --------
+    >>> from similis import RBF
+    >>> round(RBF(gamma=0.5)([0, 0], [1, 1]), 4)
+    0.3679
+    """
+
+    domain_ = (0.0, 1.0)
+    _parameter_constraints = {"gamma": [positive()]}
+
+    def __init__(self, *, gamma: float = 1.0) -> None:
+        self.gamma = gamma
+
+    def _encode(self, objects: NDArray[Any]) -> Laid:
+        return lay(objects)
+
+    def _matrix(
+        self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None
+    ) -> NDArray[Any]:
+        S = power_distances(A, B, 2.0, False, n_jobs, tick)  # (m, n)
+
+        def work(rows: slice) -> None:
+            # [bernal2003] sec. 2, [cazzanti2007] Eq. (2.14) -> exp(-gamma ||x - z||^2)
+            S[rows] *= -self.gamma
+            np.exp(S[rows], out=S[rows])
+
+        for_each_strip(work, S.shape[0], n_jobs)
+        return S
+
+
+_FAR = 20.0  # powers beyond this one are taken of shares
+
+
+class Minkowski(VectorMeasure):
+    """The L_p distance between vectors, d(x, z) = (sum_i |x_i - z_i|^p)^(1/p).
+
+    Parameters
+    ----------
+    p : float, default=2.0
+        Any number above zero: 2 is Euclidean, 1 city-block, infinity :class:`Chebyshev`; below 1 the triangle
+        inequality fails, as for the L_0.5 of [pekalska2000] sec. 4.5.
+
+    Attributes
+    ----------
+    domain_ : tuple
+        ``(0, inf)``.
+
+    See Also
+    --------
+    Chebyshev : the limit p to infinity.
+
+    Notes
+    -----
+    Differences are taken before they are raised, so equal vectors are at distance zero exactly and nearby vectors
+    far from the origin lose no digits. p = 0.5, 1, 2 and infinity are fast.
+
+    Examples
+    --------
+    >>> from similis import Minkowski
+    >>> Minkowski(p=0.5)([0, 0], [1, 4])
+    9.0
+    """
+
+    kind = "dissimilarity"
+    domain_ = (0.0, np.inf)
+    _parameter_constraints = {"p": [positive()]}
+
+    def __init__(self, *, p: float = 2.0) -> None:
+        self.p = p
+
+    def _encode(self, objects: NDArray[Any]) -> Laid:
+        return lay(objects)
+
+    def _matrix(
+        self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None
+    ) -> NDArray[Any]:
+        # [pekalska2000] sec. 4.5 -> (sum sqrt |x_i - y_i|)^2 for p = 0.5
+        return power_distances(A, B, self.p, True, n_jobs, tick)
+
+
+class Chebyshev(VectorMeasure):
+    """The largest difference, d(x, z) = max_i |x_i - z_i| ([pekalska2000]'s max-norm).
+
+    Attributes
+    ----------
+    domain_ : tuple
+        ``(0, inf)``.
+
+    See Also
+    --------
+    Minkowski : the L_p distances of which this is the limit.
+
+    Examples
+    --------
+    >>> from similis import Chebyshev
+    >>> Chebyshev().matrix([[0, 0], [3, 1]])
+    array([[0., 3.],
+           [3., 0.]])
+    """
+
+    kind = "dissimilarity"
+    domain_ = (0.0, np.inf)
+
+    def _encode(self, objects: NDArray[Any]) -> Laid:
+        return lay(objects)
+
+    def _matrix(
+        self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None
+    ) -> NDArray[Any]:
+        return power_distances(A, B, np.inf, True, n_jobs, tick)
+
+
+def power_distances(
+    A: Laid, B: Laid, p: float, root: bool, n_jobs: int | None = None, tick: ProgressCallback | None = None
+) -> NDArray[Any]:
+    """The p-th powers of Minkowski distances or, with `root`, the distances; half of them when `B is A`."""
+    mirror = B is A
+    dtype = np.result_type(A.dtype, B.dtype)
+    A, B = A.astype(dtype), B.astype(dtype)
+    out = np.empty((A.shape[0], B.shape[0]), dtype)
+
+    if root and _FAR < p < np.inf:
+        for i, x in enumerate(A.rows):  # over the largest difference: high powers over- and underflow
+            apart = np.abs(B.rows - x)
+            largest = apart.max(axis=1)
+            shares = apart / np.where(largest > 0, largest, 1)[:, None]
+            out[i] = largest * (shares**p).sum(axis=1) ** (1 / p)
+        return out
+
+    def work(rows: slice) -> None:
+        _kernels.minkowski(A.rows, B.columns, float(p), root, rows.start, rows.stop, mirror, out)
+
+    for_each_strip(work, A.shape[0], n_jobs, tick)
+    return out

@@ -1,8 +1,7 @@
 """Mixtures from distances alone by hypothetical local mapping, in one go or batch by batch ([qiao2013])."""
 
-from similis.mixture._incremental_hlm import IncrementalHLM
+from similis.mixture._incremental_hlm import IncrementalHLM, stream_fit
 from similis.mixture._kernel_hlm import KernelHLM
 from similis.mixture._mixture_hlm import MixtureHLM
-from similis.mixture._stream import stream_fit
 
 __all__ = ["KernelHLM", "MixtureHLM", "IncrementalHLM", "stream_fit"]

@@ -5,14 +5,213 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import logsumexp
 
-from similis._utils.base import FewColumnsMixin
-from similis._utils.bayes import BayesClassifier
-from similis._utils.decision import class_priors
-from similis._utils.storable import storable
 from similis._utils.threads import row_blocks
+from similis.base import BayesClassifier, FewColumnsMixin, class_priors, storable
 from similis.exceptions import ProximityError
+from similis.solvers import gamma_shape
 
-__all__ = ["HLMClassifier", "Mixture", "check_symmetric"]
+__all__ = [
+    "Beside",
+    "Clusters",
+    "estimate",
+    "nearest_squares",
+    "neighbor_statistics",
+    "round_shape",
+    "squares_to",
+    "HLMClassifier",
+    "Mixture",
+    "check_symmetric",
+]
+
+# All distances equal make the shape infinite; beyond this one, round-off in the distances would decide.
+LARGEST_SHAPE = 1e10
+_NAMES = ("members", "numbers", "counts", "means", "excess")
+
+
+@storable
+class Clusters:
+    """Statistics of clusters, one entry each: all that Eq. (3) and Eq. (4) read.
+
+    Parameters
+    ----------
+    members : ndarray
+        Number of objects, centroid included.
+    numbers : ndarray
+        n_j, how many squared distances u_i count: not the centroid's, none that is zero.
+    counts : ndarray
+        The sum of their weights; n_j where all weigh 1.
+    means : ndarray
+        Weighted mean of those u_i; 0 where there are none.
+    excess : ndarray
+        Weighted sum of log(mean / u_i): their log of the arithmetic over the geometric mean, times the count.
+    """
+
+    def __init__(self, members, numbers, counts, means, excess):
+        self.members, self.numbers = members, numbers
+        self.counts, self.means, self.excess = counts, means, excess
+
+    @classmethod
+    def of(cls, u, labels, k, *, weights=None, mass=None):
+        """Statistics of clusters 0 to k - 1 from the squared distance of each object to its centroid."""
+        w = np.where(u > 0, 1.0 if weights is None else weights, 0.0)
+        counts = np.bincount(labels, w, k)
+        means = np.divide(np.bincount(labels, w * u, k), counts, out=np.zeros(k), where=counts > 0)
+        there = w > 0
+        logs = _log_ratio(means[labels[there]], u[there])
+        excess = np.bincount(labels[there], w[there] * logs, k)
+        members, numbers = np.bincount(labels, mass, k), np.bincount(labels, there, k)
+        return cls(members.astype(np.float64), numbers, counts, means, np.maximum(excess, 0.0))
+
+    @classmethod
+    def empty(cls, members):
+        """Clusters of so many objects without any distance."""
+        zeros = np.zeros(len(members))
+        return cls(np.asarray(members, dtype=np.float64), zeros, zeros, zeros, zeros)
+
+    def __len__(self):
+        return len(self.counts)
+
+    def take(self, index):
+        """Some of the clusters."""
+        return Clusters(*(getattr(self, name)[index] for name in _NAMES))
+
+    @staticmethod
+    def join(parts):
+        """Several sets of clusters, one after the other."""
+        return Clusters(*(np.concatenate([getattr(part, name) for part in parts]) for name in _NAMES))
+
+    def pooled(self):
+        """All clusters as one, with one mean."""
+        some = self.take(self.counts > 0)
+        n = some.counts.sum(keepdims=True)
+        mean = some.counts @ some.means / n if n else np.zeros(1)
+        excess = some.excess.sum(keepdims=True) + some.counts @ np.log(mean / some.means) if n else np.zeros(1)
+        totals = (values.sum(keepdims=True) for values in (self.members, self.numbers))
+        return Clusters(*totals, n, mean, np.maximum(excess, 0.0))
+
+
+def estimate(clusters, codes, n_classes, shared, neighbors):
+    """Maximum likelihood of shapes and scales.
+
+    Parameters
+    ----------
+    clusters : Clusters
+        Of all classes.
+    codes : ndarray
+        Class code of each cluster.
+    n_classes : int
+        Number of classes.
+    shared : bool
+        Whether one shape serves all classes.
+    neighbors : callable
+        Gives, if it must, distances to nearest neighbours: a Clusters with an entry per class, and their mean square
+        across classes.
+
+    Returns
+    -------
+    shapes : ndarray of shape (n_classes,)
+        s, not rounded.
+    scales : ndarray of shape (len(clusters),)
+        b_j.
+    """
+    shape, mean = _common(clusters, slice(None), neighbors) or (0.5, neighbors()[1] or 1.0)
+    shapes, means = np.full(n_classes, shape), np.full(n_classes, mean)
+    if not shared:
+        for g in range(n_classes):
+            own = _common(clusters.take(codes == g), [g], neighbors)
+            shapes[g], means[g] = own or (shape, mean)
+    # [qiao2013] sec. 2.1 -> b_j = [c u_j + (1 - c) u] / s, c = n_j / (n_j + 1)
+    c = clusters.numbers / (clusters.numbers + 1)
+    return shapes, (c * clusters.means + (1 - c) * means[codes]) / shapes[codes]
+
+
+def _common(clusters, classes, neighbors):
+    """Shape and mean square of clusters: those of three objects or more, else of two, else nearest neighbours.
+
+    Clusters with a single distance each say nothing about a shape, and are taken for one. None where no distance is
+    above zero.
+    """
+    there = clusters.counts > 0
+    # [qiao2013] sec. 5.1: "we exclude clusters containing fewer than three data points"
+    used = there & (clusters.members >= 3)
+    if there.any():
+        some = clusters.take(used if used.any() else there)
+        some = some if (some.numbers > 1).any() else some.pooled()
+        n = some.counts.sum()
+        return _shape(some.excess.sum() / n), some.counts @ some.means / n
+    near = neighbors()[0].take(classes).pooled()  # every object a centroid: Kernel HLM, sec. 3.2
+    return (_shape(near.excess[0] / near.counts[0]), near.means[0]) if near.counts[0] else None
+
+
+def _shape(excess):
+    # [qiao2013] Eq. (3), (4) -> log s - psi(s) = r
+    return min(float(gamma_shape(excess)), LARGEST_SHAPE)
+
+
+def round_shape(shapes):
+    """[qiao2013] sec. 2.1 -> s* = floor(2 s + 1/2) / 2, at least one dimension."""
+    return np.maximum(np.floor(2 * shapes + 0.5) / 2, 0.5)
+
+
+def squares_to(D, medoids, labels):
+    """u: squared distance of each object to its centroid; 0 for a centroid itself."""
+    u = np.square(D[np.arange(len(D)), medoids[labels]], dtype=np.float64)
+    u[medoids] = 0.0
+    return u
+
+
+class Beside:
+    """Two blocks over the same rows, side by side: whole rows, as many as are asked for."""
+
+    def __init__(self, left, right):
+        self._parts = left, right
+        self.shape = len(left), left.shape[1] + right.shape[1]
+
+    def __getitem__(self, rows):
+        return np.hstack([part[rows] for part in self._parts])
+
+
+def nearest_squares(D, *, among=None, positive=False):
+    """Squared distance of each row's object to its nearest other one; column i of the first ones is row i itself.
+
+    0 for an object without others. `among` names some objects of a square D to look at alone. With `positive`,
+    others at distance zero do not count.
+    """
+    m, n = D.shape if among is None else (len(among), len(among))
+    nearest = np.empty(m)
+    for rows in row_blocks(m, n):
+        block = (D[rows] if among is None else D[np.ix_(among[rows], among)]).astype(np.float64)
+        np.fill_diagonal(block[:, rows], np.inf)
+        if positive:
+            block[block == 0] = np.inf
+        nearest[rows] = block.min(axis=1, initial=np.inf)
+    return np.square(np.where(np.isfinite(nearest), nearest, 0.0))
+
+
+def neighbor_statistics(D, codes, n_classes):
+    """Squared distances to the nearest neighbour in the class, a cluster per class.
+
+    Copies are left out: objects whose nearest neighbour is one, or where that leaves nothing, the copies alone. Only
+    where there is nothing else the mean square across classes comes with them; 0 otherwise.
+    """
+    members = [np.flatnonzero(codes == g) for g in range(n_classes)]
+    u, between = np.zeros(len(codes)), 0.0
+    for positive in (False, True):
+        for g in members:
+            u[g] = nearest_squares(D, among=g, positive=positive)
+        if u.any():
+            break
+    else:
+        apart = nearest_squares(D, positive=True)
+        between = apart[apart > 0].mean() if apart.any() else 0.0
+    return Clusters.of(u, codes, n_classes), between
+
+
+def _log_ratio(mean, u):
+    """log(mean / u), to full precision also where the two are nearly equal."""
+    x = (u - mean) / mean
+    near = np.abs(x) < 0.5
+    return -np.where(near, np.log1p(np.where(near, x, 0.0)), np.log(u) - np.log(mean))
 
 
 @storable

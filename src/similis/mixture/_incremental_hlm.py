@@ -5,19 +5,175 @@ from __future__ import annotations
 import copy
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.decision import check_costs, class_priors
-from similis._utils.params import Integral, at_least, choice, validated
-from similis._utils.stored import block_of
-from similis._utils.validation import check_block, check_labels, show
+from similis._utils.disk import allocate, on_disk, take_block
+from similis._utils.threads import row_blocks
+from similis.base import (
+    Integral,
+    at_least,
+    check_block,
+    check_costs,
+    check_labels,
+    choice,
+    class_priors,
+    compact,
+    count_objects,
+    quote,
+    storable,
+    take_objects,
+    validated,
+)
 from similis.exceptions import ProximityError
-from similis.mixture._base import HLMClassifier, Mixture, check_symmetric
-from similis.mixture._past import Past
-from similis.mixture._statistics import Beside, Clusters, estimate, nearest_squares, round_shape
+from similis.mixture._base import (
+    Beside,
+    Clusters,
+    HLMClassifier,
+    Mixture,
+    check_symmetric,
+    estimate,
+    nearest_squares,
+    round_shape,
+    squares_to,
+)
+from similis.mixture._mixture_hlm import Clustering
 
-__all__ = ["IncrementalHLM"]
+__all__ = ["Past", "IncrementalHLM", "ObjectStream", "stream_fit"]
+
+
+@storable
+class Past:
+    """Components of one class, and for scheme II objects with their distances, clusters, samples and weights.
+
+    Attributes
+    ----------
+    centroids : ndarray
+        Numbers of the centroids in order of arrival.
+    clusters : Clusters
+        Statistics of their clusters.
+    near : Clusters
+        Squared distances of objects to their nearest neighbours, as one cluster: for degenerate data.
+    rounds : int
+        Batches with objects of the class so far.
+    objects : ndarray
+        Numbers of the objects that are remembered.
+    D : ndarray
+        Distances between them.
+    mass : ndarray
+        How many objects each stands for.
+    sample, weights : ndarray
+        Places of those that take part in the next clustering, ascending, and what they weigh there.
+    """
+
+    def __init__(self):
+        self.centroids, self.rounds = np.empty(0, dtype=np.intp), 0
+        self.clusters, self.near = Clusters.empty([]), Clusters.empty([0])
+        self.objects, self.D, self.mass = np.empty(0, dtype=np.intp), np.empty((0, 0)), np.empty(0)
+        self.sample, self.weights = np.empty(0, dtype=np.intp), np.empty(0)
+
+    def learn(self, model, past, rows, known, new, arrived, seed, draw):
+        """Take in new objects.
+
+        Parameters
+        ----------
+        model : IncrementalHLM
+            For its parameters.
+        past : ndarray of shape (M, len(known)) or (M, 0)
+            Distances of all new objects to earlier ones.
+        rows : ndarray of shape (m,)
+            Which of the new objects are of this class.
+        known : ndarray
+            Numbers of those.
+        new : ndarray of shape (m, m)
+            Distances among these.
+        arrived : ndarray of shape (m,)
+            Their numbers.
+        seed : int
+            For the clustering.
+        draw : numpy.random.Generator
+            For the samples.
+        """
+        if model.scheme == "append":
+            self._append(model, new, arrived, seed)
+        else:
+            earlier = take_block(past, rows, np.searchsorted(known, self.objects))
+            self._resample(model, earlier, new, arrived, seed, draw)
+        self.rounds += 1
+
+    def _append(self, model, new, arrived, seed):
+        """Scheme I, sec. 4.1: the clusters of the batch join the earlier ones."""
+        medoids, labels = self._cluster(model, new, None, model.n_components, seed)
+        u = squares_to(new, medoids, labels)
+        latest = slice(None if model.max_components is None else -model.max_components, None)
+        self.clusters = Clusters.join([self.clusters, Clusters.of(u, labels, len(medoids))]).take(latest)
+        self.centroids = np.concatenate([self.centroids, arrived[medoids]])[latest]
+        self._remember_near(new)
+
+    def _resample(self, model, past, new, arrived, seed, draw):
+        """Scheme II, sec. 4.2: cluster the batch with weighted samples of the past, assign the others."""
+        n, m = len(self.objects), len(arrived)
+        self._remember_near(Beside(new, past))
+        self.D = _joined(self.D, past, new)
+        self.objects = np.concatenate([self.objects, arrived])
+        self.mass = np.concatenate([self.mass, np.ones(m)])
+        taking_part = np.concatenate([self.sample, n + np.arange(m)])
+        w = np.concatenate([self.weights, np.ones(m)])
+        k = model.n_components + model.growth * self.rounds
+        k = k if model.max_components is None else min(k, model.max_components)
+        # [qiao2013] sec. 4.2 -> R = H D
+        block = take_block(self.D, taking_part, taking_part)
+        medoids, own = self._cluster(model, block, w if (w != 1).any() else None, k, seed)
+        medoids = taking_part[medoids]
+        labels = self.D[:, medoids].argmin(axis=1)
+        labels[taking_part] = own
+        u = squares_to(self.D, medoids, labels)
+        # Eq. (3) for all objects; bounded, where all that are left take part, Eq. (4)
+        weights = w if model.bounded else None
+        self.clusters = Clusters.of(u, labels, len(medoids), weights=weights, mass=self.mass)
+        self.centroids = self.objects[medoids]
+        self._draw(model, medoids, labels, draw)
+
+    def _cluster(self, model, D, weights, k, seed):
+        return Clustering(D, model.clustering, model.n_init, seed, weights)(k)
+
+    def _draw(self, model, medoids, labels, draw):
+        """Choose who takes part next time; a bounded model forgets the others."""
+        places, mass = [], self.mass.copy()
+        for j, medoid in enumerate(medoids):
+            members = np.flatnonzero(labels == j)
+            others = members[members != medoid]
+            drawn = members
+            if len(others) > model.sample_size:
+                drawn = np.append(draw.permutation(others)[: model.sample_size], medoid)
+                mass[drawn] = mass[members].sum() / len(drawn)
+            places.append(drawn)
+        self.sample = np.sort(np.concatenate(places))
+        # [qiao2013] sec. 4.2 -> w_i = sqrt((|I_j| + 1) / (v + 1)), 1 where all are kept
+        self.weights = np.sqrt(mass[self.sample])
+        if model.bounded:
+            self.objects, self.D = self.objects[self.sample], self.D[np.ix_(self.sample, self.sample)]
+            self.mass, self.sample = mass[self.sample], np.arange(len(self.sample))
+
+    def _remember_near(self, around):
+        u = nearest_squares(around)
+        u = u if u.any() else nearest_squares(around, positive=True)
+        found = Clusters.of(u, np.zeros(len(u), dtype=np.intp), 1)
+        self.near = Clusters.join([self.near, found]).pooled()
+
+
+def _joined(D, past, new):
+    """[[D, past'], [past, new]]; on disk, if it is large and a part of it is there."""
+    n, m = len(D), len(new)
+    shape = n + m, n + m
+    stored = on_disk(D) or on_disk(new)
+    out = np.asarray(allocate(shape, new.dtype, part=True)) if stored else np.empty(shape, new.dtype)
+    for rows in row_blocks(n, n + m):
+        out[rows, :n], out[rows, n:] = D[rows], past[:, rows].T
+    for rows in row_blocks(m, n + m):
+        out[n:, :n][rows], out[n:, n:][rows] = past[rows], new[rows]
+    return out
 
 
 class IncrementalHLM(HLMClassifier):
@@ -241,7 +397,7 @@ class IncrementalHLM(HLMClassifier):
         for place, code in zip(places, range(len(classes))):
             rows = np.flatnonzero(codes == code)
             draw = np.random.default_rng([self._seed, self.n_batches_, place])
-            among = block_of(new, rows, rows)
+            among = take_block(new, rows, rows)
             self._pasts[place].learn(self, past, rows, known, among, arrived[rows], int(seeds[place]), draw)
         self._look_around(past, new)
         self.n_seen_ += len(new)
@@ -302,11 +458,150 @@ class IncrementalHLM(HLMClassifier):
         """Refuse text among numbers, which an array of labels would quietly turn into text."""
         if (classes.dtype.kind in "US") != (self.classes_.dtype.kind in "US"):
             raise ProximityError(
-                f"Labels of a new batch must be of the type of the earlier ones. Got {show(classes[0])} beside "
-                f"{show(self.classes_[0])}."
+                f"Labels of a new batch must be of the type of the earlier ones. Got {quote(classes[0])} beside "
+                f"{quote(self.classes_[0])}."
             )
 
     def _grid(self, S, codes, Q, points):
         model = copy.copy(self)
         model._learn(S[:, :0], S, self.classes_, codes, first=True)
         return [model._discriminants(Q if model._columns is None else Q[:, model._columns])] * len(points)
+
+
+def stream_fit(model, measure, batches=(), *, n_jobs=None):
+    """Learn from batches of objects; only the distances that the model needs are measured.
+
+    Parameters
+    ----------
+    model : IncrementalHLM
+        Learns the batches, in place. With ``bounded=True`` neither it nor the stream remembers more than the objects in
+        its ``columns_``.
+    measure : Measure
+        A dissimilarity. A clone of it is fitted to the first batch, for measures that learn.
+    batches : iterable of (objects, labels)
+        What arrives, in order; it is read one batch at a time. Empty batches are passed over.
+    n_jobs : int, optional
+        Threads (processes, for a measure written in Python) that share the measuring.
+
+    Returns
+    -------
+    ObjectStream
+        ``partial_fit(objects, labels)`` goes on; ``predict``, ``predict_proba``, ``log_density`` and ``score_samples``
+        answer for new objects; ``save`` keeps it, and what :func:`similis.load` gives back goes on as if nothing had
+        happened. It has ``model``, the fitted ``measure``, and the ``objects`` it keeps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import IncrementalHLM, Minkowski, stream_fit
+    >>> def batches(n, rng=np.random.default_rng(0)):
+    ...     for _ in range(n):
+    ...         y = rng.integers(3, size=50)
+    ...         yield rng.normal(size=(50, 2)) + 4 * y[:, None], y
+    >>> stream = stream_fit(IncrementalHLM(bounded=True, random_state=0), Minkowski(), batches(5))
+    >>> stream.model.n_seen_, len(stream.objects)
+    (250, 60)
+    """
+    stream = ObjectStream(model, measure, n_jobs)
+    if not hasattr(batches, "__iter__"):
+        raise ProximityError(f"batches must be a sequence of pairs (X, y). Got a {type(batches).__name__}.")
+    for batch in batches:
+        try:
+            objects, labels = batch
+        except (TypeError, ValueError):
+            raise ProximityError("Each batch must be a pair of objects and labels, such as (X, y).") from None
+        if _count(objects):
+            stream.partial_fit(objects, labels)
+    return stream
+
+
+@storable
+class ObjectStream:
+    """A model that learns from distances, with the measure and the objects it takes to feed it.
+
+    Parameters
+    ----------
+    model : IncrementalHLM
+        Learns.
+    measure : Measure
+        A dissimilarity.
+    n_jobs : int, optional
+        For the measuring.
+    """
+
+    def __init__(self, model, measure, n_jobs=None):
+        if not hasattr(measure, "matrix"):
+            raise ProximityError("measure must be a Measure. Got something else; wrap a function as FromFunction(f).")
+        if measure.kind != "dissimilarity":
+            raise ProximityError(
+                f"stream_fit needs a dissimilarity, such as Minkowski() or FromFunction(f, kind='dissimilarity'). Got "
+                f"{type(measure).__name__}, a similarity."
+            )
+        if hasattr(model, "classes_"):
+            raise ProximityError("stream_fit needs a model that has learnt nothing yet: it must know its objects.")
+        self.model, self.measure, self.n_jobs = model, measure, n_jobs
+        self.objects, self.numbers = None, np.empty(0, dtype=np.intp)  # kept, and when they arrived
+
+    def partial_fit(self, objects, labels):
+        """Learn a batch.
+
+        Parameters
+        ----------
+        objects : collection of m objects
+            Whatever the measure reads.
+        labels : array-like of shape (m,)
+            Their classes.
+
+        Returns
+        -------
+        self
+        """
+        first = self.objects is None
+        if first:
+            self.measure = clone(self.measure).fit(objects, labels)
+        new = self.measure._objects(objects)
+        D = self.measure.matrix(new, n_jobs=self.n_jobs)
+        if not first and self.model.scheme == "resample":
+            D = np.hstack([self.measure.matrix(new, self.objects, n_jobs=self.n_jobs), D])
+        self.model.partial_fit(D, labels)
+        n_seen = self.model.n_seen_
+        self.numbers = np.concatenate([self.numbers, np.arange(n_seen - len(D), n_seen)])
+        self.objects = new if first else _concatenate(self.objects, new)
+        if self.model.bounded or self.model.scheme == "append":
+            places = np.searchsorted(self.numbers, self.model.columns_)
+            self.objects, self.numbers = take_objects(self.objects, places), self.numbers[places]
+        return self
+
+    def predict(self, objects):
+        """Classes of new objects; see the model's method of this name, which is given their distances."""
+        return self._answer("predict", objects)
+
+    def predict_proba(self, objects):
+        """Class probabilities of new objects; see the model's method of this name."""
+        return self._answer("predict_proba", objects)
+
+    def log_density(self, objects):
+        """Log pseudo-densities of new objects; see the model's method of this name."""
+        return self._answer("log_density", objects)
+
+    def score_samples(self, objects):
+        """How usual new objects are; see the model's method of this name."""
+        return self._answer("score_samples", objects)
+
+    def _answer(self, response, objects):
+        """Measure new objects against the centroids alone, and ask the model."""
+        if self.objects is None:
+            raise ProximityError("This stream has seen no objects yet; call partial_fit first.")
+        small = compact(self.model)
+        centroids = take_objects(self.objects, np.searchsorted(self.numbers, small.columns_))
+        return getattr(small, response)(self.measure.matrix(objects, centroids, n_jobs=self.n_jobs))
+
+
+def _count(objects):
+    if not hasattr(objects, "__len__"):
+        raise ProximityError(f"The objects of a batch must be a collection. Got a {type(objects).__name__}.")
+    return count_objects(objects)
+
+
+def _concatenate(a, b):
+    return [*a, *b] if isinstance(a, list) or isinstance(b, list) else np.concatenate([a, b])

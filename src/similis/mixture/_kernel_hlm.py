@@ -5,10 +5,17 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_random_state
 
-from similis._utils.params import at_least, choice, positive, validated
-from similis._utils.stored import block_of
-from similis.mixture._base import HLMClassifier, Mixture, check_symmetric
-from similis.mixture._statistics import Clusters, estimate, neighbor_statistics, round_shape
+from similis._utils.disk import take_block
+from similis.base import at_least, choice, positive, validated
+from similis.mixture._base import (
+    Clusters,
+    HLMClassifier,
+    Mixture,
+    check_symmetric,
+    estimate,
+    neighbor_statistics,
+    round_shape,
+)
 
 __all__ = ["KernelHLM"]
 
@@ -158,7 +165,7 @@ class KernelHLM(HLMClassifier):
             rng = check_random_state(self.random_state)
             classes = np.split(kept, np.cumsum(np.bincount(codes))[:-1])
             kept = np.concatenate([np.sort(rng.permutation(g)[: self.max_samples]) for g in classes])
-        part = D if len(kept) == len(D) else block_of(D, kept, kept)
+        part = D if len(kept) == len(D) else take_block(D, kept, kept)
         found = neighbor_statistics(part, codes if len(kept) == len(D) else codes[kept], len(self.classes_))
         return kept, found
 

@@ -12,26 +12,300 @@ Two optional hooks of the (last) estimator do the sharing:
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from copy import copy
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import ClassifierMixin, clone, is_classifier
+from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
+from sklearn.model_selection import GridSearchCV, LeaveOneOut, ParameterGrid, check_cv
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, column_or_1d, indexable
 
-from similis._utils.params import validated_outer
-from similis._utils.progress import track
-from similis._utils.validation import check_labels
+from similis._utils.messages import track
+from similis.base import check_labels, validated_outer
 from similis.exceptions import ProximityError
-from similis.model_selection._answers import Answers, StandIn, fold_answers, partition_answers
-from similis.model_selection._plan import Folds, Group, make_groups
-from similis.model_selection._results import format_results
 
-__all__ = ["PathSearchCV"]
+__all__ = [
+    "RESPONSES",
+    "PlainPath",
+    "path_of",
+    "Folds",
+    "Group",
+    "make_groups",
+    "Answers",
+    "StandIn",
+    "fold_answers",
+    "partition_answers",
+    "split_data",
+    "format_results",
+    "PathSearchCV",
+]
+
+RESPONSES = ("predict", "predict_proba", "decision_function")
+
+
+class PlainPath:
+    """A last step without a hook: a plain fit for each point, on rows that the transformers made once for all."""
+
+    shares: ClassVar[bool] = False  # whether it saves work where there are no transformers
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def __getattr__(self, name: str) -> Any:
+        if name in RESPONSES:  # for scorers that ask what there is
+            return getattr(self.estimator, name)
+        raise AttributeError(name)
+
+    def predict_path(
+        self, S_train: Any, y_train: Any, S_test: Any, grid: list[dict[str, Any]], *, response: str = "predict"
+    ) -> list[np.ndarray]:
+        """Responses of a plain fit for each point."""
+        models = (clone(self.estimator).set_params(**clone(point, safe=False)) for point in grid)
+        return [getattr(model.fit(S_train, y_train), response)(S_test) for model in models]
+
+
+class SVCPath(PlainPath):
+    """scikit-learn's SVC: a solution with every dual variable below the bound C is that for all larger C.
+
+    libsvm finds it up to its ``tol``, from another side for each C. Labels are taken over only where decision values
+    off by ten times that would not change them, and decision values never, so that scores are those of plain fits.
+    """
+
+    shares = True
+
+    def predict_path(
+        self, S_train: Any, y_train: Any, S_test: Any, grid: list[dict[str, Any]], *, response: str = "predict"
+    ) -> list[np.ndarray]:
+        """Responses for each point, in order of C."""
+        models = [clone(self.estimator).set_params(**clone(point, safe=False)) for point in grid]
+        answers: list[Any] = [None] * len(grid)
+        settled: dict[str, np.ndarray] = {}
+        for position in np.argsort([model.C for model in models], kind="stable"):
+            model = models[position]
+            others = repr(sorted((k, repr(v)) for k, v in model.get_params(deep=False).items() if k != "C"))
+            if others not in settled:
+                answers[position] = getattr(model.fit(S_train, y_train), response)(S_test)
+                if response == "predict" and _is_settled(model, S_test):
+                    settled[others] = answers[position]
+            else:
+                answers[position] = settled[others]
+        return answers
+
+
+def _is_settled(model: SVC, S_test: Any) -> bool:
+    """Whether a larger C leaves the solution as it is, and the test rows are clear of the boundary."""
+    if model.fit_status_ != 0 or model.class_weight is not None or model.break_ties:
+        return False
+    if not (np.abs(model.dual_coef_) < model.C).all():
+        return False
+    f = copy(model).set_params(decision_function_shape="ovo").decision_function(S_test)
+    return _are_clear(f, len(model.classes_), 10 * model.tol)
+
+
+def _are_clear(f: np.ndarray, n_classes: int, doubt: float) -> bool:
+    """Whether every row's label stands, however the machines whose value is within `doubt` of zero decide."""
+    if n_classes == 2:
+        return bool((np.abs(f) > doubt).all())
+    fewest, most = np.zeros((2, len(f), n_classes), dtype=int)
+    for value, (g, h) in zip(f.T, combinations(range(n_classes), 2)):  # positive for g
+        fewest[:, g] += value > doubt
+        fewest[:, h] += value < -doubt
+        most[:, g] += value >= -doubt
+        most[:, h] += value <= doubt
+    rows, winner = np.arange(len(f)), fewest.argmax(axis=1)
+    # The earlier class wins tied votes, so a later one must be beaten only by not being overtaken.
+    needed = most + (np.arange(n_classes) < winner[:, None])
+    needed[rows, winner] = 0
+    return bool((fewest[rows, winner] >= needed.max(axis=1)).all())
+
+
+def path_of(estimator: Any) -> Any:
+    """The estimator itself where it has the hook, else one that fits for it."""
+    if hasattr(estimator, "predict_path"):
+        return estimator
+    return SVCPath(estimator) if type(estimator) is SVC else PlainPath(estimator)
+
+
+@dataclass
+class Group:
+    """Grid points that share everything but the parameters of the last step.
+
+    Attributes
+    ----------
+    transformers : Pipeline or None
+        What is fitted on the training part of each fold, in front of the last step.
+    last : estimator
+        The last step, with its ``predict_path`` hook; its parameters in `grid` are still to be set.
+    grid : list of dict
+        The last step's own parameters, one point each.
+    positions : list of int
+        Where each point stands in the whole grid.
+    """
+
+    transformers: Pipeline | None
+    last: Any
+    grid: list[dict[str, Any]] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+
+
+def make_groups(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> list[Group] | None:
+    """Group grid points by everything but the last step's parameters; None where there is nothing to share."""
+    groups: dict[str, Group] = {}
+    prefix = f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""
+    for position, point in enumerate(points):
+        inner = {key.removeprefix(prefix): value for key, value in point.items() if key.startswith(prefix)}
+        outer = {key: value for key, value in point.items() if not key.startswith(prefix)}
+        name = repr(sorted((key, repr(value)) for key, value in outer.items()))
+        if name not in groups:
+            configured = clone(estimator).set_params(**clone(outer, safe=False))
+            groups[name] = _take_apart(configured)
+        if groups[name].transformers is None and not getattr(groups[name].last, "shares", True):
+            return None
+        groups[name].grid.append(inner)
+        groups[name].positions.append(position)
+    return list(groups.values())
+
+
+def _take_apart(estimator: BaseEstimator) -> Group:
+    if not isinstance(estimator, Pipeline):
+        return Group(None, path_of(estimator))
+    front = [step for step in estimator.steps[:-1] if step[1] not in (None, "passthrough")]
+    return Group(Pipeline(front) if front else None, path_of(estimator.steps[-1][1]))
+
+
+class Folds:
+    """The splits, and the fold of each object where they are a partition with everything else as training part.
+
+    Leave-one-out is never written out: its n splits of n - 1 indices would be larger than the matrix.
+    """
+
+    def __init__(self, cv: Any, X: Any, y: np.ndarray, groups: Any) -> None:
+        self._n = len(y)
+        self._splits = None if isinstance(cv, LeaveOneOut) else list(cv.split(X, y, groups))
+        if self._n < 2:
+            raise ProximityError("Cross-validation needs at least two objects.")
+        self.partition: Any = np.arange(self._n) if self._splits is None else self._as_partition(self._splits)
+
+    def __len__(self) -> int:
+        return self._n if self._splits is None else len(self._splits)
+
+    def __getitem__(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        if self._splits is None:
+            return np.delete(np.arange(self._n), number), np.array([number])
+        return self._splits[number]
+
+    def _as_partition(self, splits: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray | None:
+        fold = np.full(self._n, -1)
+        for number, (_, test) in enumerate(splits):
+            if (fold[test] != -1).any():
+                return None
+            fold[test] = number
+        complete = all(len(train) + len(test) == self._n for train, test in splits)
+        disjoint = not any((fold[train] == number).any() for number, (train, _) in enumerate(splits))
+        return fold if complete and disjoint and (fold >= 0).all() else None
+
+
+class Answers:
+    """The responses of all points of a group on one test part, computed when first asked for."""
+
+    def __init__(self, compute: Callable[[str], list[np.ndarray]], classes: np.ndarray, template: Any) -> None:
+        self._compute = compute
+        self._known: dict[str, list[np.ndarray]] = {}
+        self.classes = classes
+        self.template = template
+
+    def __call__(self, response: str) -> list[np.ndarray]:
+        if response not in self._known:
+            self._known[response] = self._compute(response)
+        return self._known[response]
+
+    def rows(self, index: np.ndarray) -> Answers:
+        """The same answers for some of the rows."""
+        return Answers(lambda response: [a[index] for a in self(response)], self.classes, self.template)
+
+
+class StandIn(ClassifierMixin, BaseEstimator):
+    """What a scorer sees in place of a fitted estimator: the responses of one grid point on the test part."""
+
+    def __init__(self, answers: Answers, position: int) -> None:
+        self.answers = answers
+        self.position = position
+        self.classes_ = answers.classes
+
+    def __getattr__(self, name: str) -> Any:
+        # Only what the estimator itself offers, so that a scorer chooses the response it would have chosen.
+        if name in RESPONSES and hasattr(self.answers.template, name):
+            return lambda X: self.answers(name)[self.position]
+        raise AttributeError(name)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Labels found for the test part, whatever `X`."""
+        return self.answers("predict")[self.position]
+
+
+def split_data(estimator: Any, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> tuple[Any, ...]:
+    """Training and test part as scikit-learn cuts them: rows, and for pairwise input the training columns."""
+    if get_tags(estimator).input_tags.pairwise:
+        return X[np.ix_(train, train)], y[train], X[np.ix_(test, train)]
+    return _safe_indexing(X, train), y[train], _safe_indexing(X, test)
+
+
+def fold_answers(estimator: Any, group: Group, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Answers:
+    """Fit the group's transformers on one training part and let the last step answer all its points."""
+    X_train, y_train, X_test = split_data(estimator, X, y, train, test)
+    if group.transformers is not None:
+        front = clone(group.transformers)
+        X_train = front.fit_transform(X_train, y_train)
+        X_test = front.transform(X_test)
+
+    def compute(response: str) -> list[np.ndarray]:
+        return group.last.predict_path(X_train, y_train, X_test, group.grid, response=response)
+
+    return Answers(compute, np.unique(y_train), group.last)
+
+
+def partition_answers(group: Group, X: Any, y: np.ndarray, test_fold: np.ndarray) -> Answers:
+    """Let the last step answer all its points for every object, each from the folds it is not in."""
+
+    def compute(response: str) -> list[np.ndarray]:
+        return group.last.predict_path_cv(X, y, test_fold, group.grid, response=response)
+
+    return Answers(compute, np.unique(y), group.last)
+
+
+def format_results(
+    points: list[dict[str, Any]], scores: dict[str, np.ndarray], fit_time: np.ndarray, score_time: np.ndarray
+) -> dict[str, Any]:
+    """Make ``cv_results_`` from the grid, scores of shape (n_points, n_splits) per metric, and times."""
+    results: dict[str, Any] = {}
+    for name, times in (("fit_time", fit_time), ("score_time", score_time)):
+        results[f"mean_{name}"] = times.mean(axis=1)
+        results[f"std_{name}"] = times.std(axis=1)
+    for key in sorted({key for point in points for key in point}):
+        column = np.ma.masked_all(len(points), dtype=object)
+        for i, point in enumerate(points):
+            if key in point:
+                column[i] = point[key]
+        results[f"param_{key}"] = column
+    results["params"] = points
+    for metric, table in scores.items():
+        for split in range(table.shape[1]):
+            results[f"split{split}_test_{metric}"] = table[:, split]
+        mean = table.mean(axis=1)
+        results[f"mean_test_{metric}"] = mean
+        results[f"std_test_{metric}"] = table.std(axis=1)
+        known = np.where(np.isnan(mean), np.nanmin(mean, initial=np.inf) - 1, mean)
+        results[f"rank_test_{metric}"] = rankdata(-known, method="min").astype(np.int32)
+    return results
 
 
 class PathSearchCV(GridSearchCV):

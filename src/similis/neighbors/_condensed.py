@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_random_state
 
-from similis._utils.base import FewColumnsMixin, ProximityClassifier
-from similis._utils.params import at_least, choice, validated
+from similis.base import FewColumnsMixin, ProximityClassifier, at_least, choice, validated
 from similis.solvers import k_medoids
 
 __all__ = ["CondensedNN"]

@@ -2,19 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.base import ProximityClassifier
-from similis._utils.neighbors import asked_for, cut_to, n_candidates
-from similis._utils.params import Integral, at_least, between, choice, validated
-from similis._utils.path import PathMixin
+from similis.base import (
+    Integral,
+    PathMixin,
+    ProximityClassifier,
+    as_integer_k,
+    at_least,
+    between,
+    choice,
+    clip_n_neighbors,
+    max_neighbors,
+    validated,
+)
 from similis.exceptions import ProximityError
-from similis.neighbors._weights import LOCAL_WEIGHTS, simple_weights
 from similis.solvers import class_sums, local_scores, local_weights, top_k, vote_winners
 
-__all__ = ["SimilarityKNN"]
+__all__ = ["LOCAL_WEIGHTS", "simple_weights", "SimilarityKNN"]
+
+# These read the neighbours' own block as well: similis.solvers.local_weights.
+LOCAL_WEIGHTS = ("kri", "krr", "lime")
+
+
+def simple_weights(
+    weights: str | Callable[..., Any], indices: NDArray[np.intp], values: NDArray[Any]
+) -> NDArray[np.float64] | None:
+    """Weights of ranked neighbours up to a factor, zero where there is no neighbour; None where all are equal."""
+    if weights == "uniform":
+        return None
+    known = indices >= 0
+    # [chen2010] ch. 4 -> w_i = a s(x, x_i). Where a row's affinities are all zero their limit is even weights.
+    found = np.where(known, _call(weights, values) if callable(weights) else values, 0.0).astype(np.float64)
+    silent = ~found.any(axis=1)
+    found[silent] = known[silent]
+    return found
+
+
+def _call(function: Callable[..., Any], values: NDArray[Any]) -> NDArray[np.float64]:
+    """Apply the user's weight function and check what comes back."""
+    found = np.asarray(function(values), dtype=np.float64)
+    if found.shape != values.shape:
+        raise ProximityError(
+            f"The weights function must return one weight per neighbour, shape {values.shape}. Got {found.shape}."
+        )
+    bad = ~((found >= 0) & np.isfinite(found)) & ~np.isnan(values)
+    if bad.any():
+        i, j = np.argwhere(bad)[0]
+        raise ProximityError(
+            f"The weights function must return finite weights that are not negative. Got {found[i, j]} for a proximity "
+            f"of {values[i, j]:.4g}."
+        )
+    return found
 
 
 def _is_distribution(model):
@@ -158,7 +203,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         self._check_affinities(S)
         self._S = S if self._is_local else None
         self.priors_ = np.bincount(self._codes) / len(self._codes)
-        self.n_neighbors_ = cut_to(len(self._codes), self.n_neighbors)
+        self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
         return self
 
     def kneighbors(self, X, n_neighbors=None):
@@ -179,7 +224,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
             Training indices; -1 where a row knows fewer than k objects.
         """
         Q = self._check_query(X)
-        k = self.n_neighbors_ if n_neighbors is None else min(asked_for(n_neighbors), self.n_features_in_)
+        k = self.n_neighbors_ if n_neighbors is None else min(as_integer_k(n_neighbors), self.n_features_in_)
         indices, values = top_k(Q, k, sign=self._sign, n_jobs=self.n_jobs)
         return values, indices
 
@@ -333,7 +378,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
 
     def _ranked(self, S, codes, Q, test_fold, ks):
         """Neighbours of the rows to be answered, for the largest k."""
-        k = cut_to(n_candidates(len(codes), test_fold), max(ks))
+        k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
         return top_k(S if Q is None else Q, k, sign=self._sign, folds=test_fold, n_jobs=self.n_jobs)
 
     def _path_scores(self, S, codes, Q, test_fold, points):

@@ -6,11 +6,17 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels
-from similis._utils.base import ProximityClassifier
-from similis._utils.neighbors import cut_to, n_candidates
-from similis._utils.params import Integral, at_least, choice, validated
-from similis._utils.path import PathMixin
 from similis._utils.threads import map_row_chunks
+from similis.base import (
+    Integral,
+    PathMixin,
+    ProximityClassifier,
+    at_least,
+    choice,
+    clip_n_neighbors,
+    max_neighbors,
+    validated,
+)
 from similis.solvers import top_k
 
 __all__ = ["LocalNearestCentroid"]
@@ -91,7 +97,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         self
         """
         self._S, self._codes = self._check_fit_labels(X, y)
-        self.n_neighbors_ = cut_to(len(self._codes), self.n_neighbors)
+        self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
         return self
 
     def predict(self, X):
@@ -149,7 +155,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
 
     def _path_codes(self, S, codes, Q, test_fold, points):
         ks = [point["n_neighbors"] for point in points]
-        k = cut_to(n_candidates(len(codes), test_fold), max(ks))
+        k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
         indices, values = top_k(S if Q is None else Q, k, sign=self._sign, folds=test_fold, n_jobs=self.n_jobs)
         grid = np.unique(ks)
         winners, _ = self._sweep(S, codes, indices, values, grid)

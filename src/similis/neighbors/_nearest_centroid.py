@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from similis._utils.base import FewColumnsMixin, ProximityClassifier
-from similis._utils.params import choice, validated
-from similis._utils.path import PathMixin
-from similis._utils.validation import show
-from similis._utils.weights import check_class_weights
+from similis.base import FewColumnsMixin, PathMixin, ProximityClassifier, check_class_weights, choice, quote, validated
 from similis.exceptions import ProximityError
 from similis.solvers import centroids_by_fold, class_centroids
 
@@ -175,7 +171,7 @@ class NearestCentroid(FewColumnsMixin, PathMixin, ProximityClassifier):
         if self.adjusted and (mean < 0).any():
             raise ProximityError(
                 f"adjusted=True divides by the mean similarity of a class to its centroid, which must not be negative. "
-                f"Class {show(self.classes_[np.argmin(mean)])} has {mean.min():.4g}. Shift them, or leave it off."
+                f"Class {quote(self.classes_[np.argmin(mean)])} has {mean.min():.4g}. Shift them, or leave it off."
             )
         return mean
 

@@ -1,7 +1,6 @@
 """Normal-based and density classifiers that take the rows of a proximity matrix for features ([pekalska2000])."""
 
-from similis.normal._fisher import PseudoFisher
-from similis.normal._linear import NormalLinear
+from similis.normal._linear import NormalLinear, PseudoFisher
 from similis.normal._nearest_mean import PseudoNearestMean
 from similis.normal._parzen import Parzen
 from similis.normal._quadratic import NormalQuadratic

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from similis._utils.linalg import eigen_symmetric
-from similis._utils.storable import storable
+from similis.base import storable
 
 __all__ = ["ClassRows", "ShrunkCovariance"]
 

@@ -3,13 +3,62 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.params import between, choice
-from similis.normal._base import LinearRule
+from similis._utils.linalg import roundoff
+from similis.base import BayesClassifier, between, choice, validated
 from similis.normal._covariance import ClassRows, ShrunkCovariance
 
-__all__ = ["NormalLinear"]
+__all__ = ["LinearRule", "NormalLinear", "PseudoFisher"]
+
+
+class LinearRule(BayesClassifier):
+    """Normal classes with one covariance S: linear discriminants.
+
+    A subclass gives ``_solve(rows, points)``: S^-1 (m_g - m) for the S of each point, shape (len(points), p, G).
+    """
+
+    @validated
+    def fit(self, X, y):
+        """Find the class means and the coefficients of the discriminants.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        self._S, self._codes = self._check_fit_labels(X, y)
+        rows = ClassRows(self._S, self._codes)
+        point = {name: getattr(self, name) for name in self._path_params}
+        coefficients, constants = self._linear(rows, self._log_priors(self._codes), [point])
+        self.means_ = rows.means_of_all_columns(self._S)
+        self.coef_ = np.zeros_like(self.means_)
+        self.coef_[:, rows.varying] = coefficients[0].T
+        self._columns, self._centre, self._constants = rows.varying, rows.centre, constants[0]
+        return self
+
+    def _discriminants(self, Q):
+        return (Q[:, self._columns] - self._centre) @ self.coef_[:, self._columns].T + self._constants
+
+    def _linear(self, rows, log_priors, points):
+        """Coefficients, shape (len(points), p, G), of x - m, and constants, shape (len(points), G)."""
+        B = self._solve(rows, points)
+        # Bayes -> log P(g) + (x - m)' S^-1 (m_g - m) - 1/2 (m_g - m)' S^-1 (m_g - m)
+        return B, log_priors - 0.5 * np.einsum("gp,tpg->tg", rows.means - rows.centre, B)
+
+    def _grid(self, S, codes, Q, points):
+        rows = ClassRows(S, codes)
+        B, constants = self._linear(rows, self._log_priors(codes), points)
+        t, p, G = B.shape
+        products = (Q[:, rows.varying] - rows.centre) @ B.transpose(1, 0, 2).reshape(p, t * G)
+        return list(products.reshape(len(Q), t, G).transpose(1, 0, 2) + constants[:, None, :])
 
 
 class NormalLinear(LinearRule):
@@ -113,3 +162,73 @@ class NormalLinear(LinearRule):
     def _solve(self, rows, points):
         D = (rows.means - rows.centre).T  # (p, G)
         return self._covariance(rows).solve(D, [point["regularization"] for point in points])
+
+
+class PseudoFisher(LinearRule):
+    """Fisher's linear discriminant on rows as features, with the pseudo-inverse of the pooled covariance: PFLD.
+
+    The discriminant of class g is log P(g) - 1/2 (x - m_g)' C^+ (x - m_g): the classifier lives in the space that the
+    training rows span around their class means. There is nothing to tune; it is the reference for
+    :class:`NormalLinear`, and can be bad where the spectrum of C fades out slowly.
+
+    Parameters
+    ----------
+    priors : array-like of shape (G,), "laplace" or None
+        Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
+    costs : array-like of shape (G, G) or None
+        ``costs[f, g]`` is the cost of saying f when g is true.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    means_ : ndarray of shape (G, n)
+        Mean row of each class.
+    priors_ : ndarray of shape (G,)
+        Class probabilities.
+    coef_ : ndarray of shape (G, n)
+        C^+ (m_g - m), m the mean of all rows.
+    rank_ : int
+        Rank of C.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    NormalLinear : A regularised inverse.
+
+    Notes
+    -----
+    Eigenvalues of C below 10 sqrt(n) times the machine precision, relative to the largest, count as zero; they come
+    from the singular values of the rows, which are more accurate than those of C. Where no class varies C^+ = 0, and
+    the most frequent class is the answer.
+
+    References
+    ----------
+    [pekalska2000] sec. 2.2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.metrics import pairwise_distances
+    >>> from similis import PseudoFisher
+    >>> X, y = load_iris(return_X_y=True)
+    >>> D = pairwise_distances(X)
+    >>> model = PseudoFisher().fit(D[::2, ::2], y[::2])
+    >>> round(model.score(D[1::2, ::2], y[1::2]), 2)
+    0.97
+    """
+
+    _parameter_constraints = {"priors": ["array-like", choice("laplace"), None], "costs": ["array-like", None]}
+
+    def __init__(self, *, priors=None, costs=None):
+        self.priors = priors
+        self.costs = costs
+
+    def _solve(self, rows, points):
+        _, s, Ut = linalg.svd(rows.W, full_matrices=False, check_finite=False)
+        l = s**2 / len(rows.W)  # noqa: E741
+        self.rank_ = int(np.count_nonzero(l > roundoff(len(l), l.max(initial=0.0), l.dtype)))
+        U, l = Ut[: self.rank_].T, l[: self.rank_]  # noqa: E741
+        B = U @ ((U.T @ (rows.means - rows.centre).T) / l[:, None])  # C^+ = U diag(1/l) U'
+        return np.broadcast_to(B, (len(points), *B.shape))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from similis._utils.base import ProximityClassifier
-from similis._utils.params import validated
+from similis.base import ProximityClassifier, validated
 
 __all__ = ["PseudoNearestMean"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.bayes import BayesClassifier
-from similis._utils.params import between, choice, validated
+from similis.base import BayesClassifier, between, choice, validated
 from similis.normal._covariance import ClassRows, ShrunkCovariance
 
 __all__ = ["NormalQuadratic"]

@@ -1,23 +1,17 @@
 """Proximity matrices: check, diagnose, convert, repair, embed. Each transformer has its rule for new rows."""
 
-from similis._utils.validation import check_proximity
-from similis.proximity._boxcox import BoxCox
-from similis.proximity._complete import complete_kernel
-from similis.proximity._complete_kernel import CompleteKernel
-from similis.proximity._convert import ToDissimilarity, ToSimilarity
+from similis.base import check_proximity
+from similis.proximity._build import diffusion_kernel, make_stack
+from similis.proximity._complete import CompleteKernel, complete_kernel
+from similis.proximity._convert import BoxCox, Symmetrize, ToDissimilarity, ToSimilarity, UnitDiagonal, symmetrize
 from similis.proximity._diagnosis import Diagnosis, diagnose
-from similis.proximity._diffusion import diffusion_kernel
-from similis.proximity._display_matrix import MatrixDisplay, SpectrumDisplay, seriation
-from similis.proximity._display_objects import EmbeddingDisplay, HistogramDisplay
+from similis.proximity._displays import EmbeddingDisplay, HistogramDisplay, MatrixDisplay, SpectrumDisplay, seriation
 from similis.proximity._embedding import PseudoEuclidean, Whiten
 from similis.proximity._landmarks import Landmarks
 from similis.proximity._row_kernels import RowRBF, SpectrumSquare
 from similis.proximity._spaces import DissimilaritySpace, SimilarityFeatures
 from similis.proximity._spectrum import SpectrumClip, SpectrumFlip, SpectrumShift
-from similis.proximity._stack import make_stack
 from similis.proximity._suspects import Suspects, suspects
-from similis.proximity._symmetrize import Symmetrize, symmetrize
-from similis.proximity._unit_diagonal import UnitDiagonal
 
 __all__ = [
     "check_proximity",

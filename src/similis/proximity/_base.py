@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.base import ProximityTransformer
-from similis._utils.warn import warn_user
+from similis._utils.messages import warn_user
+from similis.base import ProximityTransformer
 from similis.exceptions import DiagonalWarning
 
 __all__ = ["Elementwise", "ToFeatures", "ToRows", "warn_if_self_differs"]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
 
-from similis._utils.params import between, choice, positive, validated
+from similis._utils.linalg import asymmetry, symmetric_part
+from similis.base import between, check_proximity, choice, positive, validated
 from similis.exceptions import ProximityError
-from similis.proximity._base import Elementwise, warn_if_self_differs
+from similis.proximity._base import Elementwise, ToRows, warn_if_self_differs
 
-__all__ = ["ToDissimilarity", "ToSimilarity"]
+__all__ = ["ToDissimilarity", "ToSimilarity", "Symmetrize", "symmetrize", "UnitDiagonal", "BoxCox"]
 
 
 class ToDissimilarity(Elementwise):
@@ -285,3 +288,360 @@ def _reciprocal(D: NDArray[Any]) -> NDArray[Any]:
     """1 / d, infinite where d is zero or too small ([qiao2013] sec. 5.2)."""
     with np.errstate(divide="ignore", over="ignore"):
         return 1 / D
+
+
+def symmetrize(S: ArrayLike) -> NDArray[Any]:
+    """Average a matrix with its transpose, before any splitting.
+
+    Parameters
+    ----------
+    S : array-like of shape (n, n)
+        Similarities or dissimilarities. NaN marks an unknown entry: a pair known in one direction only takes the value
+        of that direction.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        (S + S') / 2, exactly symmetric; a new array.
+
+    See Also
+    --------
+    Symmetrize : the same inside a pipeline, where the reverse direction of new rows is not known.
+
+    Examples
+    --------
+    >>> from similis.proximity import symmetrize
+    >>> symmetrize([[1.0, 4.0], [2.0, 1.0]])
+    array([[1., 3.],
+           [3., 1.]])
+    """
+    S = check_proximity(S, allow_missing=True)
+    mean = (S + S.T) / 2
+    unknown = np.isnan(mean)
+    if unknown.any():
+        mean[unknown] = np.where(np.isnan(S), S.T, S)[unknown]
+    return mean
+
+
+class Symmetrize(Elementwise):
+    """Average the training matrix with its transpose; pass new rows through.
+
+    A new row holds s(x, z) for every training object z but not s(z, x), so only the training matrix can be averaged:
+    ``fit_transform(S)`` differs from ``fit(S).transform(S)`` wherever S is asymmetric. Where both directions can be
+    had, ``Pairwise(..., symmetrize=True)`` averages new rows too.
+
+    Attributes
+    ----------
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||) in the Frobenius norm: 0 for a symmetric matrix, 1 for an antisymmetric one.
+    n_features_in_ : int
+        Number of training objects.
+
+    References
+    ----------
+    [qiao2013] sec. 5.2; [chen2010] sec. 2.1.1.
+
+    Examples
+    --------
+    >>> from similis.proximity import Symmetrize
+    >>> S = [[1.0, 4.0], [2.0, 1.0]]
+    >>> Symmetrize().fit_transform(S)
+    array([[1., 3.],
+           [3., 1.]])
+    >>> Symmetrize().fit(S).transform([[1.0, 4.0]])
+    array([[1., 4.]])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {}
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any = None) -> Symmetrize:
+        """Measure the asymmetry.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        self.asymmetry_ = asymmetry(self._check_fit(X))
+        return self
+
+    @validated
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
+        """Average the training matrix with its transpose.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+        """
+        S = self._check_fit(X)
+        self.asymmetry_ = asymmetry(S)
+        A = symmetric_part(S)
+        return A.copy() if A is S else A
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Pass new rows through.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+        """
+        return self._check_query(X).copy()
+
+
+class UnitDiagonal(ToRows):
+    """Scale similarities so that every object has similarity 1 to itself.
+
+    s(x, z) / sqrt(s(x, x) s(z, z)): the cosine when S is a kernel. The self-similarities of the training objects
+    stand on the diagonal; those of new objects are not in their rows, so something must be said about them.
+
+    Parameters
+    ----------
+    self_similarity : "constant" or float, default="constant"
+        Self-similarity of new objects. ``"constant"`` takes the value of the training diagonal if that is one value;
+        if it is not, ``transform`` needs ``self_similarity=`` and says so. A number above zero is used for every new
+        object.
+
+    Attributes
+    ----------
+    self_similarities_ : ndarray of shape (n,)
+        Diagonal of the training matrix.
+    n_features_in_ : int
+        Number of training objects.
+
+    Notes
+    -----
+    An object without any similarity, its own included, keeps a row and column of zeros. A negative self-similarity,
+    or a zero one beside non-zero similarities, has no such scaling and is refused.
+
+    Examples
+    --------
+    >>> from similis.proximity import UnitDiagonal
+    >>> unit = UnitDiagonal()
+    >>> unit.fit_transform([[4.0, 3.0], [3.0, 9.0]])
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    >>> unit.transform([[2.0, 3.0]], self_similarity=[1.0])
+    array([[1., 1.]])
+    """
+
+    _reads = "similarity"
+    _accept_sparse = True
+    _parameter_constraints: dict[str, list[Any]] = {"self_similarity": [choice("constant"), positive()]}
+
+    def __init__(self, *, self_similarity: str | float = "constant") -> None:
+        self.self_similarity = self_similarity
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any = None) -> UnitDiagonal:
+        """Keep the self-similarities of the training objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X)
+        return self
+
+    @validated
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
+        """Scale the training matrix by its own diagonal.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        ndarray of shape (n, n)
+            With ones on the diagonal.
+        """
+        S = self._fit(X)
+        return self._scale(S, self.self_similarities_)
+
+    def transform(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
+        """Scale new rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Similarities of new objects to the training objects.
+        self_similarity : float or array-like of shape (m,), default=None
+            s(x, x) of each new object; None follows the constructor.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+        """
+        S = self._check_query(X)
+        given = self.self_similarity if self_similarity is None else self_similarity
+        return self._scale(S, self._row_self(given, len(S)).astype(S.dtype))
+
+    def _fit(self, X: ArrayLike) -> NDArray[Any]:
+        S = self._check_fit(X)
+        self.self_similarities_ = np.diagonal(S).copy()
+        if self.self_similarities_.min() < 0:
+            i = int(self.self_similarities_.argmin())
+            raise ProximityError(
+                f"UnitDiagonal needs self-similarities that are not negative. Got {S[i, i]:.6g} at row {i}, column "
+                f"{i}. Make S positive semi-definite first, for example with SpectrumClip."
+            )
+        return S
+
+    def _row_self(self, given: Any, m: int) -> NDArray[Any]:
+        """One self-similarity per new row."""
+        if isinstance(given, str):
+            low, high = float(self.self_similarities_.min()), float(self.self_similarities_.max())
+            if high - low > 100 * np.finfo(self.self_similarities_.dtype).eps * high:
+                raise ProximityError(
+                    "UnitDiagonal cannot know the self-similarities of new rows: on the training diagonal they run "
+                    f"from {low:.6g} to {high:.6g}. Pass transform(X, self_similarity=...), or set a number."
+                )
+            given = high
+        if isinstance(given, Real):
+            return np.full(m, float(given))
+        s = np.asarray(given, dtype=np.float64)
+        if s.shape != (m,):
+            raise ProximityError(f"self_similarity must hold one number per row, {m}. Got shape {s.shape}.")
+        if not (np.isfinite(s).all() and (s >= 0).all()):
+            i = int(np.argmax(~(s >= 0) | np.isinf(s)))
+            raise ProximityError(f"self_similarity must be finite and not negative. Got {s[i]} at position {i}.")
+        return s
+
+    def _scale(self, S: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+        """S_ij / sqrt(rows_i self_j), where 0 / 0 is 0."""
+        size = np.sqrt(rows)[:, None] * np.sqrt(self.self_similarities_)
+        nothing = size == 0
+        if (wrong := nothing & (S != 0)).any():
+            i, j = np.argwhere(wrong)[0]
+            raise ProximityError(
+                f"UnitDiagonal cannot scale the similarity {S[i, j]:.6g} at row {i}, column {j}: the self-similarity "
+                "of one of the two objects is zero."
+            )
+        return S / np.where(nothing, 1, size)
+
+
+_LEAST = 0.01  # p = 0 is the logarithm, which has no value for identical objects
+
+
+class BoxCox(Elementwise):
+    """Transform each dissimilarity by (d^p - 1) / p.
+
+    Classifiers that take the rows for normally distributed features (``NormalLinear``, ``NormalQuadratic``) gain
+    when skewed dissimilarities are made more symmetric; the order of the dissimilarities, and so every rank-based rule,
+    stays.
+
+    Parameters
+    ----------
+    p : float in (0, 1] or "ml", default=0.25
+        The power. ``"ml"`` chooses it by maximum likelihood: the p for which the transformed off-diagonal
+        dissimilarities are most likely under one normal distribution.
+
+    Attributes
+    ----------
+    p_ : float
+        The power in use.
+    n_features_in_ : int
+        Number of training objects.
+
+    Notes
+    -----
+    The result is below zero for d < 1, so it is a feature row rather than a dissimilarity. The likelihood leaves out
+    the diagonal and dissimilarities of zero, whose logarithm it would need, and looks for p between 0.01 and 1. With
+    z = d / (geometric mean), the profile log-likelihood is -N/2 log Var((z^p - 1) / p), a concave function of p. Fewer
+    than two distinct values say nothing about p: then p = 1.
+
+    References
+    ----------
+    [pekalska2000] sec. 4.4.
+
+    Examples
+    --------
+    >>> from similis.proximity import BoxCox
+    >>> BoxCox(p=0.5).fit_transform([[0.0, 4.0], [4.0, 0.0]])
+    array([[-2.,  2.],
+           [ 2., -2.]])
+    """
+
+    _reads = "dissimilarity"
+    _parameter_constraints: dict[str, list[Any]] = {"p": [between(0, 1, closed="right"), choice("ml")]}
+
+    def __init__(self, *, p: float | str = 0.25) -> None:
+        self.p = p
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any = None) -> BoxCox:
+        """Choose the power.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training dissimilarities.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        self
+        """
+        D = self._check_fit(X)
+        self.p_ = _most_likely_power(D) if self.p == "ml" else float(self.p)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Transform rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Dissimilarities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+        """
+        D = self._check_query(X)
+        p = D.dtype.type(self.p_)
+        return (D**p - 1) / p  # [pekalska2000] sec. 4.4 -> (d^p - 1) / p
+
+
+def _most_likely_power(D: NDArray[Any]) -> float:
+    """The p in [0.01, 1] that maximises the Box-Cox profile likelihood of the off-diagonal entries above zero."""
+    d = D[~np.eye(len(D), dtype=bool)]
+    log_z = np.log(d[d > 0], dtype=np.float64)
+    if not log_z.size or np.ptp(log_z) == 0:
+        return 1.0
+    log_z -= log_z.mean()
+
+    def loss(p: float) -> float:
+        return float(np.log(np.var(np.expm1(p * log_z) / p)))
+
+    return float(minimize_scalar(loss, bounds=(_LEAST, 1.0), method="bounded", options={"xatol": 1e-6}).x)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from similis._utils.linalg import asymmetry, eigen_symmetric, fix_signs, roundoff, symmetric_part, take_symmetric_part
-from similis._utils.params import at_least, validated
+from similis.base import at_least, validated
 from similis.proximity._base import ToFeatures, warn_if_self_differs
 
 __all__ = ["PseudoEuclidean", "Whiten"]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from similis._utils.params import positive, validated
-from similis._utils.rows import row_distances
+from similis._utils.linalg import row_distances
+from similis.base import positive, validated
 from similis.proximity._base import ToRows
 
 __all__ = ["RowRBF", "SpectrumSquare"]

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from similis._utils.params import at_least, choice, validated
-from similis._utils.validation import check_labels
+from similis.base import at_least, check_labels, choice, validated
 from similis.exceptions import ProximityError
 from similis.proximity._base import ToRows
-from similis.proximity._prototypes import choose_prototypes
+from similis.proximity._landmarks import choose_prototypes
 
 __all__ = ["DissimilaritySpace", "SimilarityFeatures"]
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.linalg import EigenSystem, eigen_symmetric, is_psd, roundoff, take_symmetric_part
-from similis._utils.params import at_least, validated
+from similis.base import at_least, validated
 from similis.proximity._base import ToRows
 
 __all__ = ["SpectrumClip", "SpectrumFlip", "SpectrumShift"]

@@ -11,7 +11,7 @@ from typing import Any
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from similis._utils.progress import track
+from similis._utils.messages import track
 from similis.reproduce._cache import RunCache
 from similis.reproduce._experiments import Experiment, find_experiments
 from similis.reproduce._method import Method

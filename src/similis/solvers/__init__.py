@@ -4,27 +4,38 @@ from similis.solvers._box_lasso import BoxLasso, BoxLassoFit, box_lasso
 from similis.solvers._centroids import centroids_by_fold, class_centroids
 from similis.solvers._completion import (
     Completion,
+    Infeasible,
+    KernelFactor,
     conditional_completion,
     em_completion,
+    frobenius_completion,
+    infer_row,
+    kernel_factor,
     mixture_completion,
+    nearest_completion,
+    nuclear_completion,
     wishart_completion,
 )
-from similis.solvers._completion_rows import KernelFactor, infer_row, kernel_factor
 from similis.solvers._completion_svm import CompletionMachine, completion_machine
-from similis.solvers._frobenius import frobenius_completion
-from similis.solvers._full_kernel import FullKernelFit, FullKernelMachine
 from similis.solvers._gamma import gamma_shape
-from similis.solvers._indefinite import IndefiniteFit, IndefiniteMachine
-from similis.solvers._local_solves import BlockWeights, kri_weights, krr_weights, lime_weights
-from similis.solvers._local_spectrum import local_psd, psd_prefix, spectral_filter
+from similis.solvers._indefinite import FullKernelFit, FullKernelMachine, IndefiniteFit, IndefiniteMachine
 from similis.solvers._local_svm import SVMPath, local_svm_scores, svm_path
-from similis.solvers._local_weights import local_scores, local_weights
+from similis.solvers._local_weights import (
+    BlockWeights,
+    kri_weights,
+    krr_weights,
+    lime_weights,
+    local_psd,
+    local_scores,
+    local_weights,
+    psd_prefix,
+    spectral_filter,
+)
 from similis.solvers._lp_margin import LPMargin, best_intercept, lp_margin
 from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
 from similis.solvers._maxent import Exponentials, Omega, maxent_exponents
 from similis.solvers._medoids import Medoids, RandomStarts, farthest_first, k_medoids, total_proximity
 from similis.solvers._neighbors import class_sums, top_k, vote_winners
-from similis.solvers._scattered import Infeasible, nearest_completion, nuclear_completion
 from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit, SpectralMachine
 
 __all__ = [

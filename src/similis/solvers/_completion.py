@@ -6,7 +6,7 @@ conditional expectation (:func:`conditional_completion`); they differ in how the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,228 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, optimize, special
 
-__all__ = ["Completion", "conditional_completion", "em_completion", "mixture_completion", "wishart_completion"]
+__all__ = [
+    "clip",
+    "douglas_rachford",
+    "shrink",
+    "frobenius_completion",
+    "known_range",
+    "nearest_weights",
+    "Completion",
+    "conditional_completion",
+    "em_completion",
+    "mixture_completion",
+    "wishart_completion",
+    "KernelFactor",
+    "infer_row",
+    "kernel_factor",
+    "Infeasible",
+    "nearest_completion",
+    "nuclear_completion",
+]
+
+_MEMORY = 10
+_RELAX = 1.6
+
+Matrix = NDArray[np.float64]
+
+
+def douglas_rachford(
+    first: Callable[[Matrix], Matrix],
+    second: Callable[[Matrix], Matrix],
+    start: Matrix,
+    *,
+    tol: float,
+    max_iter: int,
+    watch: Callable[[Matrix, Matrix], None] | None = None,
+) -> tuple[Matrix, Matrix, int, bool]:
+    """Minimise f(X) + g(X), each known by its proximal map.
+
+    Parameters
+    ----------
+    first, second : callable
+        ``first(A)`` minimises f(X) + 1/2 ||X - A||^2, `second` the same with g.
+    start : ndarray of shape (n, n)
+        A first guess.
+    tol : float
+        Largest distance of the two copies, relative to their norm.
+    max_iter : int
+        Steps at most.
+    watch : callable, optional
+        Called with both copies every 20 steps; raises what ends the search.
+
+    Returns
+    -------
+    X, Z : ndarray of shape (n, n)
+        Copies that f and g made; they agree at the minimum.
+    n_iter : int
+        Steps taken.
+    converged : bool
+        Whether they agree.
+    """
+    s, memory = start, _Memory()
+    plain, last = start, np.inf  # where the plain step would have led, and the distance it started from
+    X = Z = start
+    converged, step = False, 0
+    while step < max_iter and not converged:
+        step += 1
+        X = first(s)
+        Z = second(2 * X - s)
+        apart = float(np.linalg.norm(Z - X))
+        converged = apart <= tol * max(float(np.linalg.norm(X)), float(np.linalg.norm(Z)), np.finfo(float).tiny)
+        if watch is not None and step % 20 == 0:
+            watch(X, Z)
+        if memory and apart > 2 * last:  # the accelerated step went astray
+            s, last = plain, np.inf
+            memory.forget()
+            continue
+        last, plain = apart, s + _RELAX * (Z - X)
+        s = memory.step(s, _RELAX * (Z - X))
+    return X, Z, step, converged
+
+
+class _Memory:
+    """Anderson's acceleration: the combination of past steps that would have left the smallest remainder."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        self.points: list[Matrix] = []
+        self.steps: list[Matrix] = []
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def step(self, s: Matrix, g: Matrix) -> Matrix:
+        """Where to go from s, whose plain step is g."""
+        self.points, self.steps = [*self.points, s][-_MEMORY:], [*self.steps, g][-_MEMORY:]
+        if len(self) < 3:
+            return s + g
+        G = np.array([(b - a).ravel() for a, b in zip(self.steps, self.steps[1:])])
+        gram = G @ G.T
+        gram[np.diag_indices_from(gram)] += 1e-10 * np.trace(gram)
+        weights = np.linalg.solve(gram, G @ g.ravel())
+        S = np.array([(b - a).ravel() for a, b in zip(self.points, self.points[1:])])
+        return np.asarray(s + g - (weights @ (S + G)).reshape(s.shape))
+
+
+def shrink(A: Matrix, by: float, psd: bool) -> Matrix:
+    """Eigenvalues moved towards zero by `by`; negative ones to zero with `psd`."""
+    values, U = linalg.eigh(A, check_finite=False, driver="evd")
+    moved = np.maximum(values - by, 0.0)
+    if not psd:
+        moved += np.minimum(values + by, 0.0)
+    keep = moved != 0
+    B: Matrix = (U[:, keep] * moved[keep]) @ U[:, keep].T
+    return (B + B.T) / 2
+
+
+def clip(A: Matrix) -> Matrix:
+    """The nearest positive semi-definite matrix."""
+    return shrink(A, 0.0, True)
+
+
+def nearest_weights(K: NDArray[np.float64], V: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The w >= 0 for which sum_i w_i v_i v_i' is nearest to a positive semi-definite K: w_i = v_i' K v_i."""
+    return np.maximum(np.einsum("ij,ij->j", V, K @ V), 0.0)
+
+
+def frobenius_completion(
+    K: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    K_aux: NDArray[np.float64],
+    *,
+    tol: float = 1e-7,
+    max_iter: int = 5000,
+) -> Completion:
+    """Minimise ||K - sum_i w_i v_i v_i'||_F over w >= 0 and the K >= 0 with the known block.
+
+    For a positive semi-definite K the best weights are v_i' K v_i, never negative: what is minimised is the norm of the
+    off-diagonal part of V' K V. Of two copies that are pulled together, one is positive semi-definite; for the other,
+    which has the known block, it is a least-squares problem in w.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Only the block of the known objects is read; positive semi-definite.
+    known : ndarray of bool of shape (n,)
+        The known objects.
+    K_aux : ndarray of shape (n, n)
+        The auxiliary kernel.
+    tol : float, default=1e-7
+        Largest distance of the copies, and change by a step, relative to their norm.
+    max_iter : int, default=5000
+        Steps at most.
+
+    Returns
+    -------
+    Completion
+        Positive semi-definite, with the known block bit by bit; `objective` is the norm.
+    """
+    V = np.linalg.eigh(K_aux)[1]
+    T, spectrum = known_range(K, known)
+    size = float(spectrum.max(initial=0.0)) or 1.0
+    r1 = len(spectrum)
+    # From here on in the coordinates of T, where the known block is diagonal.
+    A, K11 = T.T @ V, np.diag(spectrum / size)
+    B = A[:r1]
+    free = (A.T @ A) ** 2 - (B.T @ B) ** 2  # <v_i v_i', v_j v_j'> over the entries that are free
+    fixed = np.einsum("ij,ij->j", B, K11 @ B)
+    factor = linalg.cho_factor(2 * np.eye(len(free)) - free)
+
+    def near_model(Q: NDArray[np.float64]) -> NDArray[np.float64]:
+        # min 1/2 ||Z - M(w)||^2 + 1/2 ||Z - Q||^2 over the Z with the known block; Z drops out and leaves w
+        seen = np.einsum("ij,ij->j", A, Q @ A) - np.einsum("ij,ij->j", B, Q[:r1, :r1] @ B)
+        w = linalg.cho_solve(factor, seen + 2 * fixed)
+        Z = ((A * w) @ A.T + Q) / 2
+        Z[:r1, :r1] = K11
+        return np.asarray(Z)
+
+    start = _first_guess(K11, A, fixed, free)
+    X, _, step, converged = douglas_rachford(clip, near_model, start, tol=tol, max_iter=max_iter)
+    kernel = size * (T @ _put_block(X, r1, K11) @ T.T)
+    kernel = (kernel + kernel.T) / 2
+    kernel[np.ix_(known, known)] = K[np.ix_(known, known)]
+    w = nearest_weights(kernel, V)
+    return Completion(kernel, w, float(np.linalg.norm(kernel - (V * w) @ V.T)), n_iter=step, converged=converged)
+
+
+def known_range(K: NDArray[np.float64], known: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Columns T, orthonormal, that span every K >= 0 with this known block, K = T R T', and the block's spectrum.
+
+    The null space of the known block is one of K; without its directions a strictly feasible R exists.
+    """
+    i, j = np.flatnonzero(known), np.flatnonzero(~known)
+    values, U = linalg.eigh(K[np.ix_(i, i)])
+    keep = values > 1e-12 * max(float(np.abs(values).max(initial=0.0)), np.finfo(float).tiny)
+    r1 = int(keep.sum())
+    T = np.zeros((len(K), r1 + len(j)))
+    T[i, :r1] = U[:, keep]
+    T[j, np.arange(r1, r1 + len(j))] = 1.0
+    return T, values[keep]
+
+
+def _first_guess(
+    K11: NDArray[np.float64], A: NDArray[np.float64], fixed: NDArray[np.float64], free: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The answer without K >= 0 and w >= 0: M(w) where entries are free, the known block where they are not."""
+    w = linalg.lstsq(np.eye(len(free)) - free, fixed)[0]
+    M = (A * np.maximum(w, 0.0)) @ A.T
+    M[: len(K11), : len(K11)] = K11
+    return clip(M)
+
+
+def _put_block(X: NDArray[np.float64], r1: int, K11: NDArray[np.float64]) -> NDArray[np.float64]:
+    """D X D' with D = K11^1/2 X11^-1/2 on the known block: still positive semi-definite, and the block is K11."""
+    values, U = linalg.eigh(X[:r1, :r1])
+    positive = values > 1e-14 * max(float(values.max(initial=0.0)), np.finfo(float).tiny)
+    inverse = (U[:, positive] / np.sqrt(values[positive])) @ U[:, positive].T
+    out = X.copy()
+    out[:r1] = np.sqrt(K11) @ inverse @ X[:r1]
+    out[:, :r1] = out[:r1].T
+    out[:r1, :r1] = K11
+    return out
 
 
 @dataclass(frozen=True)
@@ -258,3 +479,264 @@ def _posterior(r: float, ratios: NDArray[Any], n: int, eta: float) -> float:
 def _log_det(A: NDArray[np.float64], floor: float) -> float:
     """log|A| with eigenvalues no smaller than `floor`: a constant of Stein's loss that keeps it finite."""
     return float(np.log(np.maximum(linalg.eigvalsh(A), floor)).sum())
+
+
+class KernelFactor:
+    """R with K = R R', and the rows r = R z that agree with known entries.
+
+    Parameters
+    ----------
+    R : ndarray of shape (n, rank)
+        One row for each training object.
+    """
+
+    def __init__(self, R: NDArray[np.float64]) -> None:
+        self.R = R
+        self._cut = np.sqrt(10 * max(R.shape) * np.finfo(np.float64).eps)
+
+    def split(
+        self, known: NDArray[np.bool_], values: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The shortest z whose R z is nearest to the known values, and a basis of the z that leave those alone.
+
+        R z is K_.J K_JJ^+ s_J, the row of least norm among the nearest ones; of the whole row, its projection on the
+        range of K.
+        """
+        rank = self.R.shape[1]
+        if not known.any() or not rank:
+            return np.zeros(rank), np.eye(rank)
+        U, sizes, Wt = linalg.svd(self.R[known], full_matrices=True)
+        keep = int((sizes > self._cut * sizes.max(initial=0.0)).sum())
+        z = Wt[:keep].T @ ((U[:, :keep].T @ values[known]) / sizes[:keep])
+        return z, Wt[keep:].T
+
+    def fill(self, known: NDArray[np.bool_], values: NDArray[np.float64], ridge: float = 0.0) -> NDArray[np.float64]:
+        """Rows r = R z for values of shape (m, n), known where `known` says: K_.J (K_JJ + ridge I)^+ s_J.
+
+        r minimises ||r_J - s_J||^2 + ridge r'K^+r; without a ridge it is the shortest of the nearest.
+        """
+        if not known.any() or not self.R.shape[1]:
+            return np.zeros_like(values)
+        part = self.R[known]
+        if ridge > 0:
+            gram = part.T @ part + ridge * np.eye(part.shape[1])
+            z = linalg.solve(gram, part.T @ values[:, known].T, assume_a="pos")
+        else:
+            z = linalg.lstsq(part, values[:, known].T, cond=self._cut)[0]
+        return np.asarray((self.R @ z).T)
+
+
+def kernel_factor(K: NDArray[np.float64], *, tol: float = 1e-12) -> KernelFactor:
+    """Factor of K, or of |K| where K has negative eigenvalues, without those below `tol` times the largest.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Symmetric.
+    tol : float, default=1e-12
+        Share of the largest eigenvalue that counts as zero.
+
+    Returns
+    -------
+    KernelFactor
+    """
+    values, U = linalg.eigh(K)
+    size = np.abs(values)
+    keep = size > tol * max(float(size.max(initial=0.0)), np.finfo(float).tiny)
+    return KernelFactor(U[:, keep] * np.sqrt(size[keep]))
+
+
+def infer_row(
+    factor: KernelFactor,
+    K_aux: NDArray[np.float64],
+    aux: NDArray[np.float64],
+    aux_self: float,
+    row: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Minimise ||[K r; r' t] - sum_i w_i b_i b_i'||_F over r, t and w >= 0 with [K r; r' t] >= 0.
+
+    Parameters
+    ----------
+    factor : KernelFactor
+        Of K, (n, n).
+    K_aux : ndarray of shape (n, n)
+        The auxiliary kernel; b_i are the eigenvectors of [K_aux aux; aux' aux_self].
+    aux : ndarray of shape (n,)
+        Auxiliary kernel values of the new object.
+    aux_self : float
+        Its own auxiliary kernel value.
+    row : ndarray of shape (n,)
+        What is known of r; NaN elsewhere.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        r, in the range of K; nearest to the known entries where no row in that range has them.
+
+    Notes
+    -----
+    The paper prints r'Kr <= t; what makes the matrix positive semi-definite is r'K^+r <= t with r in the range of K.
+    With r = R z it reads ||z||^2 <= t. As in (6.7) the weights drop out, w_i being the quadratic forms of b_i; what is
+    left is a quadratic function of (z, t) and one multiplier, the root of a monotone function.
+    """
+    R, n = factor.R, len(aux)
+    known = ~np.isnan(row)
+    z, N = factor.split(known, np.where(known, row, 0.0))
+    if not N.shape[1]:
+        return np.asarray(R @ z)
+    b = np.linalg.eigh(np.block([[K_aux, aux[:, None]], [aux[None, :], np.array([[aux_self]])]]))[1]
+    P, q = b[:n], b[n]
+    # b_i' [K r; r' t] b_i = ||R'p_i||^2 + 2 q_i p_i'r + q_i^2 t; what is minimised is ||.||_F^2 minus their squares
+    r, E = R @ z, R @ N
+    L = 2 * q[:, None] * P.T
+    constant = ((R.T @ P) ** 2).sum(axis=0) + L @ r
+    B = np.column_stack([L @ E, q**2])
+    H = -B.T @ B
+    H[:-1, :-1] += 2 * E.T @ E
+    H[-1, -1] += 1.0
+    slope = -B.T @ constant
+    slope[:-1] += 2 * E.T @ r
+    x = _in_cone(H, slope, float(z @ z))
+    return np.asarray(r + E @ x[:-1])
+
+
+def _in_cone(H: NDArray[np.float64], slope: NDArray[np.float64], base: float) -> NDArray[np.float64]:
+    """Minimise 1/2 x'Hx + slope'x over x = (v, t) with base + ||v||^2 <= t."""
+    ridge = 1e-12 * max(float(np.trace(H)), np.finfo(float).tiny)
+    D = np.diag(np.r_[np.full(len(H) - 1, 2.0), 0.0])
+    up = np.r_[np.zeros(len(H) - 1), 1.0]
+
+    def at(m: float) -> NDArray[np.float64]:
+        A = H + m * D + ridge * np.eye(len(H))
+        return np.asarray(linalg.solve(A, m * up - slope, assume_a="sym"))
+
+    def excess(m: float) -> float:
+        x = at(m)
+        return base + float(x[:-1] @ x[:-1]) - float(x[-1])
+
+    if excess(0.0) <= 0:
+        return at(0.0)
+    high = float(np.abs(H).max()) or 1.0
+    while excess(high) > 0:
+        high *= 10
+    return at(optimize.brentq(excess, 0.0, high, xtol=1e-14 * high, rtol=1e-12))
+
+
+class Infeasible(ValueError):
+    """No positive semi-definite matrix has the known entries; the certificate was checked."""
+
+
+def nearest_completion(
+    S: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    *,
+    mu: float = 0.0,
+    psd: bool = True,
+    tol: float = 1e-8,
+    max_iter: int = 5000,
+    start: NDArray[np.float64] | None = None,
+) -> Completion:
+    """Minimise sum over known entries of (X_ij - S_ij)^2 + mu ||X||_*, X symmetric.
+
+    Parameters
+    ----------
+    S : ndarray of shape (n, n)
+        Symmetric; only known entries are read.
+    known : ndarray of bool of shape (n, n)
+        Symmetric.
+    mu : float, default=0.0
+        Weight of the nuclear norm.
+    psd : bool, default=True
+        Whether X must be positive semi-definite; with ``mu=0`` it is [chen2010] Eq. (6.1).
+    tol : float, default=1e-8
+        Largest change of X by a step, relative to its norm, at which to stop.
+    max_iter : int, default=5000
+        Steps at most.
+    start : ndarray of shape (n, n), optional
+        First guess of the unknown entries, zero by default. Where several X are best, it decides which is found.
+
+    Returns
+    -------
+    Completion
+    """
+    X = np.where(known, S, 0.0 if start is None else start)
+    shrunk = X = shrink(X, mu / 2, psd)
+    # A proximal gradient step fills the unknown entries from X and shrinks the spectrum; Nesterov's momentum is
+    # forgotten whenever it points uphill.
+    Y, t, converged, step = X, 1.0, False, 0
+    while step < max_iter and not converged:
+        step += 1
+        shrunk = shrink(np.where(known, S, Y), mu / 2, psd)
+        change = shrunk - X
+        if np.linalg.norm(shrunk - Y) <= tol * max(float(np.linalg.norm(shrunk)), np.finfo(float).tiny):
+            converged = True
+        elif float(((Y - shrunk) * change).sum()) > 0:
+            Y, t = X, 1.0
+            shrunk = shrink(np.where(known, S, Y), mu / 2, psd)
+            change = shrunk - X
+        t_next = (1 + np.sqrt(1 + 4 * t**2)) / 2
+        Y, X, t = shrunk + (t - 1) / t_next * change, shrunk, t_next
+    objective = float(((shrunk - S)[known] ** 2).sum())
+    if mu:
+        objective += mu * float(np.abs(linalg.eigvalsh(shrunk)).sum())
+    return Completion(shrunk, objective=objective, n_iter=step, converged=converged)
+
+
+def nuclear_completion(
+    S: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    *,
+    psd: bool = True,
+    tol: float = 1e-9,
+    max_iter: int = 5000,
+) -> Completion:
+    """Minimise ||X||_* over the symmetric X with X_ij = S_ij for every known entry, [chen2010] Eq. (6.2).
+
+    Of two copies that are pulled together, one has its spectrum shrunk, the other the known entries. Parameters as in
+    :func:`nearest_completion`.
+
+    Raises
+    ------
+    Infeasible
+        If no positive semi-definite matrix has the known entries.
+    """
+    size = float(np.abs(S[known]).max(initial=0.0))
+    if size == 0:
+        return Completion(np.where(known, S, 0.0), objective=0.0)
+    target = np.where(known, S, 0.0) / size
+    # With the whole diagonal known the trace is fixed: any positive semi-definite X will do, and nothing is shrunk.
+    cost = 0.0 if psd and known.diagonal().all() else 1.0
+
+    def watch(X: NDArray[np.float64], Z: NDArray[np.float64]) -> None:
+        if psd and _separates(X - Z, known, target):
+            raise Infeasible("no positive semi-definite matrix has the known entries")
+
+    _, Z, step, converged = douglas_rachford(
+        lambda A: shrink(A, cost, psd),
+        lambda A: np.where(known, target, A),
+        target,
+        tol=tol,
+        max_iter=max_iter,
+        watch=watch,
+    )
+    kernel = size * Z
+    kernel[known] = S[known]
+    objective = size * float(np.abs(linalg.eigvalsh(Z)).sum())
+    return Completion(kernel, objective=objective, n_iter=step, converged=converged)
+
+
+def _separates(D: NDArray[np.float64], known: NDArray[np.bool_], S: NDArray[np.float64]) -> bool:
+    """Whether D proves infeasibility: D >= 0 and zero where unknown, yet <D, S> < 0; but <D, X> >= 0 for X >= 0.
+
+    What is left of D's own eigenvalues below zero is taken out on the diagonal, where that is known; the proof is
+    accepted only with what remains.
+    """
+    D = np.where(known, D, 0.0)
+    size = float(np.linalg.norm(D))
+    if size == 0:
+        return False
+    low = min(float(linalg.eigvalsh(D, subset_by_index=[0, 0])[0]), 0.0)
+    if low < -1e-12 * size and not known.diagonal().all():
+        return False
+    D[np.diag_indices_from(D)] -= low
+    return float((D * S).sum()) < -1e-6 * size * float(np.linalg.norm(S))

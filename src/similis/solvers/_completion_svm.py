@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from similis.solvers._frobenius import known_range, nearest_weights
+from similis.solvers._completion import known_range, nearest_weights
 from similis.solvers._local_svm import svm_path
 from similis.solvers._lp_margin import best_intercept
 

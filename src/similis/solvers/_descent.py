@@ -131,7 +131,7 @@ def descend(
         left, right = np.empty(room, np.int32), np.empty(room, np.int32)
         joined = 0
         for first in range(0, n, _CHUNK):
-            m = _kernels.introduce(new, old, first, min(first + _CHUNK, n), lists.indices, left, right)
+            m = _kernels.candidate_pairs(new, old, first, min(first + _CHUNK, n), lists.indices, left, right)
             key = np.sort(left[:m].astype(np.int64) * n + right[:m])  # np.unique hashes, which takes ten times as long
             key = key[np.r_[True, key[1:] != key[:-1]]] if m else key
             i, j = key // n, key % n

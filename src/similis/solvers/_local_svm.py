@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from similis import _kernels
 from similis._utils.threads import map_row_chunks, single_blas_thread
-from similis.solvers._local_spectrum import local_psd, psd_prefix
+from similis.solvers._local_weights import local_psd, psd_prefix
 
 __all__ = ["SVMPath", "local_svm_scores", "svm_path"]
 

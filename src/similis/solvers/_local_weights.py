@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any, Literal
 
@@ -15,10 +16,313 @@ from sklearn.exceptions import ConvergenceWarning
 from similis import _kernels
 from similis._utils.threads import map_row_chunks, single_blas_thread
 from similis.exceptions import ProximityError
-from similis.solvers._local_solves import BlockWeights, kri_weights, krr_weights, lime_weights
-from similis.solvers._local_spectrum import local_psd, psd_prefix, spectral_filter
 
-__all__ = ["local_scores", "local_weights"]
+__all__ = [
+    "local_psd",
+    "psd_prefix",
+    "spectral_filter",
+    "BlockWeights",
+    "kri_weights",
+    "krr_weights",
+    "lime_weights",
+    "local_scores",
+    "local_weights",
+]
+
+
+def psd_prefix(
+    blocks: NDArray[np.float64], known: NDArray[np.intp], s: NDArray[np.float64] | None = None
+) -> NDArray[np.intp]:
+    """Find, for each block, the size of its largest leading block that clip, flip and shift leave as it is.
+
+    It is positive semi-definite and, if `s` is given, s is in its range, so that the treatment of s changes nothing
+    either. By interlacing no larger leading block qualifies: one Cholesky attempt answers for all k. A block whose
+    pivots are neither clear of round-off nor within it does not count; it needs its spectrum.
+
+    Parameters
+    ----------
+    blocks : ndarray of shape (c, k, k)
+        Symmetric blocks of ranked neighbours.
+    known : ndarray of shape (c,)
+        How many of a block's objects there are; the rest is filling.
+    s : ndarray of shape (c, k), optional
+        Similarities of the queries to them.
+
+    Returns
+    -------
+    ndarray of shape (c,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import psd_prefix
+    >>> psd_prefix(np.array([[[1.0, 0.5, 0.0], [0.5, 1.0, 2.0], [0.0, 2.0, 1.0]]]), np.array([3]))
+    array([2])
+    """
+    prefix = np.empty(len(blocks), np.intp)
+    _kernels.psd_prefix(blocks, np.zeros(blocks.shape[:2]) if s is None else s, known, prefix)
+    return prefix
+
+
+def local_psd(
+    blocks: NDArray[np.float64], s: NDArray[np.float64], spectrum: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Make symmetric blocks positive semi-definite, treating the queries' vectors consistently.
+
+    Parameters
+    ----------
+    blocks : ndarray of shape (c, k, k)
+        Symmetric similarities among the k neighbours of each query.
+    s : ndarray of shape (c, k)
+        Similarities of the queries to their neighbours.
+    spectrum : {"clip", "flip", "shift"}
+        What happens to negative eigenvalues: set to zero, made positive, or all raised until none is left.
+
+    Returns
+    -------
+    blocks, s : ndarrays of the given shapes
+        For clip and flip the transformation P with S~ = P S acts on s too; shift leaves s as it is.
+
+    Notes
+    -----
+    [chen2010] sec. 4.1: P_clip = U diag(1 if lambda_i > 0) U', P_flip = U diag(sgn lambda_i) U'. An eigenvalue
+    within k eps of the largest magnitude counts as zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import local_psd
+    >>> local_psd(np.array([[[0.0, 1.0], [1.0, 0.0]]]), np.array([[2.0, 0.0]]), "clip")
+    (array([[[0.5, 0.5],
+            [0.5, 0.5]]]), array([[1., 1.]]))
+    """
+    values, U = np.linalg.eigh(blocks)
+    if spectrum == "shift":
+        shift = np.maximum(-values[:, :1], 0.0)
+        return blocks + shift[..., None] * np.eye(blocks.shape[1]), s
+    sign = _signs(values)
+    if spectrum == "clip":
+        sign = np.maximum(sign, 0.0)
+    elif spectrum != "flip":
+        raise ValueError(f"spectrum must be clip, flip or shift to make a block positive. Got {spectrum!r}.")
+    P = (U * sign[:, None, :]) @ U.swapaxes(1, 2)
+    return _symmetric((U * (sign * values)[:, None, :]) @ U.swapaxes(1, 2)), np.matmul(P, s[..., None])[..., 0]
+
+
+def spectral_filter(
+    blocks: NDArray[np.float64], s: NDArray[np.float64], ridges: NDArray[np.float64], spectrum: str
+) -> NDArray[np.float64]:
+    """Solve (S~ + ridge I) w = s~ for all ridges from one decomposition of each block S.
+
+    `spectrum` says how S~ and s~ come from S and s: "clip", "flip", "shift" as in :func:`local_psd`, or "pinv",
+    where nothing is changed and [chen2010] sec. 3.2.1 w = (S + ridge I)^+ s holds for an indefinite S.
+
+    Parameters
+    ----------
+    blocks, s
+        As in :func:`local_psd`.
+    ridges : ndarray of shape (R,)
+        Non-negative.
+    spectrum : {"clip", "flip", "shift", "pinv"}
+        Treatment of negative eigenvalues.
+
+    Returns
+    -------
+    ndarray of shape (c, R, k)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import spectral_filter
+    >>> spectral_filter(np.array([[[0.0, 1.0], [1.0, 0.0]]]), np.array([[2.0, 0.0]]), np.array([1.0]), "pinv")
+    array([[[0.5, 0.5]]])
+    """
+    values, U = np.linalg.eigh(blocks)
+    gain = np.ones_like(values)
+    if spectrum == "shift":
+        values = values + np.maximum(-values[:, :1], 0.0)
+    elif spectrum in ("clip", "flip"):
+        gain = _signs(values)
+        if spectrum == "clip":
+            gain = np.maximum(gain, 0.0)
+        values = gain * values
+    shifted = values[:, None, :] + ridges[:, None]  # (c, R, k)
+    shifted[_signs(shifted) == 0] = np.inf
+    coefficients = gain * np.matmul(s[:, None, :], U)[:, 0]  # (c, k)
+    return np.matmul(coefficients[:, None, :] / shifted, U.swapaxes(1, 2))
+
+
+def _signs(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Signs of eigenvalues (last axis), those of the size of round-off being zero."""
+    tolerance = values.shape[-1] * np.finfo(np.float64).eps * np.abs(values).max(axis=-1, keepdims=True)
+    return np.sign(values) * (np.abs(values) > tolerance)
+
+
+def _symmetric(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
+    return (blocks + blocks.swapaxes(1, 2)) / 2
+
+
+@dataclass(frozen=True)
+class BlockWeights:
+    """Weights for c queries, T numbers of neighbours and R regularisers, with what vouches for them.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (c, T, R, K)
+        Zero beyond the k-th neighbour.
+    gap : ndarray of shape (c, T, R) or None
+        Bound on how far the objective is above its minimum; None where there is no objective to bound.
+    sound : ndarray of shape (c, R) or None
+        Regression only: the largest k for which S_k + ridge I is safely positive definite. A larger k repeats its
+        weights; :func:`spectral_filter` gives the right ones.
+    """
+
+    weights: NDArray[np.float64]
+    gap: NDArray[np.float64] | None = None
+    sound: NDArray[np.intp] | None = None
+
+
+def kri_weights(
+    blocks: NDArray[np.float64],
+    s: NDArray[np.float64],
+    ridges: ArrayLike,
+    *,
+    ks: ArrayLike | None = None,
+    known: NDArray[np.intp] | None = None,
+) -> BlockWeights:
+    """Kernel ridge interpolation weights, [chen2010] Eq. (3.5).
+
+    Minimises w'S_k w / 2 - s_k'w + ridge w'w / 2 subject to w >= 0 and 1'w = 1, where S_k is the leading k x k part
+    of a block.
+
+    Parameters
+    ----------
+    blocks : ndarray of shape (c, K, K) or (K, K)
+        Symmetric positive semi-definite similarities among the neighbours of each query.
+    s : ndarray of shape (c, K) or (K,)
+        Similarities of the queries to their neighbours; best first makes it fast, any order is right.
+    ridges : array of shape (R,) or float
+        Positive regularisers; zero is accepted, where the minimiser may not be unique.
+    ks : array of shape (T,), ascending, or None
+        Numbers of neighbours; None is K alone.
+    known : ndarray of shape (c,) or None
+        How many of the K neighbours each query has; the rest of its block is ignored. None is K.
+
+    Returns
+    -------
+    BlockWeights
+        With `gap`, the difference w'g - min_i g_i for the gradient g: an upper bound of f(w) - min f.
+
+    Notes
+    -----
+    Block principal pivoting on a Cholesky factor that grows with k: the support for k neighbours starts the search
+    for more. It ends, because on the simplex the problem is a linear complementarity problem of a positive definite
+    matrix (see the kernel), for which the fall-back to one exchange at a time is finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import kri_weights
+    >>> kri_weights(5 * np.eye(4), np.array([4.0, 3.0, 2.0, 1.0]), 0.1).weights.round(6)
+    array([[[[0.529412, 0.333333, 0.137255, 0.      ]]]])
+    """
+    blocks, s, ridge, grid, known = _batch(blocks, s, ridges, ks, known)
+    weights, gap = _room(s, grid, ridge)
+    _kernels.simplex_path(blocks, s, known, grid, ridge, weights, gap)
+    return BlockWeights(weights, gap=gap)
+
+
+def krr_weights(
+    blocks: NDArray[np.float64],
+    s: NDArray[np.float64],
+    ridges: ArrayLike,
+    *,
+    ks: ArrayLike | None = None,
+    known: NDArray[np.intp] | None = None,
+) -> BlockWeights:
+    """Kernel ridge regression weights, [chen2010] Eq. (3.8): w = (S_k + ridge I)^-1 s_k.
+
+    Parameters and shapes are those of :func:`kri_weights`; blocks need not be positive semi-definite, but see
+    `sound` of the result.
+
+    Notes
+    -----
+    In rank order S_k is the leading part of S_K, and so is its Cholesky factor: one factor per ridge serves all k,
+    and each k costs one back substitution.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import krr_weights
+    >>> krr_weights(5 * np.eye(4), np.array([4.0, 3.0, 2.0, 1.0]), 0.1).weights.round(6)
+    array([[[[0.784314, 0.588235, 0.392157, 0.196078]]]])
+    """
+    blocks, s, ridge, grid, known = _batch(blocks, s, ridges, ks, known)
+    weights, _ = _room(s, grid, ridge)
+    sound = np.empty((len(s), ridge.size), np.intp)
+    _kernels.krr_path(blocks, s, known, grid, ridge, weights, sound)
+    return BlockWeights(weights, sound=sound)
+
+
+def lime_weights(
+    blocks: NDArray[np.float64],
+    s: NDArray[np.float64],
+    ridges: ArrayLike,
+    *,
+    ks: ArrayLike | None = None,
+    known: NDArray[np.intp] | None = None,
+) -> BlockWeights:
+    """Linear interpolation with maximum entropy weights in kernel form, [chen2010] Eq. (3.3).
+
+    Minimises ||phi(x) - sum_i w_i phi(x_i)||^2 - ridge H(w) on the simplex, that is
+    w'S_k w - 2 s_k'w + ridge sum_i w_i log w_i. Parameters and shapes are those of :func:`kri_weights`; ridges must
+    be positive.
+
+    Notes
+    -----
+    Damped Newton steps on the dual, the temperature falling from the scale of the similarities; with p the softmax of
+    2 (s - S v) / ridge at the dual point v, the duality gap is (p - v)'S(p - v), which is `gap`. A ridge below 1e-7
+    of the largest similarity is raised to it: below, round-off would decide the weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import lime_weights
+    >>> lime_weights(np.zeros((2, 2)), np.log([3.0, 1.0]) / 2, 1.0).weights
+    array([[[[0.75, 0.25]]]])
+    """
+    blocks, s, ridge, grid, known = _batch(blocks, s, ridges, ks, known)
+    weights, gap = _room(s, grid, ridge)
+    falling = np.argsort(-ridge, kind="stable")
+    _kernels.lime_path(blocks, s, known, grid, ridge[falling], weights, gap)
+    back = np.argsort(falling)
+    return BlockWeights(weights[:, :, back], gap=gap[:, :, back])
+
+
+def _batch(
+    blocks: NDArray[np.float64],
+    s: NDArray[np.float64],
+    ridges: ArrayLike,
+    ks: ArrayLike | None,
+    known: NDArray[np.intp] | None,
+) -> tuple[
+    NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]
+]:  # fmt: skip
+    """Bring the arguments to the shapes and types the kernels are compiled for."""
+    s = np.ascontiguousarray(np.atleast_2d(s), dtype=np.float64)
+    c, K = s.shape
+    blocks = np.ascontiguousarray(np.reshape(blocks, (c, K, K)), dtype=np.float64)
+    grid = np.ascontiguousarray(np.atleast_1d(K if ks is None else ks), dtype=np.intp)
+    ridge = np.ascontiguousarray(np.atleast_1d(ridges), dtype=np.float64)
+    return blocks, s, ridge, grid, np.full(c, K) if known is None else np.ascontiguousarray(known, dtype=np.intp)
+
+
+def _room(
+    s: NDArray[np.float64], grid: NDArray[np.intp], ridge: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    shape = (len(s), grid.size, ridge.size)
+    return np.empty((*shape, s.shape[1])), np.empty(shape)
+
 
 Method = Literal["kri", "krr", "lime"]
 Spectrum = Literal["clip", "flip", "shift", "pinv"] | None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from similis.solvers._spectral_blocks import positive_reach
+from similis.solvers._spectral_kernel import positive_reach
 
 __all__ = ["MarginWeights", "nonnegative_margin"]
 

@@ -9,7 +9,7 @@ from similis.study._display_reliability import Reliability, ReliabilityDisplay
 from similis.study._entry import Entry
 from similis.study._journal import JournalWarning
 from similis.study._methods import AtMost, Method, list_methods
-from similis.study._metrics import METRICS
+from similis.study._metrics import METRICS, Ranks, Verdict, average_ranks, holm, signed_rank
 from similis.study._predict import Predictions, predict_rows
 from similis.study._progress import Progress
 from similis.study._recommend import Recommendation
@@ -17,7 +17,6 @@ from similis.study._report import Comparison, compare
 from similis.study._result import StudyResult
 from similis.study._rows import Row
 from similis.study._run import Study
-from similis.study._significance import Ranks, Verdict, average_ranks, holm, signed_rank
 
 __all__ = [
     "Study",

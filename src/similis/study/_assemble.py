@@ -13,7 +13,7 @@ from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from similis._utils.validation import Kind
+from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.model_selection import PathSearchCV
 from similis.proximity import CompleteKernel, Symmetrize, ToDissimilarity, ToSimilarity

@@ -16,7 +16,7 @@ from typing import Any
 
 from similis._utils.environment import versions
 from similis._utils.files import atomic_write, short_path
-from similis._utils.validation import Kind
+from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.io import load, save
 from similis.study._entry import plain

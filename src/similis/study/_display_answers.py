@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from similis._utils.display import COLORS, Display
-from similis._utils.markup import Markup, tag
-from similis._utils.svg import Plot
-from similis.study._answers import collect_answers, display_names
+from similis._drawing.display import COLORS, Display
+from similis._drawing.svg import Markup, Plot, tag
 from similis.study._display_errors import label_width
+from similis.study._predictions import collect_answers, display_names
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from similis._utils.display import INK, Display
-from similis._utils.markup import Markup, join, tag
-from similis._utils.svg import Plot, Scale
-from similis.study._significance import Ranks, average_ranks
+from similis._drawing.display import INK, Display
+from similis._drawing.svg import Markup, Plot, Scale, join, tag
+from similis.study._metrics import Ranks, average_ranks
 
 __all__ = ["RanksDisplay"]
 

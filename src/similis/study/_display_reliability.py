@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from similis._utils.display import COLORS, INK, Display
-from similis._utils.markup import Markup, tag
-from similis._utils.svg import Plot, Scale
+from similis._drawing.display import COLORS, INK, Display
+from similis._drawing.svg import Markup, Plot, Scale, tag
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult

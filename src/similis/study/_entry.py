@@ -1,4 +1,4 @@
-"""What is kept of one finished (split, method): raw predictions, so that every metric can be computed later."""
+"""One finished (split, method): its raw predictions, and the method that made them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,34 @@ from numpy.typing import NDArray
 
 from similis.exceptions import ProximityError
 
-__all__ = ["Entry", "plain"]
+__all__ = ["MethodInfo", "Entry", "plain"]
+
+
+@dataclass(frozen=True)
+class MethodInfo:
+    """What a result remembers of a method.
+
+    Attributes
+    ----------
+    name, family, paper, summary, needs, baseline
+        As in :class:`Method`.
+    conversion : str
+        What the study put in front of it, in words.
+    grid : dict
+        The grid it chose from.
+    spec : str
+        Fingerprint of pipeline and grid.
+    """
+
+    name: str
+    family: str = ""
+    paper: str = ""
+    summary: str = ""
+    needs: str = ""
+    baseline: bool = False
+    conversion: str = ""
+    grid: dict[str, Any] = field(default_factory=dict)
+    spec: str = ""
 
 
 @dataclass(frozen=True, eq=False)

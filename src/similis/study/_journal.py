@@ -18,8 +18,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from similis._utils.files import short_path, sync_directory
-from similis._utils.locks import byte_lock
+from similis._utils.files import byte_lock, short_path, sync_directory
 from similis.exceptions import ProximityError
 from similis.study._entry import Entry
 

@@ -5,11 +5,16 @@ Lower is better for all but ``normalized_cross_entropy``. Probabilities have one
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from similis.exceptions import ProximityError
 
 __all__ = [
     "METRICS",
@@ -23,6 +28,13 @@ __all__ = [
     "normalized_cross_entropy",
     "perplexity",
     "smooth",
+    "Ranks",
+    "Verdict",
+    "average_ranks",
+    "compare_to_best",
+    "error_interval",
+    "holm",
+    "signed_rank",
 ]
 
 Codes = NDArray[np.intp]
@@ -133,3 +145,292 @@ METRICS: dict[str, Metric] = {
     "fit_seconds": Metric("fit s"),
     "predict_seconds": Metric("predict s"),
 }
+
+
+_EXACT = 400  # up to so many non-zero differences the distribution is enumerated
+_DIGITS = 12  # differences of shares are compared after rounding, or equal ones would not tie
+
+
+def signed_rank(differences: ArrayLike) -> float:
+    """One-sided Wilcoxon signed-rank test of paired differences.
+
+    Parameters
+    ----------
+    differences : array-like of shape (n,)
+        One per split: error of the method minus error of the best. Zeros are dropped, as Wilcoxon did; NaN too.
+
+    Returns
+    -------
+    float
+        Probability, if each difference were as likely to have the other sign, of a sum of positive ranks at least as
+        large as the one seen; 1.0 where all differences are zero.
+
+    Notes
+    -----
+    The distribution is exact also with tied differences: it is that of the mid-ranks at hand with random signs,
+    found by convolution. Beyond 400 differences the normal approximation is used.
+
+    Examples
+    --------
+    >>> from similis.study import signed_rank
+    >>> signed_rank([0.1, 0.2, 0.0, 0.3])
+    0.125
+    """
+    d = np.round(_vector(differences, "differences"), _DIGITS)
+    d = d[(d != 0) & ~np.isnan(d)]
+    if not d.size:
+        return 1.0
+    ranks = np.rint(2 * stats.rankdata(np.abs(d))).astype(np.int64)  # doubled, so that mid-ranks are whole
+    seen = int(ranks[d > 0].sum())
+    if d.size > _EXACT:
+        deviation = math.sqrt(float((ranks**2).sum())) / 2
+        return float(stats.norm.sf((seen - 1 - ranks.sum() / 2) / deviation))
+    chance = np.zeros(int(ranks.sum()) + 1)
+    chance[0] = 1.0
+    for rank in ranks:
+        with_it = np.zeros_like(chance)
+        with_it[rank:] = chance[: len(chance) - rank]
+        chance = (chance + with_it) / 2
+    return float(min(1.0, chance[seen:].sum()))
+
+
+def holm(p_values: ArrayLike) -> NDArray[np.float64]:
+    """Adjust p-values for their number by Holm's step-down rule.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (m,)
+        One per comparison.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Adjusted p-values, in the same order: below 0.05 for the comparisons that stand together at 5 %.
+
+    Examples
+    --------
+    >>> from similis.study import holm
+    >>> holm([0.01, 0.04, 0.03])
+    array([0.03, 0.06, 0.06])
+    """
+    p = _vector(p_values, "p_values")
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
+
+
+def _vector(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    try:
+        given = np.asarray(values)
+        given = np.empty(()) if given.dtype.kind == "c" else given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        given = np.empty(())
+    if given.ndim != 1 or np.nanmax(np.abs(given), initial=0.0) > 1e100:
+        raise ValueError(f"{name} must be a vector of real numbers, none beyond 1e100. Got something else.")
+    return given
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the splits say about one method beside the best.
+
+    Attributes
+    ----------
+    method : str
+        Its name.
+    p_value : float
+        One-sided signed-rank p-value of "not worse than the best"; 1.0 for the best itself.
+    p_holm : float
+        The same, corrected for the number of methods compared.
+    bold : bool
+        The papers' bold face: lowest mean error, or not significantly worse at 5 % (uncorrected).
+    worse : bool
+        Significantly worse at 5 % after the correction.
+    """
+
+    method: str
+    p_value: float
+    p_holm: float
+    bold: bool
+    worse: bool
+
+
+def compare_to_best(errors: Mapping[str, NDArray[np.float64]], level: float = 0.05) -> dict[str, Verdict]:
+    """Test every method against the one with the lowest mean error.
+
+    Parameters
+    ----------
+    errors : mapping of str to ndarray of shape (n_splits,)
+        Error of each method on each split; NaN where it has none. The earliest of equally good methods is the best.
+    level : float, default=0.05
+        Significance level.
+
+    Returns
+    -------
+    dict of str to Verdict
+        In the order of `errors`.
+    """
+    if not isinstance(level, (int, float)) or not 0 < level < 1:
+        raise ValueError(f"level must be a number between 0 and 1. Got {str(level)[:40]!r}.")
+    if not errors:
+        return {}
+    means = {name: float(np.nanmean(row)) for name, row in errors.items()}
+    best = min(means, key=lambda name: round(means[name], _DIGITS))
+    others = [name for name in errors if name != best]
+    p = [signed_rank(errors[name] - errors[best]) for name in others]
+    corrected = dict(zip(others, holm(p))) if others else {}
+    raw = dict(zip(others, p))
+    return {
+        name: Verdict(
+            method=name,
+            p_value=raw.get(name, 1.0),
+            p_holm=float(corrected.get(name, 1.0)),
+            # [chen2010] table 4.3 -> the lowest mean error and those not statistically significantly worse
+            bold=raw.get(name, 1.0) >= level,
+            worse=corrected.get(name, 1.0) < level,
+        )
+        for name in errors
+    }
+
+
+def error_interval(
+    errors: NDArray[np.float64], test_share: float, n_objects: int, *, level: float = 0.95
+) -> tuple[float, float]:
+    """Interval for the expected error.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n_splits,)
+        Error on each split.
+    test_share : float
+        Size of a test part over the size of its training part. Random splits overlap, so their errors are not
+        independent: the variance of the mean is taken as s^2 (1/J + test/train) (Nadeau and Bengio's correction).
+    n_objects : int
+        Number of different objects tested: the interval is never narrower than what so many could tell (Wilson).
+    level : float, default=0.95
+        Coverage.
+
+    Returns
+    -------
+    low, high : float
+    """
+    if not (isinstance(level, float | int) and 0 < level < 1):
+        raise ProximityError(f"level must be a share between 0 and 1, such as 0.95. Got {str(level)[:60]!r}.")
+    errors = errors[~np.isnan(errors)]
+    mean = float(errors.mean())
+    z = float(stats.norm.ppf((1 + level) / 2))
+    middle = (mean + z**2 / (2 * n_objects)) / (1 + z**2 / n_objects)
+    reach = z * math.sqrt(mean * (1 - mean) / n_objects + z**2 / (4 * n_objects**2)) / (1 + z**2 / n_objects)
+    low, high = middle - reach, middle + reach
+    if 2 <= len(errors) < n_objects:
+        spread = float(errors.std(ddof=1)) * math.sqrt(1 / len(errors) + test_share)
+        half = float(stats.t.ppf((1 + level) / 2, len(errors) - 1)) * spread
+        low, high = min(low, mean - half), max(high, mean + half)
+    return max(0.0, low), min(1.0, high)
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Average ranks of methods across data sets.
+
+    Attributes
+    ----------
+    methods : tuple of str
+        By increasing mean rank.
+    datasets : tuple of str
+        Their names.
+    ranks : ndarray of shape (n_datasets, n_methods)
+        Rank of each method on each data set, 1 the best; ties share the mean of their ranks.
+    mean : ndarray of shape (n_methods,)
+        Average ranks.
+    p_value : float
+        Friedman's test (with the correction for ties, in Iman and Davenport's F form) that all methods are alike.
+    critical_difference : float
+        Nemenyi's: average ranks farther apart differ significantly.
+    groups : tuple of tuple of str
+        Largest sets of methods whose average ranks lie within one critical difference.
+    """
+
+    methods: tuple[str, ...]
+    datasets: tuple[str, ...]
+    ranks: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    p_value: float
+    critical_difference: float
+    groups: tuple[tuple[str, ...], ...]
+
+
+def average_ranks(results: Mapping[str, Any], metric: str = "error", level: float = 0.05) -> Ranks:
+    """Rank methods across data sets.
+
+    Parameters
+    ----------
+    results : mapping of str to StudyResult, or to a mapping of method to score
+        By name of the data set. Methods that every data set has a score for take part; baselines of a study do too.
+    metric : str, default="error"
+        Which measure of merit to rank by, lower being better.
+    level : float, default=0.05
+        Significance level of the critical difference.
+
+    Returns
+    -------
+    Ranks
+
+    Examples
+    --------
+    >>> from similis.study import average_ranks
+    >>> scores = {"votes": {"a": 0.1, "b": 0.2, "c": 0.3}, "sonar": {"a": 0.2, "b": 0.2, "c": 0.4}}
+    >>> average_ranks(scores).mean
+    array([1.25, 1.75, 3.  ])
+    """
+    if not isinstance(results, Mapping):
+        raise ValueError(f"average_ranks needs results by the name of a data set. Got a {type(results).__name__}.")
+    if len(results) < 2:
+        raise ValueError(f"average_ranks compares methods across at least two data sets. Got {len(results)}.")
+    scores = {name: r.mean_scores(metric) if hasattr(r, "mean_scores") else dict(r) for name, r in results.items()}
+    first = next(iter(scores.values()))
+    common = [m for m in first if all(math.isfinite(s.get(m, math.nan)) for s in scores.values())]
+    if len(common) < 2:
+        raise ValueError("average_ranks needs at least two methods with a score on every data set. Check for failures.")
+    table = np.array([[round(s[m], _DIGITS) for m in common] for s in scores.values()])
+    ranks = stats.rankdata(table, axis=1)
+    order = np.argsort(ranks.mean(axis=0), kind="stable")
+    ranks, names = ranks[:, order], [common[i] for i in order]
+    N, k = ranks.shape
+    mean = ranks.mean(axis=0)
+    q = float(stats.studentized_range.ppf(1 - level, k, np.inf)) / math.sqrt(2)
+    difference = q * math.sqrt(k * (k + 1) / (6 * N))
+    return Ranks(
+        methods=tuple(names),
+        datasets=tuple(scores),
+        ranks=ranks,
+        mean=mean,
+        p_value=_friedman(ranks),
+        critical_difference=difference,
+        groups=_groups(names, mean, difference),
+    )
+
+
+def _friedman(ranks: NDArray[np.float64]) -> float:
+    """Iman and Davenport's F form of Friedman's test on given ranks, ties allowed for."""
+    N, k = ranks.shape
+    within = float(((ranks - (k + 1) / 2) ** 2).sum()) / (N * (k - 1))
+    if within == 0:
+        return 1.0
+    chi2 = float(N * ((ranks.mean(axis=0) - (k + 1) / 2) ** 2).sum()) / within
+    if chi2 >= N * (k - 1) * (1 - 1e-12):
+        return 0.0
+    F = (N - 1) * chi2 / (N * (k - 1) - chi2)
+    return float(stats.f.sf(F, k - 1, (k - 1) * (N - 1)))
+
+
+def _groups(names: list[str], mean: NDArray[np.float64], difference: float) -> tuple[tuple[str, ...], ...]:
+    """Maximal runs of names, sorted by mean rank, that lie within the difference."""
+    found: list[tuple[int, int]] = []
+    for i in range(len(names)):
+        j = int(np.searchsorted(mean, mean[i] + difference, side="right"))
+        if j - i > 1 and not (found and found[-1][1] >= j):
+            found.append((i, j))
+    return tuple(tuple(names[i:j]) for i, j in found)

@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 
-from similis._utils.decision import check_costs
-from similis._utils.objects import count
-from similis._utils.validation import Kind, check_labels, check_proximity
+from similis.base import Kind, check_costs, check_labels, check_proximity, count_objects
 from similis.exceptions import ProximityError
 from similis.io import Proximity
 from similis.study._measured import MeasuredObjects, learns
@@ -152,7 +150,7 @@ def _from_matrix(S: Any, y: Any, kind: Kind) -> Problem:
 
 
 def _from_objects(objects: Any, y: Any, measure: Any, n_jobs: int | None) -> Problem:
-    n = count(objects)
+    n = count_objects(objects)
     classes, codes = check_labels(y, n, who="A study")
     if learns(measure) == "nothing":
         from similis.measures import Pairwise

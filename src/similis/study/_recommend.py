@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from similis.exceptions import ProximityError
 from similis.study._code import training_code
-from similis.study._significance import compare_to_best, signed_rank
+from similis.study._metrics import compare_to_best, signed_rank
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult

@@ -9,22 +9,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from similis._utils.validation import Kind
+from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.study import _store
-from similis.study._answers import Answers
 from similis.study._assemble import Situation, make_model
-from similis.study._entry import Entry
-from similis.study._info import MethodInfo
+from similis.study._entry import Entry, MethodInfo
 from similis.study._methods import Method
-from similis.study._metrics import METRICS, mean_cost, normalized_cross_entropy
+from similis.study._metrics import (
+    METRICS,
+    Verdict,
+    compare_to_best,
+    error_interval,
+    mean_cost,
+    normalized_cross_entropy,
+)
 from similis.study._picture import Picture, make_picture
+from similis.study._predictions import Answers
 from similis.study._problem import Problem
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import Recommendation, recommend
 from similis.study._report import notebook_page, report_page, write_page
 from similis.study._rows import Row, make_rows
-from similis.study._significance import Verdict, compare_to_best, error_interval
 from similis.study._text import table_text
 
 __all__ = ["StudyResult"]

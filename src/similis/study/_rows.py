@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 if TYPE_CHECKING:
-    from similis.study._info import MethodInfo
+    from similis.study._entry import MethodInfo
     from similis.study._result import StudyResult
 
 __all__ = ["Row", "make_rows"]

@@ -15,8 +15,7 @@ import numpy as np
 from similis._utils.files import atomic_write, short_path
 from similis.exceptions import ProximityError
 from similis.study._assemble import Situation
-from similis.study._entry import Entry, plain
-from similis.study._info import MethodInfo
+from similis.study._entry import Entry, MethodInfo, plain
 from similis.study._picture import Picture
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import training_lines

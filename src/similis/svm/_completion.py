@@ -7,15 +7,12 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from similis._utils.base import ProximityClassifier
-from similis._utils.params import at_least, positive, validated
-from similis._utils.validation import check_labels, check_stack_width
-from similis._utils.warn import warn_user
+from similis._utils.messages import warn_user
+from similis.base import ProximityClassifier, at_least, check_labels, check_stack_width, positive, validated
 from similis.exceptions import ProximityError
 from similis.proximity._complete import check_auxiliary, check_kernel, check_partial, known_objects
 from similis.solvers import KernelFactor, completion_machine, infer_row, kernel_factor
-from similis.svm._kernel_rows import one_per_row
-from similis.svm._votes import class_pairs, vote_scores
+from similis.svm._base import class_pairs, one_per_row, vote_scores
 
 __all__ = ["CompletionSVM"]
 

@@ -5,15 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from similis._utils.params import positive, validated
-from similis._utils.path import PathMixin
-from similis._utils.validation import check_labels
+from similis.base import PathMixin, check_labels, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import FullKernelMachine
-from similis.svm._kernel_rows import KernelSVM
-from similis.svm._learnt import LearntMachine, eigen_system
-from similis.svm._machines import square_block
-from similis.svm._votes import class_pairs
+from similis.svm._base import KernelSVM, LearntMachine, class_pairs, eigen_system, square_block
 
 __all__ = ["FullKernelSVM"]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from similis._utils.params import positive
+from similis.base import positive
 from similis.solvers import IndefiniteMachine
-from similis.svm._kernel_rows import KernelSVM
-from similis.svm._learnt import LearntMachine, eigen_system
+from similis.svm._base import KernelSVM, LearntMachine, eigen_system
 
 __all__ = ["IndefiniteSVM"]
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from similis._utils.params import positive
+from similis.base import positive
 from similis.solvers import lp_margin
-from similis.svm._machines import Machine, RowMachine
+from similis.svm._base import Machine, RowMachine
 
 __all__ = ["LPMachine"]
 

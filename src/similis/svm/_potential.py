@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from similis._utils.params import between, choice, positive
-from similis._utils.warn import warn_user
+from similis._utils.messages import warn_user
+from similis.base import between, choice, positive
 from similis.solvers import BoxLasso
-from similis.svm._machines import Machine, RowMachine
+from similis.svm._base import Machine, RowMachine
 
 __all__ = ["PotentialSVM"]
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from similis._utils.linalg import is_psd, roundoff, symmetric_part, symmetric_part_of
-from similis._utils.params import choice, positive, validated
-from similis._utils.validation import check_stack_width
+from similis.base import check_stack_width, choice, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import LearntSpectrum, SpectralMachine
-from similis.svm._learnt import LearntMachine, LearntSVM, eigen_system
+from similis.svm._base import LearntMachine, LearntSVM, eigen_system
 from similis.svm._sim_svm import anchored_spectrum
 
 __all__ = ["SimMKL"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from similis._utils.params import Integral, Options, choice, positive
+from similis.base import Integral, Options, choice, positive
 from similis.solvers import LearntSpectrum, SpectralMachine
-from similis.svm._learnt import LearntMachine, LearntSVM, eigen_system
+from similis.svm._base import LearntMachine, LearntSVM, eigen_system
 
 __all__ = ["SimSVM", "anchored_spectrum"]
 

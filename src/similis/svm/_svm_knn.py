@@ -5,10 +5,17 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.base import ProximityClassifier
-from similis._utils.neighbors import cut_to, n_candidates
-from similis._utils.params import Integral, at_least, choice, positive, validated
-from similis._utils.path import MarginPathMixin
+from similis.base import (
+    Integral,
+    MarginPathMixin,
+    ProximityClassifier,
+    at_least,
+    choice,
+    clip_n_neighbors,
+    max_neighbors,
+    positive,
+    validated,
+)
 from similis.solvers import local_svm_scores, top_k
 
 __all__ = ["SVMKNN"]
@@ -105,7 +112,7 @@ class SVMKNN(MarginPathMixin, ProximityClassifier):
         self
         """
         self._S, self._codes = self._check_fit_labels(X, y)
-        self.n_neighbors_ = cut_to(len(self._codes), self.n_neighbors)
+        self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
         return self
 
     def decision_function(self, X):
@@ -147,7 +154,7 @@ class SVMKNN(MarginPathMixin, ProximityClassifier):
 
     def _path_scores(self, S, codes, Q, test_fold, points):
         ks, Cs = ([point[name] for point in points] for name in self._path_params)
-        k = cut_to(n_candidates(len(codes), test_fold), max(ks))
+        k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
         indices, values = top_k(S if Q is None else Q, k, folds=test_fold, n_jobs=self.n_jobs)
         grid, places = np.unique(np.minimum(ks, indices.shape[1]), return_inverse=True)
         costs, at = np.unique(Cs, return_inverse=True)

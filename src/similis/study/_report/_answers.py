@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from similis._utils.markup import Markup, tag
-from similis.study._answers import collect_answers
+from similis._drawing.svg import Markup, tag
 from similis.study._display_answers import AgreementDisplay, ConfusionDisplay, ObjectsDisplay
+from similis.study._predictions import collect_answers
 from similis.study._report._parts import card, figure, scrolled
 
 if TYPE_CHECKING:

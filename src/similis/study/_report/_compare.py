@@ -10,13 +10,12 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from similis._utils.markup import Markup, join, tag
-from similis._utils.svg import framed
+from similis._drawing.svg import Markup, framed, join, tag
 from similis.study._display_ranks import RanksDisplay, ranks_sentence
+from similis.study._metrics import Ranks, average_ranks
 from similis.study._recommend import percent
 from similis.study._report._page import frame_page, write_page
 from similis.study._report._parts import data_table, scrolled
-from similis.study._significance import Ranks, average_ranks
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from similis._utils.markup import Markup, join, tag
-from similis._utils.svg import short
+from similis._drawing.svg import Markup, join, short, tag
 from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay
-from similis.study._answers import collect_answers, display_names
+from similis.study._predictions import collect_answers, display_names
 from similis.study._report._parts import data_table, facts, figure
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from similis._utils.markup import Markup, join, tag
+from similis._drawing.svg import Markup, join, tag
 from similis.exceptions import ProximityError
-from similis.study._answers import collect_answers
 from similis.study._display_errors import SplitsDisplay, TimeErrorDisplay
 from similis.study._display_reliability import ReliabilityDisplay
+from similis.study._predictions import collect_answers
 from similis.study._recommend import percent, recommend
 from similis.study._report._parts import card, data_table
 from similis.study._text import cells, columns

@@ -9,9 +9,8 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from similis._drawing.svg import Markup, framed, join, plot_style, tag
 from similis._utils.files import atomic_write
-from similis._utils.markup import Markup, join, tag
-from similis._utils.svg import framed, plot_style
 from similis.study._report import _answers, _matrix, _methods, _use
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from similis._utils.markup import Markup, join, tag
+from similis._drawing.svg import Markup, join, tag
 
 __all__ = ["card", "data_table", "facts", "figure", "scrolled"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import similis
-from similis._utils.markup import Markup, join, tag
+from similis._drawing.svg import Markup, join, tag
 from similis.exceptions import ProximityError
 from similis.study._recommend import recommend, training_lines
 from similis.study._report._papers import PAPERS, SIMILIS

@@ -1,0 +1,1 @@
+"""Picture descriptions and their renderers."""

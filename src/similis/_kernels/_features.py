@@ -1,0 +1,262 @@
+"""The tile that the pairwise kernels share: a strip of rows against a strip of columns, small enough for the cache.
+
+Each pairwise kernel fills ``out[start:stop]`` from the left objects' rows A, (m, d), and the right objects'
+*columns* Bt, (d, n): the inner loop then runs over neighbouring objects and vectorises. With `mirror` (the objects
+against themselves, a symmetric measure) it computes the tiles on and above the diagonal and writes each one twice,
+so rows ``start:stop`` of the upper half and the same columns of the lower half are filled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from similis._kernels._jit import kernel
+
+__all__ = [
+    "COLUMNS",
+    "ROWS",
+    "put_tile",
+    "count_equal",
+    "value_difference",
+    "common_bits",
+    "contrast_model",
+    "overlap_model",
+    "ratio_model",
+    "residual_entropies",
+]
+
+ROWS = 64
+COLUMNS = 512
+
+
+@kernel
+def put_tile(tile: Any, i0: int, height: int, j0: int, width: int, mirror: bool, out: Any) -> None:
+    """Write ``tile[:height, :width]`` to `out` at (i0, j0) and, with `mirror`, its transpose at (j0, i0)."""
+    for i in range(height):
+        for j in range(width):
+            out[i0 + i, j0 + j] = tile[i, j]
+    if mirror:
+        # Of a tile across the diagonal the part above it is written last, over both halves: exactly symmetric.
+        for j in range(width):
+            for i in range(min(height, j0 + j - i0 + 1)):
+                out[j0 + j, i0 + i] = tile[i, j]
+
+
+BYTE = 255
+
+
+@kernel
+def count_equal(A: Any, Bt: Any, start: int, stop: int, mirror: bool, out: Any) -> None:
+    """Count the features with equal codes: ``out[i, j] = #{k: A[i, k] == Bt[k, j]}``.
+
+    Bytes count, as many at a time as a register holds; every 255 features they are emptied into wider counters.
+    """
+    d, n = Bt.shape
+    few = np.empty(COLUMNS, np.uint8)
+    tile = np.empty((ROWS, COLUMNS), np.uint32)
+    for i0 in range(start, stop, ROWS):
+        height = min(ROWS, stop - i0)
+        for j0 in range(i0 if mirror else 0, n, COLUMNS):
+            width = min(COLUMNS, n - j0)
+            for i in range(height):
+                row = tile[i]
+                row[:] = 0
+                for first in range(0, d, BYTE):
+                    few[:] = 0
+                    for k in range(first, min(first + BYTE, d)):
+                        a = A[i0 + i, k]
+                        b = Bt[k, j0 : j0 + width]
+                        for j in range(width):
+                            few[j] += np.uint8(b[j] == a)
+                    for j in range(width):
+                        row[j] += few[j]
+            put_tile(tile, i0, height, j0, width, mirror, out)
+
+
+@kernel
+def add_differences(x: Any, Bt: Any, table: Any, offsets: Any, widths: Any, j0: int, row: Any) -> None:
+    """Add sum_k T_k[x[k], Bt[k, j0 + j]] to each row[j], two tables to a pass over the row."""
+    d, width = x.shape[0], row.shape[0]
+    pairs = d - d % 2
+    for k in range(0, pairs, 2):
+        first, second = offsets[k] + widths[k] * np.int64(x[k]), offsets[k + 1] + widths[k + 1] * np.int64(x[k + 1])
+        T, U = table[first : first + widths[k]], table[second : second + widths[k + 1]]
+        b, c = Bt[k, j0 : j0 + width], Bt[k + 1, j0 : j0 + width]
+        for j in range(width):
+            row[j] += T[b[j]] + U[c[j]]
+    for k in range(pairs, d):
+        first = offsets[k] + widths[k] * np.int64(x[k])
+        T, b = table[first : first + widths[k]], Bt[k, j0 : j0 + width]
+        for j in range(width):
+            row[j] += T[b[j]]
+
+
+@kernel
+def value_difference(
+    A: Any, Bt: Any, table: Any, offsets: Any, widths: Any, start: int, stop: int, mirror: bool, out: Any
+) -> None:
+    """Sum looked-up differences: ``out[i, j] = sum_k T_k[A[i, k], Bt[k, j]]``.
+
+    ``T_k`` is the widths[k] x widths[k] table that starts at ``table[offsets[k]]``.
+    """
+    n = Bt.shape[1]
+    tile = np.empty((ROWS, COLUMNS))
+    for i0 in range(start, stop, ROWS):
+        height = min(ROWS, stop - i0)
+        for j0 in range(i0 if mirror else 0, n, COLUMNS):
+            width = min(COLUMNS, n - j0)
+            for i in range(height):
+                row = tile[i, :width]
+                row[:] = 0.0
+                add_differences(A[i0 + i], Bt, table, offsets, widths, j0, row)
+            put_tile(tile, i0, height, j0, width, mirror, out)
+
+
+@kernel
+def population(x: np.uint64) -> np.uint64:
+    """Number of bits set; compilers know this sum by halves and make one instruction of it."""
+    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (x * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@kernel
+def add_common(x: Any, Bt: Any, j0: int, row: Any) -> None:
+    """Add sum_k popcount(x[k] & Bt[k, j0 + j]) to each row[j], four words to a pass over the row."""
+    n_words, width = x.shape[0], row.shape[0]
+    fours = n_words - n_words % 4
+    for k in range(0, fours, 4):
+        x0, x1, x2, x3 = x[k], x[k + 1], x[k + 2], x[k + 3]
+        b0, b1 = Bt[k, j0 : j0 + width], Bt[k + 1, j0 : j0 + width]
+        b2, b3 = Bt[k + 2, j0 : j0 + width], Bt[k + 3, j0 : j0 + width]
+        for j in range(width):
+            low = population(x0 & b0[j]) + population(x1 & b1[j])
+            row[j] += low + (population(x2 & b2[j]) + population(x3 & b3[j]))
+    for k in range(fours, n_words):
+        b = Bt[k, j0 : j0 + width]
+        for j in range(width):
+            row[j] += population(x[k] & b[j])
+
+
+@kernel
+def common_bits(A: Any, Bt: Any, start: int, stop: int, mirror: bool, out: Any) -> None:
+    """Count the common bits of packed rows: ``out[i, j] = sum_k popcount(A[i, k] & Bt[k, j])``."""
+    n = Bt.shape[1]
+    tile = np.empty((ROWS, COLUMNS), np.uint64)
+    for i0 in range(start, stop, ROWS):
+        height = min(ROWS, stop - i0)
+        for j0 in range(i0 if mirror else 0, n, COLUMNS):
+            width = min(COLUMNS, n - j0)
+            for i in range(height):
+                row = tile[i, :width]
+                row[:] = 0
+                add_common(A[i0 + i], Bt, j0, row)
+            put_tile(tile, i0, height, j0, width, mirror, out)
+
+
+@kernel
+def ratio_model(fx: Any, fz: Any, alpha: float, beta: float, start: int, stop: int, out: Any) -> None:
+    """Turn common saliences c in `out` into c / (c + alpha (f(x) - c) + beta (f(z) - c)), in place.
+
+    Where that is 0/0: 1 if neither object has a salient feature, else 0.
+    """
+    for i in range(start, stop):
+        for j in range(out.shape[1]):
+            c = out[i, j]
+            whole = c + alpha * (fx[i] - c) + beta * (fz[j] - c)
+            if whole > 0:
+                out[i, j] = c / whole
+            else:
+                out[i, j] = 1.0 if fx[i] + fz[j] == 0 else 0.0
+
+
+@kernel
+def contrast_model(fx: Any, fz: Any, alpha: float, beta: float, start: int, stop: int, out: Any) -> None:
+    """Turn common saliences c in `out` into c - alpha (f(x) - c) - beta (f(z) - c), in place."""
+    for i in range(start, stop):
+        for j in range(out.shape[1]):
+            c = out[i, j]
+            out[i, j] = c - alpha * (fx[i] - c) - beta * (fz[j] - c)
+
+
+@kernel
+def overlap_model(fx: Any, fz: Any, start: int, stop: int, out: Any) -> None:
+    """Turn common saliences c in `out` into c / min(f(x), f(z)), in place; 0/0 as in the ratio model."""
+    for i in range(start, stop):
+        for j in range(out.shape[1]):
+            smaller = min(fx[i], fz[j])
+            if smaller > 0:
+                out[i, j] = out[i, j] / smaller
+            else:
+                out[i, j] = 1.0 if fx[i] + fz[j] == 0 else 0.0
+
+
+@kernel
+def entropy_of(chosen: Any, counts: Any, products: Any, plain: bool) -> float:
+    """Entropy of the objects whose bits are set: log N - sum c log c / N, N = sum c; no object, no entropy."""
+    total, spread = 0.0, 0.0
+    for w in range(chosen.shape[0]):
+        word = chosen[w]
+        if plain:
+            total += population(word)
+            continue
+        while word != np.uint64(0):
+            rest = word & (word - np.uint64(1))
+            k = 64 * w + population((word ^ rest) - np.uint64(1))
+            total += counts[k]
+            spread += products[k]
+            word = rest
+    if total == 0:
+        return 0.0
+    return max(np.log(total) - spread / total, 0.0)
+
+
+@kernel
+def residual_entropies(
+    x: Any,
+    x_start: Any,
+    z: Any,
+    z_start: Any,
+    having: Any,
+    everyone: Any,
+    counts: Any,
+    products: Any,
+    plain: bool,
+    start: int,
+    stop: int,
+    mirror: bool,
+    out: Any,
+) -> None:
+    """Fill ``out[i, j]`` with -H(R | x and z) + (H(R | x without z) + H(R | z without x)) / 2.
+
+    ``having[f]`` are the training objects with feature f as bits; an object of ``x`` or ``z`` is a sorted run of
+    features.
+    """
+    n_words = having.shape[1]
+    common = np.empty(n_words, np.uint64)
+    left, right = np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
+    for i in range(start, stop):
+        for j in range(i if mirror else 0, z_start.shape[0] - 1):
+            common[:] = everyone
+            left[:] = everyone
+            right[:] = everyone
+            a, b = x_start[i], z_start[j]
+            while a < x_start[i + 1] or b < z_start[j + 1]:
+                if b == z_start[j + 1] or (a < x_start[i + 1] and x[a] < z[b]):
+                    for w in range(n_words):
+                        left[w] &= having[x[a], w]
+                    a += 1
+                elif a == x_start[i + 1] or z[b] < x[a]:
+                    for w in range(n_words):
+                        right[w] &= having[z[b], w]
+                    b += 1
+                else:
+                    for w in range(n_words):
+                        common[w] &= having[x[a], w]
+                    a += 1
+                    b += 1
+            alone = entropy_of(left, counts, products, plain) + entropy_of(right, counts, products, plain)
+            out[i, j] = alone / 2 - entropy_of(common, counts, products, plain)

@@ -1,0 +1,487 @@
+"""The growing Cholesky factor that kernel ridge interpolation and regression share."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from similis._kernels._jit import kernel
+
+__all__ = [
+    "back_substitute",
+    "forward_substitute",
+    "grow_cholesky",
+    "gather_blocks",
+    "krr_path",
+    "psd_prefix",
+    "sum_by_class",
+    "simplex_path",
+    "lime_path",
+]
+
+
+@kernel
+def grow_cholesky(
+    B: Any, ridge: float, floor: float, lift: bool, order: Any, start: int, stop: int, L: Any, inverse: Any
+) -> int:
+    """Append rows start..stop-1 to the factor L of ``B[order][:, order] + ridge I``; `inverse` holds 1 / L[p, p].
+
+    At a pivot not above `floor` it stops and returns how many rows stand; or, with `lift`, raises the pivot to the
+    floor and goes on: a change of the diagonal of the size of round-off when B is PSD.
+    """
+    for p in range(start, stop):
+        i = order[p]
+        row = L[p]
+        pivot = B[i, i] + ridge
+        for q in range(p):
+            other = L[q]
+            t = 0.0
+            for r in range(q):
+                t += row[r] * other[r]
+            t = (B[i, order[q]] - t) * inverse[q]
+            row[q] = t
+            pivot -= t * t
+        if not pivot > floor:
+            if not lift:
+                return p
+            pivot = floor
+        root = pivot**0.5
+        row[p] = root
+        inverse[p] = 1.0 / root
+    return stop
+
+
+@kernel
+def forward_substitute(L: Any, inverse: Any, size: int, x: Any) -> None:
+    """Solve L x = x in place for the leading `size` rows."""
+    for p in range(size):
+        row, t = L[p], x[p]
+        for q in range(p):
+            t -= row[q] * x[q]
+        x[p] = t * inverse[p]
+
+
+@kernel
+def back_substitute(L: Any, inverse: Any, size: int, x: Any) -> None:
+    """Solve L' x = x in place for the leading `size` rows."""
+    for p in range(size - 1, -1, -1):
+        x[p] *= inverse[p]
+        t = x[p]
+        row = L[p]
+        for q in range(p):
+            x[q] -= t * row[q]
+
+
+@kernel
+def gather_blocks(S: Any, indices: Any, blocks: Any) -> None:
+    """Write the symmetric part of S among the neighbours of each query, zero where an index is -1."""
+    n_queries, k = indices.shape
+    for c in range(n_queries):
+        for a in range(k):
+            i = indices[c, a]
+            for b in range(a + 1):
+                j = indices[c, b]
+                value = 0.0
+                if i >= 0 and j >= 0:
+                    value = 0.5 * (np.float64(S[i, j]) + np.float64(S[j, i]))
+                blocks[c, a, b] = value
+                blocks[c, b, a] = value
+
+
+@kernel
+def psd_prefix(blocks: Any, s: Any, known: Any, prefix: Any) -> None:
+    """Write the size of the largest leading block that is surely PSD, with s in its range.
+
+    A Cholesky factor of the independent rows: a row either adds a pivot clear of round-off, or depends on them to
+    round-off, entries and s alike (duplicates, Gram matrices of low rank). The first row that does neither ends it.
+    """
+    n_queries, K = s.shape
+    L, inverse, a = np.zeros((K, K)), np.empty(K), np.empty(K)
+    independent, dependent = np.empty(K, np.intp), np.empty(K, np.intp)
+    for c in range(n_queries):
+        scale = size = 0.0
+        for i in range(known[c]):
+            scale, size = max(scale, abs(blocks[c, i, i])), max(size, abs(s[c, i]))
+        rank = idle = 0
+        prefix[c] = known[c]
+        for p in range(known[c]):
+            row, pivot, x = L[p], blocks[c, p, p], s[c, p]
+            for q in range(rank):
+                other, t = L[independent[q]], 0.0
+                for r in range(q):
+                    t += row[r] * other[r]
+                row[q] = (blocks[c, p, independent[q]] - t) * inverse[q]
+                pivot -= row[q] * row[q]
+                x -= row[q] * a[q]
+            worst = 0.0
+            for e in range(idle):
+                other, t = L[dependent[e]], blocks[c, p, dependent[e]]
+                for q in range(rank):
+                    t -= row[q] * other[q]
+                worst = max(worst, abs(t))
+            if pivot > 1e-9 * scale and worst <= 1e-12 * scale:
+                row[rank] = pivot**0.5
+                inverse[rank] = 1.0 / row[rank]
+                a[rank] = x * inverse[rank]
+                independent[rank] = p
+                rank += 1
+            elif max(abs(pivot), worst) <= 1e-12 * scale and abs(x) <= 1e-12 * size:
+                for q in range(rank, K):
+                    row[q] = 0.0
+                dependent[idle] = p
+                idle += 1
+            else:
+                prefix[c] = p
+                break
+
+
+@kernel
+def krr_path(blocks: Any, s: Any, known: Any, ks: Any, ridges: Any, weights: Any, sound: Any) -> None:
+    """Solve [chen2010] Eq. (3.8), (S + ridge I) w = s, for leading blocks of all sizes ks and all ridges.
+
+    Neighbours in rank order make the factor of a smaller block the leading part of one factor. ``sound[c, r]`` is
+    the size of the largest leading block of S + ridge I that is safely positive definite; larger k get its weights.
+    """
+    n_queries, K = s.shape
+    L, inverse, order = np.empty((K, K)), np.empty(K), np.arange(K)
+    z, w = np.empty(K), np.empty(K)
+    for c in range(n_queries):
+        scale = 0.0
+        for i in range(known[c]):
+            scale = max(scale, abs(blocks[c, i, i]))
+        for r in range(ridges.shape[0]):
+            floor = 1e-10 * (scale + ridges[r])
+            rows = grow_cholesky(blocks[c], ridges[r], floor, False, order, np.intp(0), known[c], L, inverse)
+            sound[c, r] = rows
+            for p in range(rows):
+                z[p] = s[c, p]
+            forward_substitute(L, inverse, rows, z)
+            for t in range(ks.shape[0]):
+                k = min(ks[t], rows)
+                for p in range(k):
+                    w[p] = z[p]
+                back_substitute(L, inverse, k, w)
+                for p in range(K):
+                    weights[c, t, r, p] = w[p] if p < k else 0.0
+
+
+@kernel
+def sum_by_class(weights: Any, codes: Any, sums: Any) -> None:
+    """Write ``sums[c, q, g]``, the sum of ``weights[c, q, p]`` over the neighbours p of class g; code -1 is nobody."""
+    n_queries, n_sets, K = weights.shape
+    for c in range(n_queries):
+        for q in range(n_sets):
+            for g in range(sums.shape[2]):
+                sums[c, q, g] = 0.0
+            for p in range(K):
+                if codes[c, p] >= 0:
+                    sums[c, q, codes[c, p]] += weights[c, q, p]
+
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+class _Work(NamedTuple):
+    """The support P = order[:size] and what belongs to it, by position: LL' = H_PP, a = L^-1 s_P, b = L^-1 1, w."""
+
+    order: Any
+    inside: Any  # by index: whether it is in the support
+    L: Any
+    inverse: Any  # 1 / L[p, p]
+    a: Any
+    b: Any
+    w: Any
+    gradient: Any  # by index: H w - s
+    spare: Any
+
+
+@kernel
+def simplex_path(blocks: Any, s: Any, known: Any, ks: Any, ridges: Any, weights: Any, gaps: Any) -> None:
+    """Solve [chen2010] Eq. (3.5) for every query c, every leading block of size ks[t] (ascending) and every ridge.
+
+    ``weights[c, t, r]`` minimises w'Sw / 2 - s'w + ridges[r] w'w / 2 on the simplex, S = blocks[c, :k, :k]; zeros
+    beyond k. ``gaps[c, t, r]`` bounds how far the objective is above its minimum.
+    """
+    n_queries, K = s.shape
+    order, inside, L = np.empty(K, np.intp), np.empty(K, np.bool_), np.empty((K, K))
+    work = _Work(order, inside, L, np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K))
+    for c in range(n_queries):
+        B, scale = blocks[c], 0.0
+        for i in range(known[c]):
+            scale = max(scale, abs(B[i, i]), abs(s[c, i]))
+        for r in range(ridges.shape[0]):
+            floor = K * EPS * (scale + ridges[r])
+            size: Any = np.intp(0)  # typed, so that the search compiles once
+            k: Any = np.intp(0)
+            for i in range(K):
+                inside[i] = False
+            for t in range(ks.shape[0]):
+                target = min(ks[t], known[c])
+                while k < target:
+                    # Neighbours come in order of similarity: the support for few is a good start for more.
+                    k = min(max(2 * k, 8), target)
+                    size = _pivot(B, s[c], k, ridges[r], floor, size, work)
+                gaps[c, t, r] = _write(weights[c, t, r], k, size, work)
+
+
+@kernel
+def _pivot(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, work: Any) -> int:
+    """Pivot from a support of `size`, whose factor stands, to the optimal one among the first k; return its size.
+
+    All violated indices change sides at once while their number falls (with five steps of grace), otherwise only
+    the largest, which is Murty's rule. It is finite: on the simplex s'w = w'(s1' + 1s')w / 2, so that with c large
+    the problem is a multiple of the complementarity problem of S + ridge I - s1' - 1s' + c 11', positive definite.
+    """
+    order, inside, w, gradient = work.order, work.inside, work.w, work.gradient
+    factored = size
+    if size == 0:
+        for i in range(k):
+            order[i], inside[i] = i, True
+        size = k
+    fewest, grace = k + 1, 5
+    for _ in range(100 * k):
+        nu = _solve(B, s, k, ridge, floor, size, factored, work)
+        # Violated: a negative weight inside the support, a negative multiplier outside it.
+        violated, largest = 0, -1
+        for p in range(size):
+            if w[p] < -1e-14:
+                violated += 1
+                largest = max(largest, order[p])
+        for i in range(k):
+            if not inside[i] and gradient[i] + nu < -8.0 * floor:
+                violated += 1
+                largest = max(largest, i)
+        if violated == 0:
+            break
+        grace -= 1
+        if violated < fewest:
+            fewest, grace = violated, 5
+        factored, kept = size, 0
+        for p in range(size):
+            i = order[p]
+            if w[p] < -1e-14 and (grace >= 0 or i == largest):
+                inside[i] = False
+                gradient[i] = np.inf  # it left just now and does not come back in this step
+                factored = min(factored, kept)
+            else:
+                order[kept] = i
+                kept += 1
+        for i in range(k):
+            if not inside[i] and gradient[i] + nu < -8.0 * floor and (grace >= 0 or i == largest):
+                inside[i] = True
+                order[kept] = i
+                kept += 1
+        size = kept
+    return size
+
+
+@kernel
+def _solve(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, factored: int, work: Any) -> float:
+    """Find the weights on the support that sum to one, H w + nu 1 = s, and the gradient H w - s; return nu."""
+    order, _inside, L, inverse, a, b, w, gradient, spare = work
+    grow_cholesky(B, ridge, floor, True, order, factored, size, L, inverse)
+    for p in range(factored, size):
+        row, x, y = L[p], s[order[p]], 1.0
+        for q in range(p):
+            x -= row[q] * a[q]
+            y -= row[q] * b[q]
+        a[p], b[p] = x * inverse[p], y * inverse[p]
+    ab = bb = 0.0
+    for p in range(size):
+        ab += a[p] * b[p]
+        bb += b[p] * b[p]
+    nu = (ab - 1.0) / bb
+    for p in range(size):
+        w[p] = a[p] - nu * b[p]
+    back_substitute(L, inverse, size, w)
+    if _residual(B, s, k, ridge, floor, nu, size, work) > 4.0 * floor:
+        # One step of refinement: the same bordered system with what is left of its right-hand sides.
+        for p in range(size):
+            spare[p] = -gradient[order[p]] - nu
+        forward_substitute(L, inverse, size, spare)
+        ab, missing = 0.0, 1.0
+        for p in range(size):
+            ab += spare[p] * b[p]
+            missing -= w[p]
+        change = (ab - missing) / bb
+        for p in range(size):
+            spare[p] -= change * b[p]
+        back_substitute(L, inverse, size, spare)
+        for p in range(size):
+            w[p] += spare[p]
+        nu += change
+        _residual(B, s, k, ridge, floor, nu, size, work)
+    return nu
+
+
+@kernel
+def _residual(B: Any, s: Any, k: int, ridge: float, floor: float, nu: float, size: int, work: Any) -> float:
+    """Compute the gradient for the first k indices; return how far the support is from H w + nu 1 = s and 1'w = 1."""
+    order, w, gradient = work.order, work.w, work.gradient
+    for i in range(k):
+        gradient[i] = -s[i]
+    missing = 1.0
+    for p in range(size):
+        row, weight = B[order[p]], w[p]
+        for i in range(k):
+            gradient[i] += weight * row[i]
+        gradient[order[p]] += ridge * weight
+        missing -= weight
+    worst = abs(missing) * floor / (w.shape[0] * EPS)
+    for p in range(size):
+        worst = max(worst, abs(gradient[order[p]] + nu))
+    return worst
+
+
+@kernel
+def _write(out: Any, k: int, size: int, work: Any) -> float:
+    """Write non-negative weights of sum one; return the gap w'g - min g, g the gradient of the objective."""
+    total = 0.0
+    for i in range(out.shape[0]):
+        out[i] = 0.0
+    for p in range(size):
+        out[work.order[p]] = max(work.w[p], 0.0)
+        total += out[work.order[p]]
+    mean, least = 0.0, np.inf
+    for i in range(k):
+        out[i] /= total
+        mean += out[i] * work.gradient[i]
+        least = min(least, work.gradient[i])
+    return max(mean - least, 0.0) if k > 0 else 0.0
+
+
+class _EntropyWork(NamedTuple):
+    """The dual point v, its primal point p = softmax(2 (s - Sv) / t), their difference d = p - v, a step in v."""
+
+    v: Any
+    Sv: Any
+    p: Any
+    d: Any
+    Sd: Any
+    Sp: Any
+    step: Any
+    Sstep: Any
+    M: Any
+    L: Any
+    inverse: Any
+    order: Any
+
+
+@kernel
+def lime_path(blocks: Any, s: Any, known: Any, ks: Any, temperatures: Any, weights: Any, gaps: Any) -> None:
+    """Minimise [chen2010] Eq. (3.3), w'Sw - 2 s'w + t sum w log w on the simplex, S PSD, temperatures descending.
+
+    The dual value at v is -v'Sv - t log sum exp(2 (s - Sv) / t); the softmax p inside is the primal point, and the
+    duality gap is (p - v)'S(p - v), written to `gaps`. The temperature falls tenfold at most at a time.
+    """
+    n_queries, K = s.shape
+    work = _EntropyWork(
+        np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K), np.empty(K),
+        np.empty((K, K)), np.empty((K, K)), np.empty(K), np.arange(K),
+    )  # fmt: skip
+    for c in range(n_queries):
+        for n in range(ks.shape[0]):
+            k, scale = min(ks[n], known[c]), 0.0
+            for i in range(k):
+                work.v[i] = 1.0 / k
+                scale = max(scale, abs(blocks[c, i, i]), abs(s[c, i]))
+            _multiply(blocks[c], work.v, k, work.Sv)
+            t = np.inf
+            for r in range(temperatures.shape[0]):
+                target = max(temperatures[r], 1e-7 * scale)  # below, round-off decides the weights
+                while k > 0 and t != target:
+                    t = max(target, min(0.1 * t, scale))
+                    noise = EPS * scale * max(8.0 * k, scale / t)
+                    _maximise(blocks[c], s[c], k, t, noise if t == target else max(noise, 0.05 * t), work)
+                gap = 0.0
+                for i in range(k):
+                    gap += work.d[i] * work.Sd[i]
+                gaps[c, n, r] = max(gap, 0.0)
+                for i in range(K):
+                    weights[c, n, r, i] = work.p[i] if i < k else 0.0
+
+
+@kernel
+def _maximise(B: Any, s: Any, k: int, t: float, enough: float, work: Any) -> None:
+    """Take Newton steps in v at temperature t until max |S(p - v)| is `enough`."""
+    v, Sv, p, d, Sd, step, Sstep = work.v, work.Sv, work.p, work.d, work.Sd, work.step, work.Sstep
+    last = np.inf
+    for _ in range(60):
+        log_sum = _softmax(s, Sv, Sv, 0.0, k, t, p)
+        for i in range(k):
+            d[i] = p[i] - v[i]
+        _multiply(B, d, k, Sd)
+        worst = 0.0
+        for i in range(k):
+            worst = max(worst, abs(Sd[i]))
+        # The softmax magnifies round-off by 1/t: past that floor the residual no longer falls.
+        if worst <= enough or (worst < 1e-4 * t and worst > 0.5 * last):
+            return
+        last = worst
+        _newton_step(B, k, t, work)
+        _multiply(B, step, k, Sstep)
+        vSv = vSx = xSx = slope = 0.0
+        for i in range(k):
+            vSv += v[i] * Sv[i]
+            vSx += v[i] * Sstep[i]
+            xSx += step[i] * Sstep[i]
+            slope += 2.0 * d[i] * Sstep[i]
+        length, allowance = 1.0, 16.0 * EPS * (abs(log_sum) + abs(vSv))
+        for _ in range(40):
+            gain = log_sum - _softmax(s, Sv, Sstep, length, k, t, p) - 2.0 * length * vSx - length * length * xSx
+            if gain >= 1e-4 * length * slope - allowance:
+                break
+            length *= 0.5
+        for i in range(k):
+            v[i] += length * step[i]
+            Sv[i] += length * Sstep[i]
+
+
+@kernel
+def _newton_step(B: Any, k: int, t: float, work: Any) -> None:
+    """Write d - W (t/2 I + P W S W P)^-1 P W S d, where W = diag(p)^(1/2) and P = I - W 1 1'W."""
+    p, d, Sd, Sp, step, M, L, inverse = (
+        work.p, work.d, work.Sd, work.Sp, work.step, work.M, work.L, work.inverse,
+    )  # fmt: skip
+    pSp = pSd = 0.0
+    for i in range(k):
+        Sp[i] = work.Sv[i] + Sd[i]
+        pSp += p[i] * Sp[i]
+        pSd += p[i] * Sd[i]
+    for i in range(k):
+        root = p[i] ** 0.5
+        for j in range(i + 1):
+            M[i, j] = root * p[j] ** 0.5 * (B[i, j] - Sp[i] - Sp[j] + pSp)
+        step[i] = root * (Sd[i] - pSd)
+    grow_cholesky(M, 0.5 * t, EPS * t, True, work.order, np.intp(0), k, L, inverse)
+    forward_substitute(L, inverse, k, step)
+    back_substitute(L, inverse, k, step)
+    for i in range(k):
+        step[i] = d[i] - p[i] ** 0.5 * step[i]
+
+
+@kernel
+def _multiply(B: Any, x: Any, k: int, y: Any) -> None:
+    """Write y = B x for the leading k rows."""
+    for i in range(k):
+        row, total = B[i], 0.0
+        for j in range(k):
+            total += row[j] * x[j]
+        y[i] = total
+
+
+@kernel
+def _softmax(s: Any, Sv: Any, Sx: Any, length: float, k: int, t: float, p: Any) -> float:
+    """Write p proportional to exp(2 (s - Sv - length Sx) / t); return t times the log of the sum."""
+    top = -np.inf
+    for i in range(k):
+        p[i] = 2.0 * (s[i] - Sv[i] - length * Sx[i]) / t
+        top = max(top, p[i])
+    total = 0.0
+    for i in range(k):
+        p[i] = np.exp(p[i] - top)
+        total += p[i]
+    for i in range(k):
+        p[i] /= total
+    return t * (top + np.log(total))

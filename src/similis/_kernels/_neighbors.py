@@ -1,0 +1,255 @@
+"""The k largest of every row in one pass, in the order (value descending, index ascending)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from similis._kernels._jit import kernel
+
+__all__ = ["top_k", "class_sums", "vote_winners", "local_centroids"]
+
+
+@kernel
+def top_k(S: Any, sign: Any, row_fold: Any, col_fold: Any, indices: Any, values: Any) -> None:
+    """Rank the k largest ``sign * S[i, j]`` of each row i among the columns j with ``col_fold[j] != row_fold[i]``.
+
+    NaN is never selected; a row with fewer candidates than k ends in index -1 and value NaN. Columns are read in runs
+    of 64: those above a running threshold, if a run has any, join a buffer, and a buffer of 4 k or more is cut to its
+    k best, which raises the threshold. Everything keeps the column order, so ties need no second key.
+    """
+    n_rows, n_columns = S.shape
+    k = indices.shape[1]
+    room = 4 * k + 64
+    best, where = np.empty(room, S.dtype), np.empty(room, np.intp)
+    spare, spare_index = np.empty(room, S.dtype), np.empty(room, np.intp)
+    for i in range(n_rows):
+        fold = row_fold[i]
+        m: Any = np.intp(0)  # typed, so that the helpers compile once
+        best[0] = -np.inf
+        threshold = best[0]
+        for start in range(0, n_columns, 64):
+            run = S[i, start : min(start + 64, n_columns)]
+            above = 0
+            for a in range(run.shape[0]):  # counts vectorise; mostly there is none
+                above += sign * run[a] > threshold
+            if above == 0:
+                continue
+            for a in range(run.shape[0]):
+                value = sign * run[a]
+                if value > threshold and col_fold[start + a] != fold:
+                    best[m] = value
+                    where[m] = start + a
+                    m += 1
+            if m >= 4 * k:
+                m, threshold = _keep_largest(best, where, m, k, spare)
+        if m > k:
+            m, threshold = _keep_largest(best, where, m, k, spare)
+        _sort_descending(best, where, m, spare, spare_index)
+        for r in range(k):
+            indices[i, r] = where[r] if r < m else -1
+            values[i, r] = sign * best[r] if r < m else np.nan
+
+
+@kernel
+def _keep_largest(best: Any, where: Any, m: int, k: int, spare: Any) -> Any:
+    """Cut the first m pairs to the k largest, the earlier of equals first, in unchanged order; also the k-th value."""
+    threshold, above = _kth_largest(best, m, k, spare)
+    ties, kept = k - above, 0
+    for a in range(m):
+        value = best[a]
+        tied = value == threshold
+        best[kept] = value
+        where[kept] = where[a]
+        kept += (value > threshold) | (tied & (ties > 0))
+        ties -= tied
+    return k, threshold
+
+
+@kernel
+def _kth_largest(best: Any, m: int, k: int, x: Any) -> Any:
+    """Find the k-th largest of the first m numbers, and how many are larger; x is scratch.
+
+    Quickselect with a median of three: count, then compact one side without a branch.
+    """
+    for a in range(m):
+        x[a] = best[a]
+    above, size = 0, m
+    while True:
+        a, b, c = x[0], x[size // 2], x[size - 1]
+        pivot = max(min(a, b), min(max(a, b), c))
+        larger = equal = 0
+        for q in range(size):
+            larger += x[q] > pivot
+            equal += x[q] == pivot
+        if above + larger < k <= above + larger + equal:
+            return pivot, above + larger
+        kept = 0
+        if k <= above + larger:
+            for q in range(size):
+                value = x[q]
+                x[kept] = value
+                kept += value > pivot
+        else:
+            above += larger + equal
+            for q in range(size):
+                value = x[q]
+                x[kept] = value
+                kept += value < pivot
+        size = kept
+
+
+@kernel
+def _sort_descending(x: Any, where: Any, m: int, y: Any, y_index: Any) -> None:
+    """Sort the first m pairs by value, largest first, equals in unchanged order: runs of 32 by rank, then merges."""
+    for start in range(0, m, 32):
+        stop = min(start + 32, m)
+        run = x[start:stop]
+        for a in range(stop - start):
+            value, rank = run[a], start
+            for b in range(a):
+                rank += run[b] == value
+            for b in range(stop - start):
+                rank += run[b] > value
+            y[rank], y_index[rank] = value, where[start + a]
+        for a in range(start, stop):
+            x[a], where[a] = y[a], y_index[a]
+    width = 32
+    while width < m:
+        for start in range(0, m - width, 2 * width):
+            middle, end = start + width, min(start + 2 * width, m)
+            for a in range(start, middle):
+                y[a], y_index[a] = x[a], where[a]
+            left, right, out = start, middle, start
+            while left < middle and right < end:
+                later = x[right] > y[left]
+                x[out] = x[right] if later else y[left]
+                where[out] = where[right] if later else y_index[left]
+                right += later
+                left += not later
+                out += 1
+            while left < middle:
+                x[out], where[out] = y[left], y_index[left]
+                left += 1
+                out += 1
+        width *= 2
+
+
+@kernel
+def vote_winners(indices: Any, weights: Any, codes: Any, ks: Any, n_classes: int, winners: Any) -> None:
+    """Write ``winners[i, t]``, the class with the largest summed weight among the first ks[t] neighbours of row i.
+
+    Weights are non-negative, so a running sum only grows and the arg max is kept up to date: a class takes the lead
+    when it passes the leader, or equals it with a smaller code. Without weights (no columns) every vote counts 1. A
+    row without neighbours goes to class 0.
+    """
+    n_rows, n_ranks = indices.shape
+    weighted = weights.shape[1] > 0
+    sums = np.empty(n_classes)
+    for i in range(n_rows):
+        for c in range(n_classes):
+            sums[c] = 0.0
+        leader, t = 0, 0
+        for r in range(n_ranks):
+            j = indices[i, r]
+            if j < 0:
+                break
+            c = codes[j]
+            sums[c] += weights[i, r] if weighted else 1.0
+            if sums[c] > sums[leader] or (sums[c] == sums[leader] and c < leader):
+                leader = c
+            while t < ks.shape[0] and ks[t] == r + 1:
+                winners[i, t] = leader
+                t += 1
+        for rest in range(t, ks.shape[0]):
+            winners[i, rest] = leader
+
+
+@kernel
+def class_sums(indices: Any, weights: Any, codes: Any, ks: Any, sums: Any) -> None:
+    """Write ``sums[i, t, c]``, the summed weight of class c among the first ks[t] neighbours of row i.
+
+    [chen2010] Eq. (3.2) before normalisation. Without weights (no columns) every neighbour counts 1.
+    """
+    n_rows, n_ranks = indices.shape
+    n_classes = sums.shape[2]
+    weighted = weights.shape[1] > 0
+    running = np.empty(n_classes)
+    for i in range(n_rows):
+        for c in range(n_classes):
+            running[c] = 0.0
+        r = 0
+        for t in range(ks.shape[0]):
+            while r < min(ks[t], n_ranks) and indices[i, r] >= 0:
+                running[codes[indices[i, r]]] += weights[i, r] if weighted else 1.0
+                r += 1
+            for c in range(n_classes):
+                sums[i, t, c] = running[c]
+
+
+@kernel
+def local_centroids(
+    S: Any, sign: float, codes: Any, indices: Any, values: Any, ks: Any, n_classes: int, winners: Any, chosen: Any
+) -> None:
+    """Write ``winners[i, t]``, the class whose centroid among the first ks[t] neighbours is the most similar to i.
+
+    Neighbourhoods are nested, so the sums s(z, mu) over the members z of mu's class grow by one row and one column
+    a neighbour. Centroid: the largest mean over known entries, the nearer to the query among equals. Equal
+    similarity to two centroids is decided by the larger class count, then the smaller code. ``chosen[i, t, c]``
+    receives the centroid's index (-1: class absent), unless it has no columns.
+    """
+    n_rows, n_ranks = indices.shape
+    total, known = np.empty(n_ranks), np.empty(n_ranks)
+    count, best_rank = np.empty(n_classes, np.intp), np.empty(n_classes, np.intp)
+    best_mean = np.empty(n_classes)
+    for i in range(n_rows):
+        count[:] = 0
+        r = 0
+        for t in range(ks.shape[0]):
+            while r < min(ks[t], n_ranks) and indices[i, r] >= 0:
+                _add_member(S, sign, codes, indices[i], r, total, known)
+                count[codes[indices[i, r]]] += 1
+                r += 1
+            best_rank[:] = -1
+            for q in range(r):
+                c = codes[indices[i, q]]
+                mean = total[q] / known[q] if known[q] > 0 else -np.inf
+                if best_rank[c] < 0 or mean - 1e-12 * max(1.0, abs(mean)) > best_mean[c]:
+                    best_rank[c], best_mean[c] = q, mean
+            winners[i, t] = _nearest(values[i], sign, best_rank, count)
+            for c in range(chosen.shape[2]):
+                chosen[i, t, c] = indices[i, best_rank[c]] if best_rank[c] >= 0 else -1
+
+
+@kernel
+def _add_member(S: Any, sign: float, codes: Any, row: Any, r: int, total: Any, known: Any) -> None:
+    """Let the r-th neighbour join its class: it adds to the others' sums and they to its own."""
+    j = row[r]
+    total[r], known[r] = 0.0, 0.0
+    for q in range(r + 1):
+        z = row[q]
+        if codes[z] == codes[j]:
+            to_new, to_old = S[z, j], S[j, z]
+            if not np.isnan(to_new):
+                total[r] += sign * to_new
+                known[r] += 1
+            if q < r and not np.isnan(to_old):
+                total[q] += sign * to_old
+                known[q] += 1
+
+
+@kernel
+def _nearest(values: Any, sign: float, best_rank: Any, count: Any) -> Any:
+    """Class of the most similar centroid; ties by class count, then by the smaller code."""
+    winner = -1
+    for c in range(best_rank.shape[0]):
+        if best_rank[c] < 0:
+            continue
+        if winner < 0:
+            winner = c
+            continue
+        here, there = sign * values[best_rank[c]], sign * values[best_rank[winner]]
+        if here > there or (here == there and count[c] > count[winner]):
+            winner = c
+    return max(winner, 0)

@@ -1,0 +1,227 @@
+"""Weighted point sets: greedy matching of near points, intersections of histograms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from similis._kernels._jit import kernel
+
+__all__ = ["greedy_matches", "shared_counts", "transport_costs"]
+
+
+@kernel
+def greedy_matches(M: Any, p: Any, q: Any, starts: Any, flips: Any, out: Any) -> None:
+    """Match one set with many, nearest pairs first: ``out[j] = sum s_ab M[a, b]`` with s_ab what both have left.
+
+    Set j has the columns ``starts[j]:starts[j + 1]`` of M and weights of q. Equal distances are taken by a, then b;
+    by b, then a where ``flips[j]``.
+    """
+    k = p.shape[0]
+    for j in range(starts.shape[0] - 1):
+        s, n = starts[j], starts[j + 1] - starts[j]
+        block = np.empty(k * n)
+        for a in range(k):
+            for b in range(n):
+                block[b * k + a if flips[j] else a * n + b] = M[a, s + b]
+        left, right = p.copy(), q[s : s + n].copy()
+        total = 0.0
+        for place in np.argsort(block, kind="mergesort"):
+            a, b = (place % k, place // k) if flips[j] else (place // n, place % n)
+            moved = min(left[a], right[b])
+            if moved > 0:
+                total += moved * block[place]
+                left[a] -= moved
+                right[b] -= moved
+        out[j] = total
+
+
+@kernel
+def shared_counts(
+    x: Any,
+    x_count: Any,
+    x_start: Any,
+    z: Any,
+    z_count: Any,
+    z_start: Any,
+    start: int,
+    stop: int,
+    mirror: bool,
+    out: Any,
+) -> None:
+    """Fill ``out[i, j]`` with the sum of the smaller counts of the bins that both objects have; bins are sorted."""
+    for i in range(start, stop):
+        for j in range(i if mirror else 0, z_start.shape[0] - 1):
+            a, b, total = x_start[i], z_start[j], 0.0
+            while a < x_start[i + 1] and b < z_start[j + 1]:
+                if x[a] == z[b]:
+                    total += min(x_count[a], z_count[b])
+                    a += 1
+                    b += 1
+                elif x[a] < z[b]:
+                    a += 1
+                else:
+                    b += 1
+            out[i, j] = total
+
+
+PARENT, CHILD, NEXT, BEFORE, DEPTH = range(5)
+
+
+@kernel
+def transport_costs(M: Any, a: Any, b: Any, starts: Any, out: Any) -> None:
+    """Write ``out[j] = min <F, M_j>`` over F >= 0 with row sums a and column sums b_j; NaN where it took too long.
+
+    M_j and b_j are columns ``starts[j]`` to ``starts[j + 1]`` of `M` and `b`; weights of either side sum to one.
+    """
+    for j in range(out.shape[0]):
+        C, demand = M[:, starts[j] : starts[j + 1]].copy(), b[starts[j] : starts[j + 1]]
+        size = C.shape[0] + C.shape[1]
+        tree, flow, price = np.full((5, size), -1), np.zeros(size), np.zeros(size)
+        _first_tree(C, a, demand, tree, flow, price)
+        out[j] = _improve(C, tree, flow, price)
+
+
+@kernel
+def _first_tree(C: Any, a: Any, b: Any, tree: Any, flow: Any, price: Any) -> None:
+    """Serve each row by its cheapest columns; every step ends a row or a column, never both, which makes a tree."""
+    m, n = C.shape
+    supply, demand, waiting = a.copy(), b.copy(), np.ones(n, np.bool_)
+    rows, columns, sent = np.empty(m + n - 1, np.intp), np.empty(m + n - 1, np.intp), np.empty(m + n - 1)
+    n_waiting, i = n, 0
+    for arc in range(m + n - 1):
+        best, k = np.inf, 0
+        for candidate in range(n):
+            if waiting[candidate] and C[i, candidate] < best:
+                best, k = C[i, candidate], candidate
+        rows[arc], columns[arc], sent[arc] = i, m + k, min(supply[i], demand[k])
+        supply[i] -= sent[arc]
+        demand[k] -= sent[arc]
+        if i < m - 1 and (n_waiting == 1 or supply[i] <= 0.0):
+            i += 1
+        else:
+            waiting[k] = False
+            n_waiting -= 1
+    depth, left = tree[DEPTH], m + n - 1
+    depth[0] = 0
+    while left > 0:  # hang what touches the tree, and keep the rest for the next round
+        kept = 0
+        for arc in range(left):
+            i, k = rows[arc], columns[arc]
+            if depth[i] < 0 and depth[k] < 0:
+                rows[kept], columns[kept], sent[kept] = i, k, sent[arc]
+                kept += 1
+            else:
+                v, above = (k, i) if depth[k] < 0 else (i, k)
+                _hang(tree, v, above)
+                flow[v], depth[v], price[v] = sent[arc], depth[above] + 1, C[i, k - m] - price[above]
+        left = kept
+
+
+@kernel
+def _hang(tree: Any, v: int, above: int) -> None:
+    """Make v the first child of `above`."""
+    after = tree[CHILD, above]
+    tree[PARENT, v], tree[NEXT, v], tree[BEFORE, v], tree[CHILD, above] = above, after, -1, v
+    if after >= 0:
+        tree[BEFORE, after] = v
+
+
+@kernel
+def _unhang(tree: Any, v: int) -> None:
+    """Take v from among the children of its parent."""
+    before, after = tree[BEFORE, v], tree[NEXT, v]
+    if before >= 0:
+        tree[NEXT, before] = after
+    else:
+        tree[CHILD, tree[PARENT, v]] = after
+    if after >= 0:
+        tree[BEFORE, after] = before
+
+
+@kernel
+def _improve(C: Any, tree: Any, flow: Any, price: Any) -> float:
+    """Exchange arcs, row by row the one that promises most, until none promises anything; the cost of the flow."""
+    m, n = C.shape
+    tolerance, limit = 1e-13 * np.abs(C).max(), 1000 + 100 * (m + n)
+    i = idle = pivots = 0
+    while idle < m:
+        best, at = -tolerance, -1
+        for k in range(n):
+            reduced = C[i, k] - price[i] - price[m + k]
+            if reduced < best:
+                best, at = reduced, k
+        if at < 0:
+            idle += 1
+        else:
+            idle = 0
+            pivots += 1
+            if pivots > limit:
+                return np.nan
+            _follow(C, _exchange(i, m + at, m, tree, flow), tree, price)
+        i = (i + 1) % m
+    total = 0.0
+    for v in range(1, m + n):
+        total += flow[v] * _cost(C, v, tree[PARENT, v])
+    return total
+
+
+@kernel
+def _exchange(row: int, column: int, m: int, tree: Any, flow: Any) -> int:
+    """Send as much as possible along the new arc and back through the tree; what is emptied first leaves it.
+
+    Returns the end of the new arc that hangs from the other one now.
+    """
+    parent, depth = tree[PARENT], tree[DEPTH]
+    x, y, least, leaving, start = row, column, np.inf, -1, row
+    while x != y:  # on the way up from the row, arcs above rows carry less; from the column, those above columns
+        if depth[x] >= depth[y]:
+            if x < m and flow[x] < least:
+                least, leaving, start = flow[x], x, row
+            x = parent[x]
+        else:
+            if y >= m and flow[y] < least:
+                least, leaving, start = flow[y], y, column
+            y = parent[y]
+    top, x, y = x, row, column
+    while x != top:
+        flow[x] += -least if x < m else least
+        x = parent[x]
+    while y != top:
+        flow[y] += -least if y >= m else least
+        y = parent[y]
+    v, above, carried = start, column if start == row else row, least
+    while True:
+        old_parent, old_flow = parent[v], flow[v]
+        _unhang(tree, v)
+        _hang(tree, v, above)
+        flow[v] = carried
+        if v == leaving:
+            return start
+        v, above, carried = old_parent, v, old_flow
+
+
+@kernel
+def _follow(C: Any, start: int, tree: Any, price: Any) -> None:
+    """Depths and prices of `start` and all nodes below it, from their parents'."""
+    parent, child, after, depth = tree[PARENT], tree[CHILD], tree[NEXT], tree[DEPTH]
+    v = start
+    while True:
+        above = parent[v]
+        depth[v], price[v] = depth[above] + 1, _cost(C, v, above) - price[above]
+        if child[v] >= 0:
+            v = child[v]
+            continue
+        while v != start and after[v] < 0:
+            v = parent[v]
+        if v == start:
+            return
+        v = after[v]
+
+
+@kernel
+def _cost(C: Any, v: int, w: int) -> float:
+    """What the arc between a row and a column costs."""
+    m = C.shape[0]
+    return C[v, w - m] if v < m else C[w, v - m]

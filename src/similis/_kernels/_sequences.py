@@ -1,0 +1,99 @@
+"""Weighted edit distance of sequences that lie one after another in one array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from similis._kernels._jit import kernel
+
+__all__ = ["edit_distances", "warping_distances"]
+
+
+@kernel
+def edit_distances(
+    x: Any,
+    x_class: Any,
+    x_start: Any,
+    z: Any,
+    z_class: Any,
+    z_start: Any,
+    insert: Any,
+    delete: Any,
+    substitute: Any,
+    start: int,
+    stop: int,
+    mirror: bool,
+    out: Any,
+) -> None:
+    """Fill ``out[i, j]``, j from i on with `mirror`, with the least cost of turning sequence i into sequence j.
+
+    Symbols are equal when their numbers are; what an edit costs depends on the symbols' classes:
+    ``D[a, b] = min(D[a-1, b] + delete[x_a], D[a, b-1] + insert[z_b], D[a-1, b-1] + change)``, where `change` is
+    ``substitute[x_a, z_b]``, and 0 where x_a equals z_b.
+    """
+    n = z_start.shape[0] - 1
+    longest = 0
+    for j in range(n):
+        longest = max(longest, z_start[j + 1] - z_start[j])
+    D = np.empty(longest + 1)
+    for i in range(start, stop):
+        for j in range(i if mirror else 0, n):
+            b0, width = z_start[j], z_start[j + 1] - z_start[j]
+            D[0] = 0.0
+            for b in range(width):
+                D[b + 1] = D[b] + insert[z_class[b0 + b]]
+            for a in range(x_start[i], x_start[i + 1]):
+                diagonal, gone = D[0], delete[x_class[a]]
+                D[0] = left = diagonal + gone
+                for b in range(width):
+                    above = D[b + 1]
+                    change = diagonal
+                    if x[a] != z[b0 + b]:
+                        change += substitute[x_class[a], z_class[b0 + b]]
+                    left = min(min(above + gone, left + insert[z_class[b0 + b]]), change)
+                    D[b + 1] = left
+                    diagonal = above
+            out[i, j] = D[width]
+
+
+@kernel
+def squared(x: Any, z: Any) -> float:
+    """Squared Euclidean distance of two moments."""
+    total = 0.0
+    for k in range(x.shape[0]):
+        total += (x[k] - z[k]) * (x[k] - z[k])
+    return total
+
+
+@kernel
+def warping_distances(
+    x: Any, x_start: Any, z: Any, z_start: Any, window: int, start: int, stop: int, mirror: bool, out: Any
+) -> None:
+    """Fill ``out[i, j]`` with the root of the least sum of squares over warping paths within a band.
+
+    ``D[a, b] = |x_a - z_b|^2 + min(D[a-1, b-1], D[a-1, b], D[a, b-1])``, |a - b| at most `window` or the difference of
+    the lengths, whichever is larger; a negative window is none.
+    """
+    longest = 0
+    for j in range(z_start.shape[0] - 1):
+        longest = max(longest, z_start[j + 1] - z_start[j])
+    D = np.empty(longest + 1)
+    for i in range(start, stop):
+        m = x_start[i + 1] - x_start[i]
+        for j in range(i if mirror else 0, z_start.shape[0] - 1):
+            n = z_start[j + 1] - z_start[j]
+            band = max(m, n) if window < 0 else max(window, abs(m - n))
+            D[: n + 1] = np.inf
+            D[0] = 0.0
+            for a in range(m):
+                first, last = max(0, a - band), min(n, a + band + 1)
+                diagonal = D[first]
+                # Nothing left of the band: a path that was there would have left it.
+                D[first] = np.inf
+                for b in range(first, last):
+                    above = D[b + 1]
+                    D[b + 1] = squared(x[x_start[i] + a], z[z_start[j] + b]) + min(diagonal, min(above, D[b]))
+                    diagonal = above
+            out[i, j] = np.sqrt(D[n])

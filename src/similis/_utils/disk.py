@@ -1,0 +1,83 @@
+"""Arrays on disk: those indexed chunk by chunk, as zarr's are, become plain arrays; parts of large ones stay there."""
+
+from __future__ import annotations
+
+import itertools
+import mmap
+import os
+import tempfile
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from similis._utils.threads import row_blocks
+
+__all__ = ["take_block", "is_stored", "load_stored", "on_disk", "allocate", "as_contiguous_map"]
+
+_IN_MEMORY = 2**26  # bytes up to which no scratch file is worth while
+_PART = 2**20  # the same for parts of a matrix that is on disk, of which there may be many
+
+
+def is_stored(X: Any) -> bool:
+    """Whether this is a chunked array on disk, read where it is indexed."""
+    return hasattr(X, "oindex") and hasattr(X, "chunks") and hasattr(X, "shape")
+
+
+def on_disk(A: Any) -> bool:
+    """Whether an array's values are a file that is mapped, whatever views were taken of it."""
+    while isinstance(A, np.ndarray):
+        A = A.base
+    return isinstance(A, mmap.mmap)
+
+
+def allocate(shape: tuple[int, ...], dtype: DTypeLike, *, part: bool = False) -> NDArray[Any]:
+    """An array to be filled: in memory if it is small, a `part` among many if very small, else a map of a scratch file.
+
+    The file is in the folder for temporary files (TMPDIR) and nameless: its room is free again when the array is gone.
+    """
+    n_bytes = np.dtype(dtype).itemsize * int(np.prod(shape, dtype=np.int64))
+    if n_bytes <= (min(_PART, _IN_MEMORY) if part else _IN_MEMORY):
+        return np.empty(shape, dtype)
+    with tempfile.TemporaryFile() as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, n_bytes)  # a full disk is an error here, a crash in a mapped page
+        return np.memmap(file, dtype, mode="r+", shape=shape)
+
+
+def load_stored(X: Any, rows: slice | None = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """The values of a chunked array, or of some of its rows: in memory if few, else on disk again, chunk by chunk.
+
+    `out`, from an earlier call for as many rows or more, is written over where they are many.
+    """
+    first, stop = (0, X.shape[0]) if rows is None else (rows.start, rows.stop)
+    shape = (stop - first, *X.shape[1:])
+    dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    if dtype.itemsize * int(np.prod(shape, dtype=np.int64)) <= _IN_MEMORY:
+        return np.asarray(X[first:stop], dtype=dtype)
+    out = allocate(shape, dtype) if out is None else out
+    steps = [[slice(a, a + step) for a in range(0, extent, step)] for extent, step in zip(shape, X.chunks)]
+    for top, *others in itertools.product(*steps):
+        source = slice(first + top.start, min(first + top.stop, stop))
+        out[top.start : top.start + source.stop - source.start, *others] = X[source, *others]
+    return out
+
+
+def as_contiguous_map(A: NDArray[Any]) -> NDArray[Any]:
+    """A map with whole rows of float32 or float64: itself, or a copy that is on disk if it is large."""
+    if A.flags.c_contiguous and A.dtype in (np.float32, np.float64):
+        return A
+    out = allocate(A.shape, A.dtype if A.dtype == np.float32 else np.float64)
+    for rows in row_blocks(len(A), int(np.prod(A.shape[1:]))):
+        out[rows] = A[rows]
+    return out
+
+
+def take_block(A: NDArray[Any], rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[Any]:
+    """A copy of the block of some rows and columns; on disk, if it is large and A is there."""
+    if not on_disk(A):
+        return A[np.ix_(rows, columns)]
+    out = allocate((len(rows), len(columns), *A.shape[2:]), A.dtype, part=True)
+    for some in row_blocks(len(rows), len(columns)):
+        out[some] = A[np.ix_(rows[some], columns)]
+    return out

@@ -1,0 +1,47 @@
+"""Warnings that point at the user's line, however many layers of estimators and pipelines lie between."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+__all__ = ["warn_user", "progress_bar", "track"]
+
+_LAYERS = ("similis", "sklearn", "joblib")
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the nearest frame outside similis, scikit-learn and joblib."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _LAYERS:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+T = TypeVar("T")
+
+
+@contextmanager
+def progress_bar(total: int, description: str, *, transient: bool = False) -> Iterator[Callable[[int], object]]:
+    """A bar, moved on by calling what it gives with a number; a `transient` one vanishes in the end."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=transient) as bar:
+        task = bar.add_task(description, total=total)
+        yield lambda n: bar.advance(task, n)
+
+
+def track(items: Iterable[T], *, total: int, description: str, enabled: bool = True) -> Iterator[T]:
+    """Yield `items` and, if `enabled`, draw how many of `total` are done and how long the rest will take."""
+    if not enabled:
+        yield from items
+        return
+    with progress_bar(total, description, transient=True) as advance:
+        for item in items:
+            yield item
+            advance(1)

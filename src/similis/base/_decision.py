@@ -1,0 +1,110 @@
+"""Priors, costs and the decision that minimises expected cost: shared by every probabilistic classifier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _check_sample_weight
+
+from similis._utils.messages import warn_user
+from similis.base._params import at_least
+from similis.base._validation import quote
+from similis.exceptions import ProximityError
+
+__all__ = [
+    "check_costs",
+    "class_priors",
+    "least_cost",
+    "as_float_array",
+    "check_class_weights",
+    "as_integer_k",
+    "clip_n_neighbors",
+    "max_neighbors",
+]
+
+
+def class_priors(priors: Any, class_counts: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+    """Turn the `priors` parameter into one probability per class.
+
+    None gives the training frequencies, ``"laplace"`` adds one to each count, an array is taken as given.
+    """
+    counts = np.asarray(class_counts, dtype=np.float64)
+    if priors is None:
+        return counts / counts.sum()
+    if isinstance(priors, str):
+        if priors != "laplace":
+            raise ProximityError(f"priors must be None, 'laplace' or one probability per class. Got {priors!r}.")
+        return (counts + 1) / (counts + 1).sum()
+    given = as_float_array(priors, "priors")
+    if given.shape != counts.shape:
+        raise ProximityError(f"priors must hold one probability per class, {counts.size}. Got shape {given.shape}.")
+    if not (np.isfinite(given).all() and (given >= 0).all() and given.sum() > 0):
+        raise ProximityError("priors must be finite, not negative and not all zero.")
+    if not np.isclose(given.sum(), 1.0):
+        raise ProximityError(f"priors must sum to 1. Got a sum of {given.sum():.6g}.")
+    return given / given.sum()
+
+
+def check_costs(costs: Any, n_classes: int) -> NDArray[np.float64] | None:
+    """Check the `costs` parameter: ``costs[f, g]`` is the cost of saying f when g is true."""
+    if costs is None:
+        return None
+    C = as_float_array(costs, "costs")
+    if C.shape != (n_classes, n_classes):
+        raise ProximityError(f"costs must be a {n_classes} x {n_classes} matrix, one row per answer. Got {C.shape}.")
+    if not np.isfinite(C).all():
+        raise ProximityError("costs must be finite numbers.")
+    return C
+
+
+def least_cost(proba: NDArray[Any], costs: NDArray[np.float64] | None) -> NDArray[np.intp]:
+    """Class code with the least expected cost; the earlier class wins a tie."""
+    if costs is None:
+        return np.argmax(proba, axis=1)
+    # [cazzanti2007] Eq. (3.2) -> argmin_f sum_g C(f, g) P(g | x); the paper prints arg max in places.
+    return np.argmin(proba @ costs.T, axis=1)
+
+
+def as_float_array(values: Any, name: str) -> NDArray[np.float64]:
+    """The numbers that the parameter `name` holds."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ProximityError(f"{name} must hold numbers, in rows of equal length. Got {str(values)[:60]!r}.") from None
+
+
+def check_class_weights(
+    sample_weight: Any, S: NDArray[Any], codes: NDArray[np.intp], classes: NDArray[Any]
+) -> NDArray[np.float64]:
+    """One weight per object, not negative and not all zero in any class; ones for None."""
+    if sample_weight is None:
+        return np.ones(len(codes))
+    given = as_float_array(sample_weight, "sample_weight")
+    weight = _check_sample_weight(given, S, dtype=np.float64, ensure_non_negative=True)
+    empty = np.bincount(codes, weights=weight, minlength=len(classes)) == 0
+    if empty.any():
+        raise ProximityError(f"sample_weight must not be all zero in a class; it is in {quote(classes[empty][0])}.")
+    return np.asarray(weight)
+
+
+def as_integer_k(n_neighbors: Any) -> int:
+    """The number of neighbours that a call names."""
+    if not at_least(1).is_satisfied_by(n_neighbors):
+        raise ProximityError(f"n_neighbors must be an integer of at least 1. Got {quote(n_neighbors)[:60]}.")
+    return int(n_neighbors)
+
+
+def clip_n_neighbors(n: int, n_neighbors: int) -> int:
+    """k, or the number of training objects where there are fewer; said in a warning."""
+    if n_neighbors > n:
+        warn_user(
+            "n_neighbors exceeds the number of training objects and is cut to it (see n_neighbors_).", UserWarning
+        )
+    return min(int(n_neighbors), n)
+
+
+def max_neighbors(n: int, test_fold: NDArray[np.intp] | None) -> int:
+    """The largest number of training objects that a row can see: all, or those outside the smallest fold."""
+    return n if test_fold is None else n - int(np.bincount(test_fold).min())

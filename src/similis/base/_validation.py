@@ -1,0 +1,438 @@
+"""What the entries of a matrix must be: finite or declared missing, of a sign and size that can be computed with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+
+from similis._utils.disk import as_contiguous_map, is_stored, load_stored, on_disk
+from similis._utils.messages import warn_user
+from similis.exceptions import KindWarning, ProximityError
+
+__all__ = [
+    "LARGEST",
+    "Kind",
+    "check_not_vanishing",
+    "check_values",
+    "first_position",
+    "describe_position",
+    "check_block",
+    "check_labels",
+    "check_proximity",
+    "check_query",
+    "check_stack_width",
+    "check_table",
+    "quote",
+]
+
+Kind = Literal["similarity", "dissimilarity"]
+LARGEST = {8: 1e140, 4: 1e15}  # by bytes of an entry: squares, and sums of many of them, are finite
+_LEAST = {8: 1e-290, 4: 1e-36}  # of the largest entry: reciprocals are finite
+
+
+def check_values(A: NDArray[Any], *, kind: Kind | None, allow_missing: bool, who: str) -> float:
+    """Refuse infinite, missing and negative entries where they may not stand, and name the first; return A's square."""
+    # The sum of squares is finite for finite entries of a sensible size: one product settles the usual case.
+    largest = LARGEST[4 if A.dtype == np.float32 else 8]
+    with np.errstate(all="ignore"):
+        square = float(np.vdot(A, A))
+    suspicious = not square <= largest**2
+    if suspicious:
+        if np.isinf(A).any():
+            raise ProximityError(
+                f"{who} needs finite numbers. Got infinity (inf) at {first_position(np.isinf(A))}. Use NaN for a "
+                "missing entry, or a large finite number."
+            )
+        if not allow_missing and np.isnan(A).any():
+            raise ProximityError(
+                f"{who} does not accept missing entries. Got NaN at {first_position(np.isnan(A))}. Fill them with "
+                "complete_kernel, or use an estimator that allows them, such as SimilarityKNN."
+            )
+        if np.nanmax(A, initial=0.0) > largest or np.nanmin(A, initial=0.0) < -largest:
+            more = ", or give it as float64" if A.dtype == np.float32 else ""
+            raise ProximityError(
+                f"{who} needs entries of at most {largest:g}, so that their squares can be added up. Got a larger one "
+                f"at {first_position(np.abs(A) > largest)}. Divide the matrix by a constant{more}."
+            )
+    least = np.nanmin if suspicious else np.min  # without NaN, which is faster
+    if kind == "dissimilarity" and A.size and least(A, initial=0.0) < 0:
+        where = first_position(A < 0)
+        raise ProximityError(
+            f"Negative values in data passed to {who}: dissimilarities must not be below zero. Got one at {where}. "
+            "If these are similarities, say kind='similarity' or convert with ToDissimilarity."
+        )
+    return square
+
+
+def check_not_vanishing(A: NDArray[Any], square: float, who: str) -> None:
+    """Refuse a training matrix that is not zero, but so nearly that a quotient by its entries overflows."""
+    if A.size and not square:
+        least = _LEAST[4 if A.dtype == np.float32 else 8]
+        if 0 < np.abs(A).max() < least:
+            raise ProximityError(
+                f"{who} needs a matrix that is zero, or whose largest entry is above {least:g}, so that it can be "
+                f"divided by. Got {np.abs(A).max():g} as the largest. Multiply the matrix by a constant."
+            )
+
+
+def first_position(mask: NDArray[np.bool_]) -> str:
+    """Where a mask is True for the first time, in words."""
+    return describe_position(np.unravel_index(int(np.argmax(mask)), mask.shape))
+
+
+def describe_position(index: Iterable[Any]) -> str:
+    """The place of an entry, in words."""
+    return ", ".join(f"{name} {int(i)}" for name, i in zip(("row", "column", "slice"), index))
+
+
+_DTYPES = (np.float64, np.float32)
+
+
+def check_proximity(
+    S: ArrayLike,
+    *,
+    kind: Kind | None = None,
+    allow_missing: bool = False,
+    allow_stack: bool = False,
+    accept_sparse: bool = False,
+    estimator: Any = None,
+) -> NDArray[Any]:
+    """Check a training matrix: one row and one column per object.
+
+    Parameters
+    ----------
+    S : array-like of shape (n, n), or (n, n, q) with `allow_stack`
+        Proximities of the training objects. Arrays, memory maps, lists, pandas and polars frames; scipy sparse
+        with `accept_sparse`, where an absent entry is a similarity of zero but an unknown dissimilarity.
+    kind : {"similarity", "dissimilarity"} or None
+        Dissimilarities must not be negative. A matrix that is plainly of the other kind draws a warning. None
+        checks neither.
+    allow_missing : bool, default=False
+        Whether NaN may stand for an unknown entry.
+    allow_stack : bool, default=False
+        Whether several matrices over the same objects, n x n x q, are welcome.
+    accept_sparse : bool, default=False
+        Whether a scipy sparse matrix is welcome; it is returned dense.
+    estimator : estimator, optional
+        Receives ``n_features_in_`` and ``feature_names_in_``; named in messages.
+
+    Returns
+    -------
+    ndarray
+        C-contiguous float64 or float32; not copied where it already is.
+
+    Raises
+    ------
+    ProximityError
+        With one sentence: what must hold, what was got, what to do.
+
+    Examples
+    --------
+    >>> from similis.proximity import check_proximity
+    >>> check_proximity([[1, 2], [2, 1]])
+    array([[1., 2.],
+           [2., 1.]])
+    """
+    _check_ids(S)
+    A = _to_array(S, estimator=estimator, reset=True, allow_stack=allow_stack, accept_sparse=accept_sparse, kind=kind)
+    square = check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator))
+    check_not_vanishing(A, square, _who(estimator))
+    if A.shape[0] != A.shape[1]:
+        raise ProximityError(
+            f"{_who(estimator)} needs a square matrix at fit, one row and one column per training object. Got shape "
+            f"{A.shape}. To start from features or other objects, put Pairwise(measure) in front; in a meta-estimator "
+            "that slices rows only, Pairwise(FromMatrix(S))."
+        )
+    if kind is not None and A.ndim == 2:
+        _warn_if_other_kind(A, kind)
+    return A
+
+
+def check_query(
+    X: ArrayLike,
+    estimator: Any,
+    *,
+    kind: Kind | None = None,
+    allow_missing: bool = False,
+    allow_stack: bool = False,
+    accept_sparse: bool = False,
+) -> NDArray[Any]:
+    """Check new rows: one row per new object, one column per training object of a fitted `estimator`.
+
+    The other parameters and the result are those of :func:`check_proximity`.
+    """
+    check_is_fitted(estimator)
+    n = int(estimator.n_features_in_)
+    X = _with_shape(X)
+    shape = getattr(X, "shape", None)
+    if shape is not None and len(shape) >= 2 and shape[1] != n:
+        hint = "one column per training object"
+        if shape[0] == n:
+            hint += f". Its shape {tuple(shape)} looks transposed: rows are new objects; pass the transpose"
+        if isinstance(X, np.ndarray) and X.dtype.kind == "f":  # scikit-learn wants NaN named before the width
+            check_values(X, kind=None, allow_missing=allow_missing, who=_who(estimator))
+        raise ProximityError(
+            f"X has {shape[1]} features, but {type(estimator).__name__} is expecting {n} features as input, {hint}."
+        )
+    if _is_ready(X) and not hasattr(estimator, "feature_names_in_"):
+        A = np.asarray(X)  # nothing is left for scikit-learn to do
+    else:
+        A = _to_array(
+            X, estimator=estimator, reset=False, allow_stack=allow_stack, accept_sparse=accept_sparse, kind=kind
+        )
+    check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator))
+    return A
+
+
+def check_block(
+    X: ArrayLike,
+    *,
+    kind: Kind | None = None,
+    who: str | None = None,
+    accept_sparse: bool = False,
+    estimator: Any = None,
+) -> NDArray[Any]:
+    """Check a block of any width: proximities of some objects, a row each, to others; `who` is named in messages.
+
+    An `estimator` receives ``n_features_in_`` and ``feature_names_in_``.
+    """
+    A = _to_array(X, estimator=estimator, reset=True, allow_stack=False, accept_sparse=accept_sparse, kind=kind)
+    square = check_values(A, kind=kind, allow_missing=False, who=who or _who(estimator))
+    check_not_vanishing(A, square, who or _who(estimator))
+    return A
+
+
+def check_table(X: Any, who: str, **options: Any) -> Any:
+    """Check rows by scikit-learn's ``check_array`` with these options; refusals are in our words."""
+    try:
+        return check_array(X, estimator=who, ensure_all_finite=False, **options)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise _in_one_sentence(error, X, who) from None
+
+
+def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Check class labels of `n` objects; return the sorted classes and each object's class code."""
+    if y is None:
+        raise ProximityError(f"{who} requires y to be passed, but the target y is None.")
+    if getattr(getattr(y, "dtype", None), "kind", "") in ("c", "m", "V"):
+        what = "Complex data not supported: " if y.dtype.kind == "c" else ""  # the words scikit-learn looks for
+        raise ProximityError(f"{what}y must hold labels: text, numbers or booleans. Got dtype {str(y.dtype)[:60]}.")
+    y = column_or_1d(y, warn=True)
+    if y.shape[0] != n:
+        raise ProximityError(f"y must hold one label per object. Got {y.shape[0]} labels for {n} objects.")
+    if y.dtype == object and any(label is None or label != label for label in y):
+        i = next(i for i, label in enumerate(y) if label is None or label != label)
+        raise ProximityError(f"y must hold a label for every object. Object {i} has none; leave it out.")
+    try:
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+    except TypeError:  # Python cannot sort them
+        types = sorted({type(label).__name__ for label in y})[:3]
+        raise ProximityError(f"y must hold labels of one type. Got {' and '.join(types)}; use one of them.") from None
+    if not n:
+        raise ProximityError(f"{who} needs at least one object. Got none.")
+    if len(classes) < min_classes:
+        raise ProximityError(
+            f"{who} needs at least {min_classes} classes to tell apart; y holds only one class, {quote(classes[0])}."
+        )
+    return classes, codes
+
+
+def check_stack_width(A: NDArray[Any], n_slices: int, estimator: Any) -> None:
+    """Refuse a stack whose number of slices differs from the one seen at fit."""
+    got = A.shape[2] if A.ndim == 3 else 1
+    if got != n_slices:
+        raise ProximityError(
+            f"{_who(estimator)} was fitted on a stack of {n_slices} matrices and must get as many. Got {got}."
+        )
+
+
+def quote(value: Any) -> str:
+    """A label or number as a user would write it, without NumPy's wrapping."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def _who(estimator: Any) -> str:
+    return "A proximity matrix" if estimator is None else type(estimator).__name__
+
+
+def _to_array(
+    X: Any, *, estimator: Any, reset: bool, allow_stack: bool, accept_sparse: bool, kind: Kind | None
+) -> NDArray[Any]:
+    """Convert to a dense float array through scikit-learn's own check, with our words for text in a cell."""
+    options: dict[str, Any] = {
+        "accept_sparse": ["csr"] if accept_sparse else False,
+        "dtype": np.float32 if _is_float32_frame(X) else _DTYPES,
+        "order": "C",
+        "ensure_all_finite": False,
+        "allow_nd": allow_stack,
+    }
+    who = _who(estimator)
+    X = _with_shape(X)
+    _check_type(X, who)
+    if not allow_stack and getattr(X, "ndim", 2) == 3:
+        raise ProximityError(
+            f"Found array with dim 3, while dim <= 2 is required: {who} reads one matrix, not a stack of several. Got "
+            f"shape {X.shape}."
+        )
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)  # masked is missing
+    try:
+        A = check_array(X, **options) if estimator is None else validate_data(estimator, X, reset=reset, **options)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise _in_one_sentence(error, X, who) from None
+    if sparse.issparse(A):
+        A = _densify(A, missing=kind == "dissimilarity", training=reset)
+    if A.ndim > 3:
+        raise ProximityError(f"{who} reads a matrix or a stack n x n x q. Got shape {A.shape}.")
+    return A
+
+
+def _is_ready(X: Any) -> bool:
+    """Whether X is a matrix as the methods read it, and nothing else."""
+    return type(X) is np.ndarray and X.ndim == 2 and X.dtype in _DTYPES and X.flags.c_contiguous and X.size > 0
+
+
+def _is_float32_frame(X: Any) -> bool:
+    """Whether X is a frame, pandas or polars, of float32 throughout."""
+    dtypes = getattr(X, "dtypes", None) if hasattr(X, "columns") else None
+    return dtypes is not None and all(str(dtype).lower() == "float32" for dtype in dtypes)
+
+
+def _with_shape(X: Any) -> Any:
+    """Nested lists as an array, what is on disk as a map of whole rows; the rest as it is, for the message."""
+    if is_stored(X):
+        return load_stored(X)
+    if on_disk(X) and X.ndim >= 2 and X.size and X.dtype.kind in "fiub":
+        return as_contiguous_map(X)
+    if isinstance(X, list | tuple):
+        try:
+            return np.asarray(X)
+        except ValueError:
+            return X
+    return X
+
+
+def _check_type(X: Any, who: str) -> None:
+    """Refuse what is no matrix of real numbers whatever its entries are."""
+    dtype = getattr(X, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "cmMV":
+        reason = "Complex data not supported: " if dtype.kind == "c" else ""
+        raise ProximityError(f"{reason}{who} needs real numbers. Got dtype {str(dtype)[:60]}.")
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+        return
+    names = list(map(str, X.columns))
+    for i, (name, dtype) in enumerate(zip(names, X.dtypes)):
+        if str(dtype).lower().startswith(("complex", "date", "time", "duration", "period")):
+            raise ProximityError(f"{who} needs real numbers. Got column {i}, {_cut(name)}, of type {str(dtype)[:40]}.")
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ProximityError(f"{who} needs columns with different names. Got {_cut(twice)} twice.")
+
+
+def _in_one_sentence(error: Exception, X: Any, who: str) -> Exception:
+    """Our words, short, for what scikit-learn and NumPy say of input that makes no matrix."""
+    text = str(error)
+    if hasattr(X, "columns") and not len(X.columns):
+        return ProximityError(f"{who} needs a matrix, at least one row and one column. Got a frame without columns.")
+    if "could not convert" in text or isinstance(error, OverflowError):
+        return ProximityError(_name_the_text(X, who))
+    if "float() argument must be" in text:
+        return TypeError(_name_the_text(X, who))
+    if text.startswith("Expected 2D array"):
+        got = text.removeprefix("Expected 2D array, got ").partition(" ")[0]
+        return ProximityError(
+            f"Expected 2D array, got {got} array instead: {who} reads a matrix with one row per object. Reshape your "
+            "data; a single row is array.reshape(1, -1)."
+        )
+    if text.startswith("Complex data"):
+        return ProximityError(f"Complex data not supported: {who} needs real numbers.")
+    if "setting an array element with a sequence" in text:
+        return ProximityError(f"{who} needs a matrix. Got rows of different lengths, or collections as entries.")
+    if text.startswith("Feature names are only supported"):
+        return TypeError(f"{who} needs columns named by text throughout, or plainly numbered. Got a mixture of types.")
+    if text.startswith("The feature names should match") or (len(text) < 280 and "\n" not in text):
+        return error
+    return type(error)(" ".join(text.split())[:280])
+
+
+def _densify(A: Any, *, missing: bool, training: bool) -> NDArray[Any]:
+    """A dense copy: an absent entry is zero for similarities, unknown (NaN) for dissimilarities.
+
+    An object's dissimilarity to itself is zero, absent or not: the diagonal of a training matrix.
+    """
+    if not missing:
+        return np.asarray(A.toarray())
+    A = A.tocoo(copy=True)
+    A.sum_duplicates()
+    dense = np.full(A.shape, np.nan, dtype=A.dtype)
+    dense[A.row, A.col] = A.data
+    if training and A.shape[0] == A.shape[1]:
+        stored = np.zeros(A.shape[0], dtype=bool)
+        stored[A.row[A.row == A.col]] = True
+        dense[~stored, ~stored] = 0.0
+    return dense
+
+
+def _warn_if_other_kind(A: NDArray[Any], kind: Kind) -> None:
+    """Say so when the diagonal and the signs make it plain that the matrix is of the other kind."""
+    n = A.shape[0]
+    if n < 3:
+        return
+    diagonal = np.einsum("ii->i", A)
+    if kind == "similarity":
+        if not diagonal.any() and np.nanmin(A) >= 0 and np.nanmax(A) > 0:
+            warn_user(
+                "X has a zero diagonal and no negative entry, as dissimilarities have, but is read as similarities. "
+                "If large means different, say kind='dissimilarity' or convert with ToSimilarity.",
+                KindWarning,
+            )
+    elif (diagonal > 0).all() and (diagonal >= np.nanmax(A, axis=1)).all() and np.nanmin(A) < diagonal.min():
+        warn_user(
+            "X has its largest entries on the diagonal, as similarities have, but is read as dissimilarities. "
+            "If large means alike, say kind='similarity' or convert with ToDissimilarity.",
+            KindWarning,
+        )
+
+
+def _check_ids(S: Any) -> None:
+    """Refuse a frame whose row ids differ from its column ids; a plain 0, 1, 2, ... index carries no ids."""
+    index, columns = getattr(S, "index", None), getattr(S, "columns", None)
+    if index is None or columns is None or callable(index) or not hasattr(S, "iloc"):
+        return
+    rows, cols = list(map(str, index)), list(map(str, columns))
+    plain = list(map(str, range(len(rows))))
+    if len(rows) != len(cols) or plain in (rows, cols):
+        return
+    for i, (row, col) in enumerate(zip(rows, cols)):
+        if row != col:
+            raise ProximityError(
+                f"Row and column ids must be the same, in the same order. Position {i} is {_cut(row)} among the rows "
+                f"and {_cut(col)} among the columns. Reorder the frame, or reset its index."
+            )
+
+
+def _cut(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+def _name_the_text(X: Any, who: str) -> str:
+    """Find the first cell that is no number."""
+    rows = np.asarray(X, dtype=object)
+    if rows.ndim == 0:
+        return f"{who} needs a matrix. Got {_cut(str(X))}: argument must be a string or a number."
+    for index, cell in np.ndenumerate(rows):
+        place = describe_position(index)
+        try:
+            float(np.nan if cell is None else cell)
+        except OverflowError:
+            return f"{who} needs numbers that fit into a float. Got one that is too large at {place}."
+        except (TypeError, ValueError):
+            return f"{who} needs numbers. Got {_cut(str(cell))} at {place}: argument must be a string or a number."
+    return f"{who} needs numbers; some entry could not be converted to float."

@@ -1,0 +1,150 @@
+"""Probabilities in the limit of infinite exponents.
+
+A class mean at the end of Omega makes its exponential a point mass. Everything is computed with one common
+|lambda| = L (Omega scaled to width one) that tends to infinity, so that a log-probability has the form
+
+    value + power * log L - slope * L,
+
+slope the summed distance from the point masses, power the number of them that are densities. Classes are compared
+by slope, then by power, then by value; no infinity is ever subtracted from another.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+
+from similis.base import ProximityClassifier
+from similis.solvers import Omega
+
+__all__ = ["LogLimit", "exponential_terms", "BayesRule", "GenerativeClassifier"]
+
+_TIE = 1e-12
+
+
+class LogLimit(NamedTuple):
+    """Log-probabilities ``value + power log L - slope L`` for L to infinity; arrays of one shape."""
+
+    slope: NDArray[Any]
+    power: NDArray[Any]
+    value: NDArray[Any]
+
+    def sum(self, axis: int) -> LogLimit:
+        """Logarithm of a product along `axis`."""
+        return LogLimit(*(part.sum(axis=axis) for part in self))
+
+    def plus(self, log_factor: NDArray[Any]) -> LogLimit:
+        """Logarithm of the product with a finite factor."""
+        return self._replace(value=self.value + log_factor)
+
+    def mix(self, log_weights: NDArray[Any], axis: int) -> LogLimit:
+        """Logarithm of the sum along `axis` of exp(log_weights) times the probabilities; -inf leaves a term out."""
+        value = self.value + log_weights
+        slope, power, leading = self._leading(np.isneginf(value), axis)
+        total = logsumexp(np.where(leading, value, -np.inf), axis=axis)
+        return LogLimit(np.squeeze(slope, axis), np.squeeze(power, axis), total)
+
+    def log(self) -> NDArray[Any]:
+        """The limit itself: minus infinity off a point mass, plus infinity for an infinite density."""
+        unbounded = np.where(self.power > 0, np.inf, self.value)
+        return np.where(self.slope > _TIE, -np.inf, np.where(self.slope < -_TIE, np.inf, unbounded))
+
+    def posterior(self, log_priors: NDArray[Any]) -> NDArray[Any]:
+        """Probabilities of the classes (last axis): zero off the leading order, never NaN."""
+        value = self.value + log_priors
+        _, _, leading = self._leading(np.isneginf(value), -1)
+        value = np.where(leading, value, -np.inf)
+        weight = np.exp(value - value.max(axis=-1, keepdims=True))
+        return weight / weight.sum(axis=-1, keepdims=True)
+
+    def _leading(self, absent: NDArray[Any], axis: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Least slope, the largest power it has, and which terms attain both; all terms if none is present."""
+        absent = absent & ~absent.all(axis=axis, keepdims=True)
+        slope = np.where(absent, np.inf, self.slope)
+        least = slope.min(axis=axis, keepdims=True)
+        first = slope <= least + _TIE * (1 + np.abs(least))
+        power = np.where(first, self.power, -np.inf)
+        most = power.max(axis=axis, keepdims=True)
+        return least, most, first & (power == most)
+
+
+def exponential_terms(omega: Omega, values: Any, rates: Any, log_partitions: Any) -> LogLimit:
+    """Log gamma exp(lambda v) of exponentials on `omega`, arrays that broadcast together.
+
+    Outside Omega the exponential goes on as it is, also a point mass: beyond its end the limit is infinite.
+    """
+    offset = np.where(rates > 0, omega.high - values, values - omega.low) / omega.width
+    point = np.isinf(rates)
+    # [cazzanti2007] Eq. (3.6) -> lambda v + log gamma = -|rate| offset - log Z, seen from the favoured end.
+    value = -np.where(point | (rates == 0), 0.0, np.abs(rates)) * np.where(np.isfinite(offset), offset, 0.0)
+    zero = np.zeros_like(offset)
+    return LogLimit(
+        np.where(point, offset, zero), np.where(point & omega.continuous, 1.0, zero), value - log_partitions
+    )
+
+
+class BayesRule:
+    """A subclass gives ``_limits(Q)``, log P(T(x) | g) of checked rows, and ``priors_``; the rest is Bayes' rule."""
+
+    priors_: NDArray[np.float64]
+    _check_query: Any
+
+    def _limits(self, Q: Any) -> LogLimit:
+        raise NotImplementedError
+
+    @property
+    def _log_priors(self) -> NDArray[np.float64]:
+        with np.errstate(divide="ignore"):
+            return np.log(self.priors_)
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of m new objects to the n training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            Columns in the order of ``classes_``.
+        """
+        return self._limits(self._check_query(X)).posterior(self._log_priors)
+
+    def class_log_prob(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Log-probability of an object's statistics under each class, log P(T(x) | g).
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of m new objects to the n training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            Minus infinity off a point mass; log-densities where Omega is an interval.
+        """
+        return self._limits(self._check_query(X)).log()
+
+    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Log-probability of an object's statistics under all classes together, log P(T(x)): low is abnormal.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of m new objects to the n training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The logarithm of the prior-weighted sum over classes.
+        """
+        return self._limits(self._check_query(X)).mix(self._log_priors, axis=1).log()
+
+
+class GenerativeClassifier(BayesRule, ProximityClassifier):
+    """Bayes' rule on models of proximities."""

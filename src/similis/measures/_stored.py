@@ -1,0 +1,214 @@
+"""A function of two objects as a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from similis.base import HasMethods, Kind, Measure, as_collection, choice
+from similis.exceptions import ProximityError
+
+__all__ = ["FromFunction", "FromMatrix"]
+
+
+class FromFunction(Measure):
+    """The user's own function of two objects.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(x, z)`` returns a number: how alike (or different) x is to z. NaN stands for an unknown value.
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        What a large number means.
+    symmetric : bool, default=False
+        Whether f(x, z) = f(z, x) always holds. Only if True, half the calls are saved and mirrored.
+
+    Attributes
+    ----------
+    domain_ : None
+        The values of an arbitrary function are not known.
+
+    See Also
+    --------
+    Measure : the class to derive from when the measure has parameters to tune.
+
+    Notes
+    -----
+    With ``n_jobs`` the calls are spread over processes, so `f` and the objects must survive pickling.
+
+    Examples
+    --------
+    >>> from similis import FromFunction
+    >>> longer = FromFunction(lambda x, z: len(x) - len(z))
+    >>> longer.matrix(["a", "bcd"])
+    array([[ 0., -2.],
+           [ 2.,  0.]])
+    """
+
+    _parameter_constraints = {
+        "f": [callable],
+        "kind": [choice("similarity", "dissimilarity")],
+        "symmetric": ["boolean"],
+    }
+
+    def __init__(self, f: Callable[[Any, Any], float], *, kind: Kind = "similarity", symmetric: bool = False) -> None:
+        self.f = f
+        self.kind = kind
+        self.symmetric = symmetric
+
+    def __call__(self, x: Any, z: Any) -> float:
+        """The function's value."""
+        return self.f(x, z)
+
+
+class FromMatrix(Measure):
+    """Look proximities up in a matrix that is already there.
+
+    The objects are row numbers of `S`, or ids. What slices objects (cross-validation, calibration, bagging, any
+    scikit-learn meta-estimator) then slices rows and columns alike, both directions and the diagonal stay in reach,
+    and a clone shares `S`.
+
+    Parameters
+    ----------
+    S : array of shape (n, n) or (n, n, q)
+        Proximities, ``S[i, j]`` of object i to object j: an ndarray, a memory map, or anything that is indexed
+        like a zarr array (``S.oindex[rows, columns]``) or by rows (``S[rows]``). It is never copied whole.
+    ids : sequence of n distinct values, optional
+        The objects' names; without it they are called 0, 1, ..., n - 1.
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        What a large value means.
+
+    Attributes
+    ----------
+    symmetric : bool
+        False: entries are looked up in both halves, never mirrored.
+    domain_ : None
+        Not known without reading the whole matrix.
+
+    See Also
+    --------
+    Pairwise : ``Pairwise(FromMatrix(S))`` in front of a classifier.
+
+    Notes
+    -----
+    `X` may be a vector of ids or a column of them, shape (m, 1), for the meta-estimators that insist on a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import FromMatrix
+    >>> S = np.array([[1.0, 0.2, 0.5], [0.3, 1.0, 0.1], [0.5, 0.0, 1.0]])
+    >>> FromMatrix(S, ids=["a", "b", "c"]).matrix(["b", "c"], ["a", "b"])
+    array([[0.3, 1. ],
+           [0.5, 0. ]])
+    """
+
+    symmetric = False
+    _parameter_constraints = {
+        "S": [HasMethods("__getitem__")],
+        "ids": ["array-like", None],
+        "kind": [choice("similarity", "dissimilarity")],
+    }
+
+    def __init__(self, S: Any, *, ids: Any = None, kind: Kind = "similarity") -> None:
+        self.S = S
+        self.ids = ids
+        self.kind = kind
+
+    def _objects(self, X: Any) -> NDArray[Any]:
+        objects = as_collection(X, type(self).__name__)
+        # A list of ids may mix types, which asarray would turn into text.
+        return np.array(objects, dtype=None if self.ids is None or isinstance(objects, np.ndarray) else object)
+
+    def _encode_all(self, collections: Any) -> list[NDArray[np.intp]]:
+        places = self._places()
+        return [self._locate(objects, places) for objects in collections]
+
+    def _encode(self, objects: Any) -> NDArray[np.intp]:
+        return self._locate(objects, self._places())
+
+    def _matrix(self, A: Any, B: Any, n_jobs: int | None = None, tick: Any = None) -> NDArray[Any]:
+        S = self._stored()
+        if isinstance(S, np.ndarray):
+            out = S[np.ix_(A, B)]
+        elif hasattr(S, "oindex"):
+            out = np.asarray(S.oindex[A, B])
+        else:
+            out = np.asarray(S[A])[:, B]
+        if tick is not None:
+            tick(len(A))
+        return out if out.dtype in (np.float32, np.float64) else out.astype(np.float64)
+
+    def _stored(self) -> Any:
+        S = self.S
+        if hasattr(S, "tocsr"):
+            raise ProximityError("FromMatrix needs a dense matrix S. Got a sparse one; convert it with toarray().")
+        if not hasattr(S, "shape") or hasattr(S, "columns"):
+            try:
+                S = np.asarray(S)
+            except ValueError:
+                raise ProximityError("FromMatrix needs a square matrix S. Got rows of different lengths.") from None
+        if len(S.shape) not in (2, 3) or S.shape[0] != S.shape[1]:
+            raise ProximityError(
+                f"FromMatrix needs a square matrix S, one row and one column per object. Got shape {tuple(S.shape)}."
+            )
+        if getattr(getattr(S, "dtype", None), "kind", "f") not in "fiub":
+            raise ProximityError(f"FromMatrix needs a matrix S of real numbers. Got dtype {str(S.dtype)[:40]}.")
+        return S
+
+    def _places(self) -> dict[Any, int] | None:
+        """Position of each id; None where objects are positions already."""
+        n = self._stored().shape[0]
+        if self.ids is None:
+            return None
+        ids = self.ids.tolist() if hasattr(self.ids, "tolist") else list(self.ids)
+        places = {name: place for place, name in enumerate(ids)}
+        if len(ids) != n:
+            raise ProximityError(f"ids must name each of the {n} objects of S. Got {len(ids)} ids.")
+        if len(places) < len(ids):
+            twice = next(name for place, name in enumerate(ids) if places[name] != place)
+            raise ProximityError(f"ids must be distinct. Got {twice!r} more than once.")
+        return places
+
+    def _locate(self, objects: NDArray[Any], places: dict[Any, int] | None) -> NDArray[np.intp]:
+        """Positions of objects in S."""
+        if objects.ndim == 2 and objects.shape[1] == 1:
+            objects = objects[:, 0]
+        if objects.ndim != 1:
+            raise ProximityError(
+                f"FromMatrix reads row numbers or ids, a vector or one column of them. Got an array of shape "
+                f"{objects.shape}; for a matrix of proximities leave out the Pairwise step."
+            )
+        if places is None:
+            return self._positions(objects)
+        found = [places.get(name, -1) for name in objects.tolist()]
+        if -1 in found:
+            row = found.index(-1)
+            raise ProximityError(f"Object {row} is {objects[row]!r}, which is not among the ids of FromMatrix.")
+        return np.array(found, dtype=np.intp)
+
+    def _positions(self, objects: NDArray[Any]) -> NDArray[np.intp]:
+        n = self._stored().shape[0]
+        try:
+            if objects.dtype.kind not in "iufO":
+                raise TypeError
+            with np.errstate(invalid="ignore"):
+                places = objects.astype(np.intp)
+            strange = np.asarray(places != objects, dtype=bool)
+        except (TypeError, ValueError):
+            raise ProximityError(
+                f"Without ids, the objects of FromMatrix are row numbers from 0 to {n - 1}. Got values of type "
+                f"{objects.dtype}; pass the ids they name as ids=..."
+            ) from None
+        strange = strange | (places < 0) | (places >= n)
+        if strange.any():
+            row = int(np.argmax(strange))
+            raise ProximityError(f"Object {row} is {objects[row]}, but row numbers of S run from 0 to {n - 1}.")
+        return places
+
+    def __sklearn_clone__(self) -> FromMatrix:
+        # clone would copy S; a stored matrix is shared.
+        return type(self)(self.S, ids=self.ids, kind=self.kind)

@@ -1,0 +1,429 @@
+"""Several classes from machines for two: pairs of classes and their votes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from similis._utils.linalg import EigenSystem, eigen_symmetric, symmetric_part, take_symmetric_part
+from similis._utils.messages import warn_user
+from similis.base import (
+    FewColumnsMixin,
+    MarginPathMixin,
+    ProximityClassifier,
+    check_block,
+    check_class_weights,
+    quote,
+    validated,
+)
+from similis.exceptions import ProximityError
+
+__all__ = [
+    "class_pairs",
+    "vote_scores",
+    "Machine",
+    "RowMachine",
+    "square_block",
+    "KernelSVM",
+    "nearest_kernel_rows",
+    "one_per_row",
+    "LearntMachine",
+    "LearntSVM",
+    "eigen_system",
+]
+
+
+def class_pairs(n_classes: int) -> NDArray[np.intp]:
+    """Pairs g < h of class codes, (G (G - 1) / 2, 2); the machine of a pair is positive for h."""
+    return np.array(list(combinations(range(n_classes), 2)), dtype=np.intp).reshape(-1, 2)
+
+
+def vote_scores(f: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
+    """Class scores (m, G) from the pairs' decision values f, (m, number of pairs).
+
+    Two classes: -f and f. More: the number of pairs won, plus the sum of margins squeezed into (-1/3, 1/3), which
+    decides between classes that won alike. The earlier class wins a pair at f = 0.
+    """
+    if n_classes == 2:
+        return np.hstack([-f, f])
+    votes, margins = np.zeros((2, len(f), n_classes))
+    for (g, h), value in zip(class_pairs(n_classes), f.T):
+        votes[:, h] += value > 0
+        votes[:, g] += value <= 0
+        margins[:, h] += value
+        margins[:, g] -= value
+    return votes + margins / (3.0 * (np.abs(margins) + 1.0))
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One machine for two classes, and what vouches for it."""
+
+    coef: NDArray[np.float64]
+    intercept: float
+    objective: float
+    gap: float
+
+
+class RowMachine(FewColumnsMixin, MarginPathMixin, ProximityClassifier):
+    """Machines on rows: a subclass writes :meth:`_solve`, which trains one for two classes at every grid point."""
+
+    _accept_sparse = True
+
+    @property
+    def _on_features(self) -> bool:
+        """Whether columns are features of any kind, and not the training objects."""
+        return getattr(self, "columns", "objects") == "features"
+
+    def _check_fit(self, X):
+        if not self._on_features:
+            return super()._check_fit(X)
+        return check_block(X, accept_sparse=self._accept_sparse, estimator=self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = not self._on_features
+        return tags
+
+    def _solve(self, S, y, weight, points) -> list[Machine]:
+        """Machines for labels 1 and -1, one per point; weights are positive."""
+        raise NotImplementedError
+
+    @validated
+    def fit(self, X, y, sample_weight=None):
+        """Train the machine, or one for each pair of classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n), or (n, r) where columns are features
+            Training proximities.
+        y : array-like of shape (n,)
+            Class labels.
+        sample_weight : array-like of shape (n,), optional
+            Weight of each object, as if it occurred so often.
+
+        Returns
+        -------
+        self
+        """
+        S, codes = self._check_fit_labels(X, y)
+        weight = check_class_weights(sample_weight, S, codes, self.classes_)
+        point = {name: getattr(self, name) for name in self._path_params}
+        tasks = list(self._tasks(codes, weight))
+        machines = [self._solve(self._block(S, members), sign, weight[members], [point])[0] for members, sign in tasks]
+        self._keep([(self._columns_of(S, members), sign) for members, sign in tasks], machines, S.shape[1])
+        return self
+
+    def decision_function(self, X):
+        """How far each row is on a class's side.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,) for two classes, else (m, G)
+            For two classes f, positive for ``classes_[1]``. For more, one-vs-one: votes plus a bounded sum of margins;
+            one-vs-rest: each class's f. The arg max is ``predict``.
+        """
+        return self._scores_to_response(self._class_scores(X), "decision_function")
+
+    def predict(self, X):
+        """Predict the class on whose side each row is.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Labels from ``classes_``; the earlier class wins a tie.
+        """
+        scores = self._class_scores(X)
+        return self.classes_[np.argmax(scores, axis=1)]
+
+    @property
+    def _scheme(self) -> str:
+        return getattr(self, "multiclass", "ovo")
+
+    def _class_scores(self, X):
+        Q = self._kept(self._check_query(X))
+        coef = (self.coef_[None] if len(self.classes_) == 2 else self.coef_)[:, self._kept_objects]
+        return self._combine(_times(Q, coef) + np.atleast_1d(self.intercept_), len(self.classes_))
+
+    def _combine(self, f, n_classes):
+        """Class scores from the machines' values (m, number of machines)."""
+        return f if self._scheme == "ovr" and n_classes > 2 else vote_scores(f, n_classes)
+
+    def _tasks(self, codes, weight) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+        """Members and signs of each machine's two sides; objects without weight are left out."""
+        G = int(codes.max()) + 1
+        if self._scheme == "ovr" and G > 2:
+            members = np.flatnonzero(weight > 0)
+            for g in range(G):
+                yield members, np.where(codes[members] == g, 1.0, -1.0)
+            return
+        for g, h in class_pairs(G):
+            members = np.flatnonzero(((codes == g) | (codes == h)) & (weight > 0))
+            yield members, np.where(codes[members] == h, 1.0, -1.0)
+
+    def _keep(self, tasks, machines, n):
+        """Set the fitted attributes."""
+        coef = np.zeros((len(tasks), n, *machines[0].coef.shape[1:]))
+        for row, (members, _), machine in zip(coef, tasks, machines):
+            row[members] = machine.coef
+        G = len(self.classes_)
+        self.coef_ = coef[0] if G == 2 else coef
+        self.intercept_ = machines[0].intercept if G == 2 else np.array([m.intercept for m in machines])
+        for name in ("pairs_", "estimators_", "objective_", "gap_"):
+            vars(self).pop(name, None)
+        if G == 2:
+            self.objective_, self.gap_ = machines[0].objective, machines[0].gap
+        else:
+            self._keep_parts(tasks, machines)
+        support = np.flatnonzero(coef.any(axis=(0, *range(2, coef.ndim))))
+        self._keep_columns(support if support.size else np.zeros(1, np.intp))
+
+    def _keep_parts(self, tasks, machines):
+        """The machines as models of their own, for their own objects."""
+        if self._scheme == "ovo":
+            self.pairs_ = class_pairs(len(self.classes_))
+        self.estimators_ = []
+        for k, ((members, _), machine) in enumerate(zip(tasks, machines)):
+            part = clone(self)
+            part.classes_ = self.classes_[self.pairs_[k]] if self._scheme == "ovo" else np.array([False, True])
+            part.n_features_in_ = len(members)
+            part._keep([(np.arange(len(members)), None)], [machine], len(members))
+            self.estimators_.append(part)
+
+    def _path_scores(self, S, codes, Q, test_fold, points):
+        if test_fold is None:
+            return self._train_and_score(S, codes, Q, points)
+        G = len(self.classes_)
+        scores = [np.full((len(codes), G), -np.inf) for _ in points]
+        for fold in range(int(test_fold.max()) + 1):
+            train, test = np.flatnonzero(test_fold != fold), np.flatnonzero(test_fold == fold)
+            columns = self._columns_of(S, train)
+            known, inner = np.unique(codes[train], return_inverse=True)
+            if len(known) < 2:
+                raise ProximityError(
+                    f"{type(self).__name__} needs at least two classes outside each fold; fold {fold} leaves only "
+                    f"{quote(self.classes_[known[0]])}. Use fewer or stratified folds."
+                )
+            found = self._train_and_score(S[np.ix_(train, columns)], inner, S[np.ix_(test, columns)], points)
+            for table, part in zip(scores, found):
+                table[np.ix_(test, known)] = part
+        return scores
+
+    def _train_and_score(self, S, codes, Q, points):
+        """Class scores (m, number of classes in `codes`) of new rows for each point."""
+        values = [[] for _ in points]
+        for members, sign in self._tasks(codes, np.ones(len(codes))):
+            rows = Q if len(members) == len(codes) else Q[:, self._columns_of(S, members)]
+            for column, machine in zip(values, self._solve(self._block(S, members), sign, np.ones(len(sign)), points)):
+                column.append(_times(rows, machine.coef[None])[:, 0] + machine.intercept)
+        return [self._combine(np.column_stack(f), int(codes.max()) + 1) for f in values]
+
+    def _columns_of(self, S, members):
+        """What the members' machine reads: the members, or every feature."""
+        return np.arange(S.shape[1]) if self._on_features else members
+
+    def _block(self, S, members):
+        """What the members' machine is trained on: their own block, or their rows."""
+        return S[members] if self._on_features else square_block(S, members)
+
+
+def _times(rows, coef):
+    """Values (m, number of machines) of rows, (m, n) or of a stack (m, n, q), for coefficients with one axis more."""
+    return rows.reshape(len(rows), -1) @ coef.reshape(len(coef), -1).T
+
+
+def square_block(S, members):
+    """The members' own block; S itself where all are."""
+    return S if len(members) == len(S) else S[np.ix_(members, members)]
+
+
+def nearest_kernel_rows(K, S, self_similarity):
+    """The rows r nearest to S that extend the kernel K to a positive semi-definite matrix.
+
+    Minimises 2 ||r - s||^2 + (t - s(x, x))^2 over r in the range of K and t >= r'K^+ r, [chen2010] Eq. (5.14) with the
+    constraint that Lemma 5.1 gives: the print has r'K r. In the eigenbasis of K, r_i = s_i / (1 + m / (2 k_i)) and
+    t = s(x, x) + m / 2, where m >= 0 is the root of sum_i r_i^2 / k_i = t, or 0.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Positive semi-definite.
+    S : ndarray of shape (m, n)
+        New rows.
+    self_similarity : ndarray of shape (m,)
+        s(x, x).
+
+    Returns
+    -------
+    ndarray of shape (m, n)
+    """
+    system = eigen_symmetric(np.asarray(K, dtype=np.float64))
+    keep = system.values > system.tolerance
+    k, U = system.values[keep], system.vectors[:, keep]
+    s = np.asarray(S, dtype=np.float64) @ U
+    psi = np.asarray(self_similarity, dtype=np.float64)
+    # m / 2 + psi = sum s^2 k / (k + m / 2)^2: one side grows, the other is convex and falls, so that Newton's method
+    # from the left stays there.
+    half = np.maximum(0.0, -psi)  # m / 2; t must not be negative
+    for _ in range(200):
+        share = s**2 * k / (k + half[:, None]) ** 2
+        lack = share.sum(axis=1) - psi - half
+        step = np.where(lack > 0, lack / (1 + 2 * (share / (k + half[:, None])).sum(axis=1)), 0.0)
+        half = half + step
+        if (step <= 1e-14 * (np.abs(psi) + half)).all():
+            break
+    return (s * k / (k + half[:, None])) @ U.T
+
+
+def one_per_row(self_similarity, m):
+    """Self-similarities as an array, one number for all or one per row."""
+    s = np.asarray(self_similarity, dtype=np.float64)
+    if s.shape not in ((), (m,)) or not np.isfinite(s).all():
+        raise ProximityError(f"self_similarity must be a finite number, or one per row, {m}. Got shape {s.shape}.")
+    return np.broadcast_to(s, m)
+
+
+@dataclass(frozen=True)
+class LearntMachine(Machine):
+    """A machine with what was learnt beside its coefficients, by attribute name."""
+
+    learnt: dict[str, Any] = field(default_factory=dict)
+    worth: float = 0.0  # the part of the objective that the gap is compared with
+
+
+class LearntSVM(RowMachine):
+    """Machines that learn a kernel from a similarity and decide by f(s) = s'coef + b on a row s.
+
+    A subclass writes ``_solve``, which returns a :class:`LearntMachine` a grid point.
+    """
+
+    _reads = "similarity"
+
+    @validated
+    def fit(self, X, y):
+        """Learn the kernel and the machine, or a pair of them for each pair of classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities; the symmetric part of an asymmetric matrix is used, with a warning.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        S, codes = self._check_fit_labels(X, y)
+        self._fit_machines(self._open(S), codes)
+        return self
+
+    def _open(self, S):
+        """Look at the whole matrix before it is split into pairs of classes."""
+        return take_symmetric_part(S, self)
+
+    def _fit_machines(self, S, codes):
+        point = {name: getattr(self, name) for name in self._path_params}
+        tasks = list(self._tasks(codes, np.ones(len(codes))))
+        machines = [self._solve(square_block(S, members), sign, None, [point])[0] for members, sign in tasks]
+        self._keep(tasks, machines, len(codes))
+        self._warn_of_gaps(machines)
+
+    def _warn_of_gaps(self, machines):
+        worst = max(machines, key=lambda machine: machine.gap / machine.worth)
+        if worst.gap > 1e-5 * worst.worth:
+            warn_user(
+                f"{type(self).__name__} ended {worst.gap:.1e} from the optimum it can vouch for (objective "
+                f"{worst.objective:.3g}); scale the similarities to entries about 1, or change its parameters.",
+                ConvergenceWarning,
+            )
+
+    def _keep(self, tasks, machines, n):
+        for name in [name for name in vars(self) if name in self._names]:
+            delattr(self, name)
+        super()._keep(tasks, machines, n)
+        if len(self.classes_) == 2:
+            for name, value in machines[0].learnt.items():
+                setattr(self, name, value)
+
+    # Attributes of a machine for two classes, beyond those of RowMachine.
+    _names: tuple[str, ...] = ()
+
+
+def eigen_system(S) -> EigenSystem:
+    """Eigen-system of the symmetric part in float64."""
+    return eigen_symmetric(np.asarray(symmetric_part(np.asarray(S)), dtype=np.float64))
+
+
+class KernelSVM(LearntSVM):
+    """A machine on a kernel learnt whole: ``kernel_`` and ``_kernel_coef`` give f on the training objects."""
+
+    def decision_function(self, X, self_similarity=None):
+        """How far each row is on a class's side.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Similarities of new objects to the training objects.
+        self_similarity : float or array-like of shape (m,), optional
+            Similarity s(x, x) of each new object to itself. With it a row is replaced by the nearest one that extends
+            the learnt kernel to a positive semi-definite matrix; without, by its projection on the kernel's range.
+
+        Returns
+        -------
+        ndarray of shape (m,) for two classes, else (m, G)
+            For two classes f, positive for ``classes_[1]``; for more, votes of the pairs plus a bounded sum of margins.
+            The arg max is ``predict``.
+        """
+        return self._scores_to_response(self._row_scores(X, self_similarity), "decision_function")
+
+    def predict(self, X, self_similarity=None):
+        """Predict the class on whose side each row is.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Similarities of new objects to the training objects.
+        self_similarity : float or array-like of shape (m,), optional
+            As in :meth:`decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Labels from ``classes_``; the earlier class wins a tie.
+        """
+        scores = self._row_scores(X, self_similarity)
+        return self.classes_[np.argmax(scores, axis=1)]
+
+    def _row_scores(self, X, self_similarity):
+        if self_similarity is None:
+            return self._class_scores(X)
+        Q = self._check_query(X)
+        psi = one_per_row(self_similarity, len(Q))
+        parts = getattr(self, "estimators_", [self])
+        f = [
+            nearest_kernel_rows(part.kernel_, Q[:, members], psi) @ part._kernel_coef + part.intercept_
+            for part, members in zip(parts, self._members)
+        ]
+        return self._combine(np.column_stack(f), len(self.classes_))
+
+    def _keep(self, tasks, machines, n):
+        self._members = [members for members, _ in tasks]
+        super()._keep(tasks, machines, n)
