@@ -17,6 +17,7 @@ from sklearn.utils import get_tags
 
 from similis._utils.files import short_path
 from similis._utils.messages import track
+from similis._utils.moved import name_in_files
 from similis.base import Integral, at_least, choice, count_objects, validated_function
 from similis.distributed._cluster import run_tiles
 from similis.distributed._record import Record, Writer
@@ -295,7 +296,8 @@ def _plain(value: Any) -> Any:
     """A measure, or a function in it, as values that hash alike in every process."""
     if isinstance(value, Measure):
         params = {name: _plain(given) for name, given in value.get_params(deep=False).items()}
-        return [type(value).__module__, type(value).__qualname__, params]
+        module, _, name = name_in_files(type(value)).rpartition(".")
+        return [module, name, params]
     code = getattr(value, "__code__", None)
     if code is not None:
         constants = [repr(c) for c in code.co_consts if not hasattr(c, "co_code")]
