@@ -24,7 +24,7 @@ class ToRows(OneToOneFeatureMixin, ProximityTransformer):
 class Elementwise(ToRows):
     """Changes each entry by itself, so a model further on that reads few columns needs only those here."""
 
-    def _compact(self, columns: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
+    def select_columns(self, columns: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
         check_is_fitted(self)
         small = copy.copy(self)
         small.n_features_in_ = len(columns)

@@ -21,8 +21,8 @@ __all__ = ["SpectrumClip", "SpectrumFlip", "SpectrumShift"]
 class _Spectrum(ToRows):
     """A transformer that may need the spectrum of the symmetric part A of S, and asks for it only then."""
 
-    _reads = "similarity"
-    _accept_sparse = True
+    reads = "similarity"
+    accept_sparse = True
     _matrix: NDArray[Any] | None  # A, where it was not decomposed
     _values: NDArray[Any] | None
     _vectors: NDArray[Any] | None
@@ -73,7 +73,7 @@ class _Spectrum(ToRows):
         round-off; only if not, or if k eigenvalues are to be chosen, is the matrix decomposed. A matrix that was
         not is kept, so that ``eigenvalues_`` can be had on demand.
         """
-        A = take_symmetric_part(self._check_fit(X), self)
+        A = take_symmetric_part(self.check_training(X), self)
         norm = min(float(np.linalg.norm(A, 1)), float(np.linalg.norm(A)))  # both bound the largest eigenvalue
         sound = (k is None or k >= len(A)) and is_psd(A, above=beyond * roundoff(len(A), norm, A.dtype))
         self._matrix, self._values, self._vectors = A, None, None
@@ -122,7 +122,7 @@ class _Projection(_Spectrum):
         -------
         ndarray of shape (m, n)
         """
-        return self._project(self._check_query(X))
+        return self._project(self.check_rows(X))
 
     @property
     def projection_(self) -> NDArray[Any]:
@@ -152,7 +152,7 @@ class _Projection(_Spectrum):
         U, d = U[:, _span(kept)], self._signs[kept]
         return (X @ U * d) @ U.T
 
-    _fold = _project  # (s P) c = s (P c)
+    fold_coefficients = _project  # (s P) c = s (P c)
 
     def _repair(self, A: NDArray[Any]) -> NDArray[Any]:
         """A P, written as A + B B' or as B B' so that it is symmetric to the last bit."""
@@ -367,9 +367,9 @@ class SpectrumShift(_Spectrum):
         -------
         ndarray of shape (m, n)
         """
-        return self._check_query(X).copy()
+        return self.check_rows(X).copy()
 
-    def _fold(self, coef: NDArray[Any]) -> NDArray[Any]:
+    def fold_coefficients(self, coef: NDArray[Any]) -> NDArray[Any]:
         return coef  # new rows pass as they are
 
     def _fit(self, X: ArrayLike) -> NDArray[Any]:
