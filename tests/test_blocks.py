@@ -131,8 +131,9 @@ def test_sets_and_one_object(tmp_path):
 # resume
 
 
+@pytest.mark.parametrize("version_1", [False, True])
 @pytest.mark.parametrize("name", ["S.npy", pytest.param("S.zarr", marks=pytest.mark.slow)])
-def test_a_kill_costs_no_finished_block(tmp_path, name):
+def test_a_kill_costs_no_finished_block(tmp_path, name, version_1):
     (tmp_path / "job.py").write_text(
         textwrap.dedent(
             """
@@ -161,6 +162,9 @@ def test_a_kill_costs_no_finished_block(tmp_path, name):
     before = [json.loads(line) for line in journal.read_text().splitlines()[1:]]
     assert 3 <= len(before) < 36
     chunks = {p: p.stat().st_mtime_ns for p in tmp_path.glob("S.zarr.part/c/*/*")}
+    if version_1:  # which wrote no checksums
+        lines = [json.loads(line) for line in journal.read_text().splitlines()]
+        journal.write_text("".join(json.dumps({k: line[k] for k in line if k != "crc"}) + "\n" for line in lines))
     journal.write_text(journal.read_text() + '{"block": 3')  # torn
     subprocess.run([sys.executable, tmp_path / "job.py", target, "0"], check=True)
     np.testing.assert_array_equal(read_proximity(target).values, abs(np.subtract.outer(np.arange(40), np.arange(40))))
@@ -322,7 +326,7 @@ def test_blocks_are_on_the_disk_before_they_are_noted(tmp_path, X, name, monkeyp
     if not os.path.exists("/proc/self/fd"):
         pytest.skip("needs /proc to name the files")
     monkeypatch.setattr(os, "fsync", seen)
-    monkeypatch.setattr(_record, "_PAUSE", 0.0)
+    monkeypatch.setattr(_record, "_INTERVAL", 0.0)
     monkeypatch.setattr(_record.Writer, "flush", flush)
     measure_to_disk(tmp_path / name, X, measure=Counting(), block_size=20)
     assert len(noted) >= 20
