@@ -32,9 +32,6 @@ EXCEPTIONS = {
 }
 PRIVATE_PACKAGES = {"_kernels", "_utils", "_drawing"}
 PRIVATE_FOR_NOW = {  # (package, package whose private modules it still imports)
-    ("distributed", "io"),
-    ("distributed", "measures"),
-    ("distributed", "solvers"),
     ("svm", "proximity"),
 }
 THIRD_PARTY = {

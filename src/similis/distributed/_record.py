@@ -15,8 +15,8 @@ from typing import Any
 
 from similis._utils.files import short_path
 from similis._utils.journal import JsonLines
-from similis.distributed._store import Store
 from similis.exceptions import ProximityError
+from similis.io import BlockFile
 
 __all__ = ["Record", "Writer"]
 
@@ -47,12 +47,12 @@ class Record:
     _valid: int = 0  # bytes before the first damaged line
 
     @classmethod
-    def beside(cls, store: Store) -> Record:
+    def beside(cls, store: BlockFile) -> Record:
         """Return the journal of a store."""
         return cls(store.part.with_name(store.part.name + ".jsonl"))
 
     @contextmanager
-    def held(self, store: Store) -> Iterator[None]:
+    def held(self, store: BlockFile) -> Iterator[None]:
         """Lock out other processes and read the finished blocks; an empty journal is removed at the end."""
         lines = JsonLines(self.path, require_checksum=False)
         try:
@@ -129,7 +129,7 @@ class Writer:
     """Buffer of finished blocks, which are synced and then noted in the journal about once a second."""
 
     record: Record
-    store: Store
+    store: BlockFile
     waiting: list[dict[str, Any]] = field(default_factory=list)
     last: float = field(default_factory=time.monotonic)
 
