@@ -386,7 +386,7 @@ def test_the_command_measures_in_blocks_and_reads_large_matrices_from_disk(tmp_p
         assert "holds other objects, another measure" in refused.output
         monkeypatch.setattr(_source, "LARGE", 1)
         monkeypatch.setattr("similis._utils.disk._IN_MEMORY", 0)
-        data = _source.load_data(_source.Source(str(tmp_path / name)))
+        data = _source.load_data(_source.Source(str(tmp_path / name))).data
         assert isinstance(data.values, np.memmap)
         np.testing.assert_array_equal(data.values, P.values)
     gone = ["--cluster", "tcp://127.0.0.1:1", "--out", str(tmp_path / "T.npy")]
