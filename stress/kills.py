@@ -175,9 +175,9 @@ def refused(path):
 
 def stored(path):
     from similis import read_proximity
-    from similis.distributed._store import Store
+    from similis.io import BlockFile
 
-    return read_proximity(path).values, Store(path, 0, "<f8", 1).card()
+    return read_proximity(path).values, BlockFile(path, 0, "<f8", 1).card()
 
 
 class StreamJob(Job):

@@ -31,11 +31,6 @@ EXCEPTIONS = {
     ("_drawing", "_utils"),  # pictures are drawn with helpers for packages and files
 }
 PRIVATE_PACKAGES = {"_kernels", "_utils", "_drawing"}
-PRIVATE_FOR_NOW = {  # (package, package whose private modules it still imports)
-    ("distributed", "io"),
-    ("distributed", "measures"),
-    ("distributed", "solvers"),
-}
 THIRD_PARTY = {
     "_kernels": {"numpy", "numba"},
     "exceptions": set(),
@@ -86,7 +81,7 @@ def test_imports_go_down_only(path):
             continue
         there = parts[1]
         assert LEVEL[there] < LEVEL[here] or (here, there) in EXCEPTIONS, f"{here} may not import similis.{there}"
-        if there not in PRIVATE_PACKAGES and (here, there) not in PRIVATE_FOR_NOW:
+        if there not in PRIVATE_PACKAGES:
             private = [name for name in (*parts[2:], *names) if name.startswith("_")]
             assert not private, f"{here} imports {private[0]}, which is private to similis.{there}"
 

@@ -12,7 +12,6 @@ from reports import Outline, make_result, noisy_picture, similarities
 from similis import ProximityError, Study, StudyResult
 from similis._drawing.svg import Markup, join, tag
 from similis.study import average_ranks, compare
-from similis.study._predictions import collect_answers
 from similis.study._report import report_page
 from similis.study._report._compare import comparison_page
 from similis.study._report._papers import PAPERS
@@ -44,7 +43,7 @@ def test_every_section_is_there(page):
 
 def test_number_of_marks(page, result):
     marks = Outline(page).marks
-    hard = min(30, len(collect_answers(result).hardest()))
+    hard = min(30, len(result.predictions_by_object().hardest()))
     beyond = page.count("\N{RIGHTWARDS ARROW}</text>")  # methods far off the scale have one mark: an arrow
     assert marks["splits"] == (4 - beyond) * (6 + 1) + beyond
     assert marks["time"] == 4

@@ -9,7 +9,6 @@ import pytest
 from reports import make_result
 
 from similis.study import compare
-from similis.study._predictions import collect_answers
 from similis.study._report import report_page
 from similis.study._report._compare import comparison_page
 
@@ -89,7 +88,7 @@ def test_quiet_and_no_wider_than_the_screen(browser, files, name, width, scheme)
 
 
 def test_marks_in_the_dom(browser, files, result):
-    hard = min(30, len(collect_answers(result).hardest()))
+    hard = min(30, len(result.predictions_by_object().hardest()))
     wanted = {
         "embedding": 80,
         "spectrum": 80,

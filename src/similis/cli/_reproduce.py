@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from similis.cli._console import echo, guarded, note, print_json, print_table, show_progress
+from similis.cli._console import echo, note, print_json, print_table, report_errors, show_progress
 from similis.cli._options import Jobs, Json, Quiet
 from similis.exceptions import ProximityError
 
@@ -125,7 +125,7 @@ def reproduce(
 
         similis reproduce --results benchmarks/results/reproduce --pages docs/results
     """
-    with guarded():
+    with report_errors():
         run(
             ReproduceOptions(
                 tables=tuple(tables or ()),

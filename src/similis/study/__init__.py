@@ -1,7 +1,7 @@
 """The comparative study: protocol, table of methods, significance, journal, results."""
 
+from similis.io import ModelCard, TrainedModel, read_model, write_model
 from similis.study._assemble import make_model
-from similis.study._card import ModelCard, TrainedModel, read_model, train_model, write_model
 from similis.study._display_answers import AgreementDisplay, ConfusionDisplay, ObjectsDisplay
 from similis.study._display_errors import SplitsDisplay, TimeErrorDisplay
 from similis.study._display_ranks import RanksDisplay
@@ -17,6 +17,7 @@ from similis.study._report import Comparison, compare
 from similis.study._result import StudyResult
 from similis.study._rows import Row
 from similis.study._run import Study
+from similis.study._train import train_model
 
 __all__ = [
     "Study",

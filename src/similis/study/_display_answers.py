@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from similis._drawing.display import COLORS, Display
 from similis._drawing.svg import Markup, Plot, tag
 from similis.study._display_errors import label_width
-from similis.study._predictions import collect_answers, display_names
+from similis.study._predictions import display_names
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
@@ -67,7 +67,7 @@ class AgreementDisplay(Display):
         """
         from similis.proximity import seriation
 
-        answers = collect_answers(result)
+        answers = result.predictions_by_object()
         some = answers.differ[:METHODS, :METHODS]
         order = seriation(np.nan_to_num(some, nan=1.0)) if len(some) else np.arange(0)
         display = cls(
@@ -294,7 +294,7 @@ class ObjectsDisplay(Display):
         -------
         ObjectsDisplay
         """
-        answers = collect_answers(result)
+        answers = result.predictions_by_object()
         hard = answers.hardest()[:OBJECTS]
         names, labels = display_names(result, 28), [str(c) for c in result.classes]
         usual = answers.usual[:METHODS][:, hard].T

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis.exceptions import ProximityError
-from similis.io import Objects, Proximity
-from similis.study._card import ModelCard, TrainedModel
+from similis.io import ModelCard, Objects, Proximity, TrainedModel
 
 __all__ = ["Predictions", "predict_rows"]
 

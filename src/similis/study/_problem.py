@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from similis.base import Kind, check_costs, check_labels, check_proximity, count_objects
 from similis.exceptions import ProximityError
-from similis.io import Proximity
+from similis.io import Objects, Proximity
 from similis.study._measured import MeasuredObjects, learns
 from similis.study._methods import describe
 from similis.study._protocol import Split
@@ -117,10 +117,10 @@ def make_problem(
     """Check what the user gave and make a problem of it; see :meth:`Study.run`."""
     if kind not in (None, "similarity", "dissimilarity"):
         raise ProximityError(f"kind must be 'similarity' or 'dissimilarity'. Got {kind!r}.")
-    if isinstance(S, Proximity):
+    if isinstance(S, Proximity | Objects):
         y = S.labels if y is None else y
         ids = S.ids if ids is None else ids
-        kind = S.kind if kind is None else kind
+        kind = S.kind if kind is None and isinstance(S, Proximity) else kind
         S = S.values
     if measure is None:
         problem = _from_matrix(S, y, kind or "similarity")

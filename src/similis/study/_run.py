@@ -18,6 +18,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
 
+from similis._utils.cache import CACHE
 from similis._utils.environment import machine, versions
 from similis.base import Kind
 from similis.study._assemble import Situation, assemble
@@ -166,7 +167,7 @@ _open: dict[str, Journal] = {}
 def journal_here(path: str) -> Journal:
     """The one handle of a journal in this process; two would give up each other's locks."""
     journal = _open.get(path)
-    if journal is not None and not _same_file(journal, path):
+    if journal is not None and not journal.is_at(path):
         journal.close()
         journal = None
     if journal is None:
@@ -179,13 +180,6 @@ def forget_journal(path: str) -> None:
     journal = _open.pop(path, None)
     if journal is not None:
         journal.close()
-
-
-def _same_file(journal: Journal, path: str) -> bool:
-    try:
-        return journal.is_file(os.stat(path))
-    except FileNotFoundError:
-        return False
 
 
 def _stop_workers() -> None:
@@ -383,6 +377,7 @@ class Study:
         known: list[Entry] = []
         sessions = [session]
         with ExitStack() as stack:
+            stack.enter_context(CACHE.release_new())
             if path is not None:
                 journal = journal_here(path)
                 stack.callback(forget_journal, path)

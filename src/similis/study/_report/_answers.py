@@ -8,7 +8,6 @@ import numpy as np
 
 from similis._drawing.svg import Markup, tag
 from similis.study._display_answers import AgreementDisplay, ConfusionDisplay, ObjectsDisplay
-from similis.study._predictions import collect_answers
 from similis.study._report._parts import card, figure, scrolled
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ def answers_section(result: StudyResult) -> Markup:
 
 def objects_section(result: StudyResult) -> Markup:
     """Objects against methods."""
-    answers = collect_answers(result)
+    answers = result.predictions_by_object()
     if not answers.methods:
         return Markup("")
     share = answers.share_wrong()

@@ -8,7 +8,7 @@ import numpy as np
 
 from similis._drawing.svg import Markup, join, short, tag
 from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay
-from similis.study._predictions import collect_answers, display_names
+from similis.study._predictions import display_names
 from similis.study._report._parts import data_table, facts, figure
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _some(result: StudyResult, picture: Picture) -> str:
 def _embedding(result: StudyResult, picture: Picture) -> Markup:
     if picture.points is None or not len(picture.points):
         return Markup("")
-    answers = collect_answers(result)
+    answers = result.predictions_by_object()
     share = answers.share_wrong()
     names, labels = display_names(result), [str(c) for c in result.classes]
     tips = []

@@ -8,8 +8,7 @@ from similis._drawing.svg import Markup, join, tag
 from similis.exceptions import ProximityError
 from similis.study._display_errors import SplitsDisplay, TimeErrorDisplay
 from similis.study._display_reliability import ReliabilityDisplay
-from similis.study._predictions import collect_answers
-from similis.study._recommend import percent, recommend
+from similis.study._recommend import percent
 from similis.study._report._parts import card, data_table
 from similis.study._text import cells, columns
 
@@ -54,7 +53,7 @@ def banner(result: StudyResult) -> Markup:
 def verdict(result: StudyResult) -> Markup:
     """The answer in two sentences, what else to know, and the figures behind it."""
     try:
-        found = recommend(result)
+        found = result.recommend()
     except ProximityError as error:
         return tag("p", str(error), class_="verdict")
     first, *rest = found.sentences
@@ -76,7 +75,7 @@ def _figures(result: StudyResult, found: Recommendation) -> Markup:
     total = alike + found.n_worse
     if total:
         tiles.append((f"{alike} of {total}", "other methods as good", "not told apart at 5 %"))
-    answers = collect_answers(result)
+    answers = result.predictions_by_object()
     tested = answers.tested.sum(axis=0) > 0
     lost = int((answers.share_wrong()[tested] == 1).sum())
     tiles.append((f"{lost:,}", "objects nobody gets right", f"of {int(tested.sum()):,} tested"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import similis
 from similis._drawing.svg import Markup, join, tag
 from similis.exceptions import ProximityError
-from similis.study._recommend import recommend, training_lines
+from similis.study._recommend import training_lines
 from similis.study._report._papers import PAPERS, SIMILIS
 from similis.study._report._parts import facts, scrolled
 
@@ -20,7 +20,7 @@ __all__ = ["cite_section", "made_section", "train_section"]
 def train_section(result: StudyResult) -> Markup:
     """Lines that train the recommended model, and those of the others."""
     try:
-        found = recommend(result)
+        found = result.recommend()
     except ProximityError:
         return Markup("")
     what = "objects" if result.fingerprint.get("measure") else "S"

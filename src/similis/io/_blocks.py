@@ -1,4 +1,4 @@
-"""Where the tiles of a matrix are written: an npy file or a zarr store, under a name of its own until it is whole."""
+"""Matrices written block by block: an npy file or a zarr store, under a temporary name until it is complete."""
 
 from __future__ import annotations
 
@@ -22,17 +22,28 @@ from similis.exceptions import ProximityError
 from similis.io._numpy import sidecar, write_card
 from similis.io._zarr import CHUNK, create_zarr, open_zarr, remove_older, replace_folder
 
-__all__ = ["Store", "full_disk"]
+__all__ = ["BlockFile"]
 
-_NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+_DISK_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 
 
 @dataclass(frozen=True)
-class Store:
-    """A square matrix on disk that is written tile by tile, perhaps by several processes.
+class BlockFile:
+    """A square matrix on disk that is written block by block, perhaps by several processes.
 
-    Until :meth:`finish` it is called ``<name>.part``. The bytes of an npy file are set aside at the start, so that a
-    disk that is too small says so before anything is measured.
+    Until :meth:`finish` it is called ``<name>.part``. The bytes of an npy file are allocated at the start, so that a
+    full disk is an error before anything is measured.
+
+    Parameters
+    ----------
+    path : Path
+        The finished file, ``.npy`` or ``.zarr``.
+    n : int
+        Number of rows and columns.
+    dtype : str
+        Type of the values, such as ``"<f8"``.
+    tile : int
+        Rows and columns of a block; chunks of a zarr store divide it.
     """
 
     path: Path
@@ -42,24 +53,25 @@ class Store:
 
     @property
     def part(self) -> Path:
-        """The name of the unfinished matrix."""
+        """Path of the unfinished matrix."""
         return self.path.with_name(self.path.name + ".part")
 
     @property
     def zarr(self) -> bool:
-        """Whether it is a zarr store rather than an npy file."""
+        """True for a zarr store, False for an npy file."""
         return self.path.suffix.lower() == ".zarr"
 
     @property
     def n_bytes(self) -> int:
-        """How large it will be."""
+        """Number of bytes of the values."""
         return self.n * self.n * np.dtype(self.dtype).itemsize
 
     def create(self) -> None:
-        """Make the empty matrix, instead of any unfinished one."""
+        """Create the empty matrix and remove any unfinished one."""
         self.remove()
         if self.zarr:
-            # Chunks are read whole: 16 MB of them; several workers may write, so none belongs to two tiles.
+            # Chunks are read whole, so they have 16 MB at most; no chunk belongs to two blocks, since several
+            # workers may write.
             chunk = self.tile // 2 if self.tile > CHUNK and self.tile % 2 == 0 else self.tile
             create_zarr(self.part, (self.n, self.n), self.dtype, chunk)
             return
@@ -68,14 +80,14 @@ class Store:
             try:
                 file.write(header)
                 file.flush()
-                _set_aside(file.fileno(), len(header) + self.n_bytes)
+                _allocate(file.fileno(), len(header) + self.n_bytes)
             except OSError as error:
                 with suppress(OSError):
                     self.part.unlink()
-                raise full_disk(error, self.path, f"{self.n_bytes} bytes are needed") from None
+                raise self.write_error(error, f"{self.n_bytes} bytes are needed") from None
 
     def write(self, rows: slice, columns: slice, block: NDArray[Any]) -> None:
-        """Write one tile."""
+        """Write one block."""
         block = np.ascontiguousarray(block, dtype=self.dtype)
         if self.zarr:
             array = open_zarr(self.part, "r+")
@@ -91,25 +103,25 @@ class Store:
             os.close(descriptor)
 
     def sync(self) -> None:
-        """Have what was written survive a power cut; chunks of a zarr store do so when they are written."""
+        """Sync an npy file to disk; chunks of a zarr store are synced when they are written."""
         if not self.zarr:
             sync(self.part)
 
     def finish(self, card: dict[str, Any]) -> None:
-        """Write the card and give the matrix its name."""
+        """Write the card and rename the matrix to `path`."""
         if self.zarr:
             open_zarr(self.part, "r+").attrs["similis"] = card
-            for left in self.part.rglob("*.partial"):  # zarr's drafts, where a process was killed
+            for left in self.part.rglob("*.partial"):  # temporary files of zarr in a process that was killed
                 left.unlink()
             replace_folder(self.part, self.path)
             return
         self.sync()
-        self.path.unlink(missing_ok=True)  # the card must not stand beside an older matrix
+        self.path.unlink(missing_ok=True)  # else a kill could leave the new card beside the older matrix
         write_card(self.path, card)
         os.replace(self.part, self.path)
 
     def tidy(self) -> None:
-        """Remove what a process left that was killed while it replaced an older matrix."""
+        """Remove leftovers of a process that was killed while it replaced an older matrix."""
         if self.zarr:
             remove_older(self.path)
 
@@ -121,7 +133,7 @@ class Store:
             self.part.unlink(missing_ok=True)
 
     def card(self) -> dict[str, Any] | None:
-        """The card of the finished matrix; None where there is no matrix, empty where it has none."""
+        """Return the card of the finished matrix: None if there is no matrix, empty if it has no card."""
         if not self.path.exists():
             return None
         found: Any = None
@@ -132,6 +144,15 @@ class Store:
                 found = json.loads(sidecar(self.path).read_bytes())
         return dict(found) if isinstance(found, dict) else {}
 
+    def write_error(self, error: OSError, what: str) -> OSError | ProximityError:
+        """Explain an error that a full disk caused, with `what` about the state; return any other error unchanged."""
+        if error.errno not in _DISK_FULL:
+            return error
+        return ProximityError(
+            f"There is no room for {short_path(self.path)}: {what}. Free some, name another disk, or halve it with "
+            "dtype float32; then run again."
+        )
+
     def _header(self) -> bytes:
         out = io.BytesIO()
         description = {"descr": np.dtype(self.dtype).str, "fortran_order": False, "shape": (self.n, self.n)}
@@ -139,17 +160,7 @@ class Store:
         return out.getvalue()
 
 
-def full_disk(error: OSError, path: Path, what: str) -> OSError | ProximityError:
-    """One sentence where a write failed for lack of room; any other error as it is."""
-    if error.errno not in _NO_ROOM:
-        return error
-    return ProximityError(
-        f"There is no room for {short_path(path)}: {what}. Free some, name another disk, or halve it with dtype "
-        "float32; then run again."
-    )
-
-
-def _set_aside(descriptor: int, n_bytes: int) -> None:
+def _allocate(descriptor: int, n_bytes: int) -> None:
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(descriptor, 0, n_bytes)
     else:  # pragma: no cover
@@ -157,7 +168,7 @@ def _set_aside(descriptor: int, n_bytes: int) -> None:
 
 
 def _sync_chunks(array: Any, folder: Path, rows: slice, columns: slice) -> None:
-    """Have the chunks of a tile survive a power cut, and the folders that name them; a chunk of NaN has no file."""
+    """Sync the chunks of a block and their folders to disk; a chunk of NaN only has no file."""
     spans = (range(s.start // size, -(-s.stop // size)) for s, size in zip((rows, columns), array.chunks))
     files = [folder / array.metadata.encode_chunk_key(place) for place in product(*spans)]
     for file in files:

@@ -1,8 +1,9 @@
-"""Proximities as text: ids in the first row and the first column, or a bare table of numbers.
+"""Text files: matrices as csv or tsv, and class labels in a separate file.
 
-The corner cell, which names neither a row nor a column, holds the kind: ``similarity``, ``dissimilarity``, or anything
-else for unknown. Rows are parsed one by one by two C loops (the csv reader, ``map(float, ...)``); only a row that
-fails is looked at cell by cell, so that the message can name line and column.
+A matrix has ids in its first row and first column, or is a bare table of numbers. The corner cell, which names neither
+a row nor a column, holds the kind: ``similarity``, ``dissimilarity``, or anything else for unknown. A row is parsed by
+two C loops (the csv reader, ``map(float, ...)``); only a row that fails is parsed cell by cell, so that the message can
+name line and column.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,17 +22,16 @@ from numpy.typing import NDArray
 
 from similis._utils.files import short_path
 from similis.exceptions import ProximityError
-from similis.io._proximity import KINDS, Proximity, quote_short
-from similis.io._raw import Raw
+from similis.io._proximity import KINDS, Proximity, proximity_in_file, quote_short
 
-__all__ = ["read_csv", "read_rows", "write_csv"]
+__all__ = ["read_csv", "read_rows", "write_csv", "labels_beside", "read_labels", "write_labels"]
 
 MISSING = frozenset({"", "na", "nan", "n/a", "null", "none"})
 _UNKNOWN = dict.fromkeys(("", "NA", "NaN", "nan", "N/A", "null"), "nan")  # the usual spellings, in the fast loop
 _INFINITE = ("inf", "infinity")
 
 
-def read_csv(path: Path, *, square: bool, delimiter: str | None, max_bytes: int) -> Raw:
+def read_csv(path: Path, *, square: bool, delimiter: str | None, max_bytes: int) -> Proximity:
     """Read a csv, tsv or gzipped file of proximities."""
     rows = read_rows(path, delimiter=delimiter, max_bytes=max_bytes)
     first = next(rows, None)
@@ -42,7 +42,7 @@ def read_csv(path: Path, *, square: bool, delimiter: str | None, max_bytes: int)
         body.add(*first, skip=0)
     for line, cells in rows:
         body.add(line, cells, skip=0 if bare else 1)
-    return Raw(body.matrix()) if bare else _with_ids(path, first, body, square)
+    return proximity_in_file(short_path(path), body.matrix()) if bare else _with_ids(path, first, body, square)
 
 
 def write_csv(file: IO[bytes], P: Proximity, *, delimiter: str) -> None:
@@ -128,23 +128,25 @@ class _Body:
         return A
 
 
-def _with_ids(path: Path, header: tuple[int, list[str]], body: _Body, square: bool) -> Raw:
-    """Sort out which cells are ids: corner and columns, columns without a corner, or columns only."""
+def _with_ids(path: Path, header: tuple[int, list[str]], body: _Body, square: bool) -> Proximity:
+    """Find out which cells are ids: corner and columns, columns without a corner, or columns only."""
     line, cells = header
     where = short_path(path)
     if not body.rows:
         raise ProximityError(f"{where} has ids in line {line} but no rows of numbers below them.")
     if len(cells) == body.width - 1:
-        return Raw(body.matrix(), body.names, cells)
+        return proximity_in_file(where, body.matrix(), ids=body.names, column_ids=cells)
     if len(cells) != body.width:
         raise ProximityError(
             f"{where}, line {line}: it must name every column. Got {len(cells)} cells, while line {body.lines[0]} has "
             f"{body.width}."
         )
     if square and len(body.rows) == body.width and all(map(_is_number, body.names)):
-        return Raw(body.matrix(first_column=True), cells, cells)
+        return proximity_in_file(where, body.matrix(first_column=True), ids=cells)
     kind = cells[0].strip().lower()
-    return Raw(body.matrix(), body.names, cells[1:], kind if kind in KINDS else None)
+    return proximity_in_file(
+        where, body.matrix(), ids=body.names, kind=kind if kind in KINDS else None, column_ids=cells[1:]
+    )
 
 
 def _numbers(cells: list[str], path: Path, line: int, skip: int) -> NDArray[np.float64]:
@@ -238,3 +240,98 @@ class _Limited(io.RawIOBase):
             )
         buffer[: len(data)] = data
         return len(data)
+
+
+_TEXT_SUFFIXES = (".gz", ".csv", ".tsv", ".txt")
+ID_HEADERS = {"", "id", "ids", "name", "object", "index", "key"}
+LABEL_HEADERS = {"label", "labels", "class", "classes", "y", "target"}
+_HEADERS = LABEL_HEADERS | {"group", "groups"}
+
+
+def read_labels(
+    path: Path, ids: Sequence[str] | None, n: int, *, max_bytes: int = 2**31, what: str = "label"
+) -> NDArray[Any]:
+    """Read the labels, or another word per object, of `n` objects, in the order of `ids` where there are any.
+
+    Parameters
+    ----------
+    path : Path
+        A text file: a label a line, or ``id,label``; a header is recognised.
+    ids : sequence of str or None
+        Objects in the order wanted.
+    n : int
+        Number of objects.
+    max_bytes : int, default=2**31
+        A larger file is refused.
+    what : str, default="label"
+        What the words are called in messages.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    path = Path(path)
+    where = short_path(path)
+    rows = list(read_rows(path, delimiter=None, max_bytes=max_bytes))
+    if len(rows) == n + 1 and _is_header(rows[0][1]):
+        rows = rows[1:]
+    width = len(rows[0][1]) if rows else 1
+    for line, cells in rows:
+        if len(cells) != width or width > 2:
+            raise ProximityError(
+                f"{where}, line {line}: every line must be a {what}, or an id and a {what}. Got {len(cells)} cells."
+            )
+        if not cells[-1].strip():
+            raise ProximityError(f"{where}, line {line}: there is no {what}. Give one, or leave the object out.")
+    if width == 2 and ids is not None:
+        return decode_labels(_by_id(rows, ids, where, what))
+    if len(rows) != n:
+        raise ProximityError(f"{where} must hold one {what} per object. Got {len(rows)} {what}s for {n} objects.")
+    return decode_labels([cells[-1] for _, cells in rows])
+
+
+def write_labels(file: IO[bytes], P: Proximity) -> None:
+    """Write ``id,label`` lines, or labels alone where there are no ids."""
+    assert P.labels is not None
+    labels = [quote(str(label)) for label in P.labels.tolist()]
+    lines = ["label", *labels] if P.ids is None else ["id,label", *map(",".join, zip(map(quote, P.ids), labels))]
+    file.write(("\n".join(lines) + "\n").encode())
+
+
+def labels_beside(path: Path) -> Path:
+    """Where the labels of a text file of proximities are: ``votes.csv`` has ``votes.labels.csv``."""
+    stem = path.name
+    for suffix in _TEXT_SUFFIXES:
+        stem = stem.removesuffix(suffix)
+    return path.with_name(stem + ".labels.csv")
+
+
+def decode_labels(labels: list[str]) -> NDArray[Any]:
+    """Integers or booleans where every label is spelled like one, else text."""
+    if set(labels) <= {"True", "False"}:
+        return np.array([label == "True" for label in labels])
+    if all(len(label) <= 20 and label.lstrip("-").isdecimal() and label.isascii() for label in labels):
+        numbers = [int(label) if label.count("-") < 2 else 0 for label in labels]
+        if list(map(str, numbers)) == labels and -(2**63) <= min(numbers) and max(numbers) < 2**63:
+            return np.array(numbers)
+    return np.array(labels)
+
+
+def _is_header(cells: list[str]) -> bool:
+    names = [cell.strip().lower() for cell in cells]
+    return names[-1] in _HEADERS and (len(names) == 1 or names[0] in ID_HEADERS)
+
+
+def _by_id(rows: list[tuple[int, list[str]]], ids: Sequence[str], where: str, what: str) -> list[str]:
+    """Words in the order of `ids`; every id once, no other."""
+    known, found = set(ids), dict[str, str]()
+    for line, (name, label) in rows:
+        if name in found:
+            raise ProximityError(f"{where}, line {line}: the id {quote_short(name)} has a {what} already.")
+        if name not in known:
+            raise ProximityError(f"{where}, line {line}: the id {quote_short(name)} is not in the matrix.")
+        found[name] = label
+    missing = [name for name in ids if name not in found]
+    if missing:
+        raise ProximityError(f"{where} has no {what} for {quote_short(missing[0])}, one of {len(missing)} without.")
+    return [found[name] for name in ids]

@@ -1,26 +1,29 @@
-"""Read a matrix of proximities from a file, whatever its format, and check it in one place."""
+"""Read and write proximity matrices; the file's ending names the format."""
 
 from __future__ import annotations
 
+import gzip
 import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from similis._utils.files import short_path
+from similis._utils.disk import is_stored
+from similis._utils.files import atomic_write, short_path
 from similis.base import Kind
 from similis.exceptions import ProximityError
-from similis.io._csv import read_csv
-from similis.io._labels import labels_beside, read_labels
-from similis.io._numpy import read_npy, read_npz
-from similis.io._parquet import read_parquet
-from similis.io._proximity import KINDS, Proximity, quote_short
-from similis.io._raw import Raw
-from similis.io._zarr import read_zarr
+from similis.io._numpy import read_npy, read_npz, write_npy, write_npz
+from similis.io._parquet import read_parquet, write_parquet
+from similis.io._proximity import KINDS, Proximity, as_proximity, proximity_in_file, quote_short, reject_infinite
+from similis.io._text import labels_beside, read_csv, read_labels, write_csv, write_labels
+from similis.io._zarr import read_zarr, write_zarr
 
-__all__ = ["file_format", "read_proximity"]
+__all__ = ["file_format", "read_proximity", "write_proximity"]
 
 _DELIMITERS = (",", ";", "\t", " ", "|")
 
@@ -117,23 +120,31 @@ def read_proximity(
             f"{short_path(path)}: only npy files and zarr stores can stay on disk. Write it as one, or use mmap=False."
         )
     if form == "npz":
-        raw = read_npz(path, square=square, key=key, max_bytes=max_bytes)
+        P = read_npz(path, square=square, key=key, max_bytes=max_bytes)
     elif form == "npy":
-        raw = read_npy(path, mmap=mmap)
+        P = read_npy(path, mmap=mmap)
     elif form == "zarr":
-        raw = read_zarr(path, mmap=mmap, max_bytes=max_bytes)
+        P = read_zarr(path, mmap=mmap, max_bytes=max_bytes)
     elif form == "parquet":
-        raw = read_parquet(path, square=square, max_bytes=max_bytes)
+        P = read_parquet(path, square=square, max_bytes=max_bytes)
     else:
-        raw = read_csv(path, square=square, delimiter=delimiter, max_bytes=max_bytes)
+        P = read_csv(path, square=square, delimiter=delimiter, max_bytes=max_bytes)
         beside = labels_beside(path)
         if labels is None and beside.exists():
             labels = beside
+    where = short_path(path)
     if square:
-        _check_square(raw, short_path(path))
-    raw.kind = _agree_on_kind(raw.kind, kind, short_path(path))
-    raw.labels = _labels(labels, raw, max_bytes)
-    return _finish(raw, dtype, mmap, short_path(path))
+        _check_square(P, where)
+    if None not in (kind, P.kind) and kind != P.kind:
+        raise ProximityError(
+            f"{where} holds values of kind {P.kind!r}. Got kind={kind!r}; leave it out, or convert the values."
+        )
+    if isinstance(labels, str | os.PathLike):
+        labels = read_labels(Path(labels), P.ids, P.n, max_bytes=max_bytes)
+    values = P.values if mmap or dtype is None else P.values.astype(dtype, copy=False)
+    if values is P.values and kind in (None, P.kind) and labels is None:
+        return P
+    return proximity_in_file(where, values, P.ids, kind or P.kind, P.labels if labels is None else labels, P.column_ids)
 
 
 def file_format(path: Path) -> str:
@@ -168,50 +179,100 @@ def _check_options(kind: Any, dtype: Any, delimiter: Any) -> None:
         raise ProximityError(f"delimiter must be a comma, semicolon, tab, blank or bar. Got {quote_short(delimiter)}.")
 
 
-def _check_square(raw: Raw, where: str) -> None:
-    """Rows and columns must be the same objects in the same order."""
-    if raw.values.ndim < 2:
-        return  # Proximity says so
-    rows, columns = raw.values.shape[:2]
-    if raw.ids is not None and raw.column_ids is not None:
-        for i, (row, column) in enumerate(zip(raw.ids, raw.column_ids)):
-            if row != column:
-                raise ProximityError(
-                    f"{where}: row and column ids must be the same, in the same order. Number {i + 1} is "
-                    f"{quote_short(row)} among the rows and {quote_short(column)} among the columns. For a block of "
-                    "new rows say square=False."
-                )
+def _check_square(P: Proximity, where: str) -> None:
+    """Raise unless rows and columns are the same objects in the same order."""
+    for i, (row, column) in enumerate(zip(P.ids or (), P.column_ids or ())):
+        if row != column:
+            raise ProximityError(
+                f"{where}: row and column ids must be the same, in the same order. Number {i + 1} is "
+                f"{quote_short(row)} among the rows and {quote_short(column)} among the columns. For a block of "
+                "new rows use square=False."
+            )
+    rows, columns = P.shape[:2]
     if rows != columns:
         raise ProximityError(
             f"{where} must hold a square matrix, one row and one column per object. Got {rows} rows and {columns} "
-            "columns. For a block of new rows say square=False."
+            "columns. For a block of new rows use square=False."
         )
 
 
-def _agree_on_kind(found: Any, given: Any, where: str) -> Any:
-    if found is not None and found not in KINDS:
-        raise ProximityError(f"{where}: kind must be 'similarity' or 'dissimilarity'. Got {quote_short(found)}.")
-    if found is not None and given is not None and found != given:
+def write_proximity(
+    path: str | os.PathLike[str],
+    proximity: Proximity | ArrayLike,
+    *,
+    ids: Sequence[Any] | None = None,
+    kind: Kind | None = None,
+    labels: ArrayLike | None = None,
+) -> None:
+    """Write a matrix of proximities, with its ids, kind and labels.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Its ending names the format: ``.npz``; ``.npy``, with ids, kind and labels in a ``.npy.json`` file beside it;
+        ``.zarr``, a folder of uncompressed chunks; ``.csv``, ``.tsv``, also with ``.gz``, with labels in
+        ``<name>.labels.csv`` beside it; ``.parquet``.
+    proximity : Proximity, frame or array-like of shape (m, n)
+        What to write. A pandas or polars frame brings its ids.
+    ids : sequence, optional
+        One name per row, and per column of a square matrix, instead of those that `proximity` has.
+    kind : {"similarity", "dissimilarity"}, optional
+        What the numbers are, instead of what `proximity` says.
+    labels : array-like of shape (m,), optional
+        One class label per row, instead of those that `proximity` has.
+
+    Raises
+    ------
+    ProximityError
+        If the matrix cannot be written so that it reads back as it is.
+
+    Notes
+    -----
+    The bytes go to a temporary name in the same directory and are renamed once they are on disk: whatever happens, a
+    reader finds the old file or the new one. A text file without ids is a bare table and does not remember its kind.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from similis import read_proximity, write_proximity
+    >>> path = os.path.join(tempfile.mkdtemp(), "three.npz")
+    >>> write_proximity(path, [[0, 1, 4], [1, 0, 3], [4, 3, 0]], ids=list("abc"), kind="dissimilarity")
+    >>> read_proximity(path).values[0]
+    array([0., 1., 4.])
+    """
+    path = Path(path)
+    form = file_format(path)
+    P = as_proximity(proximity, ids=ids, kind=kind, labels=labels)
+    if form == "zarr":
+        write_zarr(path, P)
+        return
+    if is_stored(P.values):
+        P = replace(P, values=P.values[...])
+    reject_infinite(P.values)
+    if form == "npy":
+        write_npy(path, P)
+        return
+    with ExitStack() as files:
+        if form == "npz":
+            write_npz(files.enter_context(atomic_write(path)), P)
+        elif form == "parquet":
+            write_parquet(files.enter_context(atomic_write(path)), P)
+        else:
+            _write_text(path, P, files)
+
+
+def _write_text(path: Path, P: Proximity, files: ExitStack) -> None:
+    """The matrix, packed if its name says so, and its labels beside it."""
+    beside = labels_beside(path)
+    if P.labels is not None:
+        write_labels(files.enter_context(atomic_write(beside)), P)
+    elif beside.exists():
         raise ProximityError(
-            f"{where} holds values of kind {found!r}. Got kind={given!r}; leave it out, or convert them."
+            f"{short_path(beside)} exists and would be read as the labels of this matrix; remove it, or give labels."
         )
-    return given or found
-
-
-def _labels(labels: Any, raw: Raw, max_bytes: int) -> Any:
-    """The labels asked for, else those that came with the matrix."""
-    if labels is None:
-        return raw.labels
-    if isinstance(labels, str | os.PathLike):
-        return read_labels(Path(labels), raw.ids, raw.values.shape[0], max_bytes=max_bytes)
-    return labels
-
-
-def _finish(raw: Raw, dtype: DTypeLike | None, mmap: bool, where: str) -> Proximity:
-    try:
-        values = raw.values
-        if not mmap and dtype is not None and values.dtype.kind in "fiub":
-            values = values.astype(dtype, copy=False)
-        return Proximity(values, raw.ids, raw.kind, raw.labels, raw.column_ids)  # type: ignore[arg-type]
-    except ProximityError as error:
-        raise ProximityError(f"{where}: {error}") from None
+    file: Any = files.enter_context(atomic_write(path))
+    # Between the two renames a reader may find a matrix without labels, never one with those of another.
+    files.push(lambda failed, *_: None if failed else beside.unlink(missing_ok=True))
+    if path.suffix.lower() == ".gz":
+        file = files.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0))
+    write_csv(file, P, delimiter="\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:]) else ",")

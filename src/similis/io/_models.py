@@ -1,8 +1,11 @@
-"""Models in files, through skops: types are checked against a list of ours, and nothing is ever executed.
+"""Model files through skops, with an audit of every type they hold, and the card beside a trained model.
 
 A model file is an uncompressed zip archive with a JSON description of the object and the arrays it holds. Before skops
-builds anything, three questions are answered from the description alone: is every node of a harmless sort, is every
-type of similis one that we made to be stored, and is every other type one that skops trusts by itself.
+builds anything, the description is checked: every node must be of a kind that only holds data, every class of similis
+must be public or marked as storable, and every other class must be on the list below or trusted by skops itself.
+
+The card of a trained model is a JSON file beside it: method and parameters, digests of the data, versions, the expected
+error with its interval, and the ids, width and kind that new rows must have.
 """
 
 from __future__ import annotations
@@ -13,17 +16,22 @@ import os
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from hashlib import blake2b
 from importlib import import_module
+from pathlib import Path
 from typing import IO, Any
 
 import similis
 from similis._utils.files import atomic_write, short_path
 from similis._utils.moved import current_name
 from similis._utils.storable import STORABLE
+from similis.exceptions import ProximityError
 from similis.io._numpy import check_size
 
-__all__ = ["load", "save"]
+__all__ = ["ModelCard", "TrainedModel", "card_path", "load", "read_model", "save", "write_model"]
 
+_MAGIC = "similis-model-card"
 # Nodes that hold data, make containers of data, or fill the attributes of an object of a trusted class. Left out on
 # purpose: MethodNode, PartialNode, OperatorFuncNode (things to call) and TreeNode (unchecked indices into memory).
 _NODES = frozenset(
@@ -31,9 +39,9 @@ _NODES = frozenset(
     "JsonNode ListNode LossNode MaskedArrayNode NdArrayNode ObjectNode RandomStateNode SetNode SliceNode "
     "SparseMatrixNode TupleNode TypeNode".split()
 )
-# What objects, and scikit-learn's calibration, threshold tuning, voting, stacking and searches, hold beyond what skops
-# trusts by itself.
-_OTHERS = frozenset(
+# Classes held by models and by scikit-learn's calibration, threshold tuning, voting, stacking and searches, beyond
+# those that skops trusts itself.
+_OTHER_CLASSES = frozenset(
     {
         "builtins.frozenset",
         "scipy.sparse._csr.csr_array",
@@ -55,10 +63,10 @@ _OTHERS = frozenset(
         "sklearn.utils._metadata_requests.MethodMetadataRequest",
     }
 )
-MAX_BYTES = 2**31  # of what is packed in a model file
+MAX_BYTES = 2**31  # limit for an unpacked sparse matrix in a model file
 _KEYS = frozenset({"builtins.str", "builtins.int", "builtins.float", "numpy.str_"})
 _NUMPY_KEYS = ("numpy.int", "numpy.uint", "numpy.float")
-_REFUSED = {
+_FORBIDDEN = {
     "MethodNode": "a bound method",
     "PartialNode": "a partial function",
     "OperatorFuncNode": "an operator",
@@ -159,13 +167,13 @@ def _audit(file: IO[bytes], where: str, trusted: Sequence[type]) -> list[str]:
     for node in _nodes(_schema(file, where)):
         loader, name = node["__loader__"], f"{node.get('__module__')}.{node.get('__class__')}"
         if not isinstance(loader, str) or loader not in _NODES:
-            what = _REFUSED.get(str(loader), "something unknown")
-            raise ValueError(f"{where} holds {what}, which files never bring back.")
+            what = _FORBIDDEN.get(str(loader), "something unknown")
+            raise ValueError(f"{where} holds {what}, which is never loaded from a file.")
         if loader == "DictNode" and not _keeps_keys(node):
             raise ValueError(f"{where} holds a dictionary whose keys are neither text nor numbers; files lose them.")
         if loader == "FunctionNode":
             functions.add(name)
-        elif name in own or name in _OTHERS or _is_ours(name):
+        elif name in own or name in _OTHER_CLASSES or _is_ours(name):
             names.add(name)
     names |= functions & _scoring_functions() if functions else set()
     with _readable(where):
@@ -296,3 +304,157 @@ def _readable(where: str) -> Iterator[None]:
 def _reason(error: BaseException) -> str:
     """The first words of somebody else's message."""
     return " ".join(str(error).split())[:100].rstrip(".") or type(error).__name__
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """Description of a trained model and of the rows that it predicts.
+
+    Attributes
+    ----------
+    method : str
+        Name in the table of methods.
+    params : dict
+        Parameters chosen on all data.
+    reads : {"proximities", "objects"}
+        Input of ``predict``.
+    kind : {"similarity", "dissimilarity"}
+        Kind of the proximities.
+    classes : list
+        Class labels.
+    n : int
+        Number of training objects, which is the width of a row of proximities.
+    ids : list of str or None
+        Names of the training objects, in the order of the columns.
+    columns : list of str or None
+        Names of the objects' features.
+    measure : str or None
+        Measure that compares objects.
+    fingerprint : dict
+        Digests of data and labels.
+    expected : dict or None
+        ``error``, ``interval``, its ``level``, and the ``protocol`` of the estimate; None if some split failed.
+    versions : dict
+        Package versions at training time.
+    created : str
+        Time of training, UTC.
+    digest : str
+        Digest of the model file that the card belongs to.
+    """
+
+    method: str
+    params: dict[str, Any]
+    reads: str
+    kind: str
+    classes: list[Any]
+    n: int
+    ids: list[str] | None = None
+    columns: list[str] | None = None
+    measure: str | None = None
+    fingerprint: dict[str, Any] = field(default_factory=dict)
+    expected: dict[str, Any] | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    created: str = ""
+    digest: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedModel:
+    """Fitted model with its card and, after training, the study that estimated its error.
+
+    Attributes
+    ----------
+    model : estimator
+        Fitted on all data.
+    card : ModelCard
+        Training data and expected error.
+    result : StudyResult or None
+        The study; None for a model that was read from a file.
+    """
+
+    model: Any
+    card: ModelCard
+    result: Any = None
+
+
+def write_model(trained: TrainedModel, path: str | os.PathLike[str]) -> Path:
+    """Write the model file and its card.
+
+    Parameters
+    ----------
+    trained : TrainedModel
+        Returned by :func:`similis.study.train_model`.
+    path : str or path-like
+        The model file; ``model.skops`` gets the card ``model.card.json``.
+
+    Returns
+    -------
+    Path
+        The card.
+    """
+    save(trained.model, path)
+    record = {_MAGIC: 1, **asdict(trained.card), "digest": _digest(Path(path))}
+    with atomic_write(card_path(path)) as file:
+        file.write((json.dumps(record, indent=1, allow_nan=False) + "\n").encode())
+    return card_path(path)
+
+
+def read_model(path: str | os.PathLike[str]) -> TrainedModel:
+    """Read a model and its card and check that they belong together. Nothing in either file is executed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The model file.
+
+    Returns
+    -------
+    TrainedModel
+        Without the study.
+    """
+    beside = card_path(path)
+    model = load(path)
+    try:
+        card = _card_of(json.loads(beside.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise ProximityError(
+            f"{short_path(path)} has no card {beside.name} beside it, which describes the rows that it predicts. Keep "
+            "the two files together."
+        ) from None
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise ProximityError(f"{short_path(beside)} is damaged, or not a card of a model.") from None
+    if card.digest != _digest(Path(path)):
+        raise ProximityError(f"{short_path(beside)} belongs to another model than {short_path(path)}.")
+    return TrainedModel(model, card)
+
+
+def card_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of the card that belongs to a model file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The model file.
+
+    Returns
+    -------
+    Path
+        ``model.card.json`` for ``model.skops``.
+    """
+    path = Path(path)
+    return path.with_name(f"{path.name.removesuffix('.skops')}.card.json")
+
+
+def _card_of(record: Any) -> ModelCard:
+    if record.pop(_MAGIC) != 1:
+        raise ValueError("another version")
+    card = ModelCard(**{f.name: record[f.name] for f in fields(ModelCard)})
+    if card.reads not in ("proximities", "objects") or card.kind not in ("similarity", "dissimilarity"):
+        raise ValueError("reads or kind")
+    if card.ids is not None and (len(card.ids) != card.n or len(set(card.ids)) != card.n):
+        raise ValueError("ids")
+    return card
+
+
+def _digest(path: Path) -> str:
+    return blake2b(path.read_bytes(), digest_size=16).hexdigest()
