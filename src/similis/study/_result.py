@@ -28,7 +28,6 @@ from similis.study._predictions import Answers
 from similis.study._problem import Problem
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import Recommendation, recommend
-from similis.study._report import notebook_page, report_page, write_page
 from similis.study._rows import Row, make_rows
 from similis.study._text import table_text
 
@@ -323,7 +322,9 @@ class StudyResult:
         refresh : float, optional
             Seconds after which the page looks for a newer self, while a study runs.
         """
-        write_page(report_page(self, refresh=refresh), path)
+        from similis.report import make_report, write_page
+
+        write_page(make_report(self, refresh=refresh), path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a results file (JSON; compressed where the name ends in .gz).
@@ -358,7 +359,9 @@ class StudyResult:
         return table_text(self)
 
     def _repr_html_(self) -> str:
-        return notebook_page(self)
+        from similis.report import make_notebook_view
+
+        return make_notebook_view(self)
 
     def _finished(self, method: str, splits: list[Split]) -> list[tuple[Split, Entry]]:
         """Splits on which a method has predictions, with the entries that hold them."""
