@@ -19,10 +19,10 @@ import numpy as np
 import similis
 from similis import Proximity, Study, StudyResult, read_proximity, write_proximity
 from similis.io import read_labels, read_objects
+from similis.report import make_report
 from similis.reproduce import read_results
 from similis.study import read_model, train_model, write_model
 from similis.study._journal import Journal
-from similis.study._report import report_page
 
 LIMIT = 2**24  # what a file may unpack to here
 
@@ -104,7 +104,7 @@ def _read_journal(path):
 
 
 def _report(path):
-    return report_page(StudyResult.load(path))
+    return make_report(StudyResult.load(path))
 
 
 def _model(folder):
