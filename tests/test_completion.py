@@ -200,6 +200,41 @@ def test_what_no_kernel_has_is_refused(diagonal):
     assert least_eigenvalue(complete_kernel(S, method="nuclear", mu="auto")) > -1e-9
 
 
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("n_free", [0, 1, 4])
+@pytest.mark.parametrize("coupled", [True, False])
+@pytest.mark.parametrize("excess", [0.01, 1.0])
+def test_infeasible_blocks_are_recognized_beside_free_diagonal_entries(scale, n_free, coupled, excess):
+    """The certificate lives on the objects whose diagonal is known, whatever is known of the others."""
+    rng = np.random.default_rng(n_free)
+    block = np.array([[1.0, 1.0 + excess, np.nan], [1.0 + excess, 1.0, 0.3], [np.nan, 0.3, 1.0]])
+    S = np.full((3 + n_free, 3 + n_free), np.nan)
+    S[:3, :3] = block
+    if coupled:
+        S[3:, :3] = rng.uniform(-1, 1, (n_free, 3))
+        S[:3, 3:] = S[3:, :3].T
+    order = rng.permutation(len(S))
+    refused("no positive semi-definite matrix", scale * S[np.ix_(order, order)], method="nuclear")
+
+
+def test_infeasible_without_a_negative_two_by_two_block():
+    """Every known 2 x 2 block is a kernel, the 3 x 3 block is not."""
+    S = np.array([[1.0, 0.9, -0.9, 0.2], [0.9, 1.0, 0.9, 0.1], [-0.9, 0.9, 1.0, 0.4], [0.2, 0.1, 0.4, np.nan]])
+    refused("no positive semi-definite matrix", S, method="nuclear")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("seed", range(5))
+def test_feasible_matrices_with_free_diagonal_entries_are_completed(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(8, 12))
+    K = A @ A.T
+    S = np.where(np.triu(rng.uniform(size=K.shape) < 0.3, 1), np.nan, K)
+    S = np.where(np.isnan(S) | np.isnan(S.T), np.nan, K)
+    S[[0, 3], [0, 3]] = np.nan
+    assert least_eigenvalue(complete_kernel(S, method="nuclear")) > -1e-6
+
+
 def test_directions_and_steps_are_reported():
     S = np.array([[2.0, 1.0, 0.0], [np.nan, 2.0, 1.0], [0.5, 1.0, 2.0]])
     with pytest.warns(AsymmetryWarning):

@@ -726,17 +726,19 @@ def nuclear_completion(
 
 
 def _separates(D: NDArray[np.float64], known: NDArray[np.bool_], S: NDArray[np.float64]) -> bool:
-    """Whether D proves infeasibility: D >= 0 and zero where unknown, yet <D, S> < 0; but <D, X> >= 0 for X >= 0.
+    """Return True if D, corrected to a dual certificate, proves that no X >= 0 has the known entries of S.
 
-    What is left of D's own eigenvalues below zero is taken out on the diagonal, where that is known; the proof is
-    accepted only with what remains.
+    A certificate is a positive semi-definite D that is zero where X is free, with <D, S> < 0, because <D, X> >= 0 for
+    every X >= 0. A free diagonal entry D_ii = 0 forces the whole row i of D to zero, so only the objects whose
+    diagonal entry is known can contribute. The difference of the two Douglas-Rachford copies converges to such a
+    matrix, but keeps small entries in the other rows and small negative eigenvalues. Both are removed exactly: the
+    rows are dropped, and the diagonal is raised by the smallest eigenvalue. The test is applied to the corrected matrix.
     """
-    D = np.where(known, D, 0.0)
+    i = np.flatnonzero(known.diagonal())
+    part = np.ix_(i, i)
+    D = np.where(known[part], D[part], 0.0)
     size = float(np.linalg.norm(D))
     if size == 0:
         return False
-    low = min(float(linalg.eigvalsh(D, subset_by_index=[0, 0])[0]), 0.0)
-    if low < -1e-12 * size and not known.diagonal().all():
-        return False
-    D[np.diag_indices_from(D)] -= low
-    return float((D * S).sum()) < -1e-6 * size * float(np.linalg.norm(S))
+    D[np.diag_indices_from(D)] -= min(float(linalg.eigvalsh(D, subset_by_index=[0, 0])[0]), 0.0)
+    return float((D * S[part]).sum()) < -1e-6 * size * float(np.linalg.norm(S))
