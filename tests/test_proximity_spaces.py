@@ -289,7 +289,7 @@ class TestStack:
             ([np.eye(2), np.eye(3)], None, r"Matrix 1 has \(3, 3\), matrix 0 has \(2, 2\)"),
             ([np.eye(2), np.eye(3)], ["a", "b"], r"Matrix 'b' has \(3, 3\)"),
             ([np.eye(2)], ["a", "b"], "one name per matrix"),
-            ([np.eye(2), np.eye(2)], ["a", "a"], "no two the same"),
+            ([np.eye(2), np.eye(2)], ["a", "a"], "distinct names"),
         ],
     )
     def test_refusals(self, matrices, names, words):

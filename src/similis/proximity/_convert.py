@@ -634,7 +634,7 @@ class BoxCox(Elementwise):
 
 
 def _most_likely_power(D: NDArray[Any]) -> float:
-    """The p in [0.01, 1] that maximises the Box-Cox profile likelihood of the off-diagonal entries above zero."""
+    """The p in [0.01, 1] that maximizes the Box-Cox profile likelihood of the off-diagonal entries above zero."""
     d = D[~np.eye(len(D), dtype=bool)]
     log_z = np.log(d[d > 0], dtype=np.float64)
     if not log_z.size or np.ptp(log_z) == 0:

@@ -39,9 +39,17 @@ __all__ = [
     "diagnose",
 ]
 
+
 ALL_TRIANGLES = 500
 SAMPLED_TRIANGLES = 4_000_000
 DISCRETE = 0.05  # a matrix with fewer distinct values than this share of its entries holds a discrete scale
+SPARSE = 0.5  # more than half of the entries zero
+SMALL_MASS = 0.02  # negative eigenvalues that look like noise
+NEAR_NORMAL = 0.5  # skewness up to which distances pass for normal
+# Above this many objects the spectrum, the triangles and the rest are read off a random part.
+SAMPLE = 3000
+# Above this many, suspicious pairs are looked for among a random part; suspects(S) looks at all.
+SUSPECT_SAMPLE = 600
 
 
 @dataclass(frozen=True)
@@ -95,8 +103,8 @@ class TriangleFacts:
 class DistanceFacts:
     """Skewness and excess kurtosis of the dissimilarities, after the best Box-Cox power too; hubness.
 
-    `hubness` is the skewness of how often an object is among another's nearest neighbours: above 1, a few objects are
-    everybody's neighbours.
+    `hubness` is the skewness of how often an object is among another's nearest neighbors: above 1, a few objects are
+    everybody's neighbors.
     """
 
     skewness: float
@@ -115,155 +123,6 @@ class ClassFacts:
     within: float
     between: float
     neighbour_error: float
-
-
-def to_dissimilarities(A: NDArray[Any], kind: Kind) -> NDArray[np.float64]:
-    """Dissimilarities with a zero diagonal: as given, or the largest similarity minus s."""
-    D = np.array(A, dtype=np.float64)
-    if kind == "similarity" and np.isfinite(D).any():
-        D = np.nanmax(D) - D
-    np.fill_diagonal(D, 0.0)
-    return D
-
-
-def entry_facts(A: NDArray[Any], kind: Kind) -> EntryFacts:
-    """Count and compare the entries."""
-    n = len(A)
-    missing = np.isnan(A)
-    off = ~np.eye(n, dtype=bool)
-    known = A[off & ~missing]
-    if missing.any():
-        both = ~(missing | missing.T)
-        ratio = asymmetry(np.where(both, A, 0.0))
-    else:
-        ratio = asymmetry(A)
-    distinct = len(np.unique(known))
-    sign = 1.0 if kind == "similarity" else -1.0
-    signed = np.where(missing, -np.inf, sign * A)
-    own = np.einsum("ii->i", signed)
-    return EntryFacts(
-        n_missing=int(missing.sum()),
-        missing=float(missing.mean()) if n else 0.0,
-        symmetric=ratio <= 100 * float(np.finfo(A.dtype).eps),
-        asymmetry=ratio,
-        zeros=float((known == 0).mean()) if known.size else 0.0,
-        n_distinct=distinct,
-        discrete=known.size > 0 and distinct < max(2, DISCRETE * known.size),
-        self_maximal=float((own >= signed.max(axis=1)).mean()) if n else 1.0,
-        n_duplicates=_duplicates(A),
-        low=float(known.min()) if known.size else float("nan"),
-        high=float(known.max()) if known.size else float("nan"),
-    )
-
-
-def spectrum_facts(A: NDArray[Any], kind: Kind) -> SpectrumFacts:
-    """Eigenvalues of the symmetric part, or of the doubly centred squares of dissimilarities."""
-    B = symmetric_part(A).astype(np.float64)
-    if kind == "dissimilarity":
-        B = B**2
-        B = -0.5 * (B - B.mean(axis=0) - B.mean(axis=1)[:, None] + B.mean())
-        B = (B + B.T) / 2
-    system = eigen_symmetric(B)
-    values, zero = system.values, system.tolerance
-    total = float(np.abs(values).sum())
-    negative = values[values < -zero]
-    return SpectrumFacts(
-        definite=negative.size == 0,
-        n_negative=int(negative.size),
-        negative_mass=float(-negative.sum()) / total if total > 0 else 0.0,
-        smallest=float(values[0]),
-        largest=float(values[-1]),
-        rank=int((np.abs(values) > zero).sum()),
-    )
-
-
-def triangle_facts(D: NDArray[np.float64], rng: Any) -> TriangleFacts:
-    """Count violated triangles; triples with a missing side do not count."""
-    n = len(D)
-    if n < 3:
-        return TriangleFacts(0, 0.0, 0.0, False)
-    if n <= ALL_TRIANGLES:
-        found = [_violations(D, D[:, k][:, None] + D[k]) for k in range(n)]
-        total = n * (n - 1) * (n - 2)
-    else:
-        i, j, k = rng.randint(n, size=(3, SAMPLED_TRIANGLES))
-        keep = (i != j) & (j != k) & (i != k)
-        i, j, k = i[keep], j[keep], k[keep]
-        found = [_violations(D[i, j], D[i, k] + D[k, j])]
-        total = len(i)
-    violated, worst = sum(f[0] for f in found), max(f[1] for f in found)
-    return TriangleFacts(int(total), violated / total, worst, n > ALL_TRIANGLES)
-
-
-def distance_facts(D: NDArray[np.float64]) -> DistanceFacts:
-    """Shape of the distribution of the off-diagonal dissimilarities, and hubness."""
-    n = len(D)
-    d = D[~np.eye(n, dtype=bool)]
-    d = d[np.isfinite(d)]
-    if d.size < 3 or np.ptp(d) <= 1e-12 * max(1.0, float(np.abs(d).max())):
-        return DistanceFacts(0.0, 0.0, 1.0, 0.0, 0.0)
-    sample = d[d > 0][:: max(1, d.size // 200_000)]
-    power, after = 1.0, float(stats.skew(d))
-    if sample.size > 2 and np.ptp(sample) > 0:
-        grid = np.linspace(0.05, 1.0, 20)
-        power = float(grid[int(np.argmax([stats.boxcox_llf(p, sample / sample.mean()) for p in grid]))])
-        after = float(stats.skew(sample**power))
-    k = min(10, n - 1)
-    indices, _ = top_k(D, k, sign=-1, folds=np.arange(n))
-    hits = np.bincount(indices[indices >= 0], minlength=n)
-    return DistanceFacts(
-        skewness=float(stats.skew(d)),
-        kurtosis=float(stats.kurtosis(d)),
-        power=power,
-        skewness_after=after,
-        hubness=float(stats.skew(hits)) if np.ptp(hits) else 0.0,
-    )
-
-
-def class_facts(A: NDArray[Any], codes: NDArray[np.intp], names: list[str], kind: Kind) -> ClassFacts:
-    """Balance, separation, and how often the nearest neighbour is of another class."""
-    same = codes[:, None] == codes[None, :]
-    off = ~np.eye(len(A), dtype=bool)
-    counts = np.bincount(codes, minlength=len(names))
-    indices, _ = top_k(A, 1, sign=1 if kind == "similarity" else -1, folds=np.arange(len(A)))
-    near = indices[:, 0]
-    wrong = codes[near] != codes
-    return ClassFacts(
-        names=tuple(names),
-        counts=tuple(int(c) for c in counts),
-        within=_mean(A[same & off]),
-        between=_mean(A[~same]),
-        neighbour_error=float(wrong[near >= 0].mean()) if (near >= 0).any() else float("nan"),
-    )
-
-
-def _mean(values: NDArray[Any]) -> float:
-    values = values[~np.isnan(values)]
-    return float(values.mean()) if values.size else float("nan")
-
-
-def _duplicates(A: NDArray[Any]) -> int:
-    """Objects that cannot be told from an earlier one: equal rows and equal columns."""
-
-    def content(i: int) -> bytes:
-        both = np.concatenate([A[i], A[:, i]]) + 0.0  # one zero, one NaN
-        both[np.isnan(both)] = np.nan
-        return blake2b(both.tobytes(), digest_size=16).digest()
-
-    return len(A) - len({content(i) for i in range(len(A))})
-
-
-def _violations(direct: NDArray[Any], detour: NDArray[Any]) -> tuple[int, float]:
-    """How many sides are longer than the detour beyond round-off, and the largest relative excess."""
-    excess = direct - detour
-    bad = excess > 1e-9 * np.maximum(direct, 1e-300)
-    worst = float(np.max(excess[bad] / direct[bad])) if bad.any() else 0.0
-    return int(bad.sum()), worst
-
-
-SPARSE = 0.5  # more than half of the entries zero
-SMALL_MASS = 0.02  # negative eigenvalues that look like noise
-NEAR_NORMAL = 0.5  # skewness up to which distances pass for normal
 
 
 @dataclass(frozen=True)
@@ -287,166 +146,6 @@ class Advice:
     def __str__(self) -> str:
         source = f" {self.paper}" if self.paper else ""
         return f"{self.text} ({self.reason}).{source}"
-
-
-def advise(
-    kind: Kind, *, entries: Any, spectrum: Any, distances: Any, classes: Any, suspects: Any
-) -> tuple[Advice, ...]:
-    """Advice in the order in which one would act on it."""
-    return (
-        *_repair(entries, suspects),
-        *_spectrum(kind, spectrum),
-        *_methods(kind, entries, distances, classes),
-    )
-
-
-def _repair(entries: Any, suspects: Any) -> Iterator[Advice]:
-    if len(suspects):
-        yield Advice(
-            "Look at the suspicious pairs before anything else",
-            f"{len(suspects)} pairs disagree with the rest of the matrix",
-        )
-    if entries.n_missing:
-        yield Advice(
-            "Use SimilarityKNN or NearestCentroid, which leave unknown entries out, or complete the matrix",
-            f"{entries.missing:.1%} of the entries are missing",
-            "[chen2010] ch. 6",
-        )
-    if not entries.symmetric:
-        yield Advice(
-            "Decide what the direction means; average it with symmetrize(S) where it means nothing",
-            f"asymmetry {entries.asymmetry:.2g} of 1",
-            "[chen2010] sec. 4.3",
-        )
-
-
-def _spectrum(kind: Kind, spectrum: Any) -> Iterator[Advice]:
-    if spectrum is None:
-        return
-    what = "the similarities are" if kind == "similarity" else "the distances are Euclidean, their Gram matrix is"
-    if spectrum.definite:
-        yield Advice(
-            "Use kernel methods as they are, no repair needed" if kind == "similarity" else "Any embedding is exact",
-            f"{what} positive semi-definite",
-            "[chen2010] sec. 2.1",
-        )
-        return
-    mass = f"{spectrum.n_negative} negative eigenvalues hold {spectrum.negative_mass:.1%} of the spectrum"
-    if kind == "dissimilarity":
-        yield Advice("Embed with PseudoEuclidean, which keeps the negative axes, or use rows as features", mass)
-    elif spectrum.negative_mass <= SMALL_MASS:
-        yield Advice("Clip: the negative part looks like noise", mass, "[chen2010] sec. 2.1.3, 4.5")
-    else:
-        yield Advice(
-            "Try flip and similarities as features beside clip: the negative part may carry information",
-            mass,
-            "[chen2010] sec. 4.4-4.5",
-        )
-
-
-def _methods(kind: Kind, entries: Any, distances: Any, classes: Any) -> Iterator[Advice]:
-    if kind == "similarity" and entries.zeros > SPARSE and entries.self_maximal < 1:
-        yield Advice(
-            "Prefer local methods: k-NN, KRI, KRR, local SDA",
-            f"{entries.zeros:.0%} of the entries are zero and {1 - entries.self_maximal:.0%} of the objects are more "
-            "similar to another than to themselves",
-            "[chen2010] sec. 4.4",
-        )
-    if entries.n_duplicates:
-        yield Advice(
-            "Give diverse weights to neighbours: KRI or KRR",
-            f"{entries.n_duplicates} objects repeat another",
-            "[chen2010] sec. 3.1",
-        )
-    if abs(distances.skewness) <= NEAR_NORMAL and not entries.discrete:
-        yield Advice(
-            "Normal-based classifiers on the rows suit these distances",
-            f"skewness {distances.skewness:.2f}, excess kurtosis {distances.kurtosis:.2f}",
-            "[pekalska2000] sec. 2.1, 5",
-        )
-    elif abs(distances.skewness_after) < abs(distances.skewness) - 0.25:
-        yield Advice(
-            f"Box-Cox with p = {distances.power:.2g} brings the distances nearer to normal, for methods that ask it",
-            f"skewness {distances.skewness:.2f}, after it {distances.skewness_after:.2f}",
-            "[pekalska2000] sec. 4.4",
-        )
-    if classes is not None and len(classes.counts) > 1:
-        small = min(classes.counts)
-        if small * 5 < max(classes.counts):
-            yield Advice(
-                "Judge by balanced error, and set priors or costs",
-                f"the smallest class has {small} objects, the largest {max(classes.counts)}",
-            )
-
-
-def as_text(found: Any) -> str:
-    """Lines of "what  finding", then the advice."""
-    rows = list(fact_rows(found))
-    width = max(len(name) for name, _ in rows)
-    lines = [f"{name:<{width}}  {text}" for name, text in rows]
-    if found.advice:
-        lines += ["", "What to try"]
-        lines += [f"{number}. {advice}" for number, advice in enumerate(found.advice, 1)]
-    return "\n".join(lines)
-
-
-def as_html(found: Any) -> str:
-    """The same as a table and a list; everything a user named is escaped."""
-    cells = "".join(
-        f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(text)}</td></tr>"
-        for name, text in fact_rows(found)
-    )
-    advice = "".join(f"<li>{escape(str(advice))}</li>" for advice in found.advice)
-    return f"<table>{cells}</table>" + (f"<p>What to try</p><ol>{advice}</ol>" if advice else "")
-
-
-def fact_rows(found: Any) -> Iterator[tuple[str, str]]:
-    """What was looked at and what was found, line by line."""
-    e, t, d = found.entries, found.triangles, found.distances
-    looked = "" if found.n_sampled == found.n else f"; a random {found.n_sampled} of them looked at"
-    yield "objects", f"{found.n}{looked}"
-    scale = "a discrete scale" if e.discrete else "a continuous scale"
-    yield found.kind, f"{e.low:.4g} to {e.high:.4g}, {e.n_distinct} distinct values ({scale})"
-    if e.n_missing:
-        yield "missing", f"{e.n_missing} entries ({e.missing:.1%})"
-    yield "symmetric", "yes" if e.symmetric else f"no, asymmetry {e.asymmetry:.3g} of 1"
-    yield "zero entries", f"{e.zeros:.1%}"
-    yield "itself nearest", f"{e.self_maximal:.1%} of the objects"
-    yield "duplicates", str(e.n_duplicates)
-    if found.spectrum is not None:
-        yield from _spectrum_rows(found)
-    sampled = f" of {t.n_triples:,} sampled" if t.sampled else ""
-    yield "triangles broken", f"{t.violated:.2%}{sampled}" + (f", worst by {t.worst:.0%}" if t.violated else "")
-    yield "distances", f"skewness {d.skewness:.2f}, excess kurtosis {d.kurtosis:.2f}; hubness {d.hubness:.2f}"
-    if found.classes is not None:
-        c = found.classes
-        sizes = ", ".join(f"{name} {count}" for name, count in list(zip(c.names, c.counts))[:8])
-        yield "classes", f"{len(c.counts)}: {sizes}" + (", ..." if len(c.counts) > 8 else "")
-        yield "within, between", f"mean {c.within:.4g} within classes, {c.between:.4g} between"
-        yield "nearest neighbour", f"of another class for {c.neighbour_error:.1%} of the objects"
-    some = f" (among {found.suspects.n_objects} of the objects)" if found.suspects.n_objects < found.n else ""
-    yield "suspicious pairs", f"{found.suspects.summary()}{some}"
-
-
-def _spectrum_rows(found: Any) -> Iterator[tuple[str, str]]:
-    s = found.spectrum
-    name = "positive definite" if found.kind == "similarity" else "Euclidean"
-    if s.definite:
-        yield name, f"yes, rank {s.rank}"
-    else:
-        yield (
-            name,
-            (
-                f"no, {s.n_negative} negative eigenvalues with {s.negative_mass:.1%} of the spectrum "
-                f"({s.smallest:.4g} to {s.largest:.4g})"
-            ),
-        )
-
-
-# Above this many objects the spectrum, the triangles and the rest are read off a random part.
-SAMPLE = 3000
-# Above this many, suspicious pairs are looked for among a random part; suspects(S) looks at all.
-SUSPECT_SAMPLE = 600
 
 
 @dataclass(frozen=True)
@@ -586,3 +285,301 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def to_dissimilarities(A: NDArray[Any], kind: Kind) -> NDArray[np.float64]:
+    """Dissimilarities with a zero diagonal: as given, or the largest similarity minus s."""
+    D = np.array(A, dtype=np.float64)
+    if kind == "similarity" and np.isfinite(D).any():
+        D = np.nanmax(D) - D
+    np.fill_diagonal(D, 0.0)
+    return D
+
+
+def entry_facts(A: NDArray[Any], kind: Kind) -> EntryFacts:
+    """Count and compare the entries."""
+    n = len(A)
+    missing = np.isnan(A)
+    off = ~np.eye(n, dtype=bool)
+    known = A[off & ~missing]
+    if missing.any():
+        both = ~(missing | missing.T)
+        ratio = asymmetry(np.where(both, A, 0.0))
+    else:
+        ratio = asymmetry(A)
+    distinct = len(np.unique(known))
+    sign = 1.0 if kind == "similarity" else -1.0
+    signed = np.where(missing, -np.inf, sign * A)
+    own = np.einsum("ii->i", signed)
+    return EntryFacts(
+        n_missing=int(missing.sum()),
+        missing=float(missing.mean()) if n else 0.0,
+        symmetric=ratio <= 100 * float(np.finfo(A.dtype).eps),
+        asymmetry=ratio,
+        zeros=float((known == 0).mean()) if known.size else 0.0,
+        n_distinct=distinct,
+        discrete=known.size > 0 and distinct < max(2, DISCRETE * known.size),
+        self_maximal=float((own >= signed.max(axis=1)).mean()) if n else 1.0,
+        n_duplicates=_duplicates(A),
+        low=float(known.min()) if known.size else float("nan"),
+        high=float(known.max()) if known.size else float("nan"),
+    )
+
+
+def _duplicates(A: NDArray[Any]) -> int:
+    """Objects that cannot be told from an earlier one: equal rows and equal columns."""
+
+    def content(i: int) -> bytes:
+        both = np.concatenate([A[i], A[:, i]]) + 0.0  # one zero, one NaN
+        both[np.isnan(both)] = np.nan
+        return blake2b(both.tobytes(), digest_size=16).digest()
+
+    return len(A) - len({content(i) for i in range(len(A))})
+
+
+def spectrum_facts(A: NDArray[Any], kind: Kind) -> SpectrumFacts:
+    """Eigenvalues of the symmetric part, or of the doubly centered squares of dissimilarities."""
+    B = symmetric_part(A).astype(np.float64)
+    if kind == "dissimilarity":
+        B = B**2
+        B = -0.5 * (B - B.mean(axis=0) - B.mean(axis=1)[:, None] + B.mean())
+        B = (B + B.T) / 2
+    system = eigen_symmetric(B)
+    values, zero = system.values, system.tolerance
+    total = float(np.abs(values).sum())
+    negative = values[values < -zero]
+    return SpectrumFacts(
+        definite=negative.size == 0,
+        n_negative=int(negative.size),
+        negative_mass=float(-negative.sum()) / total if total > 0 else 0.0,
+        smallest=float(values[0]),
+        largest=float(values[-1]),
+        rank=int((np.abs(values) > zero).sum()),
+    )
+
+
+def triangle_facts(D: NDArray[np.float64], rng: Any) -> TriangleFacts:
+    """Count violated triangles; triples with a missing side do not count."""
+    n = len(D)
+    if n < 3:
+        return TriangleFacts(0, 0.0, 0.0, False)
+    if n <= ALL_TRIANGLES:
+        found = [_violations(D, D[:, k][:, None] + D[k]) for k in range(n)]
+        total = n * (n - 1) * (n - 2)
+    else:
+        i, j, k = rng.randint(n, size=(3, SAMPLED_TRIANGLES))
+        keep = (i != j) & (j != k) & (i != k)
+        i, j, k = i[keep], j[keep], k[keep]
+        found = [_violations(D[i, j], D[i, k] + D[k, j])]
+        total = len(i)
+    violated, worst = sum(f[0] for f in found), max(f[1] for f in found)
+    return TriangleFacts(int(total), violated / total, worst, n > ALL_TRIANGLES)
+
+
+def _violations(direct: NDArray[Any], detour: NDArray[Any]) -> tuple[int, float]:
+    """How many sides are longer than the detour beyond round-off, and the largest relative excess."""
+    excess = direct - detour
+    bad = excess > 1e-9 * np.maximum(direct, 1e-300)
+    worst = float(np.max(excess[bad] / direct[bad])) if bad.any() else 0.0
+    return int(bad.sum()), worst
+
+
+def distance_facts(D: NDArray[np.float64]) -> DistanceFacts:
+    """Shape of the distribution of the off-diagonal dissimilarities, and hubness."""
+    n = len(D)
+    d = D[~np.eye(n, dtype=bool)]
+    d = d[np.isfinite(d)]
+    if d.size < 3 or np.ptp(d) <= 1e-12 * max(1.0, float(np.abs(d).max())):
+        return DistanceFacts(0.0, 0.0, 1.0, 0.0, 0.0)
+    sample = d[d > 0][:: max(1, d.size // 200_000)]
+    power, after = 1.0, float(stats.skew(d))
+    if sample.size > 2 and np.ptp(sample) > 0:
+        grid = np.linspace(0.05, 1.0, 20)
+        power = float(grid[int(np.argmax([stats.boxcox_llf(p, sample / sample.mean()) for p in grid]))])
+        after = float(stats.skew(sample**power))
+    k = min(10, n - 1)
+    indices, _ = top_k(D, k, sign=-1, folds=np.arange(n))
+    hits = np.bincount(indices[indices >= 0], minlength=n)
+    return DistanceFacts(
+        skewness=float(stats.skew(d)),
+        kurtosis=float(stats.kurtosis(d)),
+        power=power,
+        skewness_after=after,
+        hubness=float(stats.skew(hits)) if np.ptp(hits) else 0.0,
+    )
+
+
+def class_facts(A: NDArray[Any], codes: NDArray[np.intp], names: list[str], kind: Kind) -> ClassFacts:
+    """Balance, separation, and how often the nearest neighbor is of another class."""
+    same = codes[:, None] == codes[None, :]
+    off = ~np.eye(len(A), dtype=bool)
+    counts = np.bincount(codes, minlength=len(names))
+    indices, _ = top_k(A, 1, sign=1 if kind == "similarity" else -1, folds=np.arange(len(A)))
+    near = indices[:, 0]
+    wrong = codes[near] != codes
+    return ClassFacts(
+        names=tuple(names),
+        counts=tuple(int(c) for c in counts),
+        within=_mean(A[same & off]),
+        between=_mean(A[~same]),
+        neighbour_error=float(wrong[near >= 0].mean()) if (near >= 0).any() else float("nan"),
+    )
+
+
+def _mean(values: NDArray[Any]) -> float:
+    values = values[~np.isnan(values)]
+    return float(values.mean()) if values.size else float("nan")
+
+
+def advise(
+    kind: Kind, *, entries: Any, spectrum: Any, distances: Any, classes: Any, suspects: Any
+) -> tuple[Advice, ...]:
+    """Advice in the order in which one would act on it."""
+    return (
+        *_repair(entries, suspects),
+        *_spectrum(kind, spectrum),
+        *_methods(kind, entries, distances, classes),
+    )
+
+
+def _repair(entries: Any, suspects: Any) -> Iterator[Advice]:
+    if len(suspects):
+        yield Advice(
+            "Look at the suspicious pairs before anything else",
+            f"{len(suspects)} pairs disagree with the rest of the matrix",
+        )
+    if entries.n_missing:
+        yield Advice(
+            "Use SimilarityKNN or NearestCentroid, which leave unknown entries out, or complete the matrix",
+            f"{entries.missing:.1%} of the entries are missing",
+            "[chen2010] ch. 6",
+        )
+    if not entries.symmetric:
+        yield Advice(
+            "Decide what the direction means; average it with symmetrize(S) where it means nothing",
+            f"asymmetry {entries.asymmetry:.2g} of 1",
+            "[chen2010] sec. 4.3",
+        )
+
+
+def _spectrum(kind: Kind, spectrum: Any) -> Iterator[Advice]:
+    if spectrum is None:
+        return
+    what = "the similarities are" if kind == "similarity" else "the distances are Euclidean, their Gram matrix is"
+    if spectrum.definite:
+        yield Advice(
+            "Use kernel methods as they are, no repair needed" if kind == "similarity" else "Any embedding is exact",
+            f"{what} positive semi-definite",
+            "[chen2010] sec. 2.1",
+        )
+        return
+    mass = f"{spectrum.n_negative} negative eigenvalues hold {spectrum.negative_mass:.1%} of the spectrum"
+    if kind == "dissimilarity":
+        yield Advice("Embed with PseudoEuclidean, which keeps the negative axes, or use rows as features", mass)
+    elif spectrum.negative_mass <= SMALL_MASS:
+        yield Advice("Clip: the negative part looks like noise", mass, "[chen2010] sec. 2.1.3, 4.5")
+    else:
+        yield Advice(
+            "Try flip and similarities as features beside clip: the negative part may carry information",
+            mass,
+            "[chen2010] sec. 4.4-4.5",
+        )
+
+
+def _methods(kind: Kind, entries: Any, distances: Any, classes: Any) -> Iterator[Advice]:
+    if kind == "similarity" and entries.zeros > SPARSE and entries.self_maximal < 1:
+        yield Advice(
+            "Prefer local methods: k-NN, KRI, KRR, local SDA",
+            f"{entries.zeros:.0%} of the entries are zero and {1 - entries.self_maximal:.0%} of the objects are more "
+            "similar to another than to themselves",
+            "[chen2010] sec. 4.4",
+        )
+    if entries.n_duplicates:
+        yield Advice(
+            "Give diverse weights to neighbors: KRI or KRR",
+            f"{entries.n_duplicates} objects repeat another",
+            "[chen2010] sec. 3.1",
+        )
+    if abs(distances.skewness) <= NEAR_NORMAL and not entries.discrete:
+        yield Advice(
+            "Normal-based classifiers on the rows suit these distances",
+            f"skewness {distances.skewness:.2f}, excess kurtosis {distances.kurtosis:.2f}",
+            "[pekalska2000] sec. 2.1, 5",
+        )
+    elif abs(distances.skewness_after) < abs(distances.skewness) - 0.25:
+        yield Advice(
+            f"Box-Cox with p = {distances.power:.2g} brings the distances nearer to normal, for methods that ask it",
+            f"skewness {distances.skewness:.2f}, after it {distances.skewness_after:.2f}",
+            "[pekalska2000] sec. 4.4",
+        )
+    if classes is not None and len(classes.counts) > 1:
+        small = min(classes.counts)
+        if small * 5 < max(classes.counts):
+            yield Advice(
+                "Judge by balanced error, and set priors or costs",
+                f"the smallest class has {small} objects, the largest {max(classes.counts)}",
+            )
+
+
+def as_text(found: Any) -> str:
+    """Lines of "what  finding", then the advice."""
+    rows = list(fact_rows(found))
+    width = max(len(name) for name, _ in rows)
+    lines = [f"{name:<{width}}  {text}" for name, text in rows]
+    if found.advice:
+        lines += ["", "What to try"]
+        lines += [f"{number}. {advice}" for number, advice in enumerate(found.advice, 1)]
+    return "\n".join(lines)
+
+
+def as_html(found: Any) -> str:
+    """The same as a table and a list; everything a user named is escaped."""
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(text)}</td></tr>"
+        for name, text in fact_rows(found)
+    )
+    advice = "".join(f"<li>{escape(str(advice))}</li>" for advice in found.advice)
+    return f"<table>{cells}</table>" + (f"<p>What to try</p><ol>{advice}</ol>" if advice else "")
+
+
+def fact_rows(found: Any) -> Iterator[tuple[str, str]]:
+    """What was looked at and what was found, line by line."""
+    e, t, d = found.entries, found.triangles, found.distances
+    looked = "" if found.n_sampled == found.n else f"; a random {found.n_sampled} of them looked at"
+    yield "objects", f"{found.n}{looked}"
+    scale = "a discrete scale" if e.discrete else "a continuous scale"
+    yield found.kind, f"{e.low:.4g} to {e.high:.4g}, {e.n_distinct} distinct values ({scale})"
+    if e.n_missing:
+        yield "missing", f"{e.n_missing} entries ({e.missing:.1%})"
+    yield "symmetric", "yes" if e.symmetric else f"no, asymmetry {e.asymmetry:.3g} of 1"
+    yield "zero entries", f"{e.zeros:.1%}"
+    yield "itself nearest", f"{e.self_maximal:.1%} of the objects"
+    yield "duplicates", str(e.n_duplicates)
+    if found.spectrum is not None:
+        yield from _spectrum_rows(found)
+    sampled = f" of {t.n_triples:,} sampled" if t.sampled else ""
+    yield "triangles broken", f"{t.violated:.2%}{sampled}" + (f", worst by {t.worst:.0%}" if t.violated else "")
+    yield "distances", f"skewness {d.skewness:.2f}, excess kurtosis {d.kurtosis:.2f}; hubness {d.hubness:.2f}"
+    if found.classes is not None:
+        c = found.classes
+        sizes = ", ".join(f"{name} {count}" for name, count in list(zip(c.names, c.counts))[:8])
+        yield "classes", f"{len(c.counts)}: {sizes}" + (", ..." if len(c.counts) > 8 else "")
+        yield "within, between", f"mean {c.within:.4g} within classes, {c.between:.4g} between"
+        yield "nearest neighbor", f"of another class for {c.neighbour_error:.1%} of the objects"
+    some = f" (among {found.suspects.n_objects} of the objects)" if found.suspects.n_objects < found.n else ""
+    yield "suspicious pairs", f"{found.suspects.summary()}{some}"
+
+
+def _spectrum_rows(found: Any) -> Iterator[tuple[str, str]]:
+    s = found.spectrum
+    name = "positive definite" if found.kind == "similarity" else "Euclidean"
+    if s.definite:
+        yield name, f"yes, rank {s.rank}"
+    else:
+        yield (
+            name,
+            (
+                f"no, {s.n_negative} negative eigenvalues with {s.negative_mass:.1%} of the spectrum "
+                f"({s.smallest:.4g} to {s.largest:.4g})"
+            ),
+        )

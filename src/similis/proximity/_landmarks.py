@@ -27,7 +27,7 @@ def choose_prototypes(
     if selection == "kcenter":
         return farthest_first(D, k)
     if selection == "medoids":
-        # from the k-centres, by exchanges until none improves: the result depends on nothing drawn
+        # from the k-centers, by exchanges until none improves: the result depends on nothing drawn
         return k_medoids(D, k, sign=-1, method="eager", init=farthest_first(D, k)).medoids
     assert codes is not None
     return forward_selection(D, k, codes)
@@ -90,7 +90,7 @@ class Landmarks(ToFeatures):
     n_landmarks : int, default=200
         How many; more than there are objects means all.
     selection : {"random", "kcenter", "medoids"}, default="random"
-        How they are chosen: drawn; one after the other the object least similar to those taken; centres of clusters.
+        How they are chosen: drawn; one after the other the object least similar to those taken; centers of clusters.
     spectrum : {"clip", "flip"}, default="clip"
         Leave out the axes with a negative eigenvalue, or keep them.
     output : {"nystrom", "features"}, default="nystrom"

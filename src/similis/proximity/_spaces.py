@@ -97,7 +97,7 @@ class DissimilaritySpace(ToRows):
         (all of them with ``selection="all"``).
     selection : {"all", "random", "kcenter", "medoids", "forward"}, default="all"
         ``all`` keeps every object. ``random`` draws. ``kcenter`` takes, one after the other, the object farthest from
-        those taken. ``medoids`` takes the centres of k-medoids clusters. ``forward`` uses the labels: it adds, one
+        those taken. ``medoids`` takes the centers of k-medoids clusters. ``forward`` uses the labels: it adds, one
         after the other, the prototype that leaves the fewest training objects wrong by the nearest-prototype rule, an
         object not counting as its own prototype.
     random_state : int, RandomState or None, default=None
