@@ -166,7 +166,7 @@ def test_bad_input_gets_one_clear_sentence(rng):
     refused("at least one known", np.full((4, 4), np.nan), method="psd")
     refused("square", partial[:, :4], aux)
     refused("needs an auxiliary kernel", partial)
-    refused("reads no auxiliary", partial, aux, method="psd")
+    refused("uses no auxiliary", partial, aux, method="psd")
     refused(f"row {i}, column {j}.*nuclear", holes, aux)
     refused("same 10 objects. Got 9", partial, aux[:9, :9])
     refused("does not accept missing", partial, partial)
@@ -181,7 +181,7 @@ def test_bad_input_gets_one_clear_sentence(rng):
         refused("form a kernel.*Clip", partial - 0.6, aux, method)
     low = np.outer(np.arange(10.0), np.arange(10.0))
     refused("Raise regularization", partial, low, "wishart", regularization=1e-30)
-    with pytest.raises(ProximityError, match="reads a stack"):
+    with pytest.raises(ProximityError, match="needs a stack"):
         CompleteKernel(method="em").fit(partial)
     rows = make_stack([partial, aux])
     model = CompleteKernel(method="em").fit(rows)

@@ -119,7 +119,7 @@ class TestDissimilaritySpace:
         assert len(set(space.prototype_indices_)) == 5
 
     def test_refusals(self, D):
-        with pytest.raises(ProximityError, match="n_prototypes=3 needs a way to choose"):
+        with pytest.raises(ProximityError, match="n_prototypes=3 cannot be combined with selection='all'"):
             DissimilaritySpace(n_prototypes=3).fit(D)
         with pytest.raises(ProximityError, match="requires y"):
             DissimilaritySpace(n_prototypes=3, selection="forward").fit(D)
