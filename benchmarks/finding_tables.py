@@ -114,7 +114,7 @@ def gaps():
         if difference is None:
             difference = item["peer_above_optimum"]
         gap = f"{item['gap']:.0e}" if "gap" in item else ""
-        ratio = min(item["peer_seconds"]) / min(item["ours_seconds"])
+        ratio = item["ratio"]
         rows.append(
             [
                 item["name"],

@@ -35,7 +35,6 @@ PRIVATE_FOR_NOW = {  # (package, package whose private modules it still imports)
     ("distributed", "io"),
     ("distributed", "measures"),
     ("distributed", "solvers"),
-    ("svm", "proximity"),
 }
 THIRD_PARTY = {
     "_kernels": {"numpy", "numba"},

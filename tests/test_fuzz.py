@@ -36,7 +36,7 @@ REFUSED = {
     ),
     "failing fits": (
         lambda: similis.PathSearchCV(similis.SimilarityKNN(), {"weights": ["affinity"]}, cv=2).fit(-kernel(), Y),
-        "affinity|None of the fits",
+        "affinity|All fits failed",
     ),
     "ragged vectors": (pairwise(similis.RBF(), [[1.0], [1.0, 2.0]]), "different lengths"),
     "complex vectors": (pairwise(similis.RBF(), X + 1j), "needs real numbers"),

@@ -41,7 +41,7 @@ class TestEveryMachine:
 
     def test_grids_give_what_single_fits_give(self, estimator, rng):
         S, y, Q, _ = problem(rng, n=24, n_classes=3)
-        first, second = estimator._path_params
+        first, second = estimator.path_params
         grid = [{first: a, second: b} for a in (0.3, 0.01) for b in (0.01, 0.3)]
         values = estimator.predict_path(S, y, Q, grid, response="decision_function")
         for point, value in zip(grid, values):

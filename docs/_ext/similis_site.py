@@ -79,7 +79,7 @@ def add_contents(app, name, text):
         folder = name.split("/")[0]
         text[0] += contents("", [page for page in pages_of(source, folder) if not page.endswith("/index")])
     elif name == "api/index":
-        text[0] += contents("", [f"/api/generated/{module}" for module in [*(f"{TOP}.{r}" for r in ROOMS), TOP]])
+        text[0] += contents("", [f"/api/generated/{module}" for module in room_names()])
 
 
 # API pages

@@ -97,6 +97,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
     "study": ("Study", "StudyResult"),
 }
 _MODULES = (
+    "base",
     "datasets",
     "discriminant",
     "distributed",
@@ -113,6 +114,7 @@ _MODULES = (
     "solvers",
     "study",
     "svm",
+    "testing",
 )
 _HOME = {name: package for package, names in _PACKAGES.items() for name in names}
 

@@ -188,4 +188,4 @@ class PairsThere:
 
 
 def _measured(measure: Measure, objects: Any, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[Any]:
-    return measure._pairs(take_objects(objects, i), take_objects(objects, j))
+    return measure.pairs(take_objects(objects, i), take_objects(objects, j))

@@ -17,6 +17,7 @@ from sklearn.utils import get_tags
 
 from similis._utils.files import short_path
 from similis._utils.messages import track
+from similis._utils.moved import name_in_files
 from similis.base import Integral, at_least, choice, count_objects, validated_function
 from similis.distributed._cluster import run_tiles
 from similis.distributed._record import Record, Writer
@@ -124,7 +125,7 @@ def measure_to_disk(
     """
     path = _check_path(path)
     fitted = clone(measure).fit(X, y)
-    objects = fitted._objects(X)
+    objects = fitted.validate_objects(X)
     n = count_objects(objects)
     names = None if ids is None else as_ids(ids, n, "row")
     labels = y if labels is None else labels
@@ -177,8 +178,8 @@ def _check_path(path: str | os.PathLike[str]) -> Path:
 def _type_of(measure: Measure, objects: Any) -> np.dtype[Any]:
     """The type of what the measure gives."""
     try:
-        first = measure._encode(objects[:1])
-        return measure._matrix(first, first).dtype
+        first = measure.encode(objects[:1])
+        return measure.block(first, first).dtype
     except Exception:  # refused: its tile will say so
         return np.dtype(np.float64)
 
@@ -286,7 +287,7 @@ def _say_refused(tile: Tile, refusal: Refusal, measure: Measure, names: Any, kep
 def _identity(measure: Measure, fitted: Measure, objects: Any, y: Any, symmetrize: bool, dtype: np.dtype[Any]) -> str:
     """What matrices over the same objects must share to be equal; the objects too where they are learned from."""
     learned = None
-    if type(fitted)._learn is not Measure._learn:
+    if type(fitted).learn is not Measure.learn:
         learned = joblib.hash([objects, np.asarray(y) if get_tags(fitted).target_tags.required else None])
     return str(joblib.hash([_plain(measure), symmetrize, dtype.str, count_objects(objects), learned]))
 
@@ -295,7 +296,8 @@ def _plain(value: Any) -> Any:
     """A measure, or a function in it, as values that hash alike in every process."""
     if isinstance(value, Measure):
         params = {name: _plain(given) for name, given in value.get_params(deep=False).items()}
-        return [type(value).__module__, type(value).__qualname__, params]
+        module, _, name = name_in_files(type(value)).rpartition(".")
+        return [module, name, params]
     code = getattr(value, "__code__", None)
     if code is not None:
         constants = [repr(c) for c in code.co_consts if not hasattr(c, "co_code")]

@@ -224,7 +224,7 @@ class Alignment(SequenceMeasure):
         return super().set_params(**params)
 
     @property
-    def _only_remembers(self) -> bool:  # type: ignore[override]
+    def fit_only_indexes(self) -> bool:  # type: ignore[override]
         return self.score != "evalue"
 
     @property
@@ -251,14 +251,14 @@ class Alignment(SequenceMeasure):
         if self.score == "evalue" and self.mode == "global":
             raise ProximityError("Only local scores have an E-value. Use mode='local', or another score.")
 
-    def _learn(self, objects: list[Any], y: Any) -> None:
+    def learn(self, objects: list[Any], y: Any) -> None:
         if self.score == "evalue":
             self.lambda_, self.K_ = self._chance_scores(objects)
 
-    def _encode_all(self, collections: Any) -> list[_Letters]:
-        return [self._encode(objects) for objects in collections]
+    def encode_together(self, collections: Any) -> list[_Letters]:
+        return [self.encode(objects) for objects in collections]
 
-    def _encode(self, objects: list[Any]) -> _Letters:
+    def encode(self, objects: list[Any]) -> _Letters:
         """Sequences in parasail's letters and, where the score needs it, what each scores with itself."""
         scores = read_scores(self.substitution, "Alignment")
         texts = [scores.spell(sequence, i, "Alignment") for i, sequence in enumerate(objects)]
@@ -275,7 +275,7 @@ class Alignment(SequenceMeasure):
                 raise ProximityError(f"An empty sequence has no E-value. Object {texts.index('')} is empty; drop it.")
         return _Letters(texts, scores, own)
 
-    def _matrix(
+    def block(
         self, A: _Letters, B: _Letters, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         mirror = B is A and A.scores.symmetric

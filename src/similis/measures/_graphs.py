@@ -117,7 +117,7 @@ class WeisfeilerLehman(Measure):
            [4., 4.]])
     """
 
-    _only_remembers = True
+    fit_only_indexes = True
     _parameter_constraints = {"n_iter": [at_least(0)], "edge_labels": ["boolean"], "normalize": ["boolean"]}
 
     def __init__(self, *, n_iter: int = 5, edge_labels: bool = False, normalize: bool = False) -> None:
@@ -130,22 +130,22 @@ class WeisfeilerLehman(Measure):
         """Zero to one, or to no limit."""
         return (0.0, 1.0 if self.normalize else np.inf)
 
-    def _objects(self, X: Any) -> list[Graph]:
+    def validate_objects(self, X: Any) -> list[Graph]:
         return read_graphs(X, "WeisfeilerLehman")
 
-    def _learn(self, objects: list[Graph], y: Any) -> None:
+    def learn(self, objects: list[Graph], y: Any) -> None:
         self._labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
         self._labels.learn([objects], self.edge_labels)
 
-    def _encode(self, objects: list[Graph]) -> _Counts:
+    def encode(self, objects: list[Graph]) -> _Counts:
         return self._labels.count(self._labels.describe(objects, self.edge_labels))
 
-    def _encode_all(self, collections: Sequence[list[Graph]]) -> list[_Counts]:
+    def encode_together(self, collections: Sequence[list[Graph]]) -> list[_Counts]:
         # Two new graphs may share a neighborhood that no training graph has: labels are those of the graphs at hand.
         labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
         return [labels.count(found) for found in labels.learn(collections, self.edge_labels)]
 
-    def _matrix(
+    def block(
         self, A: _Counts, B: _Counts, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         out = sparse_products(A.counts, B.counts, n_jobs, tick)

@@ -24,7 +24,7 @@ class ToRows(OneToOneFeatureMixin, ProximityTransformer):
 class Elementwise(ToRows):
     """Transformer of single entries; for a later model that reads few columns, only these are transformed."""
 
-    def _compact(self, columns: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
+    def select_columns(self, columns: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
         check_is_fitted(self)
         small = copy.copy(self)
         small.n_features_in_ = len(columns)

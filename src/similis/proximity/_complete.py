@@ -9,21 +9,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from similis._utils.linalg import roundoff, symmetric_part_of
+from similis._utils.linalg import symmetric_part_of
 from similis._utils.messages import warn_user
 from similis.base import (
     at_least,
     between,
+    check_kernel,
+    check_partial_kernel,
     check_proximity,
     check_stack_width,
     choice,
+    measured_objects,
     positive,
     validated,
     validated_function,
 )
 from similis.exceptions import ProximityError
 from similis.proximity._base import ToRows
-from similis.proximity._convert import symmetrize
 from similis.solvers import (
     Completion,
     Infeasible,
@@ -41,11 +43,8 @@ __all__ = [
     "AUXILIARY",
     "CONSTRAINTS",
     "check_auxiliary",
-    "check_kernel",
-    "check_partial",
     "complete",
     "complete_kernel",
-    "known_objects",
     "noise_weight",
     "CompleteKernel",
 ]
@@ -158,7 +157,7 @@ def complete_kernel(
            [2.   , 9.   , 3.   ],
            [0.667, 3.   , 1.   ]])
     """
-    K, known = check_partial(K_partial, "complete_kernel")
+    K, known = check_partial_kernel(K_partial, "complete_kernel")
     options: dict[str, Any] = {
         "psd": psd,
         "mu": mu,
@@ -195,7 +194,7 @@ def complete(
         found = _scattered(K, known, method, who, psd, noise_weight(K, known, mu), steps)
         _warn_if_not_converged(found, who, method)
         return found, None, None
-    rows = known_objects(known, f"{who} with method={method!r}", "method='nuclear' or 'psd'")
+    rows = measured_objects(known, f"{who} with method={method!r}", "method='nuclear' or 'psd'")
     block = np.ix_(rows, rows)
     check_kernel(K[block], f"{who} with method={method!r} needs known entries that form a kernel", dtype)
     unit = float(np.trace(K[block])) / max(int(rows.sum()), 1) or 1.0
@@ -249,18 +248,6 @@ def noise_weight(K: NDArray[np.float64], known: NDArray[np.bool_], mu: float | s
     return _NOISE * float(np.abs(np.linalg.eigvalsh(np.where(known, K, 0.0))).max(initial=0.0))
 
 
-def check_partial(K_partial: ArrayLike, who: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Validate a matrix with missing entries; return it symmetrized, and a mask of the known entries."""
-    S = check_proximity(K_partial, allow_missing=True)
-    both = ~np.isnan(S) & ~np.isnan(S.T)
-    symmetric_part_of(np.where(both, S, 0.0).astype(S.dtype), who)
-    K = symmetrize(S)
-    known = ~np.isnan(K)
-    if not known.any():
-        raise ProximityError(f"{who} needs at least one known entry. Got a matrix of NaN only.")
-    return K, known
-
-
 def check_auxiliary(K_aux: Any, n: int, method: str, who: str) -> list[NDArray[np.float64]]:
     """Validate the auxiliary kernels and return them as a list; empty for methods that use none."""
     if method not in AUXILIARY:
@@ -294,30 +281,6 @@ def _slices(K_aux: Any) -> list[Any]:
     elif getattr(K_aux, "ndim", 2) == 3:
         return [K_aux[:, :, k] for k in range(K_aux.shape[2])]
     return [K_aux]
-
-
-def check_kernel(A: NDArray[np.float64], must: str, dtype: Any = np.float64) -> None:
-    """Raise an error if a matrix is indefinite beyond rounding to `dtype`."""
-    values = np.linalg.eigvalsh(A)
-    size = float(np.abs(values).max(initial=0.0))
-    if values[0] < -max(roundoff(len(A), size, dtype), 1e-7 * size):
-        raise ProximityError(
-            f"{must}: positive semi-definite. Got a smallest eigenvalue of {values[0]:.3g}. Clip it first, for "
-            "example with SpectrumClip."
-        )
-
-
-def known_objects(known: NDArray[np.bool_], who: str, instead: str) -> NDArray[np.bool_]:
-    """Return a mask of the known objects; raise an error unless exactly the entries between them are known."""
-    rows: NDArray[np.bool_] = np.asarray(known.any(axis=1))
-    scattered = rows[:, None] & rows & ~known
-    if scattered.any():
-        i, j = np.argwhere(scattered)[0]
-        raise ProximityError(
-            f"{who} needs missing entries that form whole rows. Got NaN at row {i}, column {j}, but both objects have "
-            f"known entries. Use {instead} for scattered entries, or set all entries of one object to NaN."
-        )
-    return rows
 
 
 def _scattered(
@@ -438,7 +401,7 @@ class CompleteKernel(ToRows):
     array([[1.333, 6.   , 2.   ]])
     """
 
-    _allow_missing = True
+    allow_missing = True
     _parameter_constraints: dict[str, list[Any]] = {
         **CONSTRAINTS,
         "keep_known": ["boolean"],
@@ -471,7 +434,7 @@ class CompleteKernel(ToRows):
         self.max_iter = max_iter
 
     @property
-    def _allow_stack(self) -> bool:  # type: ignore[override]
+    def allow_stack(self) -> bool:  # type: ignore[override]
         return self.method in AUXILIARY
 
     @validated
@@ -524,7 +487,7 @@ class CompleteKernel(ToRows):
         -------
         ndarray of shape (m, n)
         """
-        rows = self._check_query(X)
+        rows = self.check_rows(X)
         guess, S = None, rows
         if self.method in AUXILIARY:
             check_stack_width(rows, 1 + self._n_auxiliary, self)
@@ -533,7 +496,7 @@ class CompleteKernel(ToRows):
         return self._merge(S, self._complete_rows(S.astype(np.float64), guess))
 
     def _fit(self, X: ArrayLike) -> NDArray[Any]:
-        A = self._check_fit(X)
+        A = self.check_training(X)
         if self.kind == "dissimilarity" and (self.method != "nuclear" or self.psd):
             raise ProximityError(
                 "kind='dissimilarity' needs method='nuclear' and psd=False: dissimilarities are no kernel. Got "
@@ -547,7 +510,7 @@ class CompleteKernel(ToRows):
                     f"see make_stack. Got shape {A.shape}. For a single matrix use method='nuclear' or 'psd'."
                 )
             S, others = np.ascontiguousarray(A[:, :, 0]), A[:, :, 1:]
-        K, known = check_partial(S, "CompleteKernel")
+        K, known = check_partial_kernel(S, "CompleteKernel")
         kernels = check_auxiliary(others, len(K), self.method, "CompleteKernel")
         options = {name: getattr(self, name) for name in CONSTRAINTS if name != "method"}
         self.mu_ = noise_weight(K.astype(np.float64), known, self.mu) if self.method == "nuclear" else 0.0

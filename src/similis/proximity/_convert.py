@@ -67,7 +67,7 @@ class ToDissimilarity(Elementwise):
     array([[0.5, 0. ]])
     """
 
-    _reads = "similarity"
+    reads = "similarity"
     _parameter_constraints: dict[str, list[Any]] = {
         "method": [choice("max-minus", "reciprocal", "root")],
         "upper": [between(None, None, "neither"), None],
@@ -92,7 +92,7 @@ class ToDissimilarity(Elementwise):
         -------
         self
         """
-        S = self._check_fit(X)
+        S = self.check_training(X)
         if self.method == "reciprocal":
             self._check_above_zero(S)
             self.upper_ = np.nan
@@ -120,7 +120,7 @@ class ToDissimilarity(Elementwise):
         ndarray of shape (m, n)
             Their dissimilarities.
         """
-        S = self._check_query(X)
+        S = self.check_rows(X)
         if self.method == "reciprocal":
             self._check_above_zero(S)
             return 1 / S  # [qiao2013] sec. 5.2 -> 1 / S
@@ -128,7 +128,7 @@ class ToDissimilarity(Elementwise):
         return np.sqrt(D) if self.method == "root" else D
 
     @property
-    def _accept_sparse(self) -> bool:  # type: ignore[override]
+    def accept_sparse(self) -> bool:  # type: ignore[override]
         return self.method != "reciprocal"
 
     def _check_above_zero(self, S: NDArray[Any]) -> None:
@@ -198,7 +198,7 @@ class ToSimilarity(Elementwise):
            [0.25, 1.  , 1.  ]])
     """
 
-    _reads = "dissimilarity"
+    reads = "dissimilarity"
     _parameter_constraints: dict[str, list[Any]] = {
         "method": [choice("linear", "reciprocal", "rbf")],
         "gamma": [positive()],
@@ -261,10 +261,10 @@ class ToSimilarity(Elementwise):
         ndarray of shape (m, n)
             Their similarities.
         """
-        return self._convert(self._check_query(X))
+        return self._convert(self.check_rows(X))
 
     def _fit(self, X: ArrayLike) -> NDArray[Any]:
-        D = self._check_fit(X)
+        D = self.check_training(X)
         warn_if_self_differs(D, self)
         if self.method == "linear":
             self.scale_ = float(D.max()) or 1.0
@@ -373,7 +373,7 @@ class Symmetrize(Elementwise):
         -------
         self
         """
-        self.asymmetry_ = asymmetry(self._check_fit(X))
+        self.asymmetry_ = asymmetry(self.check_training(X))
         return self
 
     @validated
@@ -391,7 +391,7 @@ class Symmetrize(Elementwise):
         -------
         ndarray of shape (n, n)
         """
-        S = self._check_fit(X)
+        S = self.check_training(X)
         self.asymmetry_ = asymmetry(S)
         A = symmetric_part(S)
         return A.copy() if A is S else A
@@ -408,7 +408,7 @@ class Symmetrize(Elementwise):
         -------
         ndarray of shape (m, n)
         """
-        return self._check_query(X).copy()
+        return self.check_rows(X).copy()
 
 
 class UnitDiagonal(ToRows):
@@ -446,8 +446,8 @@ class UnitDiagonal(ToRows):
     array([[1., 1.]])
     """
 
-    _reads = "similarity"
-    _accept_sparse = True
+    reads = "similarity"
+    accept_sparse = True
     _parameter_constraints: dict[str, list[Any]] = {"self_similarity": [choice("constant"), positive()]}
 
     def __init__(self, *, self_similarity: str | float = "constant") -> None:
@@ -504,12 +504,12 @@ class UnitDiagonal(ToRows):
         -------
         ndarray of shape (m, n)
         """
-        S = self._check_query(X)
+        S = self.check_rows(X)
         given = self.self_similarity if self_similarity is None else self_similarity
         return self._scale(S, self._row_self(given, len(S)).astype(S.dtype))
 
     def _fit(self, X: ArrayLike) -> NDArray[Any]:
-        S = self._check_fit(X)
+        S = self.check_training(X)
         self.self_similarities_ = np.diagonal(S).copy()
         if self.self_similarities_.min() < 0:
             i = int(self.self_similarities_.argmin())
@@ -593,7 +593,7 @@ class BoxCox(Elementwise):
            [ 2., -2.]])
     """
 
-    _reads = "dissimilarity"
+    reads = "dissimilarity"
     _parameter_constraints: dict[str, list[Any]] = {"p": [between(0, 1, closed="right"), choice("ml")]}
 
     def __init__(self, *, p: float | str = 0.25) -> None:
@@ -614,7 +614,7 @@ class BoxCox(Elementwise):
         -------
         self
         """
-        D = self._check_fit(X)
+        D = self.check_training(X)
         self.p_ = _most_likely_power(D) if self.p == "ml" else float(self.p)
         return self
 
@@ -630,7 +630,7 @@ class BoxCox(Elementwise):
         -------
         ndarray of shape (m, n)
         """
-        D = self._check_query(X)
+        D = self.check_rows(X)
         p = D.dtype.type(self.p_)
         return (D**p - 1) / p  # [pekalska2000] sec. 4.4 -> (d^p - 1) / p
 

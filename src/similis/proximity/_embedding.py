@@ -74,7 +74,7 @@ class PseudoEuclidean(ToFeatures):
     5.0
     """
 
-    _reads = "dissimilarity"
+    reads = "dissimilarity"
     _parameter_constraints: dict[str, list[Any]] = {
         "n_components": [at_least(1), None],
         "positive_only": ["boolean"],
@@ -134,7 +134,7 @@ class PseudoEuclidean(ToFeatures):
         ndarray of shape (m, n_components_)
             Their coordinates.
         """
-        D = self._check_query(X)
+        D = self.check_rows(X)
         b = -(D**2 - self.column_means_) / 2  # (m, n)
         b -= b.mean(axis=1, keepdims=True)
         size = np.sqrt(np.abs(self.eigenvalues_))
@@ -142,7 +142,7 @@ class PseudoEuclidean(ToFeatures):
         return (b @ self.components_.T) * scale  # z = b Q |l|^(-1/2) sign(l)
 
     def _fit(self, X: ArrayLike) -> None:
-        D = self._check_fit(X)
+        D = self.check_training(X)
         warn_if_self_differs(D, self)
         B = take_symmetric_part(D, self) ** 2
         self.column_means_ = B.mean(axis=0, dtype=np.float64).astype(B.dtype)
@@ -218,7 +218,7 @@ class Whiten(ToFeatures):
         -------
         self
         """
-        D = self._check_fit(X)
+        D = self.check_training(X)
         if asymmetry(D) <= 100 * np.finfo(D.dtype).eps:
             system = eigen_symmetric(symmetric_part(D))
             L = np.abs(system.values)
@@ -245,4 +245,4 @@ class Whiten(ToFeatures):
         -------
         ndarray of shape (m, rank)
         """
-        return self._check_query(X) @ self.components_.T
+        return self.check_rows(X) @ self.components_.T

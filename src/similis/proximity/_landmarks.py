@@ -132,8 +132,8 @@ class Landmarks(ToFeatures):
     True
     """
 
-    _reads = "similarity"
-    _accept_sparse = True
+    reads = "similarity"
+    accept_sparse = True
     _parameter_constraints: dict[str, list[Any]] = {
         "n_landmarks": [at_least(1)],
         "selection": [choice("random", "kcenter", "medoids")],
@@ -172,7 +172,7 @@ class Landmarks(ToFeatures):
         -------
         self
         """
-        S = self._check_fit(X)
+        S = self.check_training(X)
         k = min(len(S), self.n_landmarks)
         rng = check_random_state(self.random_state)
         D = S if self.selection == "random" else S.max() - S
@@ -197,10 +197,10 @@ class Landmarks(ToFeatures):
         -------
         ndarray of shape (m, n_components)
         """
-        s = self._check_query(X)[:, self.landmark_indices_]
+        s = self.check_rows(X)[:, self.landmark_indices_]
         return s if self.output == "features" else s @ self.components_.T  # z = s U |l|^(-1/2)
 
-    def _compact(self, columns: NDArray[np.intp]) -> tuple[Landmarks, NDArray[np.intp]]:
+    def select_columns(self, columns: NDArray[np.intp]) -> tuple[Landmarks, NDArray[np.intp]]:
         """Restrict the output to some columns, and the landmarks to those that they need."""
         small = copy.copy(self)
         needed = columns if self.output == "features" else np.arange(len(self.landmark_indices_))

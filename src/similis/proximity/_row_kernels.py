@@ -60,7 +60,7 @@ class SpectrumSquare(ToRows):
         -------
         self
         """
-        self.similarities_ = self._check_fit(X)
+        self.similarities_ = self.check_training(X)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
@@ -75,9 +75,9 @@ class SpectrumSquare(ToRows):
         -------
         ndarray of shape (m, n)
         """
-        return self._check_query(X) @ self.similarities_.T  # [chen2010] sec. 2.1.6 -> S S'
+        return self.check_rows(X) @ self.similarities_.T  # [chen2010] sec. 2.1.6 -> S S'
 
-    def _fold(self, coef: NDArray[Any]) -> NDArray[Any]:
+    def fold_coefficients(self, coef: NDArray[Any]) -> NDArray[Any]:
         """Return coefficients for untransformed rows: (s S') c = s (S' c), for the rows of `coef`."""
         return coef @ self.similarities_
 
@@ -135,7 +135,7 @@ class RowRBF(ToRows):
         -------
         self
         """
-        self.rows_ = self._check_fit(X)
+        self.rows_ = self.check_training(X)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
@@ -151,6 +151,6 @@ class RowRBF(ToRows):
         ndarray of shape (m, n)
             Between 0 and 1; 1 for equal rows.
         """
-        distances = row_distances(self._check_query(X), self.rows_)
+        distances = row_distances(self.check_rows(X), self.rows_)
         # [chen2010] p. 35 -> exp(-||s(x) - s(x')||_2)
         return np.exp(distances.dtype.type(-self.gamma) * distances, out=distances)

@@ -65,7 +65,7 @@ class SimilarityFeatures(ToRows):
         -------
         self
         """
-        self._check_fit(X)
+        self.check_training(X)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
@@ -80,9 +80,9 @@ class SimilarityFeatures(ToRows):
         -------
         ndarray of shape (m, n)
         """
-        return self._check_query(X).copy()
+        return self.check_rows(X).copy()
 
-    def _fold(self, coef: NDArray[Any]) -> NDArray[Any]:
+    def fold_coefficients(self, coef: NDArray[Any]) -> NDArray[Any]:
         """Return the coefficients unchanged, as rows are."""
         return coef
 
@@ -131,7 +131,7 @@ class DissimilaritySpace(ToRows):
     array([[2., 5.]])
     """
 
-    _reads = "dissimilarity"
+    reads = "dissimilarity"
     _parameter_constraints: dict[str, list[Any]] = {
         "n_prototypes": [at_least(1), None],
         "selection": [choice("all", "random", "kcenter", "medoids", "forward")],
@@ -158,7 +158,7 @@ class DissimilaritySpace(ToRows):
         -------
         self
         """
-        D = self._check_fit(X)
+        D = self.check_training(X)
         n = len(D)
         if self.selection == "all":
             if self.n_prototypes is not None:
@@ -187,7 +187,7 @@ class DissimilaritySpace(ToRows):
         -------
         ndarray of shape (m, n_prototypes)
         """
-        return self._check_query(X)[:, self.prototype_indices_]
+        return self.check_rows(X)[:, self.prototype_indices_]
 
     @property
     def columns_(self) -> NDArray[np.intp]:
@@ -208,7 +208,7 @@ class DissimilaritySpace(ToRows):
         """
         return super().get_feature_names_out(input_features)[self.prototype_indices_]
 
-    def _compact(self, columns: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
+    def select_columns(self, columns: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
         """Restrict the output to some prototypes, whose columns alone are used."""
         small = SimilarityFeatures()
         small.n_features_in_ = len(columns)

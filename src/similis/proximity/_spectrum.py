@@ -21,8 +21,8 @@ __all__ = ["SpectrumClip", "SpectrumFlip", "SpectrumShift"]
 class _Spectrum(ToRows):
     """Transformer that decomposes the symmetric part A of S only if it is not positive semi-definite."""
 
-    _reads = "similarity"
-    _accept_sparse = True
+    reads = "similarity"
+    accept_sparse = True
     _matrix: NDArray[Any] | None  # A, if it was not decomposed
     _values: NDArray[Any] | None
     _vectors: NDArray[Any] | None
@@ -75,7 +75,7 @@ class _Spectrum(ToRows):
         times the rounding error. The matrix is decomposed only if it fails, or if k eigenvalues are to be selected.
         Otherwise the matrix is stored, so that ``eigenvalues_`` can be computed on demand.
         """
-        A = take_symmetric_part(self._check_fit(X), self)
+        A = take_symmetric_part(self.check_training(X), self)
         norm = min(float(np.linalg.norm(A, 1)), float(np.linalg.norm(A)))  # both bound the largest eigenvalue
         sound = (k is None or k >= len(A)) and is_psd(A, above=beyond * roundoff(len(A), norm, A.dtype))
         self._matrix, self._values, self._vectors = A, None, None
@@ -124,7 +124,7 @@ class _Projection(_Spectrum):
         -------
         ndarray of shape (m, n)
         """
-        return self._project(self._check_query(X))
+        return self._project(self.check_rows(X))
 
     @property
     def projection_(self) -> NDArray[Any]:
@@ -154,7 +154,7 @@ class _Projection(_Spectrum):
         U, d = U[:, _span(kept)], self._signs[kept]
         return (X @ U * d) @ U.T
 
-    _fold = _project  # (s P) c = s (P c)
+    fold_coefficients = _project  # (s P) c = s (P c)
 
     def _repair(self, A: NDArray[Any]) -> NDArray[Any]:
         """Compute A P as A + B B' or as B B', which is exactly symmetric."""
@@ -370,9 +370,9 @@ class SpectrumShift(_Spectrum):
         -------
         ndarray of shape (m, n)
         """
-        return self._check_query(X).copy()
+        return self.check_rows(X).copy()
 
-    def _fold(self, coef: NDArray[Any]) -> NDArray[Any]:
+    def fold_coefficients(self, coef: NDArray[Any]) -> NDArray[Any]:
         return coef  # new rows are unchanged
 
     def _fit(self, X: ArrayLike) -> NDArray[Any]:

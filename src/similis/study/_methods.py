@@ -13,6 +13,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
+from similis._utils.moved import name_in_files
+
 __all__ = [
     "C",
     "COMPONENTS",
@@ -194,7 +196,7 @@ def describe(value: Any) -> str:
     """A text that is the same for the same estimator, parameters or grid, in every process."""
     if isinstance(value, BaseEstimator):
         params = ",".join(f"{k}={describe(v)}" for k, v in sorted(value.get_params(deep=False).items()))
-        return f"{type(value).__module__}.{type(value).__qualname__}({params})"
+        return f"{name_in_files(type(value))}({params})"
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{describe(k)}:{describe(v)}" for k, v in value.items()) + "}"
     if isinstance(value, (list, tuple)):

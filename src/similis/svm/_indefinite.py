@@ -75,7 +75,7 @@ class IndefiniteSVM(KernelSVM):
     """
 
     _parameter_constraints = {"C": [positive()], "rho": [positive()]}
-    _path_params = ("C", "rho")
+    path_params = ("C", "rho")
     _names = ("alpha_", "kernel_", "n_iter_", "_kernel_coef")
 
     def __init__(self, *, C=1.0, rho=1.0):

@@ -94,7 +94,7 @@ class SimSVM(LearntSVM):
         "anchor": [choice("clip", "flip", "identity")],
         "norm": [Options(Integral, {1, 2})],
     }
-    _path_params = ("eta", "gamma")
+    path_params = ("eta", "gamma")
     _names = ("eigenvalues_", "eigenvectors_", "alpha_", "active_", "dual_coef_", "n_iter_")
 
     def __init__(self, *, eta=0.01, gamma=0.1, anchor="clip", norm=2):
