@@ -283,7 +283,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         How many; more than there are objects means all.
     selection : {"random", "kcenter", "medoids"}, default="random"
         How they are chosen: drawn; after a drawn one, one after the other the object least like those taken (n more
-        comparisons for each); centres of clusters among 2,000 drawn objects.
+        comparisons for each); centers of clusters among 2,000 drawn objects.
     output : {"features", "nystrom"}, default="features"
         Proximities to the landmarks, or coordinates. Coordinates need similarities.
     spectrum : {"clip", "flip"}, default="clip"

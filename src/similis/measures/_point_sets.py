@@ -194,7 +194,7 @@ class Wasserstein(PointSetMeasure):
     Objects are arrays of k points of d numbers, or pairs ``(points, weights)`` ("signatures"); k may differ, a list of
     numbers is points on a line. Weights are scaled to sum to one; points of weight zero do not matter. The simplex
     method on a spanning tree solves the transport problems, to 1e-13 of the largest cost; should it ever go round in
-    circles, POT takes over (``pip install 'similis[transport]'``). [qiao2013] sec. 5.2 compares colour signatures of
+    circles, POT takes over (``pip install 'similis[transport]'``). [qiao2013] sec. 5.2 compares color signatures of
     images so.
 
     Examples
@@ -362,7 +362,7 @@ class PyramidMatch(PointSetMeasure):
     side_ : float
         The side of the finest bins.
     domain_ : tuple
-        ``(0, 1)`` if normalised, else ``(0, inf)``.
+        ``(0, 1)`` if normalized, else ``(0, inf)``.
 
     See Also
     --------

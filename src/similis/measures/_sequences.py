@@ -158,7 +158,7 @@ class Edit(SequenceMeasure):
     symmetric : bool
         Whether insertions cost what deletions do, and a by b what b by a does.
     domain_ : tuple
-        ``(0, 1)`` if normalised, else ``(0, inf)``.
+        ``(0, 1)`` if normalized, else ``(0, inf)``.
 
     See Also
     --------

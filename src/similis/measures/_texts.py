@@ -44,7 +44,7 @@ class Compression(Measure):
     """Compression distance: what z does not tell about x, measured by a compressor.
 
     d(x, z) = (C(xz) - min(C(x), C(z))) / max(C(x), C(z)), where C is the compressed length and xz the two one after the
-    other: the normalised compression distance. With `conditional`, d(x, z) = (C(zx) - C(z)) / C(x): the share of x that
+    other: the normalized compression distance. With `conditional`, d(x, z) = (C(zx) - C(z)) / C(x): the share of x that
     remains to be told once z is known.
 
     Parameters

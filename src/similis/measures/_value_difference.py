@@ -38,7 +38,7 @@ GROUP = 256
 class ValueTables:
     """What the training labels say about every value: looked up, never recomputed.
 
-    Values of a feature with the same class probabilities are one *kind* of value; a few neighbouring features with few
+    Values of a feature with the same class probabilities are one *kind* of value; a few neighboring features with few
     kinds form a *group*, whose table holds their summed differences for every combination of kinds. Fewer look-ups give
     the same sums.
     """
@@ -125,7 +125,7 @@ def class_probabilities(
 
 
 def _grouped(tables: list[NDArray[Any]]) -> tuple[Any, ...]:
-    """Join neighbouring features while their combined kinds fit into a byte."""
+    """Join neighboring features while their combined kinds fit into a byte."""
     groups: list[tuple[int, int]] = []
     weights = np.ones(len(tables), dtype=np.intp)
     joined: list[NDArray[Any]] = []

@@ -136,7 +136,7 @@ class Polynomial(VectorMeasure):
     lift : float, optional
         If given, each vector gets one more coordinate of this value and is brought to length one, as [bernal2003]
         sec. 2 does: points then lie on a sphere, and a sphere of large radius approximates the plane. 0 only
-        normalises.
+        normalizes.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class Polynomial(VectorMeasure):
 
     See Also
     --------
-    Cosine : degree 1 of normalised vectors.
+    Cosine : degree 1 of normalized vectors.
 
     Examples
     --------
@@ -178,7 +178,7 @@ class Polynomial(VectorMeasure):
         if self.lift is None:
             return objects
         lifted = np.full((objects.shape[0], 1), self.lift, objects.dtype)
-        # [bernal2003] sec. 2 -> add the radius as a coordinate and normalise
+        # [bernal2003] sec. 2 -> add the radius as a coordinate and normalize
         return normalized(np.hstack([objects, lifted]))
 
     def compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:

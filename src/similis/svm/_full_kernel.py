@@ -164,5 +164,5 @@ class FullKernelSVM(KernelSVM):
                 # unlabelled objects would get coefficients by it
                 c = coef if y.all() else fit.coef
                 learnt |= {"kernel_": (W * k) @ W.T, "dual_coef_": c[y != 0], "_kernel_coef": c}
-            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.gap_scale))
         return machines

@@ -95,5 +95,5 @@ class IndefiniteSVM(KernelSVM):
                 k, W = machine.kernel(fit.v, rho)
                 learnt["kernel_"] = (W * k) @ W.T
             coef = machine.project(fit.v, rho)
-            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.gap_scale))
         return machines

@@ -222,7 +222,7 @@ class SimMKL(LearntSVM):
                 "named_weights_": dict(zip(names, fit.weights.tolist())),
                 "trace_": float(trace),
             }
-            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.gap_scale))
         return machines
 
 

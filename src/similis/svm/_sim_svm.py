@@ -124,7 +124,7 @@ class SimSVM(LearntSVM):
                 "dual_coef_": fit.coef,
                 "n_iter_": fit.n_iter,
             }
-            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.gap_scale))
         return machines
 
 
