@@ -7,21 +7,25 @@
 The protocol is that of [chen2010] tables 4.3-4.5 and [qiao2013] tables 2-3: 20 random splits, a fifth held out, 10
 folds inside. The matrices come from the folder that SIMILIS_DATA names; reports and results files show them and stay
 where they were made, while tables.json, published.json and comparison.html hold errors alone. Whatever was finished is
-in the journals: stop at any moment and start again. The verdict is the rule of ``similis reproduce``: at most three
+in the journals: stop at any moment and start again. The verdict is the rule of ``scripts/reproduce``: at most three
 combined standard errors apart, plus half a unit of the last printed digit.
 """
 
 import argparse
 import json
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
 
 from similis import Study
 from similis.datasets import load_benchmark
-from similis.reproduce import published_cells
 from similis.study import compare
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for papers
+
+from papers import published_cells
 
 SETS = ("aural_sonar", "protein_uw", "protein", "voting_vdm")
 PRINTED = {"aural_sonar": "Aural Sonar", "protein_uw": "Protein", "voting_vdm": "Voting"}  # as the tables call them

@@ -18,7 +18,6 @@ ROOMS = (
     "datasets",
     "io",
     "distributed",
-    "reproduce",
     "solvers",
     "exceptions",
 )
@@ -67,8 +66,4 @@ def methods_to_show(cls):
 # Constants cannot carry a docstring.
 DATA = {
     ("similis.study", "METRICS"): "The measures of merit by name: ``error``, ``log_loss`` and the others.",
-    (
-        "similis.reproduce",
-        "EXPERIMENTS",
-    ): "The papers' tables, each an ``Experiment``: what ``similis reproduce`` can run.",
 }

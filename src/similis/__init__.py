@@ -109,7 +109,6 @@ _MODULES = (
     "neighbors",
     "normal",
     "proximity",
-    "reproduce",
     "solvers",
     "study",
     "svm",

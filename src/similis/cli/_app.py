@@ -15,7 +15,6 @@ from similis.cli._inspect import inspect
 from similis.cli._measure import measure
 from similis.cli._predict import predict
 from similis.cli._report import report
-from similis.cli._reproduce import reproduce
 from similis.cli._study import study
 
 __all__ = ["app", "main"]
@@ -58,7 +57,7 @@ def _similis(
     """
 
 
-for command in (measure, inspect, complete, study, report, fit, predict, datasets, reproduce):
+for command in (measure, inspect, complete, study, report, fit, predict, datasets):
     app.command()(command)
 
 
