@@ -21,7 +21,7 @@ LEVELS = (
     {*FAMILIES, "datasets"},
     {"model_selection", "distributed"},
     {"study"},
-    {"report", "testing", "reproduce"},
+    {"report", "testing"},
     {"cli"},
     {"__main__"},
 )

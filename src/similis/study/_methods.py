@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-Reads = Literal["similarity", "dissimilarity", "either"]
+Reads = Literal["similarity", "dissimilarity", "either", "objects"]
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,9 @@ class Method:
     grid : mapping of str to sequence, default={}
         Values to choose from inside each training part, by parameter of what `make` returns. ``AtMost`` cuts a
         sequence to the number of training objects.
-    reads : {"similarity", "dissimilarity", "either"}, default="similarity"
-        What it wants; the study converts inside the split where the matrix is of the other kind.
+    reads : {"similarity", "dissimilarity", "either", "objects"}, default="similarity"
+        Input of the method; the study converts inside the split where the matrix is of the other kind. A method that
+        reads "objects" gets the objects themselves: those given with `measure`, or by ``Study.run(..., objects=X)``.
     symmetric : bool, default=False
         Whether an asymmetric matrix is symmetrised in front.
     family : str
@@ -89,6 +90,11 @@ class Method:
         Whether ``methods="quick"`` includes it.
     on_request : bool, default=False
         Left out of ``methods="all"``: a slow method, or a variant that is seldom the better one. Name it to run it.
+    cv : splitter, optional
+        A scikit-learn splitter that chooses the parameters of this method, instead of the study's folds.
+    details : callable, optional
+        Called as ``details(model, X_train, y_train, X_test, y_test)`` after each fit, with class codes for y. The
+        numbers it returns, by name, are kept as :attr:`Entry.details`, say the number of support vectors.
 
     Examples
     --------
@@ -110,6 +116,8 @@ class Method:
     baseline: bool = False
     quick: bool = False
     on_request: bool = False
+    cv: Any = None
+    details: Callable[..., Mapping[str, float]] | None = None
 
     def grid_for(self, n: int) -> dict[str, list[Any]]:
         """The grid for training parts of `n` objects."""
@@ -122,6 +130,8 @@ class Method:
         except Exception as error:  # becomes a row with this reason when it is evaluated
             made = type(error).__name__
         text = f"{made}|{describe(self.grid_for(n))}|{self.reads}|{self.symmetric}"
+        if self.cv is not None:
+            text += f"|{describe(self.cv)}"
         return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The papers' figures, cell by cell, as they were printed: data, never edited by code."""
+"""The published figures, cell by cell, as they were printed."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.resources import files
 from itertools import product
+from pathlib import Path
 from types import MappingProxyType
 
 from similis.exceptions import ProximityError
 
-__all__ = ["PAPERS", "PublishedCell", "distance_of", "published_cells"]
+__all__ = ["PAPERS", "SIZES", "YES_OR_NO", "PublishedCell", "distance_of", "published_cells"]
 
 PAPERS = ("cazzanti2007", "chen2010", "qiao2013", "pekalska2000", "bernal2003")
+# Facts about data sets, some of them yes or no.
+YES_OR_NO = ("symmetric", "psd", "sparse", "vector")
+SIZES = ("samples", "classes", "dimensions", "samples-per-class", "training-size", *YES_OR_NO)
 
 
 @dataclass(frozen=True)
@@ -24,15 +27,15 @@ class PublishedCell:
     Attributes
     ----------
     paper, table, dataset, method, quantity : str
-        What the figure is about; empty where it belongs to no data set or method.
+        Subject of the figure; empty where it belongs to no data set or method.
     condition : mapping of str to str
-        Further circumstances, such as ``{"d": "8", "p2": "1/30"}``.
+        Further conditions, such as ``{"d": "8", "p2": "1/30"}``.
     printed : str
         The figure with its digits as printed; empty where the paper leaves the cell open or prints words.
     spread : float or None
         The standard deviation printed beside it.
     unit, text, note : str
-        Unit; words in place of a number; what was repaired or is doubtful.
+        Unit; words in place of a number; remarks on repaired or doubtful figures.
     """
 
     paper: str
@@ -59,7 +62,7 @@ class PublishedCell:
         return 0.5 * 10.0**-decimals
 
     def each(self) -> list[PublishedCell]:
-        """A figure for each method and data set, where one is printed for several; of a range the lower end."""
+        """Split a figure printed for several methods and data sets into one per pair; of a range take the lower end."""
         if ";" not in self.method:
             return [self]
         if self.quantity.endswith("-max"):
@@ -90,7 +93,7 @@ def published_cells(
 
     Examples
     --------
-    >>> from similis.reproduce import published_cells
+    >>> from papers import published_cells
     >>> cell = published_cells("chen2010", "4.5", method="knn")[0]
     >>> cell.dataset, cell.value, cell.spread
     ('Protein', 29.88, 9.96)
@@ -114,22 +117,23 @@ def distance_of(cell: PublishedCell) -> str:
 
 @cache
 def _read(paper: str) -> tuple[PublishedCell, ...]:
-    text = (files("similis.reproduce") / "published" / f"{paper}.csv").read_text(encoding="utf-8")
-    return tuple(_cell(row) for row in csv.DictReader(text.splitlines()))
-
-
-def _cell(row: dict[str, str]) -> PublishedCell:
-    pairs = (part.partition("=") for part in row["condition"].split(";") if part)
-    return PublishedCell(
-        paper=row["paper"],
-        table=row["table"],
-        dataset=row["dataset"],
-        condition=MappingProxyType({key: value for key, _, value in pairs}),
-        method=row["method"],
-        quantity=row["quantity"],
-        printed=row["value"],
-        spread=float(row["spread"]) if row["spread"] else None,
-        unit=row["unit"],
-        text=row["text"],
-        note=row["note"],
-    )
+    text = (Path(__file__).parent / "published" / f"{paper}.csv").read_text(encoding="utf-8")
+    cells = []
+    for row in csv.DictReader(text.splitlines()):
+        pairs = (part.partition("=") for part in row["condition"].split(";") if part)
+        cells.append(
+            PublishedCell(
+                paper=row["paper"],
+                table=row["table"],
+                dataset=row["dataset"],
+                condition=MappingProxyType({key: value for key, _, value in pairs}),
+                method=row["method"],
+                quantity=row["quantity"],
+                printed=row["value"],
+                spread=float(row["spread"]) if row["spread"] else None,
+                unit=row["unit"],
+                text=row["text"],
+                note=row["note"],
+            )
+        )
+    return tuple(cells)

@@ -1,19 +1,21 @@
-"""Verdicts by the fixed rule, the cache, the runner and the pages: on small problems with known answers."""
+"""Verdicts by the fixed rule, runs as studies, journals, results and pages: on small problems with known answers."""
 
 import json
 import math
+import os
 import re
-from dataclasses import dataclass
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from oracles.knn_votes import leave_one_out_knn
 
-from similis.datasets import load_benchmark
-from similis.exceptions import DataNotFoundError, ProximityError
-from similis.neighbors import SimilarityKNN
-from similis.reproduce import (
+from papers import (
     EXPERIMENTS,
     note_repetition,
     published_cells,
@@ -22,12 +24,17 @@ from similis.reproduce import (
     write_pages,
     write_results,
 )
-from similis.reproduce._cache import RunCache
-from similis.reproduce._method import Method, Part
-from similis.reproduce._notes import NOTES, notes_on
-from similis.reproduce._problems import PerturbedCentroids
-from similis.reproduce._runner import _Planned
-from similis.reproduce._verdict import compare
+from papers.__main__ import main
+from papers.data import Data, load_data
+from papers.methods import BENCHMARK, SIMULATION
+from papers.notes import NOTES, notes_on
+from papers.problems import LeaveOneOut, PerturbedCentroids, Problem
+from papers.runner import run_once
+from papers.verdict import judge
+from similis.datasets import load_benchmark
+from similis.exceptions import DataNotFoundError, ProximityError
+from similis.neighbors import SimilarityKNN
+from similis.study import AtMost, Method
 
 
 def outcomes(values, quantity="error"):
@@ -44,7 +51,7 @@ def cell(paper, table, method, dataset=None):
 def test_the_printed_spread_is_used_with_the_papers_runs():
     published = cell("chen2010", "4.5", "knn", "Protein")  # 29.88 (9.96), 20 splits
     ours = [20.0, 22.0, 24.0, 26.0]
-    found = compare(published, "", outcomes(ours), paper_runs=20)
+    found = judge(published, "", outcomes(ours), paper_runs=20)
     error = math.hypot(np.std(ours, ddof=1) / 2, 9.96 / math.sqrt(20))
     assert found.standard_error == pytest.approx(error)
     assert found.tolerance == pytest.approx(3 * error + 0.005)
@@ -55,7 +62,7 @@ def test_the_printed_spread_is_used_with_the_papers_runs():
 def test_without_a_spread_the_paper_is_taken_to_spread_like_us():
     published = cell("chen2010", "4.6", "krr-knn(pinv)", "Protein")  # 9.53
     ours = [1.0, 2.0, 3.0]
-    found = compare(published, "", outcomes(ours), paper_runs=20)
+    found = judge(published, "", outcomes(ours), paper_runs=20)
     assert found.standard_error == pytest.approx(math.sqrt(1 / 3 + 1 / 20))
     assert found.verdict == "better"
     assert found.is_miss
@@ -63,15 +70,15 @@ def test_without_a_spread_the_paper_is_taken_to_spread_like_us():
 
 def test_no_spread_at_all_leaves_the_rounding_of_the_print():
     published = cell("cazzanti2007", "6.9", "nc")  # 41.78
-    assert compare(published, "", outcomes([41.7840] * 3), paper_runs=20, in_order=True).verdict == "agrees"
-    assert compare(published, "", outcomes([41.90] * 3), paper_runs=20, in_order=True).verdict == "worse"
-    one = compare(published, "", outcomes([41.90] * 3), paper_runs=20, in_order=True, resolution=100 / 213)
+    assert judge(published, "", outcomes([41.7840] * 3), paper_runs=20, in_order=True).verdict == "agrees"
+    assert judge(published, "", outcomes([41.90] * 3), paper_runs=20, in_order=True).verdict == "worse"
+    one = judge(published, "", outcomes([41.90] * 3), paper_runs=20, in_order=True, resolution=100 / 213)
     assert one.verdict == "agrees"
 
 
 def test_leave_one_out_is_judged_in_the_order_of_the_file():
     published = cell("cazzanti2007", "6.9", "nc")  # 41.78
-    found = compare(published, "", outcomes([41.0, 45.0, 47.0]), paper_runs=20, in_order=True)
+    found = judge(published, "", outcomes([41.0, 45.0, 47.0]), paper_runs=20, in_order=True)
     assert found.ours == 41.0
     assert found.standard_error == pytest.approx(np.std([41, 45, 47], ddof=1))
     assert found.verdict == "agrees"
@@ -79,103 +86,79 @@ def test_leave_one_out_is_judged_in_the_order_of_the_file():
 
 def test_a_high_normalised_cross_entropy_is_better():
     published = cell("chen2010", "4.8", "knn", "Voting")  # 0.7984
-    assert compare(published, "", outcomes([0.9, 0.9], "nce"), paper_runs=1).verdict == "better"
-    assert compare(published, "", outcomes([0.5, 0.5], "nce"), paper_runs=1).verdict == "worse"
+    assert judge(published, "", outcomes([0.9, 0.9], "nce"), paper_runs=1).verdict == "better"
+    assert judge(published, "", outcomes([0.5, 0.5], "nce"), paper_runs=1).verdict == "worse"
 
 
 def test_one_run_gives_no_verdict_and_a_failure_its_reason():
     published = cell("cazzanti2007", "6.9", "nc")
-    assert compare(published, "", outcomes([10.0]), paper_runs=1).verdict == "one run"
-    failed = compare(published, "", [*outcomes([10.0]), {"failed": "ValueError: no"}], paper_runs=1)
+    assert judge(published, "", outcomes([10.0]), paper_runs=1).verdict == "one run"
+    failed = judge(published, "", [*outcomes([10.0]), {"failed": "ValueError: no"}], paper_runs=1)
     assert (failed.verdict, failed.reason, failed.ours) == ("failed", "ValueError: no", None)
-    assert compare(published, "", [], paper_runs=1, reason="not here").reason == "not here"
-
-
-# Cache
-
-
-def test_cache_keeps_what_is_finished_and_survives_a_torn_line(tmp_path):
-    path = tmp_path / "deep" / "runs.jsonl"
-    cache = RunCache(path)
-    cache.put([("a", {"values": {"error": 1.0}}), ("b", {"failed": "no"})])
-    assert cache.get("b") == {"failed": "no"}
-    with open(path, "ab") as file:
-        file.write(b'{"key": "c", "values"')
-    cache = RunCache(path)
-    assert cache.get("b") is None  # failures are tried again
-    assert cache.get("c") is None
-    cache.put([("d", {"values": {"error": 2.0}})])
-    again = RunCache(path)
-    assert again.get("a")["values"] == {"error": 1.0}
-    assert again.get("d")["values"] == {"error": 2.0}
-
-
-def test_cache_of_another_version_is_passed_over(tmp_path):
-    path = tmp_path / "runs.jsonl"
-    path.write_text('{"key": "a", "version": "0.0.0", "values": {}}\n[]\n5\nnot json\n')
-    assert RunCache(path).get("a") is None
-
-
-def test_no_cache_keeps_nothing(tmp_path):
-    cache = RunCache(None)
-    cache.put([("a", {"values": {}})])
-    assert cache.get("a")["values"] == {}
-    assert {"when", "commit"} <= set(cache.get("a"))
-    assert not list(tmp_path.iterdir())
+    assert judge(published, "", [], paper_runs=1, reason="not here").reason == "not here"
 
 
 # Methods and problems
 
 
-def test_fingerprints_tell_methods_apart():
-    grids = [{}, {"n_neighbors": (1, 2)}, {"n_neighbors": (1, 3)}]
-    marks = {Method(SimilarityKNN(), grid).fingerprint for grid in grids}
-    marks |= {Method(SimilarityKNN(weights="kri")).fingerprint, Method(SimilarityKNN(), grids[1], cv=5).fingerprint}
-    assert len(marks) == 5
-    assert Method(SimilarityKNN()).fingerprint == Method(SimilarityKNN()).fingerprint
+@dataclass(frozen=True)
+class SmallLeaveOneOut(LeaveOneOut):
+    """25 objects with many ties."""
+
+    def data(self, run):
+        rng = np.random.default_rng(7)
+        X = rng.integers(0, 2, (25, 6))
+        S = (X[:, None] == X[None]).sum(-1).astype(float)
+        data = Data(rng.integers(0, 2, 25), S)
+        return data if run == 0 else data.take(self.generator(run).permutation(25))
 
 
-def test_neighbourhoods_larger_than_the_training_set_are_left_out():
-    method = Method(SimilarityKNN(), {"n_neighbors": (1, 9, 10, 99)})
-    assert method.points(10) == {"n_neighbors": (1, 9)}
-    assert Method(SimilarityKNN(), method.grid, cv=5).points(11) == {"n_neighbors": (1,)}
+@pytest.mark.parametrize("run", [0, 1])
+def test_nested_leave_one_out_against_plain_loops(run):
+    problem = SmallLeaveOneOut("small")
+    data = problem.data(run)
+    method = replace(BENCHMARK["knn"], grid={"n_neighbors": AtMost((1, 3, 5, 99))})
+    plain = [leave_one_out_knn(data.matrix, data.labels, i, (1, 3, 5)) for i in range(25)]
+    outcome = run_once(problem, run, [method])["knn"]
+    wrong = sum(label != truth for (_, label), truth in zip(plain, data.labels))
+    assert outcome["values"]["error"] == pytest.approx(4 * wrong)
+    sizes = [k for k, _ in plain]
+    assert outcome["chosen"] == {"n_neighbors": max(sizes, key=sizes.count)}
 
 
-def test_nested_leave_one_out_against_plain_loops(rng):
-    X = rng.integers(0, 2, (25, 6))
-    S = (X[:, None] == X[None]).sum(-1).astype(float)
-    y = rng.integers(0, 2, 25)
-    method, ks = Method(SimilarityKNN(), {"n_neighbors": (1, 3, 5)}), (1, 3, 5)
-    for i in range(25):
-        others = np.delete(np.arange(25), i)
-        model, chosen = method.fit(Part(S[np.ix_(others, others)], y[others], "similarity"), seed=0)
-        k, label = leave_one_out_knn(S, y, i, ks)
-        assert chosen["n_neighbors"] == k
-        assert method.predict(model, Part(S[np.ix_([i], others)], y[[i]], "similarity"))[0] == label
+def test_leave_one_out_is_shuffled_in_all_runs_but_the_first():
+    problem = SmallLeaveOneOut("small")
+    first, second = problem.data(0), problem.data(1)
+    assert not np.array_equal(first.labels, second.labels)
+    assert sorted(first.labels) == sorted(second.labels)
+    assert problem.resolution == 4.0
 
 
 def test_the_simulated_floor_is_that_of_exact_halves():
-    """A classifier that knows every class is charged for the test samples beyond 500 and 500."""
-    from sklearn.naive_bayes import BernoulliNB
-
-    problem = PerturbedCentroids("floor", "counting", ("1/3", "1/30"), 1, 200)
+    """A classifier without errors is charged for the test samples beyond 500 and 500."""
+    problem = PerturbedCentroids("floor", p=("1/3", "1/30"), d=200)
     floors = []
     for run in range(6):
-        ((_, outcome),) = problem.outcomes({"nb": Method(BernoulliNB(), reads="objects")}, run)
-        assert outcome["values"]["error"] == 0
-        floors.append(outcome["values"]["error with floor"])
+        values = run_once(problem, run, [SIMULATION["naive-bayes"]])["naive-bayes"]["values"]
+        assert values["error"] == 0
+        floors.append(values["error with floor"])
     assert 0.2 < np.mean(floors) < 3.0  # E|Bin(1000, 1/2) - 500| / 10 = 1.26
 
 
-def test_a_method_that_fails_is_a_row_with_a_reason():
-    @dataclass(frozen=True)
-    class Broken(Method):
-        def fit(self, part, seed):
-            raise ValueError("out of order")
+class Broken(SimilarityKNN):
+    def fit(self, X, y):
+        raise ValueError("out of order")
 
-    problem = PerturbedCentroids("broken", "counting", ("1/3", "1/30"), 1, 4)
-    ((_, outcome),) = problem.outcomes({"broken": Broken(SimilarityKNN())}, 0)
-    assert outcome == {"failed": "ValueError: out of order"}
+
+def test_a_method_that_fails_is_a_row_with_a_reason_and_is_tried_again(tmp_path):
+    problem = PerturbedCentroids("broken", d=4)
+    outcomes = run_once(problem, 0, [Method("broken", Broken), SIMULATION["nc"]], tmp_path)
+    assert outcomes["broken"] == {"failed": "out of order"}
+    assert "error" in outcomes["nc"]["values"]
+    mended = Method("broken", Broken)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Broken, "fit", SimilarityKNN.fit)
+        assert "values" in run_once(problem, 0, [mended], tmp_path)["broken"]
 
 
 # Runner
@@ -183,39 +166,56 @@ def test_a_method_that_fails_is_a_row_with_a_reason():
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    cache = tmp_path_factory.mktemp("cache") / "runs.jsonl"
+    cache = tmp_path_factory.mktemp("cache") / "deep" / "runs"
     return cache, reproduce_tables(["cazzanti2007:6.1"], methods=["nc", "naive-bayes"], runs=2, cache=cache)
 
 
 def test_misses_come_first_and_nothing_is_left_out(small):
     _, result = small
-    assert len(result.comparisons) == 13 * 2 * 2
-    missing = [c.is_miss for c in result.comparisons]
+    assert len(result.cells) == 13 * 2 * 2
+    missing = [c.is_miss for c in result.cells]
     assert missing == sorted(missing, reverse=True)
-    assert all(len(c.values) == 2 for c in result.comparisons)
+    assert all(len(c.values) == 2 for c in result.cells)
     assert "sda" in result.without["cazzanti2007:6.1"]["methods"] or "sda" in EXPERIMENTS[0].methods
 
 
-def test_a_second_run_computes_nothing_and_more_runs_only_the_new_ones(small, monkeypatch):
+def entries(cache):
+    """Entries of all journals, as (problem, run, method)."""
+    return [
+        (path.parent.name, int(path.stem), record["method"])
+        for path in sorted(cache.glob("*/*.jsonl"))
+        for record in map(json.loads, path.read_text().splitlines())
+        if "method" in record
+    ]
+
+
+def test_a_second_run_computes_nothing_and_more_runs_only_the_new_ones(small):
     cache, result = small
-    lines = cache.read_bytes()
-    solved = []
-    original = PerturbedCentroids.prepare
-    monkeypatch.setattr(PerturbedCentroids, "prepare", lambda self, run: (solved.append(run), original(self, run))[1])
+    before = entries(cache)
+    assert len(before) == len(set(before)) == 13 * 2 * 2
     again = reproduce_tables(["6.1"], methods=["nc", "naive-bayes"], runs=2, cache=cache)
-    assert not solved
-    assert cache.read_bytes() == lines
-    assert [c.values for c in again.comparisons] == [c.values for c in result.comparisons]
+    assert entries(cache) == before
+    assert [c.values for c in again.cells] == [c.values for c in result.cells]
+    assert all(c.made and len(c.made) == len(result.cells[0].made) for c in again.cells)
     more = reproduce_tables(["6.1"], methods=["nc"], runs=3, cache=cache)
-    assert set(solved) == {2}
-    assert more.comparisons[0].values[:2] in [c.values for c in result.comparisons]
+    assert {(run, method) for _, run, method in set(entries(cache)) - set(before)} == {(2, "nc")}
+    assert more.cells[0].values[:2] in [c.values for c in result.cells]
+
+
+def test_a_torn_line_is_computed_again(tmp_path):
+    problem = PerturbedCentroids("torn", d=8)
+    first = run_once(problem, 0, [SIMULATION["nc"], SIMULATION["naive-bayes"]], tmp_path)
+    (path,) = tmp_path.glob("*/*.jsonl")
+    path.write_bytes(path.read_bytes()[:-20])
+    again = run_once(problem, 0, [SIMULATION["nc"], SIMULATION["naive-bayes"]], tmp_path)
+    assert {m: o["values"] for m, o in again.items()} == {m: o["values"] for m, o in first.items()}
 
 
 @pytest.mark.slow
 def test_the_figures_do_not_depend_on_the_number_of_workers(small):
     _, result = small
     two = reproduce_tables(["6.1"], methods=["nc", "naive-bayes"], runs=2, n_jobs=2)
-    assert [c.values for c in two.comparisons] == [c.values for c in result.comparisons]
+    assert [c.values for c in two.cells] == [c.values for c in result.cells]
 
 
 def test_quick_means_four_runs_and_tables_are_found_by_name():
@@ -226,14 +226,12 @@ def test_quick_means_four_runs_and_tables_are_found_by_name():
 
 
 def test_absent_data_are_said_and_listed_first(monkeypatch):
-    from similis.reproduce import _data
-
-    _data.load_part.cache_clear()
+    load_data.cache_clear()
     monkeypatch.delenv("SIMILIS_DATA", raising=False)
     result = reproduce_tables(["chen2010:4.3"], methods=["knn"], runs=2)
-    assert [c.verdict for c in result.comparisons] == ["no data"]
-    assert "SIMILIS_DATA" in result.comparisons[0].reason
-    _data.load_part.cache_clear()
+    assert [c.verdict for c in result.cells] == ["no data"]
+    assert "SIMILIS_DATA" in result.cells[0].reason
+    load_data.cache_clear()
 
 
 def test_every_experiment_has_cells_and_methods_that_exist():
@@ -246,7 +244,7 @@ def test_every_experiment_has_cells_and_methods_that_exist():
 
 # Results and pages
 
-RECORDS = Path(__file__).parents[1] / "benchmarks" / "results" / "reproduce"
+RECORDS = Path(__file__).parents[1] / "papers" / "results"
 
 
 def test_results_are_complete_and_pages_come_from_them_alone(small, tmp_path):
@@ -273,7 +271,7 @@ def test_results_are_complete_and_pages_come_from_them_alone(small, tmp_path):
 def test_every_figure_stands_on_its_page(path):
     """The committed pages, too: a grid whose rows are not told apart would lose figures."""
     cells = json.loads(path.read_text())["cells"]
-    page = (RECORDS.parents[2] / "docs" / "results" / f"{path.stem}.md").read_text()
+    page = (RECORDS.parents[1] / "docs" / "results" / f"{path.stem}.md").read_text()
     grids = [line.split(" | ")[1:] for line in page.partition("## All figures")[2].splitlines() if " | " in line]
     entries = [entry for row in grids for entry in row if re.match(r"\W*(\d+(\.\d+)?|yes|no)(?![\w.-])", entry)]
     assert len(entries) == len(cells)
@@ -311,7 +309,7 @@ def test_deterministic_benchmark_figures():
     except DataNotFoundError as error:
         pytest.skip(str(error))
     result = reproduce_tables(["6.9", "6.10"], methods=["nc"], runs=2)
-    ours = {c.dataset: c.ours for c in result.comparisons}
+    ours = {c.dataset: c.ours for c in result.cells}
     assert ours["Protein"] == pytest.approx(41.78, abs=0.005)
     assert ours["Aural Sonar"] == pytest.approx(26.0)
 
@@ -350,10 +348,10 @@ def test_data_beside_the_papers_are_shown_and_not_judged(tmp_path):
     except DataNotFoundError as error:
         pytest.skip(str(error))
     result = reproduce_tables(["chen2010:4.5", "qiao2013:2"], methods=["knn"], runs=2)
-    clean = [c for c in result.comparisons if c.dataset == "Protein, clean"]
+    clean = [c for c in result.cells if c.dataset == "Protein, clean"]
     assert [c.verdict for c in clean] == ["beside", "beside"]
     assert not any(c.is_miss for c in clean)
-    damaged = next(c for c in result.comparisons if c.dataset == "Protein")
+    damaged = next(c for c in result.cells if c.dataset == "Protein")
     assert max(clean[0].values) < min(damaged.values)  # the same splits
     write_results(result, tmp_path)
     text = next(page for page in write_pages(tmp_path, tmp_path) if page.name == "chen2010-4.5.md").read_text()
@@ -363,9 +361,9 @@ def test_data_beside_the_papers_are_shown_and_not_judged(tmp_path):
 
 def test_a_slow_method_takes_part_in_few_runs():
     table = next(e for e in EXPERIMENTS if e.key == "cazzanti2007:6.10")
-    planned = _Planned(table, 5, ["psvm", "nc"])
-    assert planned.numbers(planned.problems[0], table.methods["nc"]) == range(5)
-    assert planned.numbers(planned.problems[0], table.methods["psvm"]) == range(1)
+    problem = Problem("any")
+    assert table.run_numbers(problem, "nc", 5) == range(5)
+    assert table.run_numbers(problem, "psvm", 5) == range(1)
 
 
 def test_problems_beside_share_the_draws_of_the_original():
@@ -375,3 +373,60 @@ def test_problems_beside_share_the_draws_of_the_original():
     assert one.name != two.name
     assert (one.generator(3).permutation(9) == two.generator(3).permutation(9)).all()
     assert (one.generator(3).permutation(99) != problems["Voting"].generator(3).permutation(99)).any()
+
+
+# Command line
+
+
+def test_the_command_lists_runs_and_writes(tmp_path, capsys):
+    assert main(["--list"]) == 0
+    assert "cazzanti2007:6.1" in capsys.readouterr().out
+    assert main(["--list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["table"] == "cazzanti2007:6.1"
+    base = ["6.1", "--method", "naive-bayes", "--runs", "2", "-q", "--cache", str(tmp_path / "runs")]
+    assert main([*base, "--results", str(tmp_path / "results")]) == 0
+    text = capsys.readouterr().out
+    assert "26 figures" in text
+    assert "better" in text  # the floor of the published tables
+    assert main([*base, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["cells"]) == 26
+    assert main(["--results", str(tmp_path / "results"), "--pages", str(tmp_path / "pages")]) == 0
+    assert "## Misses" in (tmp_path / "pages" / "cazzanti2007-6.1.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["9.9"], "there is no '9.9'"),
+        (["--pages", "pages"], "--results"),
+        (["--repeat", "2"], "--results"),
+        (["--pages", "pages", "--results", "tests"], "results file"),
+    ],
+)
+def test_bad_arguments_are_one_line_and_status_2(arguments, message, capsys):
+    assert main(arguments) == 2
+    errors = capsys.readouterr().err
+    assert message in errors
+    assert errors.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_a_real_process_and_the_next_one_resumes(tmp_path):
+    command = [sys.executable, "-m", "papers", "6.1", "--method", "knn", "--jobs", "2", "--cache", str(tmp_path)]
+    root = Path(__file__).parents[1]
+    where = {**os.environ, "PYTHONPATH": os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, env=where
+    )
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and len(list(tmp_path.glob("*/*.jsonl"))) < 4:
+        time.sleep(0.2)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    before = entries(tmp_path)
+    assert before
+    done = subprocess.run([*command, "--runs", "1"], capture_output=True, text=True, check=True, env=where)
+    assert "26 figures" in done.stdout
+    assert len(set(entries(tmp_path))) == len(entries(tmp_path))

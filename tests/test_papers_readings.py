@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from similis.reproduce._notes import NOTES
+from papers.notes import NOTES
 
 READINGS = json.loads((Path(__file__).parents[1] / "benchmarks" / "results" / "readings" / "readings.json").read_text())
 

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
+from papers import published_cells
 from similis.exceptions import ProximityError
-from similis.reproduce import published_cells
 
 # paper, table, data set, part of the condition, method, quantity, printed figure, printed spread
 LOOKED_UP = [

@@ -1,6 +1,6 @@
-"""Ours beside the paper's, and a verdict by a rule that was fixed before anything was run.
+"""Published and reproduced figures, and a verdict by a rule that was fixed before the runs.
 
-The rule. Two means agree when they differ by at most three combined standard errors, or by no more than one object
+Two means agree when they differ by at most three combined standard errors, or by no more than one object
 where each object is tested once, plus half a unit of the paper's last digit. Our standard error is that of our
 runs. The paper's is its printed standard deviation over the root of its number of runs; where it prints none, its
 runs are taken to spread like ours. Leave-one-out has no runs: ours is the figure for the objects in the order of their
@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from similis.reproduce._facts import SIZES
-from similis.reproduce._published import PublishedCell
+from papers.published import SIZES, PublishedCell
 
-__all__ = ["NO_MISS", "RULE", "Comparison", "compare", "digits_of"]
+__all__ = ["NO_MISS", "RULE", "ReproducedCell", "digits_of", "judge"]
 
 RULE = (
     "Agreement: a difference of at most 3 combined standard errors (or one object, where each is tested once) plus "
@@ -32,15 +31,15 @@ _HIGHER_IS_BETTER = ("nce", "accuracy")
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReproducedCell:
     """A published figure and ours.
 
     Attributes
     ----------
     paper, table, dataset, method, quantity : str
-        What is compared; the quantity says "with floor" where the papers' floor was simulated.
+        Subject of the figure; the quantity ends in "with floor" where the papers' floor was simulated.
     condition : dict
-        Further circumstances.
+        Further conditions.
     published, spread : float
         The paper's figure and standard deviation (None: not printed).
     ours : float or None
@@ -52,12 +51,12 @@ class Comparison:
     tolerance : float or None
         The largest difference that agrees.
     verdict : str
-        ``agrees``, ``better``, ``worse``, ``differs`` (facts about data), ``one run``, ``beside`` (other data than
-        the paper's: not judged), ``no data`` or ``failed``.
+        ``agrees``, ``better``, ``worse``, ``differs`` (facts about data), ``one run``, ``beside`` (a stand-in for
+        the paper's data: not judged), ``no data`` or ``failed``.
     values : list of float
         Every run.
     chosen : dict of str to list
-        What the search chose in each run, by parameter; empty for a variant of the same runs.
+        Values chosen in each run, by parameter; empty for a variant of the same runs.
     seconds : float
         Time of our runs.
     made : list of str
@@ -65,7 +64,7 @@ class Comparison:
     repeated : list
         After a repetition: its day and commit, how many of the runs were repeated, and how many gave the same value.
     reason : str
-        Why there is no figure of ours.
+        Reason for a missing figure.
     """
 
     paper: str
@@ -90,7 +89,7 @@ class Comparison:
 
     @property
     def digits(self) -> int:
-        """Decimals worth printing."""
+        """Number of decimals to print."""
         return digits_of(self.quantity)
 
     @property
@@ -108,13 +107,13 @@ class Comparison:
 
 
 def digits_of(quantity: str) -> int:
-    """Decimals worth printing: percentages have two, perplexities three, normalised cross entropies four."""
+    """Number of decimals to print: percentages have two, perplexities three, normalized cross entropies four."""
     if quantity in SIZES:
         return 0
     return {"perplexity": 3, "nce": 4, "objective": 3, "empirical-risk": 3}.get(quantity, 2)
 
 
-def compare(
+def judge(
     cell: PublishedCell,
     variant: str,
     outcomes: list[dict[str, Any]],
@@ -122,9 +121,9 @@ def compare(
     paper_runs: int,
     in_order: bool = False,
     resolution: float = 0.0,
-    beside: bool = False,
+    stand_in: bool = False,
     reason: str = "",
-) -> Comparison:
+) -> ReproducedCell:
     """Compare a published figure with the outcomes of our runs.
 
     Parameters
@@ -134,17 +133,17 @@ def compare(
     variant : str
         Ending of our quantity: empty, or " with floor".
     outcomes : list of dict
-        One per run, with ``values``, ``chosen`` and ``seconds``, or with ``failed``.
+        One per run, with ``values``, ``chosen``, ``seconds``, ``when`` and ``commit``, or with ``failed``.
     paper_runs : int
         Number of runs behind the published figure.
     in_order : bool
         Whether the first outcome is the experiment and the others differ from it only by the order of the objects.
     resolution : float
         The smallest difference that can exist between two figures.
-    beside : bool
+    stand_in : bool
         Whether ours are for other data than the paper's, and so not judged.
     reason : str
-        Why there are no outcomes, if there are none.
+        Reason why there are no outcomes, if there are none.
     """
     assert cell.value is not None
     about: dict[str, Any] = {
@@ -159,7 +158,9 @@ def compare(
     }
     failed = [outcome["failed"] for outcome in outcomes if "failed" in outcome]
     if failed or not outcomes:
-        return Comparison(**about, verdict="failed" if failed else "no data", reason=failed[0] if failed else reason)
+        return ReproducedCell(
+            **about, verdict="failed" if failed else "no data", reason=failed[0] if failed else reason
+        )
     values = [outcome["values"][cell.quantity + variant] for outcome in outcomes]
     ours = float(values[0] if in_order else np.mean(values))
     difference = ours - cell.value
@@ -168,13 +169,13 @@ def compare(
     error = deviation if in_order else math.hypot(deviation / math.sqrt(len(values)), theirs / math.sqrt(paper_runs))
     known = not math.isnan(error)
     tolerance = max(3 * error, resolution) + cell.rounding if known else None
-    return Comparison(
+    return ReproducedCell(
         **about,
         ours=ours,
         difference=difference,
         standard_error=error if known else None,
         tolerance=tolerance,
-        verdict="beside" if beside else _verdict(difference, tolerance, cell.quantity),
+        verdict="beside" if stand_in else _verdict(difference, tolerance, cell.quantity),
         values=values,
         chosen={} if variant else {key: [o["chosen"].get(key) for o in outcomes] for key in outcomes[0]["chosen"]},
         seconds=round(sum(outcome["seconds"] for outcome in outcomes), 3),

@@ -1,16 +1,16 @@
-"""Every published cell accounted for: compared with ours, tested, or left out for a reason that is given."""
+"""Account for every published cell: compared with ours, tested, or left out for a stated reason."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from similis.reproduce._experiments import EXPERIMENTS
-from similis.reproduce._published import PublishedCell
+from papers.experiments import EXPERIMENTS
+from papers.published import PublishedCell
 
 __all__ = ["ABOUT", "MISSING", "Account", "account_for"]
 
-# What the tables without an experiment show.
+# Contents of the tables without an experiment.
 ABOUT = {
     "cazzanti2007:3.1.1": "ten faces by hand: means, exponents and decisions of SDA",
     "cazzanti2007:5.3.5": "mixture SDA on perturbed prototypes of twelve bits",
@@ -35,14 +35,14 @@ MISSING = {
 
 @dataclass(frozen=True)
 class Account:
-    """What became of a published cell.
+    """Status of a published cell.
 
     Attributes
     ----------
     status : str
         ``compared``, ``tested``, ``set-up``, ``times``, ``left open``, ``too large``, ``stand-in`` or ``no data``.
     why : str
-        Where ours is to be found, or why there is none.
+        Place of our figure, or the reason why there is none.
     """
 
     status: str
@@ -60,15 +60,15 @@ def _at(*tables: str) -> Callable[[PublishedCell], bool]:
     return lambda cell: f"{cell.paper}:{cell.table}" in tables
 
 
-def _stands_in(cell: PublishedCell) -> bool:
+def _has_stand_in(cell: PublishedCell) -> bool:
     names = {one.dataset for one in cell.each()} or set(cell.dataset.split(";"))
     return any(
-        (e.paper, e.table) == (cell.paper, cell.table) and names <= set(e.beside) and not names & set(e.datasets)
+        (e.paper, e.table) == (cell.paper, cell.table) and names <= set(e.stand_ins) and not names & set(e.datasets)
         for e in EXPERIMENTS
     )
 
 
-# The first that fits.
+# The first rule that fits holds.
 _RULES = (
     _Rule("left open", "left open by the paper", lambda cell: cell.note.startswith("NA in paper")),
     _Rule(
@@ -104,7 +104,7 @@ _RULES = (
         "not run: linear programmes of 7,000,000 to 30,000,000 non-zeros on the votes",
         lambda cell: _at("chen2010:5.1", "chen2010:5.2")(cell) and cell.dataset == "Voting",
     ),
-    _Rule("stand-in", "data not to be had: ours are for other data beside it, not judged", _stands_in),
+    _Rule("stand-in", "data not to be had: ours are for other data beside it, not judged", _has_stand_in),
     _Rule(
         "set-up",
         "words about a data set in use",
@@ -117,7 +117,7 @@ _RULES = (
 
 
 def account_for(cell: PublishedCell) -> Account:
-    """Say what became of a published cell.
+    """Return the status of a published cell.
 
     Parameters
     ----------
@@ -127,16 +127,16 @@ def account_for(cell: PublishedCell) -> Account:
     Returns
     -------
     Account
-        Its status and why.
+        Status and reason.
 
     Raises
     ------
     LookupError
-        If no rule knows the cell.
+        If no rule fits the cell.
 
     Examples
     --------
-    >>> from similis.reproduce import account_for, published_cells
+    >>> from papers import account_for, published_cells
     >>> cell = published_cells("chen2010", "4.4")[0]
     >>> account_for(cell)
     Account(status='no data', why='Face Rec: a matrix that the authors collected or computed; no copy was found')

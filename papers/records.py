@@ -10,12 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from papers.experiments import EXPERIMENTS
+from papers.runner import Reproduction
+from papers.verdict import RULE, ReproducedCell
 from similis._utils.environment import machine, versions
-from similis._utils.files import atomic_write, short_path
 from similis.exceptions import ProximityError
-from similis.reproduce._experiments import EXPERIMENTS
-from similis.reproduce._runner import Reproduction
-from similis.reproduce._verdict import RULE, Comparison
 
 __all__ = ["note_repetition", "read_results", "write_results"]
 
@@ -29,9 +28,9 @@ def write_results(result: Reproduction, folder: str | os.PathLike[str]) -> list[
     Parameters
     ----------
     result : Reproduction
-        What :func:`reproduce_tables` returned.
+        Result of :func:`reproduce_tables`.
     folder : path-like
-        Where to; made if need be. Files are named like ``cazzanti2007-6.1.json``.
+        Folder, created if needed. Files are named like ``cazzanti2007-6.1.json``.
 
     Returns
     -------
@@ -40,10 +39,10 @@ def write_results(result: Reproduction, folder: str | os.PathLike[str]) -> list[
 
     Notes
     -----
-    If only some methods were asked for, the cells of the others that a file of as many runs holds are kept.
+    If only some methods were run, the cells of the others are kept where a file of as many runs holds them.
     """
     if not isinstance(result, Reproduction):
-        raise ProximityError(f"write_results needs what reproduce_tables returned. Got a {type(result).__name__}.")
+        raise ProximityError(f"write_results needs a result of reproduce_tables. Got a {type(result).__name__}.")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     about = {experiment.key: experiment.about for experiment in EXPERIMENTS}
@@ -51,10 +50,10 @@ def write_results(result: Reproduction, folder: str | os.PathLike[str]) -> list[
     for key, runs in result.runs.items():
         paper, table = key.split(":")
         path = folder / f"{paper}-{table}.json"
-        cells = [_rounded(asdict(comparison)) for comparison in result.table(key)]
+        cells = [_rounded(asdict(cell)) for cell in result.table(key)]
         if result.methods is not None and path.exists():
             cells += [cell for cell in _known(path, runs) if cell["method"] not in result.methods]
-            cells.sort(key=lambda cell: Comparison(**cell).urgency)
+            cells.sort(key=lambda cell: ReproducedCell(**cell).urgency)
         record = {
             "paper": paper,
             "table": table,
@@ -85,17 +84,17 @@ def note_repetition(result: Reproduction, folder: str | os.PathLike[str]) -> tup
     Returns
     -------
     figures : int
-        How many figures were compared, run by run.
+        Number of figures compared, run by run.
     same : int
-        How many of them had the same values to four digits in all runs that were repeated.
+        Number of those that had the same values to four digits in all runs that were repeated.
     """
     figures = same = 0
     for key in result.runs:
         path = Path(folder) / f"{key.replace(':', '-')}.json"
         record = _read(path)
-        again = {_place(asdict(comparison)): comparison for comparison in result.table(key)}
+        again = {_figure_key(asdict(cell)): cell for cell in result.table(key)}
         for cell in record["cells"]:
-            fresh = again.get(_place(cell))
+            fresh = again.get(_figure_key(cell))
             if fresh is not None and fresh.values:
                 pairs = list(zip(fresh.values, cell["values"]))
                 equal = sum(abs(ours - known) < 1e-4 for ours, known in pairs)
@@ -105,8 +104,8 @@ def note_repetition(result: Reproduction, folder: str | os.PathLike[str]) -> tup
     return figures, same
 
 
-def _place(cell: dict[str, Any]) -> tuple[str, ...]:
-    """What a figure is about, wherever it came from."""
+def _figure_key(cell: dict[str, Any]) -> tuple[str, ...]:
+    """Key of a figure within its table."""
     return cell["dataset"], cell["method"], cell["quantity"], str(sorted(cell["condition"].items()))
 
 
@@ -116,7 +115,7 @@ def read_results(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
     Parameters
     ----------
     folder : path-like
-        Where :func:`write_results` wrote.
+        Folder of results files.
 
     Returns
     -------
@@ -130,7 +129,7 @@ def read_results(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
     """
     records = [_read(path) for path in sorted(Path(folder).glob("*.json"))]
     if not records:
-        raise ProximityError(f"{short_path(folder)} holds no results files; run similis reproduce --results first.")
+        raise ProximityError(f"{folder} holds no results files; run scripts/reproduce --results first.")
     order = {experiment.key: place for place, experiment in enumerate(EXPERIMENTS)}
     return sorted(records, key=lambda record: order.get(f"{record['paper']}:{record['table']}", len(order)))
 
@@ -142,18 +141,18 @@ def _read(path: Path) -> dict[str, Any]:
     except (ValueError, TypeError):
         complete = False
     if not complete:
-        raise ProximityError(f"{short_path(path)} is not a results file of similis reproduce.")
+        raise ProximityError(f"{path} is not a results file of scripts/reproduce.")
     return record
 
 
 def _known(path: Path, runs: int) -> list[dict[str, Any]]:
-    """The cells of a file, if as many runs stand behind them."""
+    """Cells of a file, if it has as many runs."""
     record = _read(path)
     return list(record["cells"]) if record.get("runs") == runs else []
 
 
 def _rounded(cell: dict[str, Any]) -> dict[str, Any]:
-    """Numbers without the digits that say nothing."""
+    """Round floats to four digits."""
     return {
         key: [round(v, 4) for v in value] if key == "values" else round(value, 4) if isinstance(value, float) else value
         for key, value in cell.items()
@@ -161,8 +160,9 @@ def _rounded(cell: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write(record: dict[str, Any], path: Path) -> None:
-    """JSON with one cell a line, so that differences between two files can be read."""
+    """Write JSON with one cell per line, for readable diffs; the file is replaced at once."""
     cells = ",\n".join("  " + json.dumps(cell) for cell in record["cells"])
     head = json.dumps({key: value for key, value in record.items() if key != "cells"}, indent=1)
-    with atomic_write(path) as file:
-        file.write((head.removesuffix("\n}") + ',\n "cells": [\n' + cells + "\n ]\n}\n").encode())
+    unfinished = path.with_suffix(".tmp")
+    unfinished.write_text(head.removesuffix("\n}") + ',\n "cells": [\n' + cells + "\n ]\n}\n", encoding="utf-8")
+    unfinished.replace(path)

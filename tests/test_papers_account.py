@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from similis.reproduce import EXPERIMENTS, account_for, published_cells, read_results, write_pages
-from similis.reproduce._account import MISSING
-from similis.reproduce._experiments import CHEN
-from similis.reproduce._published import PAPERS
-from similis.reproduce._runner import reproduce_tables
-from similis.reproduce._summary import _judged
+from papers import EXPERIMENTS, account_for, published_cells, read_results, reproduce_tables, write_pages
+from papers.account import MISSING
+from papers.methods import CHEN
+from papers.pages import judged_cells
+from papers.published import PAPERS
+from similis.study import AtMost
 
 ROOT = Path(__file__).parents[1]
-RECORDS, PAGES = ROOT / "benchmarks" / "results" / "reproduce", ROOT / "docs" / "results"
+RECORDS, PAGES = ROOT / "papers" / "results", ROOT / "docs" / "results"
 STATUSES = {"compared", "tested", "set-up", "times", "left open", "too large", "stand-in", "no data"}
 
 
@@ -76,7 +76,9 @@ NAMES = {
 )
 def test_the_grids_of_table_4_2_are_tried_here_too(cell):
     method, parameter = NAMES[cell.method, cell.condition["parameter"]]
-    assert list(CHEN[method].grid[parameter]) == pytest.approx(printed_grid(cell.text))
+    values = CHEN[method].grid[parameter]
+    values = values.values if isinstance(values, AtMost) else values
+    assert list(values) == pytest.approx(printed_grid(cell.text))
 
 
 def test_no_cell_is_compared_twice():
@@ -92,14 +94,14 @@ def test_sizes_and_words_about_data_are_facts():
 
 def test_facts_about_the_data_at_hand():
     result = reproduce_tables(["chen2010:4.1", "qiao2013:1", "pekalska2000:1"])
-    known = [c for c in result.comparisons if c.verdict != "no data"]
+    known = [c for c in result.cells if c.verdict != "no data"]
     assert {c.verdict for c in known} == {"agrees"}
     assert {c.dataset for c in known} >= {"Iris", "Sonar"}  # these need no folder
 
 
 def test_the_word_all_is_everything():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("similis.reproduce._runner._tasks", lambda plan, store: [])
+        patch.setattr("papers.experiments.Experiment.cells", lambda self: [])
         assert reproduce_tables(["all"], runs=1).runs.keys() == {e.key for e in EXPERIMENTS}
 
 
@@ -119,7 +121,7 @@ def test_committed_pages_are_made_from_the_committed_results(pages):
     committed = {path.name: path.read_text() for path in PAGES.glob("*.md")}
     assert committed.keys() == pages.keys()
     for name, text in pages.items():
-        assert body(name, text) == body(name, committed[name]), f"{name}: similis reproduce --results ... --pages ..."
+        assert body(name, text) == body(name, committed[name]), f"{name}: run scripts/reproduce --pages"
 
 
 def test_every_table_with_an_experiment_has_results():
@@ -130,7 +132,7 @@ def test_results_hold_every_cell_that_is_said_to_be_compared():
     for record in read_results(RECORDS):
         cells = published_cells(record["paper"], record["table"])
         compared = sum(account_for(cell).status == "compared" for cell in cells)
-        judged = [cell for cell in _judged(record) if cell["verdict"] != "beside"]
+        judged = [cell for cell in judged_cells(record) if cell["verdict"] != "beside"]
         assert len(judged) == compared, record["table"]
         assert not [cell for cell in judged if cell["verdict"] in ("no data", "failed")]
 
