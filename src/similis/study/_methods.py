@@ -6,13 +6,16 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
+from similis._utils.messages import warn_user
 from similis._utils.moved import name_in_files
 
 __all__ = [
@@ -167,10 +170,43 @@ def list_methods() -> list[Method]:
     Returns
     -------
     list of Method
+        The methods of similis, then those of installed packages (entry points of the group ``similis.methods``).
     """
     from similis.study._table import METHODS
 
-    return list(METHODS)
+    return [*METHODS, *_installed_methods()]
+
+
+@cache
+def _installed_methods() -> tuple[Method, ...]:
+    """Methods of installed packages: an entry point names a Method, several, or a function that returns them.
+
+    An entry point that cannot be loaded gives one warning and is skipped.
+    """
+    from similis.study._table import ALIASES, METHODS
+
+    found: dict[str, Method] = {}
+    taken = {*ALIASES, *(method.name for method in METHODS)}
+    for entry in sorted(entry_points(group="similis.methods"), key=lambda entry: (entry.name, entry.value)):
+        try:
+            loaded = entry.load()
+            loaded = loaded() if callable(loaded) else loaded
+            methods = [loaded] if isinstance(loaded, Method) else list(loaded)
+            for method in methods:
+                if not isinstance(method, Method):
+                    raise TypeError(f"expected similis.study.Method, got {type(method).__name__}")
+                if method.name in taken:
+                    raise ValueError(f"the name {method.name!r} is taken")
+        except Exception as error:  # of any kind: the package of another author
+            warn_user(
+                f"Methods of the entry point {entry.name!r} ({entry.value}) are skipped: "
+                f"{type(error).__name__}: {' '.join(str(error).split())[:150]}.",
+                UserWarning,
+            )
+            continue
+        found |= {method.name: method for method in methods}
+        taken |= found.keys()
+    return tuple(found.values())
 
 
 def find_methods(methods: str | Method | Sequence[str | Method]) -> list[Method]:
