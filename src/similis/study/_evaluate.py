@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from similis.base import predict_responses
 from similis.study._assemble import Situation, assemble, searched
 from similis.study._entry import Entry
 from similis.study._methods import Method
@@ -95,27 +96,26 @@ def _evaluate(task: Task, problem: Problem, protocol: Protocol, situation: Situa
     else:
         model.fit(X_train, y)
     fitted = time.perf_counter()
-    predictions = np.asarray(model.predict(X_test), dtype=np.intp)
-    proba = _proba(model, X_test, len(problem.classes))
+    names = ["predict", "predict_proba"] if hasattr(model, "predict_proba") else ["predict"]
+    labels, *proba = predict_responses(model, X_test, names)
+    predictions = np.asarray(labels, dtype=np.intp)
     return {
         "predictions": predictions,
-        "proba": proba,
+        "proba": _all_classes(model, proba[0], len(problem.classes)) if proba else None,
         "params": parts.own(getattr(model, "best_params_", {})),
         "fit_seconds": fitted - start,
         "predict_seconds": time.perf_counter() - fitted,
     }
 
 
-def _proba(model: Any, X: Any, n_classes: int) -> NDArray[np.float64] | None:
-    """Probabilities with a column for every class of the study, also those the training part lacks."""
-    if not hasattr(model, "predict_proba"):
-        return None
-    found = np.asarray(model.predict_proba(X), dtype=np.float64)
+def _all_classes(model: Any, proba: Any, n_classes: int) -> NDArray[np.float64]:
+    """Probabilities with a column for every class of the study, also those that the training part lacks."""
+    found = np.asarray(proba, dtype=np.float64)
     if not np.isfinite(found).all():
         raise ValueError("The method gave probabilities that are not finite.")
-    proba = np.zeros((len(found), n_classes))
-    proba[:, model.classes_] = found
-    return proba
+    complete = np.zeros((len(found), n_classes))
+    complete[:, model.classes_] = found
+    return complete
 
 
 def _costs_of(problem: Problem, y: NDArray[np.intp]) -> NDArray[np.float64] | None:
