@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from similis.base import predict_responses
 from similis.study._assemble import Situation, assemble, searched
 from similis.study._entry import Entry
 from similis.study._methods import Method
@@ -110,15 +111,13 @@ def _evaluate(
     else:
         model.fit(X_train, y)
     fitted = time.perf_counter()
-    tested = len(split.test) > 0
-    predictions = np.asarray(model.predict(X_test) if tested else [], dtype=np.intp)
-    proba = _proba(model, X_test, len(problem.classes)) if probabilities and tested else None
+    labels, proba = _predict(model, X_test, len(problem.classes), probabilities) if len(split.test) else ([], None)
     details = {}
     if method.details is not None:
         given = method.details(model, X_train, y, X_test, problem.codes[split.test])
         details = {name: float(value) for name, value in given.items()}
     return {
-        "predictions": predictions,
+        "predictions": np.asarray(labels, dtype=np.intp),
         "proba": proba,
         "details": details,
         "params": parts.own(getattr(model, "best_params_", {})),
@@ -127,16 +126,19 @@ def _evaluate(
     }
 
 
-def _proba(model: Any, X: Any, n_classes: int) -> NDArray[np.float64] | None:
-    """Probabilities with a column for every class of the study, also those the training part lacks."""
-    if not hasattr(model, "predict_proba"):
-        return None
-    found = np.asarray(model.predict_proba(X), dtype=np.float64)
+def _predict(
+    model: Any, X: Any, n_classes: int, probabilities: bool
+) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """Labels, and probabilities with a column for every class of the study, also those that the training part lacks."""
+    if not (probabilities and hasattr(model, "predict_proba")):
+        return model.predict(X), None
+    labels, found = predict_responses(model, X, ["predict", "predict_proba"])
+    found = np.asarray(found, dtype=np.float64)
     if not np.isfinite(found).all():
         raise ValueError("The method gave probabilities that are not finite.")
     proba = np.zeros((len(found), n_classes))
     proba[:, model.classes_] = found
-    return proba
+    return labels, proba
 
 
 def _costs_of(problem: Problem, y: NDArray[np.intp]) -> NDArray[np.float64] | None:
