@@ -41,7 +41,7 @@ RENAMED: dict[str, str] = {}
 # Defaults that differ from 1.0: "similis.package.name.parameter" -> repr of the new default.
 CHANGED: dict[str, str] = {}
 # Fields of records that have another name now.
-FIELDS = {"similis.solvers.SpectralFit.worth": "gap_scale"}
+FIELDS = {f"similis.solvers.{fit}.worth": "gap_scale" for fit in ("SpectralFit", "IndefiniteFit", "FullKernelFit")}
 
 # BLAS builds and processors may differ in the last bits of a sum.
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
