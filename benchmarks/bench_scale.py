@@ -279,8 +279,8 @@ def compacted(n):
     calls = []
 
     class Counted(s.Counting):
-        def _matrix(self, A, B, n_jobs=None, tick=None):
-            out = super()._matrix(A, B, n_jobs, tick)
+        def block(self, A, B, n_jobs=None, tick=None):
+            out = super().block(A, B, n_jobs, tick)
             calls.append(out.size)
             return out
 

@@ -298,7 +298,9 @@ def test_a_disk_that_fills_up_keeps_what_is_finished(tmp_path, X, name, monkeypa
         written.append(write(self, rows, columns, block))
 
     monkeypatch.setattr(BlockFile, "write", fills_up)
-    with pytest.raises(ProximityError, match=r"Not enough disk space for .*S\.(npy|zarr): 3 of 10 blocks are kept. Free some"):
+    with pytest.raises(
+        ProximityError, match=r"Not enough disk space for .*S\.(npy|zarr): 3 of 10 blocks are kept. Free some"
+    ):
         measure_to_disk(tmp_path / name, X, measure=Counting(), block_size=20)
     monkeypatch.setattr(BlockFile, "write", write)
     P = measure_to_disk(tmp_path / name, X, measure=Counting(), block_size=20)

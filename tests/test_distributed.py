@@ -256,7 +256,9 @@ def test_what_goes_wrong_on_a_cluster_is_one_sentence(tmp_path, client, data, na
     options = {"measure": Counting(), "block_size": 30, "client": client}
     client.run(no_room, 4096)  # a block is 7200 bytes, of which npy rows are written one by one
     try:
-        with pytest.raises(ProximityError, match=r"Not enough disk space for .*S\.(npy|zarr): \d of 6 blocks are kept\. Free some"):
+        with pytest.raises(
+            ProximityError, match=r"Not enough disk space for .*S\.(npy|zarr): \d of 6 blocks are kept\. Free some"
+        ):
             measure_to_disk(tmp_path / name, X, **options)
     finally:
         client.run(no_room, resource.RLIM_INFINITY)

@@ -87,8 +87,8 @@ def test_our_estimators_come_back(tmp_path, problem, name):
         pytest.skip("needs arguments")
     save(model, tmp_path / "unfitted.skops")
     assert repr(load(tmp_path / "unfitted.skops")) == repr(model)
-    X = 1 - S if model._kind == "dissimilarity" else S
-    X = np.stack([X, X**2], axis=2) if model._allow_stack and name != "make_stack" else X
+    X = 1 - S if model.proximity_kind == "dissimilarity" else S
+    X = np.stack([X, X**2], axis=2) if model.allow_stack and name != "make_stack" else X
     model.fit(X, y)
     save(model, tmp_path / "m.skops")
     same_answers(model, load(tmp_path / "m.skops"), X[:5])

@@ -10,7 +10,6 @@ import similis
 from similis.cli._console import echo
 from similis.cli._matrix import complete, datasets, inspect, measure
 from similis.cli._predict import predict
-from similis.cli._reproduce import reproduce
 from similis.cli._study import fit, report, study
 
 __all__ = ["app", "main"]
@@ -53,7 +52,7 @@ def _similis(
     """
 
 
-for command in (measure, inspect, complete, study, report, fit, predict, datasets, reproduce):
+for command in (measure, inspect, complete, study, report, fit, predict, datasets):
     app.command()(command)
 
 

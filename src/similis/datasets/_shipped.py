@@ -1,4 +1,4 @@
-"""Three small UCI sets that ship with the package; their licence and citations are in ``data/README.md``."""
+"""Three small UCI sets that ship with the package; their license and citations are in ``data/README.md``."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ CATALOG = {
         DatasetInfo("voting_vdm", 435, 2, "similarity", "benchmark", "1 - value difference of the votes, all labels"),
         DatasetInfo("chicken_pieces", 446, 5, "dissimilarity", "benchmark", "silhouettes, asymmetric edit distances"),
         DatasetInfo("morse", 36, 5, "dissimilarity", "benchmark", "Morse signals as people confuse them, asymmetric"),
-        DatasetInfo("ekman", 14, 0, "similarity", "benchmark", "colours compared by people"),
+        DatasetInfo("ekman", 14, 0, "similarity", "benchmark", "colors compared by people"),
         DatasetInfo("mutag", 188, 2, "graphs", "benchmark", "molecules, mutagenic or not"),
         DatasetInfo("splice", 3190, 3, "sequences", "benchmark", "DNA around splice junctions"),
         DatasetInfo("crabs", 200, 4, "features", "benchmark", "crabs of two species and sexes, 5 measures"),

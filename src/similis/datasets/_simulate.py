@@ -121,7 +121,7 @@ def make_similarity(
     n_classes : int, default=2
         Number of classes, as equal in size as can be.
     separation : float, default=2.0
-        Standard deviation of the class centres, where that of the objects around them is 1.
+        Standard deviation of the class centers, where that of the objects around them is 1.
     n_features : int, default=5
         Dimension of the points.
     indefinite : float in [0, 1), default=0.0

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels
@@ -13,6 +14,7 @@ from similis._utils.threads import map_row_chunks, row_blocks
 from similis.base import (
     Integral,
     PathMixin,
+    ProximityClassifier,
     at_least,
     between,
     choice,
@@ -21,7 +23,7 @@ from similis.base import (
     max_neighbors,
     validated,
 )
-from similis.discriminant._base import GenerativeClassifier, LogLimit
+from similis.discriminant._base import LogLimit
 from similis.discriminant._statistics import (
     check_domain,
     check_inside,
@@ -167,7 +169,7 @@ _NEIGHBORHOODS = ("knn", "per-class", "radius", "reciprocal", "enclosing")
 _OUT_NUMBERS = 2**20  # of class scores held at a time
 
 
-class LocalSDA(PathMixin, GenerativeClassifier):
+class LocalSDA(PathMixin, ProximityClassifier):
     """Similarity discriminant analysis in the neighbourhood of each object.
 
     The centroids, the mean similarities and the priors all come from the object's neighbours, so that no one model
@@ -265,7 +267,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         "kind": [choice("similarity", "dissimilarity")],
         "n_jobs": [Integral, None],
     }
-    _path_params = ("n_neighbors", "radius")
+    path_params = ("n_neighbors", "radius")
 
     def __init__(
         self,
@@ -311,7 +313,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         -------
         self
         """
-        self._S, self._codes = self._check_fit_labels(X, y)
+        self._S, self._codes = self.check_training_labels(X, y)
         self._check_together(self._S)
         domain = check_domain(self.domain)
         self._omega = omega_of(domain, training_values(domain, self._S))
@@ -333,11 +335,14 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         ndarray of shape (m, G)
             Columns in the order of ``classes_``; zero for a class without neighbours.
         """
-        Q = self._check_query(X)
-        answers = np.empty((len(Q), 1, len(self.classes_)))
+        return self.respond(X, "predict_proba")
+
+    def class_scores(self, Q):
+        """Probability of each class for validated rows."""
+        proba = np.empty((len(Q), 1, len(self.classes_)))
         for rows, limits, counts, winners in self._sweep(Q):
-            answers[rows] = self._posterior(limits, counts, winners)
-        return answers[:, 0]
+            proba[rows] = self._posterior(limits, counts, winners)
+        return proba[:, 0]
 
     def class_log_prob(self, X):
         """Log-probability of an object's similarities to the local centroids under each class.
@@ -352,7 +357,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         ndarray of shape (m, G)
             Minus infinity for a class without neighbours, and off a point mass.
         """
-        Q = self._check_query(X)
+        Q = self.check_rows(X)
         answers = np.empty((len(Q), 1, len(self.classes_)))
         for rows, limits, _, _ in self._sweep(Q, always=True):
             answers[rows] = limits.log()
@@ -371,7 +376,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         ndarray of shape (m,)
             The logarithm of the sum over classes, weighted by the local priors.
         """
-        Q = self._check_query(X)
+        Q = self.check_rows(X)
         answers = np.empty((len(Q), 1))
         for rows, limits, counts, _ in self._sweep(Q, always=True):
             answers[rows] = limits.mix(self._local_log_priors(counts), axis=2).log()
@@ -409,7 +414,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         width = np.empty(len(rows))
         for members, omega in groups:
             width[members] = omega.width
-        query = Query(S, codes, rows, fold, width, self._sign, self.n_jobs)
+        query = Query(S, codes, rows, fold, width, self.sign, self.n_jobs)
         axis = {"radius": "radius", "reciprocal": None}.get(self.neighborhood, "n_neighbors")
         grid, slots = np.unique([0 if axis is None else point[axis] for point in points], return_inverse=True)
         found = neighborhoods(self.neighborhood, query, grid.astype(np.intp), grid.astype(np.float64))
@@ -456,7 +461,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         def work(rows):
             _kernels.local_sda(
                 S,
-                flip * self._sign,
+                flip * self.sign,
                 codes,
                 indices[rows],
                 values[rows],
@@ -488,17 +493,21 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         proba = np.empty(counts.shape)
         modelled, G = winners < 0, counts.shape[-1]
         limits = LogLimit(*(part[modelled] for part in limits))
-        proba[modelled] = limits.posterior(self._local_log_priors(counts[modelled]))
+        proba[modelled] = softmax(limits.log_joint(self._local_log_priors(counts[modelled])), axis=-1)
         proba[~modelled] = (1 - self.smoothing) * np.eye(G)[winners[~modelled]] + self.smoothing / G
         return proba
 
-    def _path_scores(self, S, codes, Q, test_fold, points):
+    def path_scores_cv(self, S, codes, test_fold, points):
+        """Probabilities for all folds from one ranking that skips each row's own fold."""
+        return self.path_scores(S, codes, S, points, test_fold)
+
+    def path_scores(self, S, codes, Q, points, test_fold=None):
+        """Probabilities for all k and all radii from one ranking."""
         self._check_together(S)
         self.priors_ = class_priors(self.priors, np.bincount(codes))
-        rows = S if Q is None else Q
-        groups = self._groups(S, len(rows), test_fold)
-        scores = [np.empty((len(rows), len(self.classes_))) for _ in points]
-        for held, part, *model in self._runs(S, codes, rows, test_fold, groups, points):
+        groups = self._groups(S, len(Q), test_fold)
+        scores = [np.empty((len(Q), len(self.classes_))) for _ in points]
+        for held, part, *model in self._runs(S, codes, Q, test_fold, groups, points):
             proba = self._posterior(*model)
             for t, p in held:
                 scores[p][part] = proba[:, t]

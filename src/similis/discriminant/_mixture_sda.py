@@ -11,16 +11,22 @@ from sklearn.utils import check_random_state
 from similis import _kernels
 from similis._utils.disk import take_block
 from similis._utils.threads import row_blocks
-from similis.base import FewColumnsMixin, at_least, between, choice, class_priors, quote, validated
-from similis.discriminant._base import GenerativeClassifier, LogLimit, exponential_terms
-from similis.discriminant._folds import FoldwiseMixin
-from similis.discriminant._statistics import check_domain, check_inside, omega_of, public_domain, training_values
+from similis.base import BayesClassifier, at_least, between, choice, quote, validated
+from similis.discriminant._base import LogLimit, LogLimitMixin, exponential_terms
+from similis.discriminant._statistics import (
+    check_domain,
+    check_inside,
+    fold_options,
+    omega_of,
+    public_domain,
+    training_values,
+)
 from similis.solvers import k_medoids
 
 __all__ = ["MixtureSDA"]
 
 
-class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
+class MixtureSDA(LogLimitMixin, BayesClassifier):
     """Similarity discriminant analysis with several centroids a class.
 
     The similarities of the objects of class g to the centroids mu_h1, .., mu_hc of class h follow a mixture of
@@ -131,7 +137,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         "costs": ["array-like", None],
         "kind": [choice("similarity", "dissimilarity")],
     }
-    _path_params = ("n_components", "init", "pseudocount", "update_centroids")
+    path_params = ("n_components", "init", "pseudocount", "update_centroids")
 
     def __init__(
         self,
@@ -177,7 +183,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         self._prepare(S, codes)
         return self._fit(S, codes, {})
 
@@ -186,7 +192,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         domain = check_domain(self.domain)
         self._omega = omega_of(domain, training_values(domain, S) if values is None else values[0])
         self.domain_ = public_domain([self._omega])
-        self.priors_ = class_priors(self.priors, np.bincount(codes, minlength=len(self.classes_)))
+        self.set_priors(codes)
         self._seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(self.classes_))
 
     def _fit(self, S, codes, known_medoids):
@@ -205,7 +211,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
     def _medoids(self, S, members, seed):
         block = take_block(S, members, members)
         found = k_medoids(
-            block, self.n_components, sign=self._sign, method="alternating", n_init=self.n_init, random_state=seed
+            block, self.n_components, sign=self.sign, method="alternating", n_init=self.n_init, random_state=seed
         )
         return members[found.medoids]
 
@@ -226,7 +232,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
     def _move(self, S, members, share):
         """[cazzanti2007] Eq. (2.8) with responsibilities: mu_l = argmax_mu sum_z P(l | z) s(z, mu), all different."""
         n = len(members)
-        totals = self._sign * sum(share[a].T @ S[np.ix_(members[a], members)] for a in row_blocks(n, n))  # (c, n_h)
+        totals = self.sign * sum(share[a].T @ S[np.ix_(members[a], members)] for a in row_blocks(n, n))  # (c, n_h)
         chosen = []
         for total in totals:
             total[chosen] = -np.inf
@@ -249,7 +255,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
             above, below = (side[rows] for side in offsets)
             share = np.full((len(rows), c), 1.0 / c)
             if self.init == "medoids":
-                share = np.eye(c)[np.argmax(self._sign * T[rows], axis=1)]
+                share = np.eye(c)[np.argmax(self.sign * T[rows], axis=1)]
             fit = {"share": share, "weights": np.empty(c), "rates": np.empty(c), "log_z": np.empty(c)}
             path = np.empty(self.max_iter)
             packed = omega.arrays(0)
@@ -276,7 +282,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
                 self.log_likelihood_path_[g, h] = np.pad(fit["path"], (0, self.n_iter_ - len(fit["path"])), mode="edge")
         fitted = self._omega.exponentials(self._rates, self._log_z)
         self.exponents_, self.log_normalizers_, self._rates, self._log_z = fitted
-        self._keep_columns(np.where(self.centroids_ < 0, self.centroids_[:, :1], self.centroids_).ravel())
+        self.keep_columns(np.where(self.centroids_ < 0, self.centroids_[:, :1], self.centroids_).ravel())
         if self.tol > 0 and not all(fit["ended"] for _, pairs in fits for fit in pairs):
             warnings.warn(
                 f"Expectation maximisation was stopped after max_iter={self.max_iter} iterations while the likelihood "
@@ -287,7 +293,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
 
     def _limits(self, Q):
         """[cazzanti2007] Eq. (5.8) -> log prod_h sum_l w_ghl gamma_ghl exp(lambda_ghl s(x, mu_hl))."""
-        T = self._kept(Q).astype(np.float64).reshape(len(Q), *self.centroids_.shape)  # (m, G, c)
+        T = self.kept_columns(Q).astype(np.float64).reshape(len(Q), *self.centroids_.shape)  # (m, G, c)
         with np.errstate(divide="ignore"):
             log_w = np.log(self.weights_)
         classes = [
@@ -307,11 +313,15 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
             log_w = np.log(weights)
         return [self._omega] * there.sum(), rates, log_z, log_w, [name for name, t in zip(names, there) if t]
 
-    def _answers(self, S, codes, Q, values, points):
-        """Probabilities of rows `Q` for each point; Omega is prepared once, medoids once for each number of them."""
+    def path_scores(self, S, codes, Q, points, values=None):
+        """Scores for each point; Omega is prepared once, the medoids once for each number of them."""
         self._prepare(S, codes, values)
-        known_medoids, answers = {}, []
+        known_medoids, scores = {}, []
         for point in points:
             self.set_params(**point)
-            answers.append(self._fit(S, codes, known_medoids)._limits(Q).posterior(self._log_priors))
-        return answers
+            scores.append(self._fit(S, codes, known_medoids).class_scores(Q))
+        return scores
+
+    def path_scores_cv(self, S, codes, test_fold, points):
+        """The same fold by fold; Omega of every fold comes from one sort of the matrix."""
+        return self.score_folds(S, codes, test_fold, points, fold_options(S, test_fold))

@@ -6,15 +6,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from similis.base import FewColumnsMixin, between, check_stack_width, choice, class_priors, quote, validated
-from similis.discriminant._base import GenerativeClassifier, LogLimit, exponential_terms
-from similis.discriminant._folds import FoldwiseMixin
+from similis.base import BayesClassifier, between, check_stack_width, choice, quote, validated
+from similis.discriminant._base import LogLimit, LogLimitMixin, exponential_terms
 from similis.discriminant._statistics import (
     NAMES,
     Statistics,
     as_list,
     check_domain,
     check_inside,
+    fold_options,
     omega_of,
     public_domain,
     training_values,
@@ -25,7 +25,7 @@ from similis.solvers import class_centroids, maxent_exponents
 __all__ = ["SDA"]
 
 
-class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
+class SDA(LogLimitMixin, BayesClassifier):
     """Similarity discriminant analysis: exponential models of a few statistics of an object's similarities.
 
     Each class g models each statistic T_m on its own, by the distribution of largest entropy over the possible
@@ -141,8 +141,8 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         "costs": ["array-like", None],
         "kind": [choice("similarity", "dissimilarity")],
     }
-    _path_params = ("pseudocount",)
-    _allow_stack = True
+    path_params = ("pseudocount",)
+    allow_stack = True
 
     def __init__(
         self,
@@ -180,7 +180,7 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         return self._fit(S, codes)
 
     def statistics(self, X):
@@ -196,7 +196,7 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         ndarray of shape (m, M)
             One column per statistic, in the order of the columns of ``exponents_``.
         """
-        return self._measure(self._check_query(X))
+        return self._measure(self.check_rows(X))
 
     def _fit(self, S, codes, values=None):
         """Fit to a checked matrix; `values` are the distinct values of each slice, where they are known."""
@@ -209,15 +209,15 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         self._n_slices = slices.shape[2]
         centroids = np.stack(
             [
-                class_centroids(block, codes, G, rule=self.centroid, sign=self._sign)
+                class_centroids(block, codes, G, rule=self.centroid, sign=self.sign)
                 for block in np.moveaxis(slices, 2, 0)
             ]
         )
         self.centroids_ = centroids[0] if S.ndim == 2 else centroids
         self.class_count_ = np.bincount(codes, minlength=G)
-        self.priors_ = class_priors(self.priors, self.class_count_)
-        self._read = Statistics(as_list(self.statistic), centroids, self.classes_[codes], codes, self._sign)
-        self._keep_columns(centroids.ravel() if self._read.few else np.arange(len(codes)))
+        self.set_priors(codes)
+        self._read = Statistics(as_list(self.statistic), centroids, self.classes_[codes], codes, self.sign)
+        self.keep_columns(centroids.ravel() if self._read.few else np.arange(len(codes)))
         T, self._widths = self._read(S, training=True)
         self._find_omegas(T, codes, slices, values)
         self._sum_offsets(T, codes)
@@ -283,7 +283,7 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
 
     def _measure(self, Q):
         check_stack_width(Q, self._n_slices, self)
-        rows = self._kept(Q) if self._read.few else Q
+        rows = self.kept_columns(Q) if self._read.few else Q
         return self._read(rows)[0]
 
     def _limits(self, Q):
@@ -300,11 +300,15 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         names = self._read.names(self._widths, self.classes_)
         return self._omegas, self._rates, self._log_z, np.zeros_like(self._rates), names
 
-    def _answers(self, S, codes, Q, values, points):
-        """Probabilities of rows `Q` for each pseudocount; all but the exponents is learnt once."""
+    def path_scores(self, S, codes, Q, points, values=None):
+        """Scores for each pseudocount; everything but the exponents is fitted once."""
         self._learn(S, codes, values)
-        answers = []
+        scores = []
         for point in points:
             self.pseudocount = point["pseudocount"]
-            answers.append(self._solve()._limits(Q).posterior(self._log_priors))
-        return answers
+            scores.append(self._solve().class_scores(Q))
+        return scores
+
+    def path_scores_cv(self, S, codes, test_fold, points):
+        """The same fold by fold; Omega of every fold comes from one sort of the matrix."""
+        return self.score_folds(S, codes, test_fold, points, fold_options(S, test_fold))

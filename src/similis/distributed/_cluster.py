@@ -190,4 +190,4 @@ class ClusterPairs:
 
 
 def _measure_pairs(measure: Measure, objects: Any, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[Any]:
-    return measure._pairs(take_objects(objects, i), take_objects(objects, j))
+    return measure.pairs(take_objects(objects, i), take_objects(objects, j))

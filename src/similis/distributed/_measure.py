@@ -17,6 +17,7 @@ from sklearn.utils import get_tags
 
 from similis._utils.files import short_path
 from similis._utils.messages import track
+from similis._utils.moved import name_in_files
 from similis.base import Integral, at_least, choice, count_objects, quote, validated_function
 from similis.distributed._cluster import run_tiles
 from similis.distributed._record import Record, Writer
@@ -120,7 +121,7 @@ def measure_to_disk(
     """
     path = _check_path(path)
     fitted = clone(measure).fit(X, y)
-    objects = fitted._objects(X)
+    objects = fitted.validate_objects(X)
     n = count_objects(objects)
     card = matrix_card((n, n), kind=fitted.kind, ids=ids, labels=y if labels is None else labels)
     try:
@@ -172,8 +173,8 @@ def _check_path(path: str | os.PathLike[str]) -> Path:
 def _type_of(measure: Measure, objects: Any) -> np.dtype[Any]:
     """Type of the values that the measure returns."""
     try:
-        first = measure._encode(objects[:1])
-        return measure._matrix(first, first).dtype
+        first = measure.encode(objects[:1])
+        return measure.block(first, first).dtype
     except Exception:  # the block of the rejected object raises the error
         return np.dtype(np.float64)
 
@@ -281,7 +282,7 @@ def _rejection_message(tile: Tile, rejection: Rejection, measure: Measure, names
 def _identity(measure: Measure, fitted: Measure, objects: Any, y: Any, symmetrize: bool, dtype: np.dtype[Any]) -> str:
     """Hash of what determines a matrix, without the objects unless the measure learns from them."""
     learned = None
-    if type(fitted)._learn is not Measure._learn:
+    if type(fitted).learn is not Measure.learn:
         learned = joblib.hash([objects, np.asarray(y) if get_tags(fitted).target_tags.required else None])
     return str(joblib.hash([_hashable(measure), symmetrize, dtype.str, count_objects(objects), learned]))
 
@@ -290,7 +291,8 @@ def _hashable(value: Any) -> Any:
     """Convert a measure, or a function in it, to values with the same hash in every process."""
     if isinstance(value, Measure):
         params = {name: _hashable(given) for name, given in value.get_params(deep=False).items()}
-        return [type(value).__module__, type(value).__qualname__, params]
+        module, _, name = name_in_files(type(value)).rpartition(".")
+        return [module, name, params]
     code = getattr(value, "__code__", None)
     if code is not None:
         constants = [repr(c) for c in code.co_consts if not hasattr(c, "co_code")]

@@ -132,7 +132,7 @@ class NeighborIndex(BaseEstimator):
             Itself.
         """
         self.measure_ = clone(self.measure).fit(X, y)
-        self.objects_ = self.measure_._objects(X)
+        self.objects_ = self.measure_.validate_objects(X)
         self.n_calls_ = self.n_iter_ = 0
         rng = check_random_state(self.random_state)
         n = count_objects(self.objects_)
@@ -174,7 +174,7 @@ class NeighborIndex(BaseEstimator):
         if X is None:
             return self.proximities_[:, :k].astype(np.float64), self.indices_[:, :k].astype(np.intp)
         k = min(k, count_objects(self.objects_))
-        objects = self.measure_._door(X)
+        objects = self.measure_.check_objects(X)
         m = count_objects(objects)
         proximities, indices = np.empty((m, k)), np.empty((m, k), np.intp)
         batches = [slice(first, min(first + _BATCH, m)) for first in range(0, m, _BATCH)]
@@ -197,7 +197,7 @@ class NeighborIndex(BaseEstimator):
 
     def _scores(self, left: Any, right: Any) -> NDArray[Any]:
         """Scores of pairs of objects; larger is nearer."""
-        return self._sign * self.measure_._pairs(left, right)
+        return self._sign * self.measure_.pairs(left, right)
 
     def _fit_descent(self, lists: Lists, rng: np.random.RandomState, n: int, client: Any) -> None:
         cluster = None if client is None else ClusterPairs(self.measure_, self.objects_, client)

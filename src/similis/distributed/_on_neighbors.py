@@ -143,7 +143,7 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
             out = np.full((len(indices), 1), float(label))
             return out if response == "predict" else np.eye(len(self.classes_))[out[:, 0].astype(np.intp)]
         low = values[found].min() - 1 if self._is_similarity else values[found].max() + 1
-        other = np.nan if getattr(model, "_allow_missing", False) else low  # never among the nearest
+        other = np.nan if getattr(model, "allow_missing", False) else low  # never among the nearest
         S = np.full((len(places), len(places)), other)
         Q = np.full((len(indices), len(places)), other)
         Q[row, np.arange(len(places))] = values[found]
@@ -168,9 +168,9 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
     def _block(self, places: NDArray[np.intp]) -> NDArray[Any]:
         """Measure neighbors against each other."""
         index, k = self.index_, len(places)
-        encoded = index.measure_._encode(take_objects(index.objects_, places))
+        encoded = index.measure_.encode(take_objects(index.objects_, places))
         index.n_calls_ += k * (k + 1) // 2 if index.measure_.symmetric else k * k
-        return index.measure_._matrix(encoded, encoded)
+        return index.measure_.block(encoded, encoded)
 
     def _local_model(self) -> Any:
         model = clone(self.estimator)

@@ -122,11 +122,11 @@ class TileJob:
     def values(self, left: Any, right: Any = None) -> NDArray[Any]:
         """Measure the block between two collections, in the type of the file; raise if a value is infinite."""
         measure = self.measure
-        A = measure._encode(left)
-        B = A if right is None else measure._encode(right)
-        S = measure._matrix(A, B, self.n_jobs)
+        A = measure.encode(left)
+        B = A if right is None else measure.encode(right)
+        S = measure.block(A, B, self.n_jobs)
         if self.symmetrize and not measure.symmetric:
-            S = (S + (S if right is None else measure._matrix(B, A, self.n_jobs)).T) / 2
+            S = (S + (S if right is None else measure.block(B, A, self.n_jobs)).T) / 2
         with np.errstate(over="ignore", invalid="ignore"):
             S = np.asarray(S, dtype=self.store.dtype)
             if np.isfinite(S.sum(dtype=np.float64)) or not np.isinf(S).any():

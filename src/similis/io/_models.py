@@ -24,6 +24,7 @@ from typing import IO, Any
 
 import similis
 from similis._utils.files import atomic_write, short_path
+from similis._utils.moved import current_name
 from similis._utils.storable import STORABLE
 from similis.exceptions import ProximityError
 from similis.io._numpy import check_size
@@ -62,8 +63,6 @@ _OTHER_CLASSES = frozenset(
         "sklearn.utils._metadata_requests.MethodMetadataRequest",
     }
 )
-# Packages of version 1.0 whose classes live elsewhere now.
-_MOVED_PACKAGES = {"_utils": "base"}
 MAX_BYTES = 2**31  # limit for an unpacked sparse matrix in a model file
 _KEYS = frozenset({"builtins.str", "builtins.int", "builtins.float", "numpy.str_"})
 _NUMPY_KEYS = ("numpy.int", "numpy.uint", "numpy.float")
@@ -265,21 +264,13 @@ def _keeps_keys(node: dict[str, Any]) -> bool:
 
 def _is_ours(name: str) -> bool:
     """Tell whether a name is that of a public class of similis, or of a private one marked as storable."""
-    module, _, cls = name.rpartition(".")
-    return _current_module(module, cls) == module
-
-
-def _current_module(module: str, name: str) -> str | None:
-    """Module in which the storable class `name` of the package of `module` is defined now, or None."""
-    root, _, rest = module.partition(".")
-    package = _MOVED_PACKAGES.get(rest.partition(".")[0], rest.partition(".")[0])
-    if root != "similis" or package not in {*similis._MODULES, *similis._PACKAGES}:
-        return None
-    home = import_module(f"similis.{package}")  # importing it registers its storable private classes
-    public = [getattr(home, export) for export in home.__all__]
+    package = name.split(".")[1] if name.startswith("similis.") else ""
+    if package not in {*similis._MODULES, *similis._PACKAGES}:
+        return False
+    module = import_module(f"similis.{package}")  # importing it registers its storable private classes
+    public = [getattr(module, export) for export in module.__all__]
     classes = [cls for cls in (*public, *STORABLE) if isinstance(cls, type)]
-    found = {cls.__module__ for cls in classes if cls.__qualname__ == name}
-    return module if module in found else next((m for m in sorted(found) if m.startswith("similis.")), None)
+    return name in {f"{cls.__module__}.{cls.__qualname__}" for cls in classes}
 
 
 def _with_current_names(file: IO[bytes], where: str) -> IO[bytes]:
@@ -289,10 +280,11 @@ def _with_current_names(file: IO[bytes], where: str) -> IO[bytes]:
     moved = False
     for node in _nodes(schema):
         module, name = node.get("__module__"), node.get("__class__")
-        if isinstance(module, str) and isinstance(name, str) and module.startswith("similis."):
-            current = _current_module(module, name)
-            if current not in (None, module):
-                node["__module__"], moved = current, True
+        if isinstance(module, str) and isinstance(name, str):
+            current = current_name(f"{module}.{name}")
+            if current != f"{module}.{name}":
+                node["__module__"], _, node["__class__"] = current.rpartition(".")
+                moved = True
     if not moved:
         return file
     copy = io.BytesIO()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from similis.base import FewColumnsMixin, ProximityClassifier
+from similis.base import ProximityClassifier
 
 __all__ = ["ClassSimilarity", "signed_similarities"]
 
 
-class ClassSimilarity(FewColumnsMixin, ProximityClassifier):
+class ClassSimilarity(ProximityClassifier):
     """Classifies by the largest S_C(x) = sum over k in C of alpha_k s(x, x_k), [bernal2003] Eq. (1)-(2)."""
 
-    _reads = "similarity"
+    reads = "similarity"
 
     def _set_weights(self, alpha, codes):
         """Keep the weights; objects of weight zero are not needed to predict."""
@@ -21,7 +21,7 @@ class ClassSimilarity(FewColumnsMixin, ProximityClassifier):
         needed = needed[np.argsort(codes[needed], kind="stable")]  # class by class, to be summed as they stand
         self._weights = alpha[needed]
         self._weighted_classes, self._starts = np.unique(codes[needed], return_index=True)
-        self._keep_columns(needed)
+        self.keep_columns(needed)
 
     def class_similarity(self, X):
         """Similarity S_C(x) of new objects to each class.
@@ -36,10 +36,12 @@ class ClassSimilarity(FewColumnsMixin, ProximityClassifier):
         ndarray of shape (m, G)
             Columns in the order of ``classes_``.
         """
-        Q = self._check_query(X)
+        Q = self.check_rows(X)
         sums = np.zeros((len(Q), len(self.classes_)))
         if self._weights.size:
-            sums[:, self._weighted_classes] = np.add.reduceat(self._kept(Q) * self._weights, self._starts, axis=1)
+            sums[:, self._weighted_classes] = np.add.reduceat(
+                self.kept_columns(Q) * self._weights, self._starts, axis=1
+            )
         return sums
 
     def decision_function(self, X):

@@ -69,7 +69,7 @@ class MaxSim(ClassSimilarity):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         self._set_weights(np.ones(len(S)), codes)
         return self
 
@@ -86,4 +86,4 @@ class MaxSim(ClassSimilarity):
         ndarray of shape (m, G)
             Columns in the order of ``classes_``.
         """
-        return self._sign * super().class_similarity(X)
+        return self.sign * super().class_similarity(X)

@@ -77,7 +77,7 @@ class SimilarityPerceptron(ClassSimilarity):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         Sigma = np.ascontiguousarray(signed_similarities(S, codes).T, dtype=np.float64)
         alpha, total = np.zeros(len(S)), np.zeros(len(S))
         self.n_iter_, self.fits_ = _kernels.perceptron(Sigma, self.max_iter, alpha, total)

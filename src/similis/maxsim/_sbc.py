@@ -96,7 +96,7 @@ class SBC(ClassSimilarity):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         Sigma = signed_similarities(S, codes)
         A = Sigma if self.strong else _each_other_class(S, codes, len(self.classes_))
         if self.normalize:

@@ -136,7 +136,7 @@ class Alignment(SequenceMeasure):
     symmetric : bool
         Whether the matrix is.
     domain_ : tuple or None
-        ``(0, inf)`` for raw local scores; ``(0, 1)`` for normalised ones if no letter scores more with another than
+        ``(0, inf)`` for raw local scores; ``(0, 1)`` for normalized ones if no letter scores more with another than
         with itself; None where the values have no bounds.
     lambda_, K_ : float
         The two constants of the distribution of chance scores, with ``score="evalue"`` only.
@@ -150,7 +150,7 @@ class Alignment(SequenceMeasure):
     Needs parasail: ``pip install 'similis[strings]'``. A gap of k letters costs gap_open + (k - 1) gap_extend, as in
     parasail; BLAST's "existence 11, extension 1" is gap_open=12. Letters are read in either case unless the matrix
     tells cases apart. An empty sequence scores 0 locally and its gap globally; with "evalue" it is refused. Two
-    sequences whose self-scores are zero have the normalised score 1.
+    sequences whose self-scores are zero have the normalized score 1.
 
     [chen2010] sec. 5.3.2 compares yeast proteins by Smith-Waterman E-values. An E-value is small where sequences are
     alike, so its negative logarithm is the similarity here. lambda and K are estimated at fit from the scores of
@@ -224,7 +224,7 @@ class Alignment(SequenceMeasure):
         return super().set_params(**params)
 
     @property
-    def _only_remembers(self) -> bool:  # type: ignore[override]
+    def fit_only_indexes(self) -> bool:  # type: ignore[override]
         return self.score != "evalue"
 
     @property
@@ -251,14 +251,14 @@ class Alignment(SequenceMeasure):
         if self.score == "evalue" and self.mode == "global":
             raise ProximityError("Only local scores have an E-value. Use mode='local', or another score.")
 
-    def _learn(self, objects: list[Any], y: Any) -> None:
+    def learn(self, objects: list[Any], y: Any) -> None:
         if self.score == "evalue":
             self.lambda_, self.K_ = self._chance_scores(objects)
 
-    def _encode_all(self, collections: Any) -> list[_Letters]:
-        return [self._encode(objects) for objects in collections]
+    def encode_together(self, collections: Any) -> list[_Letters]:
+        return [self.encode(objects) for objects in collections]
 
-    def _encode(self, objects: list[Any]) -> _Letters:
+    def encode(self, objects: list[Any]) -> _Letters:
         """Sequences in parasail's letters and, where the score needs it, what each scores with itself."""
         scores = read_scores(self.substitution, "Alignment")
         texts = [scores.spell(sequence, i, "Alignment") for i, sequence in enumerate(objects)]
@@ -268,14 +268,14 @@ class Alignment(SequenceMeasure):
             own[:] = [aligner.row(text, [text])[0] for text in texts]
             if (own < 0).any():
                 i = int(np.argmax(own < 0))
-                raise ProximityError(f"A normalised score needs self-scores above zero. Object {i} scores {own[i]:g}.")
+                raise ProximityError(f"A normalized score needs self-scores above zero. Object {i} scores {own[i]:g}.")
         elif self.score == "evalue":
             check_is_fitted(self, "lambda_")
             if "" in texts:
                 raise ProximityError(f"An empty sequence has no E-value. Object {texts.index('')} is empty; drop it.")
         return _Letters(texts, scores, own)
 
-    def _matrix(
+    def block(
         self, A: _Letters, B: _Letters, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         mirror = B is A and A.scores.symmetric

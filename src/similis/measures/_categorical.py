@@ -26,7 +26,7 @@ __all__ = ["CategoricalMeasure", "Codebook", "is_missing", "read_table", "Counti
 class CategoricalMeasure(Measure):
     """A measure on rows of categorical values."""
 
-    def _objects(self, X: Any) -> NDArray[Any]:
+    def validate_objects(self, X: Any) -> NDArray[Any]:
         return read_table(X, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
@@ -217,14 +217,14 @@ class Counting(CategoricalMeasure):
     def __init__(self, *, missing: str = "match") -> None:
         self.missing = missing
 
-    def _learn(self, objects: NDArray[Any], y: Any) -> None:
+    def learn(self, objects: NDArray[Any], y: Any) -> None:
         self._codebook = Codebook.learn(objects)
         self.domain_ = np.arange(objects.shape[1] + 1, dtype=np.float64)
 
-    def _encode(self, objects: NDArray[Any]) -> _Coded:
+    def encode(self, objects: NDArray[Any]) -> _Coded:
         return self._encode_with(self._codebook, objects)
 
-    def _encode_all(self, collections: Sequence[NDArray[Any]]) -> list[_Coded]:
+    def encode_together(self, collections: Sequence[NDArray[Any]]) -> list[_Coded]:
         if collections[0].shape[1] != collections[-1].shape[1]:
             widths = [table.shape[1] for table in collections]
             raise ProximityError(f"X and Z must have the same number of columns. Got {widths}.")
@@ -239,15 +239,15 @@ class Counting(CategoricalMeasure):
             missing = (codes == codebook.missing_code()).astype(np.float32)
         return _Coded(lay(codes), missing)
 
-    def _pairs(self, left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    def pairs(self, left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
         if left.dtype.kind not in "biu" or right.dtype.kind not in "biu":
-            return super()._pairs(left, right)
+            return super().pairs(left, right)
         out = np.empty(len(left))
         for i in range(0, len(left), 2**16):
             out[i : i + 2**16] = np.count_nonzero(left[i : i + 2**16] == right[i : i + 2**16], axis=1)
         return out
 
-    def _matrix(
+    def block(
         self, A: _Coded, B: _Coded, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         left, right = A.codes.rows, B.codes.columns

@@ -72,25 +72,25 @@ def _as_edge(edge: Any, number: Any, i: int, who: str) -> tuple[int, int, Any]:
 
 
 class WeisfeilerLehman(Measure):
-    """Weisfeiler-Lehman similarity: how many pairs of nodes have the same neighbourhood, at every radius.
+    """Weisfeiler-Lehman similarity: how many pairs of nodes have the same neighborhood, at every radius.
 
     s(x, z) = sum over r = 0, ..., n_iter and over labels c of N_r(x, c) N_r(z, c), where N_r counts the nodes with
     label c after r refinements; a refinement gives each node a new label that stands for its own label and those of
-    its neighbours.
+    its neighbors.
 
     Parameters
     ----------
     n_iter : int, default=5
-        How many refinements: the radius of the largest neighbourhood.
+        How many refinements: the radius of the largest neighborhood.
     edge_labels : bool, default=False
-        Whether neighbours also differ by the label of the edge to them.
+        Whether neighbors also differ by the label of the edge to them.
     normalize : bool, default=False
         Whether to divide by the geometric mean of the self-similarities.
 
     Attributes
     ----------
     domain_ : tuple
-        ``(0, 1)`` if normalised, else ``(0, inf)``.
+        ``(0, 1)`` if normalized, else ``(0, inf)``.
 
     See Also
     --------
@@ -117,7 +117,7 @@ class WeisfeilerLehman(Measure):
            [4., 4.]])
     """
 
-    _only_remembers = True
+    fit_only_indexes = True
     _parameter_constraints = {"n_iter": [at_least(0)], "edge_labels": ["boolean"], "normalize": ["boolean"]}
 
     def __init__(self, *, n_iter: int = 5, edge_labels: bool = False, normalize: bool = False) -> None:
@@ -130,22 +130,22 @@ class WeisfeilerLehman(Measure):
         """Zero to one, or to no limit."""
         return (0.0, 1.0 if self.normalize else np.inf)
 
-    def _objects(self, X: Any) -> list[Graph]:
+    def validate_objects(self, X: Any) -> list[Graph]:
         return read_graphs(X, "WeisfeilerLehman")
 
-    def _learn(self, objects: list[Graph], y: Any) -> None:
+    def learn(self, objects: list[Graph], y: Any) -> None:
         self._labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
         self._labels.learn([objects], self.edge_labels)
 
-    def _encode(self, objects: list[Graph]) -> _Counts:
+    def encode(self, objects: list[Graph]) -> _Counts:
         return self._labels.count(self._labels.describe(objects, self.edge_labels))
 
-    def _encode_all(self, collections: Sequence[list[Graph]]) -> list[_Counts]:
-        # Two new graphs may share a neighbourhood that no training graph has: labels are those of the graphs at hand.
+    def encode_together(self, collections: Sequence[list[Graph]]) -> list[_Counts]:
+        # Two new graphs may share a neighborhood that no training graph has: labels are those of the graphs at hand.
         labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
         return [labels.count(found) for found in labels.learn(collections, self.edge_labels)]
 
-    def _matrix(
+    def block(
         self, A: _Counts, B: _Counts, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         out = sparse_products(A.counts, B.counts, n_jobs, tick)
@@ -221,16 +221,16 @@ def _describe(
 def _refine(graph: Graph, rounds: list[dict[Any, int]], edges: dict[Any, int] | None) -> list[Counter[int]]:
     """Counts of the labels of one graph, round by round; descriptions met for the first time are numbered."""
     names, links = graph
-    neighbours: list[set[tuple[int, int]]] = [set() for _ in names]
+    neighbors: list[set[tuple[int, int]]] = [set() for _ in names]
     for a, b, name in links:
         kind = 0 if edges is None else edges.setdefault(name, len(edges))
-        neighbours[a].add((kind, b))
-        neighbours[b].add((kind, a))
+        neighbors[a].add((kind, b))
+        neighbors[b].add((kind, a))
     labels = [rounds[0].setdefault(name, len(rounds[0])) for name in names]
     found = [Counter(labels)]
     for table in rounds[1:]:
         described = [
-            (labels[a], tuple(sorted((kind, labels[b]) for kind, b in near))) for a, near in enumerate(neighbours)
+            (labels[a], tuple(sorted((kind, labels[b]) for kind, b in near))) for a, near in enumerate(neighbors)
         ]
         labels = [table.setdefault(description, len(table)) for description in described]
         found.append(Counter(labels))

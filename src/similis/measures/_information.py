@@ -68,20 +68,20 @@ class Lin(SetMeasure):
 
     domain_ = (0.0, 1.0)
 
-    def _objects(self, X: Any) -> Any:
+    def validate_objects(self, X: Any) -> Any:
         return read_described(X, self)
 
-    def _learn(self, objects: Any, y: Any) -> None:
+    def learn(self, objects: Any, y: Any) -> None:
         sets = as_sets(objects)
         counts = Counter(token for tokens in sets for token in tokens)
         # [cazzanti2007] sec. 2.1 -> I(x[i]) = -log P(x[i])
         information = {token: -math.log(count / len(sets)) for token, count in counts.items()}
         self._information = _Information(information, math.log(len(sets) + 1), isinstance(objects, list))
 
-    def _encode(self, objects: Any) -> _Sets:
+    def encode(self, objects: Any) -> _Sets:
         return self._encode_with([self._tokens(objects)], known=True)[0]
 
-    def _encode_all(self, collections: Sequence[Any]) -> list[_Sets]:
+    def encode_together(self, collections: Sequence[Any]) -> list[_Sets]:
         return self._encode_with([self._tokens(objects) for objects in collections], known=False)
 
     def _tokens(self, objects: Any) -> list[frozenset[Any]]:
@@ -100,10 +100,10 @@ class Lin(SetMeasure):
         features = _Features(len(vocabulary), vocabulary, weights, salience, False)
         return [features.encode(sets, "Lin") for sets in collections]
 
-    def _matrix(
+    def block(
         self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
-        out = super()._matrix(A, B, n_jobs, tick)
+        out = super().block(A, B, n_jobs, tick)
         if B is A:
             mirror_upper(out)  # weights round differently from the two sides
         return out
@@ -162,10 +162,10 @@ class ResidualEntropy(Measure):
            [-0.69, -0.69,  0.14,  0.35]])
     """
 
-    def _objects(self, X: Any) -> Any:
+    def validate_objects(self, X: Any) -> Any:
         return read_described(X, self)
 
-    def _learn(self, objects: Any, y: Any) -> None:
+    def learn(self, objects: Any, y: Any) -> None:
         of_sets, presence = isinstance(objects, list), is_binary(objects)
         distinct = Counter(as_sets(objects, presence))
         vocabulary: dict[Any, int] = {}
@@ -180,11 +180,11 @@ class ResidualEntropy(Measure):
         most = float(np.log(len(counts)))
         self.domain_ = (-most, most)
 
-    def _encode(self, objects: Any) -> _CodedSubsets:
+    def encode(self, objects: Any) -> _CodedSubsets:
         check_is_fitted(self, "_context")
         return self._context.encode([objects], self._context.vocabulary)[0]
 
-    def _encode_all(self, collections: Sequence[Any]) -> list[_CodedSubsets]:
+    def encode_together(self, collections: Sequence[Any]) -> list[_CodedSubsets]:
         check_is_fitted(self, "_context")
         # Two new objects may share a feature that no training object has.
         vocabulary = dict(self._context.vocabulary)
@@ -194,7 +194,7 @@ class ResidualEntropy(Measure):
                     vocabulary.setdefault(token, len(vocabulary))
         return self._context.encode(collections, vocabulary)
 
-    def _matrix(
+    def block(
         self, A: _CodedSubsets, B: _CodedSubsets, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         mirror, out = B is A, np.zeros((len(A.starts) - 1, len(B.starts) - 1))

@@ -37,12 +37,12 @@ class MeasuringTransformer(TransformerMixin, BaseEstimator):
             if hasattr(self.measure_, name):
                 setattr(self, name, getattr(self.measure_, name))
         self.__dict__.pop("_columns", None)
-        return self.measure_._objects(X)
+        return self.measure_.validate_objects(X)
 
     def _encoded_objects(self) -> Any:
         """The remembered objects in the form in which they are compared: made when needed, not saved with the model."""
         if not hasattr(self, "_columns"):
-            self._columns = self.measure_._encode(self.objects_)
+            self._columns = self.measure_.encode(self.objects_)
         return self._columns
 
     def __getstate__(self) -> dict[str, Any]:
@@ -188,8 +188,8 @@ class Pairwise(MeasuringTransformer):
             Row = new object, column = training object.
         """
         check_is_fitted(self)
-        objects = self.measure_._door(X)
-        return self._measure(self.measure_._encode(objects), self._encoded_objects(), count_objects(objects))
+        objects = self.measure_.check_objects(X)
+        return self._measure(self.measure_.encode(objects), self._encoded_objects(), count_objects(objects))
 
     def self_similarity(self, X: Any) -> NDArray[Any]:
         """Measure new objects against themselves: what their rows do not hold.
@@ -205,10 +205,10 @@ class Pairwise(MeasuringTransformer):
             s(x, x) of each, or d(x, x) where the measure is a dissimilarity.
         """
         check_is_fitted(self)
-        objects = self.measure_._door(X)
+        objects = self.measure_.check_objects(X)
         strips = (objects[i : i + STRIP] for i in range(0, count_objects(objects), STRIP))
-        encoded = (self.measure_._encode_all([strip])[0] for strip in strips)
-        return np.concatenate([np.diagonal(self.measure_._matrix(A, A)) for A in encoded])
+        encoded = (self.measure_.encode_together([strip])[0] for strip in strips)
+        return np.concatenate([np.diagonal(self.measure_.block(A, A)) for A in encoded])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns: the ids of the training objects, or their numbers where they have none.
@@ -233,13 +233,13 @@ class Pairwise(MeasuringTransformer):
     def _measure(self, A: Any, B: Any, n_rows: int) -> NDArray[Any]:
         measure = self.measure_
         with progress_bar(n_rows, "measuring") if self.progress else nullcontext() as tick:
-            S = measure._matrix(A, B, self.n_jobs, tick)
+            S = measure.block(A, B, self.n_jobs, tick)
             if self.symmetrize and not measure.symmetric:
-                reverse = S if B is A else measure._matrix(B, A, self.n_jobs)
+                reverse = S if B is A else measure.block(B, A, self.n_jobs)
                 S = (S + np.swapaxes(reverse, 0, 1)) / 2
         return S
 
-    def _compact(self, columns: NDArray[np.intp]) -> tuple[Pairwise, None]:
+    def select_columns(self, columns: NDArray[np.intp]) -> tuple[Pairwise, None]:
         """The same transformer with these training objects only; it reads objects, so any may come."""
         small = copy.copy(self)
         small.objects_ = take_objects(self.objects_, columns)
@@ -250,7 +250,7 @@ class Pairwise(MeasuringTransformer):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if isinstance(self.measure, Measure) and self.measure._keeps_float32:
+        if isinstance(self.measure, Measure) and self.measure.keeps_float32:
             tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -283,7 +283,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         How many; more than there are objects means all.
     selection : {"random", "kcenter", "medoids"}, default="random"
         How they are chosen: drawn; after a drawn one, one after the other the object least like those taken (n more
-        comparisons for each); centres of clusters among 2,000 drawn objects.
+        comparisons for each); centers of clusters among 2,000 drawn objects.
     output : {"features", "nystrom"}, default="features"
         Proximities to the landmarks, or coordinates. Coordinates need similarities.
     spectrum : {"clip", "flip"}, default="clip"
@@ -390,7 +390,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
             self.components_, self.signature_ = np.eye(k), np.ones(k)
             return self
         columns = self._encoded_objects()
-        W = take_symmetric_part(self.measure_._matrix(columns, columns, self.n_jobs), self)
+        W = take_symmetric_part(self.measure_.block(columns, columns, self.n_jobs), self)
         self.components_, self.signature_ = nystrom_axes(W, self.spectrum)
         return self
 
@@ -407,8 +407,8 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         ndarray of shape (m, n_components)
         """
         check_is_fitted(self)
-        rows = self.measure_._encode(self.measure_._door(X))
-        s = self.measure_._matrix(rows, self._encoded_objects(), self.n_jobs)  # (m, n_landmarks)
+        rows = self.measure_.encode(self.measure_.check_objects(X))
+        s = self.measure_.block(rows, self._encoded_objects(), self.n_jobs)  # (m, n_landmarks)
         return s if self.output == "features" else s @ self.components_.T  # z = s U |l|^(-1/2)
 
     @property
@@ -424,24 +424,24 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         if self.selection == "kcenter":
             return self._spread(objects, int(rng.randint(n)), n, k)
         sample = np.sort(rng.permutation(n)[: max(SAMPLE, k)])
-        encoded = self.measure_._encode(take_objects(objects, sample))
+        encoded = self.measure_.encode(take_objects(objects, sample))
         sign = -1 if self.measure_.kind == "dissimilarity" else 1
-        S = self.measure_._matrix(encoded, encoded, self.n_jobs)
+        S = self.measure_.block(encoded, encoded, self.n_jobs)
         return np.sort(sample[k_medoids(S, k, sign=sign, n_init=1, random_state=rng).medoids])
 
     def _spread(self, objects: Any, first: int, n: int, k: int) -> NDArray[np.intp]:
         """Farthest first: a column of the matrix at a time, so memory holds n numbers."""
         sign = -1 if self.measure_.kind == "dissimilarity" else 1
-        everyone = self.measure_._encode(objects)
+        everyone = self.measure_.encode(objects)
         chosen, nearest = [first], np.full(n, -np.inf)
         while len(chosen) < k:
-            landmark = self.measure_._encode(take_objects(objects, np.array(chosen[-1:])))
-            nearest = np.maximum(nearest, sign * self.measure_._matrix(everyone, landmark, self.n_jobs)[:, 0])
+            landmark = self.measure_.encode(take_objects(objects, np.array(chosen[-1:])))
+            nearest = np.maximum(nearest, sign * self.measure_.block(everyone, landmark, self.n_jobs)[:, 0])
             nearest[chosen[-1]] = np.inf
             chosen.append(int(np.argmin(nearest)))
         return np.array(chosen)
 
-    def _compact(self, columns: NDArray[np.intp]) -> tuple[PairwiseLandmarks, None]:
+    def select_columns(self, columns: NDArray[np.intp]) -> tuple[PairwiseLandmarks, None]:
         """The same with some of its columns: as features, other landmarks are forgotten; coordinates need them all."""
         small = copy.copy(self)
         small.__dict__.pop("_columns", None)

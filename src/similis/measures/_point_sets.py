@@ -45,20 +45,20 @@ METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev")
 class PointSetMeasure(Measure):
     """A measure on sets of points, perhaps weighted, all of the same dimension."""
 
-    _keeps_float32 = True
-    _only_remembers = True
+    keeps_float32 = True
+    fit_only_indexes = True
     _needs_mass = False
 
-    def _objects(self, X: Any) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
+    def validate_objects(self, X: Any) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
         return read_point_sets(X, type(self).__name__)
 
-    def _learn(self, objects: list[Any], y: Any) -> None:
+    def learn(self, objects: list[Any], y: Any) -> None:
         self._dimension = _dimension([objects])
 
-    def _encode(self, objects: list[Any]) -> Any:
+    def encode(self, objects: list[Any]) -> Any:
         return PointSets.of(objects, getattr(self, "_dimension", None), mass=self._needs_mass)
 
-    def _encode_all(self, collections: Sequence[list[Any]]) -> list[Any]:
+    def encode_together(self, collections: Sequence[list[Any]]) -> list[Any]:
         dimension = _dimension(collections)
         return [PointSets.of(objects, dimension, mass=self._needs_mass) for objects in collections]
 
@@ -194,7 +194,7 @@ class Wasserstein(PointSetMeasure):
     Objects are arrays of k points of d numbers, or pairs ``(points, weights)`` ("signatures"); k may differ, a list of
     numbers is points on a line. Weights are scaled to sum to one; points of weight zero do not matter. The simplex
     method on a spanning tree solves the transport problems, to 1e-13 of the largest cost; should it ever go round in
-    circles, POT takes over (``pip install 'similis[transport]'``). [qiao2013] sec. 5.2 compares colour signatures of
+    circles, POT takes over (``pip install 'similis[transport]'``). [qiao2013] sec. 5.2 compares color signatures of
     images so.
 
     Examples
@@ -214,10 +214,10 @@ class Wasserstein(PointSetMeasure):
         self.metric = metric
         self.p = p
 
-    def _matrix(
+    def block(
         self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
-        mirror, out = B is A, np.empty((*A.shape, *B.shape), self._dtype(A, B))
+        mirror, out = B is A, np.empty((*A.shape, *B.shape), self.result_dtype(A, B))
 
         def work(rows: slice) -> None:
             for i in range(rows.start, rows.stop):
@@ -285,13 +285,13 @@ class IRM(PointSetMeasure):
     def __init__(self, *, metric: str = "euclidean") -> None:
         self.metric = metric
 
-    def _objects(self, X: Any) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
-        return [_sorted_set(points, weights) for points, weights in super()._objects(X)]
+    def validate_objects(self, X: Any) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
+        return [_sorted_set(points, weights) for points, weights in super().validate_objects(X)]
 
-    def _matrix(
+    def block(
         self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
-        mirror, out = B is A, np.empty((*A.shape, *B.shape), self._dtype(A, B))
+        mirror, out = B is A, np.empty((*A.shape, *B.shape), self.result_dtype(A, B))
         rank_a, rank_b = _ranks(A, B)
 
         def work(rows: slice) -> None:
@@ -362,7 +362,7 @@ class PyramidMatch(PointSetMeasure):
     side_ : float
         The side of the finest bins.
     domain_ : tuple
-        ``(0, 1)`` if normalised, else ``(0, inf)``.
+        ``(0, 1)`` if normalized, else ``(0, inf)``.
 
     See Also
     --------
@@ -389,7 +389,7 @@ class PyramidMatch(PointSetMeasure):
            [0.18, 0.18, 1.  ]])
     """
 
-    _only_remembers = False
+    fit_only_indexes = False
     # Beyond 53 halvings coordinates have no more digits.
     _parameter_constraints = {"n_levels": [Number(Integral, 1, 53, closed="both")], "normalize": ["boolean"]}
 
@@ -402,17 +402,17 @@ class PyramidMatch(PointSetMeasure):
         """Zero to one, or to no limit."""
         return (0.0, 1.0 if self.normalize else np.inf)
 
-    def _learn(self, objects: list[Any], y: Any) -> None:
-        super()._learn(objects, y)
+    def learn(self, objects: list[Any], y: Any) -> None:
+        super().learn(objects, y)
         points = np.concatenate([points for points, _ in objects]).astype(np.float64)
         self.low_ = points.min(axis=0)
         span = float((points.max(axis=0) - self.low_).max()) or 1.0
         self.side_ = span / 2 ** (self.n_levels - 1)
 
-    def _encode(self, objects: list[Any]) -> _Pyramids:
-        return self._encode_all([objects])[0]
+    def encode(self, objects: list[Any]) -> _Pyramids:
+        return self.encode_together([objects])[0]
 
-    def _encode_all(self, collections: Sequence[list[Any]]) -> list[_Pyramids]:
+    def encode_together(self, collections: Sequence[list[Any]]) -> list[_Pyramids]:
         check_is_fitted(self, "side_")
         laid = [PointSets.of(objects, self._dimension, mass=False) for objects in collections]
         return [self._histograms(sets) for sets in laid]
@@ -437,7 +437,7 @@ class PyramidMatch(PointSetMeasure):
         total = np.add.reduceat(sets.weights, sets.starts[:-1])
         return _Pyramids(bins[first], np.add.reduceat(counts, first), starts, total, sets.dtype)
 
-    def _matrix(
+    def block(
         self, A: _Pyramids, B: _Pyramids, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         mirror, out = B is A, np.zeros((len(A.total), len(B.total)))
@@ -454,7 +454,7 @@ class PyramidMatch(PointSetMeasure):
         for_each_strip(work, len(out), n_jobs, tick, step=32)
         if mirror:
             mirror_upper(out)
-        return out.astype(self._dtype(A, B), copy=False)
+        return out.astype(self.result_dtype(A, B), copy=False)
 
 
 @dataclass

@@ -38,18 +38,18 @@ UNKNOWN = "\U0010ffff"
 class SequenceMeasure(Measure):
     """A measure on sequences of symbols; new sequences may have symbols that training has not seen."""
 
-    _only_remembers = True
+    fit_only_indexes = True
 
-    def _objects(self, X: Any) -> list[Any]:
+    def validate_objects(self, X: Any) -> list[Any]:
         return read_sequences(X, type(self).__name__)
 
-    def _learn(self, objects: list[Any], y: Any) -> None:
+    def learn(self, objects: list[Any], y: Any) -> None:
         self._spelling = Spelling.of(objects, also=self._alphabet())
 
-    def _encode(self, objects: list[Any]) -> Any:
+    def encode(self, objects: list[Any]) -> Any:
         return self._encode_text(self._spelling.spell(objects), self._spelling)
 
-    def _encode_all(self, collections: Sequence[list[Any]]) -> list[Any]:
+    def encode_together(self, collections: Sequence[list[Any]]) -> list[Any]:
         spelling = Spelling.of(*collections, also=self._alphabet())
         return [self._encode_text(spelling.spell(objects), spelling) for objects in collections]
 
@@ -158,7 +158,7 @@ class Edit(SequenceMeasure):
     symmetric : bool
         Whether insertions cost what deletions do, and a by b what b by a does.
     domain_ : tuple
-        ``(0, 1)`` if normalised, else ``(0, inf)``.
+        ``(0, 1)`` if normalized, else ``(0, inf)``.
 
     See Also
     --------
@@ -241,8 +241,8 @@ class Edit(SequenceMeasure):
             raise ProximityError("The 'substitution' parameter of Edit must be a dict of dicts: costs[a][b].")
         return rows
 
-    def _objects(self, X: Any) -> list[Any]:
-        objects = super()._objects(X)
+    def validate_objects(self, X: Any) -> list[Any]:
+        objects = super().validate_objects(X)
         words = [a for a in self._alphabet() if not (isinstance(a, str) and len(a) == 1)]
         if words and isinstance(X, (list, tuple, np.ndarray)) and any(isinstance(x, str) and x for x in X):
             raise ProximityError(
@@ -281,7 +281,7 @@ class Edit(SequenceMeasure):
                 substitute[i, j] = table.get(a, {}).get(b, self.weights[2])
         return insert, delete, substitute
 
-    def _matrix(
+    def block(
         self, A: _Spelled, B: _Spelled, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         mirror = B is A and self.symmetric
@@ -402,17 +402,17 @@ class DTW(PointSetMeasure):
     def __init__(self, *, window: int | None = None) -> None:
         self.window = window
 
-    def _objects(self, X: Any) -> list[Any]:
+    def validate_objects(self, X: Any) -> list[Any]:
         series = [
             as_points(x, i, "DTW", "series of numbers, or of rows of numbers")
             for i, x in enumerate(as_collection(X, "DTW"))
         ]
         return [(x, np.ones(len(x))) for x in series]
 
-    def _matrix(
+    def block(
         self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
-        mirror, out = B is A, np.zeros((*A.shape, *B.shape), self._dtype(A, B))
+        mirror, out = B is A, np.zeros((*A.shape, *B.shape), self.result_dtype(A, B))
         window = -1 if self.window is None else self.window
 
         def work(rows: slice) -> None:

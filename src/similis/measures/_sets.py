@@ -60,21 +60,21 @@ class SetMeasure(Measure):
         """Replace ``common[rows]``, the saliences f(x and z), by similarities."""
         raise NotImplementedError
 
-    def _objects(self, X: Any) -> Any:
+    def validate_objects(self, X: Any) -> Any:
         return read_packed(X, self) if self._reads_packed else read_sets(X, self)
 
-    def _learn(self, objects: Any, y: Any) -> None:
+    def learn(self, objects: Any, y: Any) -> None:
         self._features = _Features.of([objects], getattr(self, "salience", None))
 
-    def _encode(self, objects: Any) -> _Sets:
+    def encode(self, objects: Any) -> _Sets:
         return self._features.encode(objects, type(self).__name__)
 
-    def _encode_all(self, collections: Sequence[Any]) -> list[_Sets]:
+    def encode_together(self, collections: Sequence[Any]) -> list[_Sets]:
         # Two new sets may share a feature that no training set has: the features of the sets at hand include it.
         features = _Features.of(collections, getattr(self, "salience", None))
         return [features.encode(objects, type(self).__name__) for objects in collections]
 
-    def _matrix(
+    def block(
         self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         out = _common(A, B, n_jobs)
@@ -463,8 +463,8 @@ class _Tversky(SetMeasure):
         """Whether what only x has and what only z has weigh the same."""
         return self.alpha == self.beta
 
-    def _matrix(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
-        out = super()._matrix(A, B, n_jobs, tick)
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
+        out = super().block(A, B, n_jobs, tick)
         if B is A and self.symmetric:
             mirror_upper(out)  # weights round differently from the two sides
         return out
@@ -506,8 +506,8 @@ class TverskyContrast(_Tversky):
     (0.0, 1.0)
     """
 
-    def _learn(self, objects: Any, y: Any) -> None:
-        super()._learn(objects, y)
+    def learn(self, objects: Any, y: Any) -> None:
+        super().learn(objects, y)
         self.domain_ = None
         if self._features.vocabulary is None:
             weights = self._features.weights

@@ -118,19 +118,19 @@ class FromMatrix(Measure):
         self.ids = ids
         self.kind = kind
 
-    def _objects(self, X: Any) -> NDArray[Any]:
+    def validate_objects(self, X: Any) -> NDArray[Any]:
         objects = as_collection(X, type(self).__name__)
         # A list of ids may mix types, which asarray would turn into text.
         return np.array(objects, dtype=None if self.ids is None or isinstance(objects, np.ndarray) else object)
 
-    def _encode_all(self, collections: Any) -> list[NDArray[np.intp]]:
+    def encode_together(self, collections: Any) -> list[NDArray[np.intp]]:
         places = self._places()
         return [self._locate(objects, places) for objects in collections]
 
-    def _encode(self, objects: Any) -> NDArray[np.intp]:
+    def encode(self, objects: Any) -> NDArray[np.intp]:
         return self._locate(objects, self._places())
 
-    def _matrix(self, A: Any, B: Any, n_jobs: int | None = None, tick: Any = None) -> NDArray[Any]:
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: Any = None) -> NDArray[Any]:
         S = self._stored()
         if isinstance(S, np.ndarray):
             out = S[np.ix_(A, B)]

@@ -44,7 +44,7 @@ class Compression(Measure):
     """Compression distance: what z does not tell about x, measured by a compressor.
 
     d(x, z) = (C(xz) - min(C(x), C(z))) / max(C(x), C(z)), where C is the compressed length and xz the two one after the
-    other: the normalised compression distance. With `conditional`, d(x, z) = (C(zx) - C(z)) / C(x): the share of x that
+    other: the normalized compression distance. With `conditional`, d(x, z) = (C(zx) - C(z)) / C(x): the share of x that
     remains to be told once z is known.
 
     Parameters
@@ -91,15 +91,15 @@ class Compression(Measure):
         self.codec = codec
         self.conditional = conditional
 
-    def _objects(self, X: Any) -> list[Any]:
+    def validate_objects(self, X: Any) -> list[Any]:
         return read_texts(X, "Compression", allow_bytes=True)
 
-    def _encode(self, objects: list[Any]) -> _Packed:
+    def encode(self, objects: list[Any]) -> _Packed:
         octets = [x.encode("utf-8", "surrogatepass") if isinstance(x, str) else x for x in objects]
         compress = _CODECS[self.codec]
         return _Packed(octets, np.array([len(compress(x)) for x in octets], dtype=np.float64))
 
-    def _matrix(
+    def block(
         self, A: _Packed, B: _Packed, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         compress, out = _CODECS[self.codec], np.empty((len(A.octets), len(B.octets)))
@@ -195,10 +195,10 @@ class TfidfCosine(Measure):
                 f"below 1. Got {str(sizes)[:60]}."
             )
 
-    def _objects(self, X: Any) -> list[str]:
+    def validate_objects(self, X: Any) -> list[str]:
         return read_texts(X, "TfidfCosine")
 
-    def _learn(self, objects: list[str], y: Any) -> None:
+    def learn(self, objects: list[str], y: Any) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         vectorizer = TfidfVectorizer(**self.get_params(deep=False))
@@ -211,10 +211,10 @@ class TfidfCosine(Measure):
                 "TfidfCosine found no word in any training text; pass texts with words, or analyzer='char'."
             ) from None
 
-    def _encode(self, objects: list[str]) -> Any:
+    def encode(self, objects: list[str]) -> Any:
         check_is_fitted(self, "_vectorizer")
         return self._vectorizer.transform(objects)
 
-    def _matrix(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
         out = sparse_products(A, B, n_jobs, tick)
         return np.minimum(out, 1.0, out=out)

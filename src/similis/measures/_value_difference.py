@@ -38,7 +38,7 @@ GROUP = 256
 class ValueTables:
     """What the training labels say about every value: looked up, never recomputed.
 
-    Values of a feature with the same class probabilities are one *kind* of value; a few neighbouring features with few
+    Values of a feature with the same class probabilities are one *kind* of value; a few neighboring features with few
     kinds form a *group*, whose table holds their summed differences for every combination of kinds. Fewer look-ups give
     the same sums.
     """
@@ -125,7 +125,7 @@ def class_probabilities(
 
 
 def _grouped(tables: list[NDArray[Any]]) -> tuple[Any, ...]:
-    """Join neighbouring features while their combined kinds fit into a byte."""
+    """Join neighboring features while their combined kinds fit into a byte."""
     groups: list[tuple[int, int]] = []
     weights = np.ones(len(tables), dtype=np.intp)
     joined: list[NDArray[Any]] = []
@@ -215,7 +215,7 @@ class VDM(CategoricalMeasure):
         """Dissimilarity, or similarity if so asked."""
         return "similarity" if self.similarity else "dissimilarity"
 
-    def _learn(self, objects: NDArray[Any], y: Any) -> None:
+    def learn(self, objects: NDArray[Any], y: Any) -> None:
         self.classes_, codes = check_labels(y, len(objects), who="VDM learns from class labels and", min_classes=1)
         self._tables = ValueTables.learn(objects, codes, len(self.classes_), self.q, self.smoothing, self.unseen)
         self.domain_ = (0.0, self._tables.largest)
@@ -223,13 +223,11 @@ class VDM(CategoricalMeasure):
             self.max_ = self._tables.largest_between(self._tables.encode(objects)) or 1.0
             self.domain_ = (1 - self._tables.largest / self.max_, 1.0)
 
-    def _encode(self, objects: NDArray[Any]) -> Laid:
+    def encode(self, objects: NDArray[Any]) -> Laid:
         check_is_fitted(self)
         return self._tables.encode(objects)
 
-    def _matrix(
-        self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    def block(self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
         out = self._tables.compare(A, B, n_jobs, tick)
         if self.similarity:
             # [chen2010] p. 35 -> 1 - d / d_max
@@ -330,7 +328,7 @@ class HVDM(CategoricalMeasure):
         HVDM
             Itself.
         """
-        objects = self._door(X, reset=True)
+        objects = self.check_objects(X, reset=True)
         self.categorical_ = self._which_categorical(X, objects)
         if self.categorical_.any():
             self.classes_, codes = check_labels(
@@ -348,7 +346,7 @@ class HVDM(CategoricalMeasure):
         self.domain_ = (0.0, float(highest))
         return self
 
-    def _encode(self, objects: NDArray[Any]) -> _Mixed:
+    def encode(self, objects: NDArray[Any]) -> _Mixed:
         check_is_fitted(self)
         codes = self._tables.encode(objects[:, self.categorical_]) if self.categorical_.any() else None
         informative = self.scale_ > 0
@@ -356,7 +354,7 @@ class HVDM(CategoricalMeasure):
         missing = np.isnan(numbers)
         return _Mixed(codes, lay(np.where(missing, 0.0, numbers)), missing)
 
-    def _matrix(
+    def block(
         self, A: _Mixed, B: _Mixed, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         squares = power_distances(A.numbers, B.numbers, 2.0, False, n_jobs, None if A.codes else tick)

@@ -41,9 +41,9 @@ __all__ = [
 class VectorMeasure(Measure):
     """A measure on rows of finite numbers; float32 stays float32."""
 
-    _keeps_float32 = True
+    keeps_float32 = True
 
-    def _objects(self, X: Any) -> NDArray[Any]:
+    def validate_objects(self, X: Any) -> NDArray[Any]:
         who = type(self).__name__
         A = check_table(X, who, dtype=(np.float64, np.float32), order="C")
         strange = ~np.isfinite(A)
@@ -53,11 +53,11 @@ class VectorMeasure(Measure):
             raise ProximityError(f"{who} needs finite numbers. Got {what} at {where}. Impute or drop it first.")
         return A
 
-    def _encode_all(self, collections: Any) -> list[Any]:
+    def encode_together(self, collections: Any) -> list[Any]:
         widths = {objects.shape[1] for objects in collections}
         if len(widths) > 1:
             raise ProximityError(f"X and Z must have the same number of columns. Got {sorted(widths)}.")
-        return super()._encode_all(collections)
+        return super().encode_together(collections)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -136,7 +136,7 @@ class Polynomial(VectorMeasure):
     lift : float, optional
         If given, each vector gets one more coordinate of this value and is brought to length one, as [bernal2003]
         sec. 2 does: points then lie on a sphere, and a sphere of large radius approximates the plane. 0 only
-        normalises.
+        normalizes.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class Polynomial(VectorMeasure):
 
     See Also
     --------
-    Cosine : degree 1 of normalised vectors.
+    Cosine : degree 1 of normalized vectors.
 
     Examples
     --------
@@ -174,14 +174,14 @@ class Polynomial(VectorMeasure):
         ends = [(u + self.coef0) ** self.degree for u in inner]
         return min(ends), max(ends)
 
-    def _encode(self, objects: NDArray[Any]) -> NDArray[Any]:
+    def encode(self, objects: NDArray[Any]) -> NDArray[Any]:
         if self.lift is None:
             return objects
         lifted = np.full((objects.shape[0], 1), self.lift, objects.dtype)
-        # [bernal2003] sec. 2 -> add the radius as a coordinate and normalise
+        # [bernal2003] sec. 2 -> add the radius as a coordinate and normalize
         return normalized(np.hstack([objects, lifted]))
 
-    def _compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+    def compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
         with np.errstate(over="ignore", invalid="ignore"):
             inner = A @ B.T  # (m, n)
             if self.lift is not None:
@@ -222,10 +222,10 @@ class Cosine(VectorMeasure):
 
     domain_ = (-1.0, 1.0)
 
-    def _encode(self, objects: NDArray[Any]) -> NDArray[Any]:
+    def encode(self, objects: NDArray[Any]) -> NDArray[Any]:
         return normalized(objects)
 
-    def _compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+    def compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
         return np.clip(A @ B.T, -1, 1)
 
 
@@ -260,12 +260,10 @@ class RBF(VectorMeasure):
     def __init__(self, *, gamma: float = 1.0) -> None:
         self.gamma = gamma
 
-    def _encode(self, objects: NDArray[Any]) -> Laid:
+    def encode(self, objects: NDArray[Any]) -> Laid:
         return lay(objects)
 
-    def _matrix(
-        self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    def block(self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
         S = power_distances(A, B, 2.0, False, n_jobs, tick)  # (m, n)
 
         def work(rows: slice) -> None:
@@ -317,12 +315,10 @@ class Minkowski(VectorMeasure):
     def __init__(self, *, p: float = 2.0) -> None:
         self.p = p
 
-    def _encode(self, objects: NDArray[Any]) -> Laid:
+    def encode(self, objects: NDArray[Any]) -> Laid:
         return lay(objects)
 
-    def _matrix(
-        self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    def block(self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
         # [pekalska2000] sec. 4.5 -> (sum sqrt |x_i - y_i|)^2 for p = 0.5
         return power_distances(A, B, self.p, True, n_jobs, tick)
 
@@ -350,12 +346,10 @@ class Chebyshev(VectorMeasure):
     kind = "dissimilarity"
     domain_ = (0.0, np.inf)
 
-    def _encode(self, objects: NDArray[Any]) -> Laid:
+    def encode(self, objects: NDArray[Any]) -> Laid:
         return lay(objects)
 
-    def _matrix(
-        self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    def block(self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
         return power_distances(A, B, np.inf, True, n_jobs, tick)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from similis._utils.threads import row_blocks
-from similis.base import BayesClassifier, FewColumnsMixin, class_priors, storable
+from similis.base import BayesClassifier, class_priors, storable
 from similis.exceptions import ProximityError
 from similis.solvers import gamma_shape
 
@@ -258,10 +258,10 @@ class Mixture:
         return self.log_priors + self.log_density(Q, self.centroids if columns is None else columns)[1]
 
 
-class HLMClassifier(FewColumnsMixin, BayesClassifier):
+class HLMClassifier(BayesClassifier):
     """Classifies by mixtures on distances to centroids; ``fit`` ends in :meth:`_set_mixture`."""
 
-    _reads = "dissimilarity"
+    reads = "dissimilarity"
 
     def _set_mixture(self, mixture, shape_estimates, shared):
         """Keep the model and publish its parts."""
@@ -270,7 +270,7 @@ class HLMClassifier(FewColumnsMixin, BayesClassifier):
         self.component_priors_, self.scales_, self.priors_ = mixture.weights, mixture.scales, mixture.priors
         self.shape_ = float(mixture.shapes[0]) if shared else mixture.shapes
         self.shape_estimate_ = float(shape_estimates[0]) if shared else shape_estimates
-        self._keep_columns(mixture.centroids)
+        self.keep_columns(mixture.centroids)
 
     def log_density(self, X):
         """Log pseudo-density of new objects in each class, log phi(z | M_k).
@@ -304,9 +304,10 @@ class HLMClassifier(FewColumnsMixin, BayesClassifier):
         return common + logsumexp(self._mixture.log_priors + rest, axis=1)
 
     def _mixture_of(self, X):
-        return self._mixture.log_density(self._check_query(X), self._kept_places)
+        return self._mixture.log_density(self.check_rows(X), self._kept_places)
 
-    def _discriminants(self, Q):
+    def class_scores(self, Q):
+        """Log pi_k phi(z | M_k) of new rows, up to a common term."""
         return self._mixture.discriminants(Q, self._kept_places)
 
 

@@ -327,7 +327,7 @@ class IncrementalHLM(HLMClassifier):
         -------
         self
         """
-        D = self._check_fit(X)
+        D = self.check_training(X)
         classes, codes = check_labels(y, len(D), who=type(self).__name__)
         return self._learn(D[:, :0], D, classes, codes, first=True)
 
@@ -351,7 +351,7 @@ class IncrementalHLM(HLMClassifier):
         self
         """
         if not hasattr(self, "classes_"):
-            D = self._check_fit(X)
+            D = self.check_training(X)
             classes, codes = check_labels(y, len(D), who=type(self).__name__, min_classes=1)
             return self._learn(D[:, :0], D, classes, codes, first=True)
         self._check_alive()
@@ -441,7 +441,7 @@ class IncrementalHLM(HLMClassifier):
         if self.bounded or self.n_batches_ > 1:
             self.__dict__.pop("feature_names_in_", None)  # columns have changed since they were named
 
-    def _compact(self):
+    def select_columns(self):
         columns = np.unique(self.centroids_)
         small = copy.copy(self)
         small._columns = small._pasts = None
@@ -462,10 +462,11 @@ class IncrementalHLM(HLMClassifier):
                 f"{quote(self.classes_[0])}."
             )
 
-    def _grid(self, S, codes, Q, points):
+    def path_scores(self, S, codes, Q, points):
+        """Scores after one batch; nothing varies between the points."""
         model = copy.copy(self)
         model._learn(S[:, :0], S, self.classes_, codes, first=True)
-        return [model._discriminants(Q if model._columns is None else Q[:, model._columns])] * len(points)
+        return [model.class_scores(Q if model._columns is None else Q[:, model._columns])] * len(points)
 
 
 def stream_fit(model, measure, batches=(), *, n_jobs=None):
@@ -559,7 +560,7 @@ class ObjectStream:
         first = self.objects is None
         if first:
             self.measure = clone(self.measure).fit(objects, labels)
-        new = self.measure._objects(objects)
+        new = self.measure.validate_objects(objects)
         D = self.measure.matrix(new, n_jobs=self.n_jobs)
         if not first and self.model.scheme == "resample":
             D = np.hstack([self.measure.matrix(new, self.objects, n_jobs=self.n_jobs), D])

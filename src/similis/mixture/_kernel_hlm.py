@@ -113,7 +113,7 @@ class KernelHLM(HLMClassifier):
         "costs": ["array-like", None],
         "random_state": ["random_state"],
     }
-    _path_params = ("shape", "scale", "shared")
+    path_params = ("shape", "scale", "shared")
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class KernelHLM(HLMClassifier):
         -------
         self
         """
-        D, codes = self._check_fit_labels(X, y)
+        D, codes = self.check_training_labels(X, y)
         check_symmetric(D, type(self).__name__)
         kept, neighbors = self._look(D, codes)
         mixture, estimates = self._mix(codes, kept, neighbors, vars(self))
@@ -184,7 +184,8 @@ class KernelHLM(HLMClassifier):
             scales = np.full_like(scales, params["scale"])
         return Mixture(kept, own, members, shapes, scales, self.priors), estimates
 
-    def _grid(self, S, codes, Q, points):
+    def path_scores(self, S, codes, Q, points):
+        """Scores for every shape and scale; nearest neighbors are found once."""
         check_symmetric(S, type(self).__name__)
         kept, neighbors = self._look(S, codes)
         return [self._mix(codes, kept, neighbors, point)[0].discriminants(Q) for point in points]

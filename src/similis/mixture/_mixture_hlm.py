@@ -233,7 +233,7 @@ class MixtureHLM(HLMClassifier):
         "costs": ["array-like", None],
         "random_state": ["random_state"],
     }
-    _path_params = ("n_components", "clustering", "shared_shape")
+    path_params = ("n_components", "clustering", "shared_shape")
 
     def __init__(
         self,
@@ -269,10 +269,10 @@ class MixtureHLM(HLMClassifier):
         -------
         self
         """
-        D, codes = self._check_fit_labels(X, y)
+        D, codes = self.check_training_labels(X, y)
         check_symmetric(D, type(self).__name__)
         data = _Classes(self, D, codes)
-        point = {name: getattr(self, name) for name in self._path_params}
+        point = {name: getattr(self, name) for name in self.path_params}
         self.n_components_, scores = data.number(point)
         if scores is None:
             self.__dict__.pop("cv_scores_", None)
@@ -282,7 +282,8 @@ class MixtureHLM(HLMClassifier):
         self._set_mixture(mixture, estimates, self.shared_shape)
         return self
 
-    def _grid(self, S, codes, Q, points):
+    def path_scores(self, S, codes, Q, points):
+        """Scores for every point; each clustering is computed once."""
         check_symmetric(S, type(self).__name__)
         data, answers = _Classes(self, S, codes), []
         for point in points:
@@ -325,7 +326,7 @@ class _Classes:
         order = np.concatenate([rng.permutation(g) for g in self.members])
         test_fold = np.empty(n, dtype=np.intp)
         test_fold[order] = np.arange(n) % N_FOLDS  # dealt class by class, so that folds hold the same mixture
-        found = self.model._path_codes(self.D, self.codes, None, test_fold, points)
+        found = self.model.path_codes(self.D, self.codes, None, test_fold, points)
         scores = np.array([np.mean(predicted == self.codes) for predicted in found])
         return points[int(scores.argmax())]["n_components"], scores
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from similis.base import (
     Integral,
@@ -159,8 +158,8 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         "kind": [choice("similarity", "dissimilarity")],
         "n_jobs": [Integral, None],
     }
-    _path_params = ("n_neighbors", "regularization")
-    _accept_sparse = True
+    path_params = ("n_neighbors", "regularization")
+    accept_sparse = True
 
     def __init__(
         self,
@@ -199,7 +198,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         self
         """
         self._check_together()
-        S, self._codes = self._check_fit_labels(X, y)
+        S, self._codes = self.check_training_labels(X, y)
         self._check_affinities(S)
         self._S = S if self._is_local else None
         self.priors_ = np.bincount(self._codes) / len(self._codes)
@@ -223,9 +222,9 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         indices : ndarray of shape (m, k)
             Training indices; -1 where a row knows fewer than k objects.
         """
-        Q = self._check_query(X)
+        Q = self.check_rows(X)
         k = self.n_neighbors_ if n_neighbors is None else min(as_integer_k(n_neighbors), self.n_features_in_)
-        indices, values = top_k(Q, k, sign=self._sign, n_jobs=self.n_jobs)
+        indices, values = top_k(Q, k, sign=self.sign, n_jobs=self.n_jobs)
         return values, indices
 
     def neighbor_weights(self, X):
@@ -243,9 +242,9 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         weights : ndarray of shape (m, k)
             Zero where the index is -1; of sum one unless ``weights="krr"``.
         """
-        Q = self._check_query(X)
+        Q = self.check_rows(X)
         self._check_affinities(Q)
-        indices, values = top_k(Q, self.n_neighbors_, sign=self._sign, n_jobs=self.n_jobs)
+        indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
         if self._is_local:
             return indices, local_weights(self._S, indices, values, self.regularization, **self._local_options)
         given = simple_weights(self.weights, indices, values)
@@ -267,7 +266,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         ndarray of shape (m, G)
             Columns in the order of ``classes_``.
         """
-        return self._scores_to_response(self._class_scores(X), "predict_proba")
+        return self.respond(X, "predict_proba")
 
     @available_if(_has_scores)
     def decision_function(self, X):
@@ -283,28 +282,10 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         ndarray of shape (m, G), or (m,) for two classes
             For two classes the second's sum minus the first's.
         """
-        return self._scores_to_response(self._class_scores(X), "decision_function")
-
-    def predict(self, X):
-        """Predict the class with the largest summed weight, eq. (3.1), or the least expected cost.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels from ``classes_``; the earlier class wins a tie.
-        """
-        if _is_distribution(self):
-            return super().predict(X)
-        scores = self._class_scores(X)
-        return self.classes_[np.argmax(scores, axis=1)]
+        return self.respond(X, "decision_function")
 
     @property
-    def _allow_missing(self):
+    def allow_missing(self):
         return not self._is_local
 
     @property
@@ -340,12 +321,25 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         tags.input_tags.positive_only = tags.input_tags.positive_only or self._needs_positive
         return tags
 
-    def _class_scores(self, X):
-        check_is_fitted(self)
-        Q = self._check_query(X)
+    def class_scores(self, Q):
+        """Summed weight of the neighbors of each class, before smoothing."""
         self._check_affinities(Q)
         points = [{"n_neighbors": self.n_neighbors_, "regularization": self.regularization}]
-        return self._sums(self._S, self._codes, Q, None, points)[0]
+        return self._sums(self._S, self._codes, Q, points)[0]
+
+    def scores_to_response(self, scores, response):
+        """Smooth probabilities; KRR sums are decision values as they are."""
+        return super().scores_to_response(self._smooth(scores), response)
+
+    def scores_to_codes(self, scores):
+        """Choose the class with the largest summed weight, eq. (3.1), or the least expected cost."""
+        return super().scores_to_codes(self._smooth(scores))
+
+    def _smooth(self, scores):
+        if _has_scores(self):
+            return scores
+        # [chen2010] sec. 4.6.2 -> (P(g|x) + e) / sum_h (P(h|x) + e)
+        return (scores + self.smoothing) / (1.0 + self.smoothing * scores.shape[1])
 
     @property
     def _local_options(self):
@@ -353,9 +347,9 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         spectrum = auto if self.spectrum == "auto" else self.spectrum
         return {"method": self.weights, "spectrum": spectrum, "n_jobs": self.n_jobs}
 
-    def _sums(self, S, codes, Q, test_fold, points):
+    def _sums(self, S, codes, Q, points, test_fold=None):
         """Summed weight of each class, (m, G) for each point; of sum one where the weights are a distribution."""
-        ks, lambdas = ([point[name] for point in points] for name in self._path_params)
+        ks, lambdas = ([point[name] for point in points] for name in self.path_params)
         indices, values = self._ranked(S, codes, Q, test_fold, ks)
         G = len(self.classes_)
         if self._is_local:
@@ -377,20 +371,28 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         return [table[t] for t in places]
 
     def _ranked(self, S, codes, Q, test_fold, ks):
-        """Neighbours of the rows to be answered, for the largest k."""
+        """Neighbors of the rows `Q` for the largest k; with `test_fold`, outside each row's fold."""
         k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
-        return top_k(S if Q is None else Q, k, sign=self._sign, folds=test_fold, n_jobs=self.n_jobs)
+        return top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
 
-    def _path_scores(self, S, codes, Q, test_fold, points):
+    def path_scores(self, S, codes, Q, points):
+        """Class scores for all k and all lambda from one ranking."""
         self._check_path(S, Q)
-        return self._sums(S, codes, Q, test_fold, points)
+        return self._sums(S, codes, Q, points)
 
-    def _path_codes(self, S, codes, Q, test_fold, points):
+    def path_scores_cv(self, S, codes, test_fold, points):
+        """Class scores for all folds from one ranking that skips each row's own fold."""
+        self._check_path(S, S)
+        return self._sums(S, codes, S, points, test_fold)
+
+    def path_codes(self, S, codes, Q, test_fold, points):
+        """Class codes; uniform and affinity votes are counted without a table of scores."""
         if self._is_local or self.costs is not None or callable(self.weights):
-            return super()._path_codes(S, codes, Q, test_fold, points)
-        self._check_path(S, Q)
+            return super().path_codes(S, codes, Q, test_fold, points)
+        rows = S if Q is None else Q
+        self._check_path(S, rows)
         ks = [point["n_neighbors"] for point in points]
-        indices, values = self._ranked(S, codes, Q, test_fold, ks)
+        indices, values = self._ranked(S, codes, rows, test_fold, ks)
         grid, places = np.unique(ks, return_inverse=True)
         weights = simple_weights(self.weights, indices, values)
         winners = vote_winners(indices, codes, grid, len(self.classes_), weights=weights, n_jobs=self.n_jobs)
@@ -402,16 +404,8 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
     def _check_path(self, S, Q):
         self._check_together()
         self._check_affinities(S)
-        if Q is not None:
+        if Q is not S:
             self._check_affinities(Q)
-
-    def _scores_to_response(self, scores, response):
-        if response == "predict_proba" and _is_distribution(self):
-            # [chen2010] sec. 4.6.2 -> (P(g|x) + e) / sum_h (P(h|x) + e)
-            return (scores + self.smoothing) / (1.0 + self.smoothing * scores.shape[1])
-        if response == "decision_function" and _has_scores(self):
-            return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-        return super()._scores_to_response(scores, response)
 
 
 def _fold_priors(codes, n_classes, test_fold, rows):

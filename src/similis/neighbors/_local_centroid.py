@@ -72,9 +72,9 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         "kind": [choice("similarity", "dissimilarity")],
         "n_jobs": [Integral, None],
     }
-    _path_params = ("n_neighbors",)
-    _allow_missing = True
-    _accept_sparse = True
+    path_params = ("n_neighbors",)
+    allow_missing = True
+    accept_sparse = True
 
     def __init__(self, *, n_neighbors=5, kind="similarity", n_jobs=None):
         self.n_neighbors = n_neighbors
@@ -96,7 +96,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         -------
         self
         """
-        self._S, self._codes = self._check_fit_labels(X, y)
+        self._S, self._codes = self.check_training_labels(X, y)
         self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
         return self
 
@@ -133,8 +133,8 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         return self._local(X, n_columns=len(self.classes_))[1]
 
     def _local(self, X, n_columns):
-        Q = self._check_query(X)
-        indices, values = top_k(Q, self.n_neighbors_, sign=self._sign, n_jobs=self.n_jobs)
+        Q = self.check_rows(X)
+        indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
         winners, chosen = self._sweep(self._S, self._codes, indices, values, [self.n_neighbors_], n_columns)
         return winners[:, 0], chosen[:, 0]
 
@@ -147,16 +147,22 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
 
         def work(rows):
             _kernels.local_centroids(
-                S, float(self._sign), codes, indices[rows], values[rows], ks, G, winners[rows], chosen[rows]
+                S, float(self.sign), codes, indices[rows], values[rows], ks, G, winners[rows], chosen[rows]
             )
 
         map_row_chunks(work, m, self.n_jobs)
         return winners, chosen
 
-    def _path_codes(self, S, codes, Q, test_fold, points):
+    def path_scores(self, S, codes, Q, points, test_fold=None):
+        """Scores of one for the predicted class and zero for the others, for all k from one ranking."""
         ks = [point["n_neighbors"] for point in points]
         k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
-        indices, values = top_k(S if Q is None else Q, k, sign=self._sign, folds=test_fold, n_jobs=self.n_jobs)
+        indices, values = top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
         grid = np.unique(ks)
         winners, _ = self._sweep(S, codes, indices, values, grid)
-        return [winners[:, t] for t in np.searchsorted(grid, ks)]
+        one_hot = np.eye(len(self.classes_))
+        return (one_hot[winners[:, t]] for t in np.searchsorted(grid, ks))
+
+    def path_scores_cv(self, S, codes, test_fold, points):
+        """The same for all folds from one ranking that skips each row's own fold."""
+        return self.path_scores(S, codes, S, points, test_fold)

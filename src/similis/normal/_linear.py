@@ -34,28 +34,32 @@ class LinearRule(BayesClassifier):
         -------
         self
         """
-        self._S, self._codes = self._check_fit_labels(X, y)
+        self._S, self._codes = self.check_training_labels(X, y)
         rows = ClassRows(self._S, self._codes)
-        point = {name: getattr(self, name) for name in self._path_params}
-        coefficients, constants = self._linear(rows, self._log_priors(self._codes), [point])
+        point = {name: getattr(self, name) for name in self.path_params}
+        self.set_priors(self._codes)
+        coefficients, constants = self._linear(rows, [point])
         self.means_ = rows.means_of_all_columns(self._S)
         self.coef_ = np.zeros_like(self.means_)
         self.coef_[:, rows.varying] = coefficients[0].T
         self._columns, self._centre, self._constants = rows.varying, rows.centre, constants[0]
         return self
 
-    def _discriminants(self, Q):
+    def class_scores(self, Q):
+        """Linear discriminants of new rows."""
         return (Q[:, self._columns] - self._centre) @ self.coef_[:, self._columns].T + self._constants
 
-    def _linear(self, rows, log_priors, points):
+    def _linear(self, rows, points):
         """Coefficients, shape (len(points), p, G), of x - m, and constants, shape (len(points), G)."""
         B = self._solve(rows, points)
         # Bayes -> log P(g) + (x - m)' S^-1 (m_g - m) - 1/2 (m_g - m)' S^-1 (m_g - m)
-        return B, log_priors - 0.5 * np.einsum("gp,tpg->tg", rows.means - rows.centre, B)
+        return B, self.log_priors - 0.5 * np.einsum("gp,tpg->tg", rows.means - rows.centre, B)
 
-    def _grid(self, S, codes, Q, points):
+    def path_scores(self, S, codes, Q, points):
+        """Linear discriminants for every point, from one product."""
         rows = ClassRows(S, codes)
-        B, constants = self._linear(rows, self._log_priors(codes), points)
+        self.set_priors(codes)
+        B, constants = self._linear(rows, points)
         t, p, G = B.shape
         products = (Q[:, rows.varying] - rows.centre) @ B.transpose(1, 0, 2).reshape(p, t * G)
         return list(products.reshape(len(Q), t, G).transpose(1, 0, 2) + constants[:, None, :])
@@ -139,7 +143,7 @@ class NormalLinear(LinearRule):
         "priors": ["array-like", choice("laplace"), None],
         "costs": ["array-like", None],
     }
-    _path_params = ("regularization",)
+    path_params = ("regularization",)
 
     def __init__(self, *, regularization=0.1, shrinkage="diagonal", priors=None, costs=None):
         self.regularization = regularization

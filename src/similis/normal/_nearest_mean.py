@@ -50,7 +50,7 @@ class PseudoNearestMean(ProximityClassifier):
     array([9.75])
     """
 
-    _reads = "dissimilarity"
+    reads = "dissimilarity"
     _parameter_constraints: dict = {}
 
     @validated
@@ -68,7 +68,7 @@ class PseudoNearestMean(ProximityClassifier):
         -------
         self
         """
-        D, codes = self._check_fit_labels(X, y)
+        D, codes = self.check_training_labels(X, y)
         members = codes[:, None] == np.arange(len(self.classes_))
         self._weights = members / members.sum(axis=0)  # (n, G), averages a row over each class
         to_class = self._mean_squares(D)
@@ -107,7 +107,7 @@ class PseudoNearestMean(ProximityClassifier):
         return self.classes_[np.argmax(scores, axis=1)]
 
     def _scores(self, X):
-        D = self._check_query(X)
+        D = self.check_rows(X)
         return self.spread_ - self._mean_squares(D)
 
     def _mean_squares(self, D):

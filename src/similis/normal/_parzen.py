@@ -156,7 +156,7 @@ class Parzen(BayesClassifier):
         "priors": ["array-like", choice("laplace"), None],
         "costs": ["array-like", None],
     }
-    _path_params = ("bandwidth", "dimension")
+    path_params = ("bandwidth", "dimension")
 
     def __init__(self, *, bandwidth="ml", space="given", dimension=None, priors=None, costs=None):
         self.bandwidth = bandwidth
@@ -166,7 +166,7 @@ class Parzen(BayesClassifier):
         self.costs = costs
 
     @property
-    def _kind(self):
+    def proximity_kind(self):
         return "dissimilarity" if self.space == "given" else None
 
     @validated
@@ -184,8 +184,8 @@ class Parzen(BayesClassifier):
         -------
         self
         """
-        S, self._codes = self._check_fit_labels(X, y)
-        self._logs = self._log_priors(self._codes)
+        S, self._codes = self.check_training_labels(X, y)
+        self.set_priors(self._codes)
         self._training_rows = S if self.space == "features" else None
         self.bandwidth_, self.dimension_ = _Widths(self, S, self._codes)(self.bandwidth, self.dimension)
         return self
@@ -203,7 +203,7 @@ class Parzen(BayesClassifier):
         ndarray of shape (m, G)
             Columns in the order of ``classes_``.
         """
-        D = self._distances(self._check_query(X), self._training_rows)
+        D = self._distances(self.check_rows(X), self._training_rows)
         nearest, logs = _log_windows(D, self._codes, self.bandwidth_)
         return logs + nearest[:, None] - self.dimension_ * (np.log(self.bandwidth_) + 0.5 * np.log(2 * np.pi))
 
@@ -219,21 +219,23 @@ class Parzen(BayesClassifier):
         -------
         ndarray of shape (m,)
         """
-        return logsumexp(self._logs + self.log_density(X), axis=1)
+        return logsumexp(self.log_priors + self.log_density(X), axis=1)
 
     def _distances(self, Q, rows):
         return Q if self.space == "given" else row_distances(Q, rows)
 
-    def _discriminants(self, Q):
+    def class_scores(self, Q):
+        """Log P(g) + log p(x | g) of new rows, up to a common term."""
         D = self._distances(Q, self._training_rows)
-        return self._logs + _log_windows(D, self._codes, self.bandwidth_)[1]
+        return self.log_priors + _log_windows(D, self._codes, self.bandwidth_)[1]
 
-    def _grid(self, S, codes, Q, points):
-        log_priors = self._log_priors(codes)
+    def path_scores(self, S, codes, Q, points):
+        """The same for every bandwidth and dimension; the distances are computed once."""
+        self.set_priors(codes)
         widths = _Widths(self, S, codes)
         D = self._distances(Q, S)
         return [
-            log_priors + _log_windows(D, codes, widths(point["bandwidth"], point["dimension"])[0])[1]
+            self.log_priors + _log_windows(D, codes, widths(point["bandwidth"], point["dimension"])[0])[1]
             for point in points
         ]
 

@@ -85,7 +85,7 @@ class NormalQuadratic(BayesClassifier):
         "priors": ["array-like", choice("laplace"), None],
         "costs": ["array-like", None],
     }
-    _path_params = ("regularization",)
+    path_params = ("regularization",)
 
     def __init__(self, *, regularization=0.001, shrinkage="diagonal", priors=None, costs=None):
         self.regularization = regularization
@@ -108,8 +108,8 @@ class NormalQuadratic(BayesClassifier):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
-        self._logs = self._log_priors(codes)
+        S, codes = self.check_training_labels(X, y)
+        self.set_priors(codes)
         rows = ClassRows(S, codes)
         self._columns, self._class_covariances = rows.varying, self._covariances(rows, codes)
         self.means_ = rows.means_of_all_columns(S)
@@ -130,16 +130,19 @@ class NormalQuadratic(BayesClassifier):
         stand_in = rows.stand_in
         return [ShrunkCovariance(rows.W[codes == g], self.shrinkage, stand_in) for g in range(len(rows.means))]
 
-    def _discriminants(self, Q):
+    def class_scores(self, Q):
+        """Log P(g) + log N(x; m_g, S_g) of new rows."""
         r = [self.regularization]
         means = self.means_[:, self._columns]
-        return _log_joint(Q[:, self._columns], means, self._class_covariances, self._logs, r)[0]
+        return _log_joint(Q[:, self._columns], means, self._class_covariances, self.log_priors, r)[0]
 
-    def _grid(self, S, codes, Q, points):
+    def path_scores(self, S, codes, Q, points):
+        """The same for every regularization, from one decomposition per class."""
+        self.set_priors(codes)
         rows = ClassRows(S, codes)
         r = [point["regularization"] for point in points]
         covariances = self._covariances(rows, codes)
-        return list(_log_joint(Q[:, rows.varying], rows.means, covariances, self._log_priors(codes), r))
+        return list(_log_joint(Q[:, rows.varying], rows.means, covariances, self.log_priors, r))
 
 
 def _log_joint(Q, means, covariances, log_priors, regularization):

@@ -66,6 +66,8 @@ class Entry:
         Wall time of selection and fit, and of predicting the test part.
     notes : tuple of str
         Warnings raised during the run, each once.
+    details : dict
+        Numbers of the method's own, see :class:`Method`.
     finished : str
         Time, in UTC.
     session : str
@@ -83,6 +85,7 @@ class Entry:
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    details: dict[str, float] = field(default_factory=dict)
     finished: str = ""
     session: str = ""
 
@@ -119,6 +122,7 @@ class Entry:
             "params": {name: to_json(value) for name, value in self.params.items()},
             "seconds": [self.fit_seconds, self.predict_seconds],
             "notes": list(self.notes),
+            **({"details": dict(self.details)} if self.details else {}),
             "finished": self.finished,
             "session": self.session,
         }
@@ -140,6 +144,7 @@ class Entry:
                 fit_seconds=float(record["seconds"][0]),
                 predict_seconds=float(record["seconds"][1]),
                 notes=tuple(map(str, record["notes"])),
+                details=dict(record.get("details", {})),
                 finished=str(record["finished"]),
                 session=str(record["session"]),
             )

@@ -31,7 +31,7 @@ def learns(measure: Any) -> Learns:
             f"measure must be one of similis, such as Counting() or FromFunction(f). Got {type(measure).__name__}."
         )
     cls = type(measure)
-    if cls.fit is Measure.fit and (cls._learn is Measure._learn or measure._only_remembers):
+    if cls.fit is Measure.fit and (cls.learn is Measure.learn or measure.fit_only_indexes):
         return "nothing"
     return "labels" if get_tags(measure).target_tags.required else "objects"
 

@@ -29,7 +29,6 @@ from similis.study._predictions import ObjectPredictions, count_predictions
 from similis.study._problem import Problem
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import Recommendation, recommend
-from similis.study._report import notebook_page, report_page, write_page
 from similis.study._rows import Row, make_rows
 from similis.study._text import table_text
 
@@ -346,7 +345,9 @@ class StudyResult:
         refresh : float, optional
             Refresh interval of the page in seconds, while a study runs.
         """
-        write_page(report_page(self, refresh=refresh), path)
+        from similis.report import make_report, write_page
+
+        write_page(make_report(self, refresh=refresh), path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a results file (JSON; compressed if the name ends in .gz).
@@ -381,7 +382,9 @@ class StudyResult:
         return table_text(self)
 
     def _repr_html_(self) -> str:
-        return notebook_page(self)
+        from similis.report import make_notebook_view
+
+        return make_notebook_view(self)
 
     def _once(self, key: Any, compute: Callable[[], Any]) -> Any:
         """Compute something on the first call and return the same value later, as long as there are as many entries."""

@@ -15,8 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from similis._utils.linalg import EigenSystem, eigen_symmetric, symmetric_part, take_symmetric_part
 from similis._utils.messages import warn_user
 from similis.base import (
-    FewColumnsMixin,
-    MarginPathMixin,
+    PathMixin,
     ProximityClassifier,
     check_block,
     check_class_weights,
@@ -29,6 +28,7 @@ __all__ = [
     "class_pairs",
     "vote_scores",
     "Machine",
+    "MarginClassifier",
     "RowMachine",
     "square_block",
     "KernelSVM",
@@ -72,20 +72,46 @@ class Machine:
     gap: float
 
 
-class RowMachine(FewColumnsMixin, MarginPathMixin, ProximityClassifier):
+class MarginClassifier(PathMixin, ProximityClassifier):
+    """Base class of support vector machines: scores are decision values, for two classes -f and f."""
+
+    def decision_function(self, X):
+        """Decision values of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,) for two classes, else (m, G)
+            For two classes f, positive for ``classes_[1]``. For more, one-vs-one: votes of the pairs of classes plus a
+            bounded sum of margins; one-vs-rest: f of each class. The arg max gives ``predict``.
+        """
+        return self.respond(X, "decision_function")
+
+    def scores_to_response(self, scores, response):
+        """Return f for two classes, the scores for more."""
+        if response == "decision_function" and scores.shape[1] == 2:
+            return scores[:, 1]
+        return super().scores_to_response(scores, response)
+
+
+class RowMachine(MarginClassifier):
     """Machines on rows: a subclass writes :meth:`_solve`, which trains one for two classes at every grid point."""
 
-    _accept_sparse = True
+    accept_sparse = True
 
     @property
     def _on_features(self) -> bool:
         """Whether columns are features of any kind, and not the training objects."""
         return getattr(self, "columns", "objects") == "features"
 
-    def _check_fit(self, X):
+    def check_training(self, X):
         if not self._on_features:
-            return super()._check_fit(X)
-        return check_block(X, accept_sparse=self._accept_sparse, estimator=self)
+            return super().check_training(X)
+        return check_block(X, accept_sparse=self.accept_sparse, estimator=self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -113,52 +139,21 @@ class RowMachine(FewColumnsMixin, MarginPathMixin, ProximityClassifier):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         weight = check_class_weights(sample_weight, S, codes, self.classes_)
-        point = {name: getattr(self, name) for name in self._path_params}
+        point = {name: getattr(self, name) for name in self.path_params}
         tasks = list(self._tasks(codes, weight))
         machines = [self._solve(self._block(S, members), sign, weight[members], [point])[0] for members, sign in tasks]
-        self._keep([(self._columns_of(S, members), sign) for members, sign in tasks], machines, S.shape[1])
+        self._keep([(self.path_columns(S, members), sign) for members, sign in tasks], machines, S.shape[1])
         return self
-
-    def decision_function(self, X):
-        """How far each row is on a class's side.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,) for two classes, else (m, G)
-            For two classes f, positive for ``classes_[1]``. For more, one-vs-one: votes plus a bounded sum of margins;
-            one-vs-rest: each class's f. The arg max is ``predict``.
-        """
-        return self._scores_to_response(self._class_scores(X), "decision_function")
-
-    def predict(self, X):
-        """Predict the class on whose side each row is.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels from ``classes_``; the earlier class wins a tie.
-        """
-        scores = self._class_scores(X)
-        return self.classes_[np.argmax(scores, axis=1)]
 
     @property
     def _scheme(self) -> str:
         return getattr(self, "multiclass", "ovo")
 
-    def _class_scores(self, X):
-        Q = self._kept(self._check_query(X))
+    def class_scores(self, Q):
+        """Class scores of validated rows."""
+        Q = self.kept_columns(Q)
         coef = (self.coef_[None] if len(self.classes_) == 2 else self.coef_)[:, self._kept_objects]
         return self._combine(_times(Q, coef) + np.atleast_1d(self.intercept_), len(self.classes_))
 
@@ -193,7 +188,7 @@ class RowMachine(FewColumnsMixin, MarginPathMixin, ProximityClassifier):
         else:
             self._keep_parts(tasks, machines)
         support = np.flatnonzero(coef.any(axis=(0, *range(2, coef.ndim))))
-        self._keep_columns(support if support.size else np.zeros(1, np.intp))
+        self.keep_columns(support if support.size else np.zeros(1, np.intp))
 
     def _keep_parts(self, tasks, machines):
         """The machines as models of their own, for their own objects."""
@@ -207,37 +202,29 @@ class RowMachine(FewColumnsMixin, MarginPathMixin, ProximityClassifier):
             part._keep([(np.arange(len(members)), None)], [machine], len(members))
             self.estimators_.append(part)
 
-    def _path_scores(self, S, codes, Q, test_fold, points):
-        if test_fold is None:
-            return self._train_and_score(S, codes, Q, points)
-        G = len(self.classes_)
-        scores = [np.full((len(codes), G), -np.inf) for _ in points]
-        for fold in range(int(test_fold.max()) + 1):
-            train, test = np.flatnonzero(test_fold != fold), np.flatnonzero(test_fold == fold)
-            columns = self._columns_of(S, train)
-            known, inner = np.unique(codes[train], return_inverse=True)
+    def path_scores_cv(self, S, codes, test_fold, points):
+        """Class scores fold by fold; every training part must contain two classes."""
+        for fold in np.unique(test_fold):
+            known = np.unique(codes[test_fold != fold])
             if len(known) < 2:
                 raise ProximityError(
                     f"{type(self).__name__} needs at least two classes outside each fold; fold {fold} leaves only "
                     f"{quote(self.classes_[known[0]])}. Use fewer or stratified folds."
                 )
-            found = self._train_and_score(S[np.ix_(train, columns)], inner, S[np.ix_(test, columns)], points)
-            for table, part in zip(scores, found):
-                table[np.ix_(test, known)] = part
-        return scores
+        return self.score_folds(S, codes, test_fold, points)
 
-    def _train_and_score(self, S, codes, Q, points):
-        """Class scores (m, number of classes in `codes`) of new rows for each point."""
+    def path_scores(self, S, codes, Q, points):
+        """Class scores of new rows for each point."""
         values = [[] for _ in points]
         for members, sign in self._tasks(codes, np.ones(len(codes))):
-            rows = Q if len(members) == len(codes) else Q[:, self._columns_of(S, members)]
+            rows = Q if len(members) == len(codes) else Q[:, self.path_columns(S, members)]
             for column, machine in zip(values, self._solve(self._block(S, members), sign, np.ones(len(sign)), points)):
                 column.append(_times(rows, machine.coef[None])[:, 0] + machine.intercept)
         return [self._combine(np.column_stack(f), int(codes.max()) + 1) for f in values]
 
-    def _columns_of(self, S, members):
-        """What the members' machine reads: the members, or every feature."""
-        return np.arange(S.shape[1]) if self._on_features else members
+    def path_columns(self, S, train):
+        """Columns that a machine for some objects reads: their own, or every feature."""
+        return np.arange(S.shape[1]) if self._on_features else train
 
     def _block(self, S, members):
         """What the members' machine is trained on: their own block, or their rows."""
@@ -314,7 +301,7 @@ class LearntSVM(RowMachine):
     A subclass writes ``_solve``, which returns a :class:`LearntMachine` a grid point.
     """
 
-    _reads = "similarity"
+    reads = "similarity"
 
     @validated
     def fit(self, X, y):
@@ -331,7 +318,7 @@ class LearntSVM(RowMachine):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         self._fit_machines(self._open(S), codes)
         return self
 
@@ -340,7 +327,7 @@ class LearntSVM(RowMachine):
         return take_symmetric_part(S, self)
 
     def _fit_machines(self, S, codes):
-        point = {name: getattr(self, name) for name in self._path_params}
+        point = {name: getattr(self, name) for name in self.path_params}
         tasks = list(self._tasks(codes, np.ones(len(codes))))
         machines = [self._solve(square_block(S, members), sign, None, [point])[0] for members, sign in tasks]
         self._keep(tasks, machines, len(codes))
@@ -392,7 +379,7 @@ class KernelSVM(LearntSVM):
             For two classes f, positive for ``classes_[1]``; for more, votes of the pairs plus a bounded sum of margins.
             The arg max is ``predict``.
         """
-        return self._scores_to_response(self._row_scores(X, self_similarity), "decision_function")
+        return self.scores_to_response(self._row_scores(X, self_similarity), "decision_function")
 
     def predict(self, X, self_similarity=None):
         """Predict the class on whose side each row is.
@@ -414,8 +401,8 @@ class KernelSVM(LearntSVM):
 
     def _row_scores(self, X, self_similarity):
         if self_similarity is None:
-            return self._class_scores(X)
-        Q = self._check_query(X)
+            return self.class_scores(self.check_rows(X))
+        Q = self.check_rows(X)
         psi = one_per_row(self_similarity, len(Q))
         parts = getattr(self, "estimators_", [self])
         f = [

@@ -7,10 +7,21 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from similis._utils.linalg import symmetric_part_of
 from similis._utils.messages import warn_user
-from similis.base import ProximityClassifier, at_least, check_labels, check_stack_width, positive, validated
+from similis.base import (
+    ProximityClassifier,
+    at_least,
+    check_kernel,
+    check_labels,
+    check_partial_kernel,
+    check_proximity,
+    check_stack_width,
+    measured_objects,
+    positive,
+    validated,
+)
 from similis.exceptions import ProximityError
-from similis.proximity._complete import check_auxiliary, check_kernel, check_partial, known_objects
 from similis.solvers import KernelFactor, completion_machine, infer_row, kernel_factor
 from similis.svm._base import class_pairs, one_per_row, vote_scores
 
@@ -92,9 +103,9 @@ class CompletionSVM(ProximityClassifier):
     array(['a'], dtype='<U1')
     """
 
-    _reads = "similarity"
-    _allow_missing = True
-    _allow_stack = True
+    reads = "similarity"
+    allow_missing = True
+    allow_stack = True
     _parameter_constraints = {"eta": [positive()], "gamma": [positive()], "max_samples": [at_least(2)]}
 
     def __init__(self, *, eta=0.01, gamma=0.1, max_samples=100):
@@ -117,7 +128,7 @@ class CompletionSVM(ProximityClassifier):
         -------
         self
         """
-        stack = self._check_fit(X)
+        stack = self.check_training(X)
         labelled = self._check_labels(y, len(stack))
         K, rows, aux = self._open(stack)
         for name in (*_BINARY, "transduction_", "pairs_", "estimators_"):
@@ -193,12 +204,14 @@ class CompletionSVM(ProximityClassifier):
                 f"The auxiliary kernel must be complete. Got NaN at row {missing[0][0]}, column {missing[0][1]}. Give "
                 "a stack of the kernel and an auxiliary kernel, or fill in a single matrix with CompleteKernel."
             )
-        K, known = check_partial(stack[:, :, 0], "CompletionSVM")
-        rows = known_objects(known, "CompletionSVM", "CompleteKernel")
+        K, known = check_partial_kernel(stack[:, :, 0], "CompletionSVM")
+        rows = measured_objects(known, "CompletionSVM", "CompleteKernel")
         block = K[np.ix_(rows, rows)].astype(np.float64)
         check_kernel(block, "CompletionSVM needs known entries that form a kernel", K.dtype)
-        kernels = check_auxiliary(np.ascontiguousarray(aux), len(K), "em", "CompletionSVM")
-        return K.astype(np.float64), rows, kernels[0]
+        auxiliary = check_proximity(np.ascontiguousarray(aux))
+        dtype, auxiliary = auxiliary.dtype, symmetric_part_of(auxiliary.astype(np.float64), "The auxiliary kernel")
+        check_kernel(auxiliary, "The auxiliary kernel must be a kernel", dtype)
+        return K.astype(np.float64), rows, auxiliary
 
     def _train_pairs(self, K, rows, aux, codes):
         """A machine for each pair of classes; objects without label take part in all."""
@@ -241,7 +254,7 @@ class CompletionSVM(ProximityClassifier):
 
     def _class_scores(self, X, self_similarity):
         check_is_fitted(self)
-        rows = self._check_query(X)
+        rows = self.check_rows(X)
         if rows.ndim == 2:
             rows = np.stack([rows, rows], axis=2)
         check_stack_width(rows, 2, self)

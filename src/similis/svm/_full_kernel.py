@@ -86,7 +86,7 @@ class FullKernelSVM(KernelSVM):
     """
 
     _parameter_constraints = {"eta": [positive()], "gamma": [positive()], "transductive": ["boolean"]}
-    _path_params = ("eta", "gamma")
+    path_params = ("eta", "gamma")
     _names = ("kernel_", "dual_coef_", "n_iter_", "_kernel_coef")
 
     def __init__(self, *, eta=0.01, gamma=0.1, transductive=False):
@@ -116,7 +116,7 @@ class FullKernelSVM(KernelSVM):
         vars(self).pop("transduction_", None)
         if not self.transductive:
             return super().fit(X, y)
-        S = self._check_fit(X)
+        S = self.check_training(X)
         labels = np.asarray(y)
         if labels.shape != (len(S),):
             raise ProximityError(f"y must hold one label per object. Got shape {labels.shape} for {len(S)} objects.")
@@ -164,5 +164,5 @@ class FullKernelSVM(KernelSVM):
                 # unlabelled objects would get coefficients by it
                 c = coef if y.all() else fit.coef
                 learnt |= {"kernel_": (W * k) @ W.T, "dual_coef_": c[y != 0], "_kernel_coef": c}
-            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.gap_scale))
         return machines

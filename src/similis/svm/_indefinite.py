@@ -75,7 +75,7 @@ class IndefiniteSVM(KernelSVM):
     """
 
     _parameter_constraints = {"C": [positive()], "rho": [positive()]}
-    _path_params = ("C", "rho")
+    path_params = ("C", "rho")
     _names = ("alpha_", "kernel_", "n_iter_", "_kernel_coef")
 
     def __init__(self, *, C=1.0, rho=1.0):
@@ -95,5 +95,5 @@ class IndefiniteSVM(KernelSVM):
                 k, W = machine.kernel(fit.v, rho)
                 learnt["kernel_"] = (W * k) @ W.T
             coef = machine.project(fit.v, rho)
-            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.gap_scale))
         return machines

@@ -63,7 +63,7 @@ class LPMachine(RowMachine):
     """
 
     _parameter_constraints = {"C": [positive()]}
-    _path_params = ("C",)
+    path_params = ("C",)
 
     def __init__(self, *, C=1.0):
         self.C = C

@@ -95,7 +95,7 @@ class PotentialSVM(RowMachine):
         "multiclass": [choice("ovo", "ovr")],
         "columns": [choice("objects", "features")],
     }
-    _path_params = ("C", "epsilon")
+    path_params = ("C", "epsilon")
 
     def __init__(self, *, C=100.0, epsilon=0.1, normalize=False, multiclass="ovo", columns="objects"):
         self.C = C

@@ -99,7 +99,7 @@ class SimMKL(LearntSVM):
         "roles": ["array-like", None],
         "anchor": [choice("clip", "flip", "identity")],
     }
-    _path_params = ("eta", "gamma")
+    path_params = ("eta", "gamma")
     _names = (
         "eigenvalues_",
         "eigenvectors_",
@@ -111,7 +111,7 @@ class SimMKL(LearntSVM):
         "named_weights_",
         "trace_",
     )
-    _allow_stack = True
+    allow_stack = True
 
     def __init__(self, *, eta=0.01, gamma=0.1, trace=None, roles=None, anchor="clip"):
         self.eta = eta
@@ -137,14 +137,14 @@ class SimMKL(LearntSVM):
         self
         """
         names = getattr(X, "names", None)
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         q = S.shape[2] if S.ndim == 3 else 1
         self.names_ = tuple(names) if names is not None else tuple(map(str, range(q)))
         self._fit_machines(self._open(S), codes)
         return self
 
-    def _check_query(self, X):
-        Q = super()._check_query(X)
+    def check_rows(self, X):
+        Q = super().check_rows(X)
         if hasattr(self, "roles_"):
             check_stack_width(Q, len(self.roles_), self)
         return Q if Q.ndim == 3 else Q[:, :, None]
@@ -177,10 +177,11 @@ class SimMKL(LearntSVM):
                 )
         return roles
 
-    def _train_and_score(self, S, codes, Q, points):
+    def path_scores(self, S, codes, Q, points):
+        """Class scores of new rows for each point; roles and symmetry are those of the training part."""
         stack = self._open(S)
         check_stack_width(Q, stack.shape[2], self)
-        return super()._train_and_score(stack, codes, Q if Q.ndim == 3 else Q[:, :, None], points)
+        return super().path_scores(stack, codes, Q if Q.ndim == 3 else Q[:, :, None], points)
 
     def _solve(self, S, y, weight, points):
         similar = [k for k, role in enumerate(self.roles_) if role == "similarity"]
@@ -221,7 +222,7 @@ class SimMKL(LearntSVM):
                 "named_weights_": dict(zip(names, fit.weights.tolist())),
                 "trace_": float(trace),
             }
-            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.gap_scale))
         return machines
 
 

@@ -94,7 +94,7 @@ class SimSVM(LearntSVM):
         "anchor": [choice("clip", "flip", "identity")],
         "norm": [Options(Integral, {1, 2})],
     }
-    _path_params = ("eta", "gamma")
+    path_params = ("eta", "gamma")
     _names = ("eigenvalues_", "eigenvectors_", "alpha_", "active_", "dual_coef_", "n_iter_")
 
     def __init__(self, *, eta=0.01, gamma=0.1, anchor="clip", norm=2):
@@ -124,7 +124,7 @@ class SimSVM(LearntSVM):
                 "dual_coef_": fit.coef,
                 "n_iter_": fit.n_iter,
             }
-            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.gap_scale))
         return machines
 
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from similis.base import (
     Integral,
-    MarginPathMixin,
-    ProximityClassifier,
     at_least,
     choice,
     clip_n_neighbors,
@@ -17,11 +14,12 @@ from similis.base import (
     validated,
 )
 from similis.solvers import local_svm_scores, top_k
+from similis.svm._base import MarginClassifier
 
 __all__ = ["SVMKNN"]
 
 
-class SVMKNN(MarginPathMixin, ProximityClassifier):
+class SVMKNN(MarginClassifier):
     """SVM-KNN: classify each object by a support vector machine trained on its k nearest neighbours alone.
 
     The machine is local where a global one is misled, as on sparse similarities, and looks at more than votes. With
@@ -86,9 +84,9 @@ class SVMKNN(MarginPathMixin, ProximityClassifier):
         "spectrum": [choice("clip", "flip", "shift")],
         "n_jobs": [Integral, None],
     }
-    _path_params = ("n_neighbors", "C")
-    _reads = "similarity"
-    _accept_sparse = True
+    path_params = ("n_neighbors", "C")
+    reads = "similarity"
+    accept_sparse = True
 
     def __init__(self, *, n_neighbors=16, C=1.0, spectrum="clip", n_jobs=None):
         self.n_neighbors = n_neighbors
@@ -111,54 +109,26 @@ class SVMKNN(MarginPathMixin, ProximityClassifier):
         -------
         self
         """
-        self._S, self._codes = self._check_fit_labels(X, y)
+        self._S, self._codes = self.check_training_labels(X, y)
         self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
         return self
 
-    def decision_function(self, X):
-        """Decision values of the local machines.
+    def class_scores(self, Q):
+        """Class scores of the local machines."""
+        return self.path_scores(self._S, self._codes, Q, [{"n_neighbors": self.n_neighbors_, "C": self.C}])[0]
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,) for two classes, else (m, G)
-            For two classes f, positive for ``classes_[1]``; for more, votes of the pairs plus a bounded sum of margins.
-        """
-        return self._scores_to_response(self._class_scores(X), "decision_function")
-
-    def predict(self, X):
-        """Predict the class the local machines decide for.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels from ``classes_``; the earlier class wins a tie.
-        """
-        scores = self._class_scores(X)
-        return self.classes_[np.argmax(scores, axis=1)]
-
-    def _class_scores(self, X):
-        check_is_fitted(self)
-        Q = self._check_query(X)
-        points = [{"n_neighbors": self.n_neighbors_, "C": self.C}]
-        return self._path_scores(self._S, self._codes, Q, None, points)[0]
-
-    def _path_scores(self, S, codes, Q, test_fold, points):
-        ks, Cs = ([point[name] for point in points] for name in self._path_params)
+    def path_scores(self, S, codes, Q, points, test_fold=None):
+        """Class scores for all k and all C from one ranking."""
+        ks, Cs = ([point[name] for point in points] for name in self.path_params)
         k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
-        indices, values = top_k(S if Q is None else Q, k, folds=test_fold, n_jobs=self.n_jobs)
+        indices, values = top_k(Q, k, folds=test_fold, n_jobs=self.n_jobs)
         grid, places = np.unique(np.minimum(ks, indices.shape[1]), return_inverse=True)
         costs, at = np.unique(Cs, return_inverse=True)
         table = local_svm_scores(
             S, indices, values, codes, len(self.classes_), grid, costs, spectrum=self.spectrum, n_jobs=self.n_jobs
         )
         return [table[t, r] for t, r in zip(places, at)]
+
+    def path_scores_cv(self, S, codes, test_fold, points):
+        """The same for all folds from one ranking that skips each row's own fold."""
+        return self.path_scores(S, codes, S, points, test_fold)
