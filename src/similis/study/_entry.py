@@ -85,9 +85,9 @@ class Entry:
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     notes: tuple[str, ...] = ()
-    details: dict[str, float] = field(default_factory=dict)
     finished: str = ""
     session: str = ""
+    details: dict[str, float] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
