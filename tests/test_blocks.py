@@ -206,9 +206,9 @@ def test_a_store_of_another_fingerprint_is_refused(tmp_path, X, name):
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_begun_store_of_other_objects_is_refused(tmp_path, name):
     measure = FromFunction(picky, kind="dissimilarity", symmetric=True)
-    with pytest.raises(ProximityError, match="refuses object 7"):
+    with pytest.raises(ProximityError, match="rejects object 7"):
         measure_to_disk(tmp_path / name, [*WORDS[:7], "bad", *WORDS[8:]], measure=measure, block_size=10)
-    with pytest.raises(ProximityError, match=r"S\.(npy|zarr)\.part was begun for other objects"):
+    with pytest.raises(ProximityError, match=r"S\.(npy|zarr)\.part was started for other objects"):
         measure_to_disk(tmp_path / name, WORDS[::-1], measure=measure, block_size=10)
 
 
@@ -217,7 +217,7 @@ def test_a_refused_object_is_named_and_the_rest_is_kept(tmp_path, name):
     words = [*WORDS[:17], "bad", *WORDS[18:]]
     measure = FromFunction(picky, kind="dissimilarity", symmetric=True)
     options = {"measure": measure, "block_size": 10, "ids": [f"w{i}" for i in range(40)]}
-    message = r"Block 1 of 10: FromFunction refuses object 17, 'w17': no vowels. 6 blocks are kept; mend it"
+    message = r"Block 1 of 10: FromFunction rejects object 17, 'w17': no vowels. 6 blocks are kept; fix it"
     with pytest.raises(ProximityError, match=message) as caught:
         measure_to_disk(tmp_path / name, words, **options)
     assert len(str(caught.value)) < 300
@@ -246,7 +246,7 @@ def test_a_refusal_in_block_417_is_named_and_the_rest_is_kept(tmp_path, name):
         return float(abs(x - z))
 
     measure = FromFunction(quarrel, kind="dissimilarity", symmetric=True)
-    message = rf"Block 417 of 465: FromFunction refuses the pair \({i}; {j}\): not together\. 464 blocks are kept"
+    message = rf"Block 417 of 465: FromFunction rejects the pair \({i}; {j}\): not together\. 464 blocks are kept"
     with pytest.raises(ProximityError, match=message):
         measure_to_disk(tmp_path / name, list(range(60)), measure=measure, block_size=2)
     entries = [json.loads(line) for line in (tmp_path / f"{name}.part.jsonl").read_text().splitlines()[1:]]
@@ -265,7 +265,7 @@ def test_what_is_refused_may_be_missing(tmp_path):
 
 def test_infinite_values_are_refused_by_pair(tmp_path):
     measure = FromFunction(lambda x, z: 1e300 if x + z == 5 else x, kind="similarity")
-    with pytest.raises(ProximityError, match=r"refuses the pair \(0; 5\): its value is infinite"):
+    with pytest.raises(ProximityError, match=r"rejects the pair \(0; 5\): its value is infinite"):
         measure_to_disk(tmp_path / "S.npy", list(range(9)), measure=measure, block_size=3, dtype="float32")
 
 
@@ -282,7 +282,7 @@ def test_no_room_is_said_before_anything_is_measured(tmp_path):
         print(error)
     """
     said = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True).stdout
-    assert "There is no room for " in said
+    assert "Not enough disk space for " in said
     assert "S.npy: 720000 bytes are needed. Free some" in said
     assert not list(tmp_path.iterdir())
 
@@ -298,7 +298,9 @@ def test_a_disk_that_fills_up_keeps_what_is_finished(tmp_path, X, name, monkeypa
         written.append(write(self, rows, columns, block))
 
     monkeypatch.setattr(BlockFile, "write", fills_up)
-    with pytest.raises(ProximityError, match=r"no room for .*S\.(npy|zarr): 3 of 10 blocks are kept. Free some"):
+    with pytest.raises(
+        ProximityError, match=r"Not enough disk space for .*S\.(npy|zarr): 3 of 10 blocks are kept. Free some"
+    ):
         measure_to_disk(tmp_path / name, X, measure=Counting(), block_size=20)
     monkeypatch.setattr(BlockFile, "write", write)
     P = measure_to_disk(tmp_path / name, X, measure=Counting(), block_size=20)

@@ -170,9 +170,9 @@ def test_probabilities_have_a_column_for_every_class(rng):
 def test_bad_input(rng):
     X, y = clustered(rng, 30)
     index = NeighborIndex(Counting())
-    with pytest.raises(ProximityError, match="needs a local method, which has n_neighbors"):
+    with pytest.raises(ProximityError, match="needs a local method with the parameter n_neighbors"):
         OnNeighbors(NearestCentroid(), index).fit(X, y)
-    with pytest.raises(ProximityError, match="pynndescent' serves Minkowski"):
+    with pytest.raises(ProximityError, match="pynndescent' needs Minkowski"):
         NeighborIndex(Counting(), method="pynndescent").fit(X)
     with pytest.raises(ProximityError, match="n_neighbors must be an integer of at least 1"):
         index.fit(X).kneighbors(X, 0)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from similis._utils.files import readable_or_error, short_path
+from similis._utils.files import parse_errors, short_path
 from similis.datasets._shipped import CATALOG, load_promoters, load_sonar, load_votes, pack
 from similis.exceptions import DataNotFoundError, ProximityError
 
@@ -71,7 +71,7 @@ def load_benchmark(name: str, *, data_home: str | os.PathLike[str] | None = None
         bunch = getattr(datasets, f"load_{name}")()
     else:
         path = _find(name, data_home)
-        with readable_or_error(short_path(path), "copy of this data set"):
+        with parse_errors(short_path(path), "copy of this data set"):
             bunch = _FILES[name][2](path)
         n = len(next(bunch[part] for part in ("proximity", "data", "graphs") if part in bunch))
         if n != info.n:

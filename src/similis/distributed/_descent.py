@@ -1,8 +1,8 @@
-"""Neighbours of many objects under any measure, from a small share of the pairs.
+"""Approximate nearest neighbors under any measure, from a small fraction of the pairs (NN-descent).
 
-A forest of pivots gives each object its first neighbours: a node draws two of its objects, and every object goes with
-the one it is more like, until few are together; these are all compared. Then neighbours of neighbours are introduced
-to each other until hardly any list changes. Only proximities of index pairs are asked for, and they are counted.
+Pivot trees give each object its first neighbors: a node draws two of its objects as pivots and divides the others by
+the nearer pivot, until few objects are left; all pairs of such a leaf are compared. Then the neighbors of each object
+are compared with each other, round after round, until few lists change. Only proximities of index pairs are needed.
 
 References
 ----------
@@ -24,13 +24,13 @@ from similis import _kernels
 __all__ = ["Lists", "PivotTree", "descend", "grow_tree", "search"]
 
 Pairs = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[Any]]  # scores of pairs, larger is nearer
-_CHUNK = 2**13  # objects whose introductions are measured at a time
+_CHUNK = 2**13  # objects whose candidate pairs are measured at a time
 _DEEPEST = 60
 
 
 @dataclass
 class Lists:
-    """The best K found so far for each of m objects, the best first."""
+    """Best K neighbors found so far of each of m objects, the best first."""
 
     indices: NDArray[np.int32]
     best: NDArray[np.float32]
@@ -38,11 +38,11 @@ class Lists:
 
     @classmethod
     def empty(cls, m: int, K: int) -> Lists:
-        """Nothing found."""
+        """Lists without entries."""
         return cls(np.full((m, K), -1, np.int32), np.full((m, K), -np.inf, np.float32), np.zeros((m, K), bool))
 
     def push(self, rows: NDArray[Any], columns: NDArray[Any], scores: NDArray[Any]) -> int:
-        """Let columns join the lists of rows where they are better; how many did."""
+        """Insert columns into the lists of rows if they are better; return the number of insertions."""
         r, c = (np.ascontiguousarray(a, dtype=np.int32) for a in (rows, columns))
         s = np.ascontiguousarray(scores, dtype=np.float32)
         return int(_kernels.push_pairs(r, c, s, self.indices, self.best, self.fresh))
@@ -50,7 +50,7 @@ class Lists:
 
 @dataclass
 class PivotTree:
-    """Inner nodes with two pivots and two children; leaf -1 - c is objects ``order[start[c]:start[c + 1]]``."""
+    """Tree of inner nodes with two pivots and two children; leaf -1 - c holds ``order[start[c]:start[c + 1]]``."""
 
     pivots: NDArray[np.intp]
     children: NDArray[np.intp]
@@ -58,7 +58,7 @@ class PivotTree:
     start: NDArray[np.intp]
 
     def leaf_pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """All pairs that are together in a leaf."""
+        """All pairs of objects in the same leaf."""
         leaf = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
         found = []
         for step in range(1, int(np.diff(self.start).max(initial=1))):
@@ -69,7 +69,7 @@ class PivotTree:
         return left, right
 
     def route(self, m: int, pairs: Pairs) -> NDArray[np.intp]:
-        """The leaf that each of m new objects comes to."""
+        """Leaf of each of m new objects."""
         node = np.zeros(m, np.intp) if len(self.pivots) else np.full(m, -1)
         while (node >= 0).any():
             here = np.flatnonzero(node >= 0)
@@ -80,7 +80,7 @@ class PivotTree:
 
 
 def grow_tree(n: int, pairs: Pairs, leaf_size: int, rng: np.random.RandomState) -> PivotTree:
-    """Part n objects by pairs of pivots until at most `leaf_size` are together; ties are parted at random."""
+    """Divide n objects by pairs of pivots until a leaf has at most `leaf_size`; ties are divided at random."""
     pivots: list[NDArray[np.intp]] = []
     children: list[list[int]] = []
     leaves: list[NDArray[np.intp]] = []
@@ -96,18 +96,18 @@ def grow_tree(n: int, pairs: Pairs, leaf_size: int, rng: np.random.RandomState) 
             break
         drawn = np.array([objects[rng.choice(len(objects), 2, replace=False)] for objects, _, _ in inner])
         node = np.repeat(np.arange(len(inner)), [len(objects) for objects, _, _ in inner])
-        everyone = np.concatenate([objects for objects, _, _ in inner])
-        a, b = pairs(everyone, drawn[node, 0]), pairs(everyone, drawn[node, 1])
-        second = (b > a) | ((b == a) & (rng.random_sample(len(everyone)) < 0.5))
+        members = np.concatenate([objects for objects, _, _ in inner])
+        a, b = pairs(members, drawn[node, 0]), pairs(members, drawn[node, 1])
+        second = (b > a) | ((b == a) & (rng.random_sample(len(members)) < 0.5))
         groups, at = [], 0
         for t, (objects, parent, side) in enumerate(inner):
-            goes = second[at : at + len(objects)]
+            to_second = second[at : at + len(objects)]
             at += len(objects)
             if parent >= 0:
                 children[parent][side] = n_nodes
             pivots.append(drawn[t])
             children.append([0, 0])
-            groups += [(objects[~goes], n_nodes, 0), (objects[goes], n_nodes, 1)]
+            groups += [(objects[~to_second], n_nodes, 0), (objects[to_second], n_nodes, 1)]
             n_nodes += 1
     start = np.concatenate([[0], np.cumsum([len(leaf) for leaf in leaves])])
     inner_nodes = [np.array(part, np.intp).reshape(-1, 2) for part in (pivots, children)]
@@ -117,9 +117,9 @@ def grow_tree(n: int, pairs: Pairs, leaf_size: int, rng: np.random.RandomState) 
 def descend(
     lists: Lists, both: Callable[[Any, Any], Any], *, max_iter: int, tol: float, rng: np.random.RandomState
 ) -> int:
-    """Introduce neighbours of neighbours until fewer than the share `tol` of all places change; rounds made.
+    """Compare neighbors of neighbors until fewer than the fraction `tol` of all entries change; return the rounds.
 
-    ``both(i, j)`` gives the scores of j for i and of i for j.
+    ``both(i, j)`` returns the scores of j for i and of i for j.
     """
     n, K = lists.indices.shape
     c = min(K, 10)
@@ -127,23 +127,23 @@ def descend(
         new, old = np.full((n, c), -1, np.int32), np.full((n, c), -1, np.int32)
         draws = rng.random_sample((n, K, 2)).astype(np.float32)
         _kernels.sample_candidates(lists.indices, lists.fresh, draws, new, old, np.zeros((n, 2), np.int32))
-        room = min(n, _CHUNK) * 2 * c * c
-        left, right = np.empty(room, np.int32), np.empty(room, np.int32)
-        joined = 0
+        most_pairs = min(n, _CHUNK) * 2 * c * c
+        left, right = np.empty(most_pairs, np.int32), np.empty(most_pairs, np.int32)
+        n_changed = 0
         for first in range(0, n, _CHUNK):
             m = _kernels.candidate_pairs(new, old, first, min(first + _CHUNK, n), lists.indices, left, right)
             key = np.sort(left[:m].astype(np.int64) * n + right[:m])  # np.unique hashes, which takes ten times as long
             key = key[np.r_[True, key[1:] != key[:-1]]] if m else key
             i, j = key // n, key % n
             there, back = both(i, j)
-            joined += lists.push(i, j, there) + lists.push(j, i, back)
-        if joined <= tol * n * K:
+            n_changed += lists.push(i, j, there) + lists.push(j, i, back)
+        if n_changed <= tol * n * K:
             return rounds
     return max_iter
 
 
 def search(pool: Lists, near: NDArray[np.int32], pairs: Pairs, *, max_rounds: int) -> None:
-    """Walk the graph `near` from each pool's entries: look at the neighbours of the best not yet looked at."""
+    """Walk the graph `near` from each pool's entries: visit the neighbors of the best entry not yet visited."""
     for _ in range(max_rounds):
         waiting = pool.fresh & (pool.indices >= 0)
         rows = np.flatnonzero(waiting.any(axis=1))

@@ -149,7 +149,7 @@ class BlockFile:
         if error.errno not in _DISK_FULL:
             return error
         return ProximityError(
-            f"There is no room for {short_path(self.path)}: {what}. Free some, name another disk, or halve it with "
+            f"Not enough disk space for {short_path(self.path)}: {what}. Free some, use another disk, or halve it with "
             "dtype float32; then run again."
         )
 

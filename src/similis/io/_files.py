@@ -51,37 +51,36 @@ def read_proximity(
     delimiter: str | None = None,
     max_bytes: int = 2**31,
 ) -> Proximity:
-    """Read a matrix of proximities, with its ids, kind and labels.
+    """Read a proximity matrix, with its ids, kind and labels.
 
     Parameters
     ----------
     path : str or path-like
-        The format follows from the ending. ``.npz``: our own, or any archive with one matrix in it. ``.npy``: a
+        The ending names the format. ``.npz``: written by similis, or any archive with one matrix in it. ``.npy``: a
         matrix, with ids, kind and labels in a ``.npy.json`` file beside it, if there is one. ``.zarr``: a store of one
-        array. ``.csv``, ``.tsv``,
-        ``.txt``, also gzipped: ids in the first row and the first column, or a bare table of numbers whose first
-        cell is not empty. ``.parquet``: one column per object, row ids in a column of text.
+        array. ``.csv``, ``.tsv``, ``.txt``, also gzipped: ids in the first row and the first column, or a bare table
+        of numbers whose first cell is not empty. ``.parquet``: one column per object, row ids in a column of text.
     labels : str, path-like or array-like of shape (m,), optional
-        A file of labels, or the labels. A file holds lines ``id,label``, matched by id, or one label a line in the
-        order of the rows; a header is optional. Labels spelled as integers become integers. By default those
+        A file of labels, or the labels. A file holds lines ``id,label``, matched by id, or one label per line in
+        the order of the rows; a header is optional. Labels spelled as integers become integers. By default those
         stored with the matrix; for text files those in ``<name>.labels.csv`` beside it, if there is one.
     kind : {"similarity", "dissimilarity"}, optional
-        What the numbers are, where the file does not say. It must not contradict the file.
+        Kind of the values, if the file does not name it. It must not contradict the file.
     square : bool, default=True
         Whether rows and columns must be the same objects in the same order, as in a training matrix. False reads
         blocks of new rows x training columns too.
     mmap : bool, default=False
-        Leave the values of an npy file or a zarr store on disk and read what is used. They are not looked through for
-        infinities.
+        Leave the values of an npy file or a zarr store on disk and read them where they are used. They are not checked
+        for infinities.
     dtype : dtype, optional
         float32 or float64. By default that of the file; float64 for text. A memory map keeps the file's.
     key : str, optional
-        Which array of an npz file is the matrix.
+        Name of the array of an npz file that is the matrix.
     delimiter : str, optional
-        What stands between the cells of a text file. By default a comma, or a tab or semicolon if the first line
-        has no comma.
+        Character between the cells of a text file. By default a comma, or a tab or semicolon if the first line has no
+        comma.
     max_bytes : int, default=2**31
-        How much a compressed file may unpack to. Uncompressed data are bounded by the file itself.
+        Largest size that a compressed file may unpack to.
 
     Returns
     -------
@@ -92,16 +91,16 @@ def read_proximity(
     Raises
     ------
     ProximityError
-        If the file breaks a rule: one sentence that names file and line, cell, array or id.
+        If the file is malformed; the message names file and line, cell, array or id.
     FileNotFoundError
         If there is no such file.
     ImportError
-        If parquet or zarr is asked for and pyarrow or zarr is not installed.
+        If the file is parquet or zarr and pyarrow or zarr is not installed.
 
     Notes
     -----
-    Nothing in a file is ever executed: pickled objects are refused, sizes are compared with what the file declares
-    before memory is taken.
+    Nothing in a file is ever executed: pickled objects are rejected. Declared sizes are checked before memory is
+    allocated.
 
     Examples
     --------
@@ -117,7 +116,7 @@ def read_proximity(
     _check_options(kind, dtype if not mmap else None, delimiter)
     if mmap and form not in ("npy", "zarr"):
         raise ProximityError(
-            f"{short_path(path)}: only npy files and zarr stores can stay on disk. Write it as one, or use mmap=False."
+            f"{short_path(path)}: only npy files and zarr stores can stay on disk. Convert it, or use mmap=False."
         )
     if form == "npz":
         P = read_npz(path, square=square, key=key, max_bytes=max_bytes)
@@ -148,12 +147,12 @@ def read_proximity(
 
 
 def file_format(path: Path) -> str:
-    """The format that a file's ending names.
+    """Return the format that a file's ending names.
 
     Parameters
     ----------
     path : Path
-        Need not exist.
+        The file, which need not exist.
 
     Returns
     -------
@@ -204,7 +203,7 @@ def write_proximity(
     kind: Kind | None = None,
     labels: ArrayLike | None = None,
 ) -> None:
-    """Write a matrix of proximities, with its ids, kind and labels.
+    """Write a proximity matrix, with its ids, kind and labels.
 
     Parameters
     ----------
@@ -213,23 +212,23 @@ def write_proximity(
         ``.zarr``, a folder of uncompressed chunks; ``.csv``, ``.tsv``, also with ``.gz``, with labels in
         ``<name>.labels.csv`` beside it; ``.parquet``.
     proximity : Proximity, frame or array-like of shape (m, n)
-        What to write. A pandas or polars frame brings its ids.
+        The matrix. A pandas or polars frame brings its ids.
     ids : sequence, optional
-        One name per row, and per column of a square matrix, instead of those that `proximity` has.
+        One name per row, and per column of a square matrix, in place of those of `proximity`.
     kind : {"similarity", "dissimilarity"}, optional
-        What the numbers are, instead of what `proximity` says.
+        Kind of the values, in place of that of `proximity`.
     labels : array-like of shape (m,), optional
-        One class label per row, instead of those that `proximity` has.
+        One class label per row, in place of those of `proximity`.
 
     Raises
     ------
     ProximityError
-        If the matrix cannot be written so that it reads back as it is.
+        If the format cannot hold the matrix.
 
     Notes
     -----
-    The bytes go to a temporary name in the same directory and are renamed once they are on disk: whatever happens, a
-    reader finds the old file or the new one. A text file without ids is a bare table and does not remember its kind.
+    The file is written under a temporary name in the same directory and renamed when it is complete: a reader finds
+    the old file or the new one. A text file without ids is a bare table and does not store its kind.
 
     Examples
     --------
@@ -262,16 +261,16 @@ def write_proximity(
 
 
 def _write_text(path: Path, P: Proximity, files: ExitStack) -> None:
-    """The matrix, packed if its name says so, and its labels beside it."""
+    """Write the matrix, compressed if its name ends in .gz, and its labels beside it."""
     beside = labels_beside(path)
     if P.labels is not None:
         write_labels(files.enter_context(atomic_write(beside)), P)
     elif beside.exists():
         raise ProximityError(
-            f"{short_path(beside)} exists and would be read as the labels of this matrix; remove it, or give labels."
+            f"{short_path(beside)} exists and would be read as the labels of this matrix; remove it, or pass labels."
         )
     file: Any = files.enter_context(atomic_write(path))
-    # Between the two renames a reader may find a matrix without labels, never one with those of another.
+    # Between the two renames a reader may find a matrix without labels, never one with the labels of another.
     files.push(lambda failed, *_: None if failed else beside.unlink(missing_ok=True))
     if path.suffix.lower() == ".gz":
         file = files.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0))

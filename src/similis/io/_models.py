@@ -75,22 +75,22 @@ _FORBIDDEN = {
 
 
 def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> None:
-    """Save a model so that :func:`load` gives it back.
+    """Save a model to a file for :func:`load`.
 
     Parameters
     ----------
     model : estimator
         Any estimator, measure or pipeline of similis and scikit-learn, fitted or not.
     path : str or path-like
-        Where to write; ``.skops`` is the usual ending. The file appears whole or not at all.
+        File to write; ``.skops`` is the usual ending. It is replaced atomically.
     trusted : sequence of types, default=()
         Classes of your own that the model holds. The same must be given to :func:`load`.
 
     Raises
     ------
     ValueError
-        If the model holds something that :func:`load` would refuse: a function (files never bring back functions, so
-        ``FromFunction(f)`` cannot be saved), a decision tree, a class that is not on the list.
+        If the model holds something that :func:`load` rejects: a function (functions are never loaded from files, so
+        ``FromFunction(f)`` cannot be saved), a decision tree, a class that is not trusted.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[type] = 
     what = type(model).__name__
     try:
         data = skops.io.dumps(model)
-    except Exception as error:  # skops meets whatever the object's own state methods raise
+    except Exception as error:  # the object's own state methods may raise anything
         raise ValueError(f"This {what} cannot be saved: {_reason(error)}.") from None
     _audit(io.BytesIO(data), f"This {what} cannot be saved: it", trusted)
     with atomic_write(path) as file:
@@ -116,7 +116,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[type] = 
 
 
 def load(path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> Any:
-    """Load a model that :func:`save` wrote.
+    """Load a model written by :func:`save`.
 
     Parameters
     ----------
@@ -133,14 +133,14 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> Any:
     Raises
     ------
     ValueError
-        If the file is anything else: a pickle, a damaged file, a model with foreign types or functions.
+        If the file is not a model file, is damaged, or holds types or functions that are not trusted.
     FileNotFoundError
         If there is no such file.
 
     Notes
     -----
-    Nothing in the file is executed. What it says is believed, though: a file made by someone who means harm can hold
-    numbers that make predictions wrong.
+    Nothing in the file is executed. Its numbers are not verified, though: a malicious file can hold numbers that make
+    predictions wrong.
     """
     import skops.io
 
@@ -151,12 +151,12 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> Any:
         file.seek(0)
         try:
             return skops.io.load(file, trusted=names)
-        except Exception as error:  # every damaged or hostile file ends here, whatever it made a parser do
+        except Exception as error:  # a damaged or malicious file may make the parser raise anything
             raise ValueError(f"{where} cannot be loaded: {_reason(error)}.") from None
 
 
 def _audit(file: IO[bytes], where: str, trusted: Sequence[type]) -> list[str]:
-    """Check a model file without building anything; return the names of the types that skops shall trust too."""
+    """Check a model file without building anything; return the names of the types that skops must trust too."""
     import skops.io
 
     _check_own_types(trusted)
@@ -170,26 +170,28 @@ def _audit(file: IO[bytes], where: str, trusted: Sequence[type]) -> list[str]:
             what = _FORBIDDEN.get(str(loader), "something unknown")
             raise ValueError(f"{where} holds {what}, which is never loaded from a file.")
         if loader == "DictNode" and not _keeps_keys(node):
-            raise ValueError(f"{where} holds a dictionary whose keys are neither text nor numbers; files lose them.")
+            raise ValueError(
+                f"{where} holds a dictionary whose keys are neither text nor numbers; files do not preserve them."
+            )
         if loader == "FunctionNode":
             functions.add(name)
         elif name in own or name in _OTHER_CLASSES or _is_ours(name):
             names.add(name)
     names |= functions & _scoring_functions() if functions else set()
-    with _readable(where):
+    with _parse_errors(where):
         foreign = sorted(set(skops.io.get_untrusted_types(file=file)) - names)  # type: ignore[arg-type]
     for name in foreign:
         if name in functions:
-            raise ValueError(f"{where} holds the function {name[-80:]!r}, and files never bring back functions.")
+            raise ValueError(f"{where} holds the function {name[-80:]!r}, and functions are never loaded from files.")
         raise ValueError(
-            f"{where} holds {name[-80:]!r}, which is not on the list of classes that files may bring back. If it is "
-            "yours, and you trust the file, give the class as trusted=[...]."
+            f"{where} holds {name[-80:]!r}, which is not on the list of trusted classes. If it is your own class, and "
+            "you trust the file, give it as trusted=[...]."
         )
     return sorted(names)
 
 
 def _scoring_functions() -> set[str]:
-    """The one sort of function that is let in: those behind scikit-learn's own named scores."""
+    """Functions that are allowed: those behind scikit-learn's own named scores."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
     functions = [get_scorer(name)._score_func for name in get_scorer_names()]
@@ -203,23 +205,23 @@ def _check_own_types(trusted: Sequence[type]) -> None:
 
 
 def _check_archive(file: IO[bytes], where: str) -> None:
-    """Nothing packed: what is in the file takes as much memory as it takes on disk."""
+    """Reject a compressed archive, so that its contents take no more memory than the file takes on disk."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     if file.read(1) == b"\x80":
         raise ValueError(f"{where} looks like a pickle, which is never loaded; save the model with similis.save.")
-    with _readable(where), zipfile.ZipFile(file) as archive:
+    with _parse_errors(where), zipfile.ZipFile(file) as archive:
         members = archive.infolist()
     if any(info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size for info in members):
         raise ValueError(f"{where} is compressed, and models are saved uncompressed; save the model with similis.save.")
     if sum(info.file_size for info in members) > size:
         raise ValueError(f"{where} is not a model file: it declares more bytes than it has.")
-    with _readable(where), zipfile.ZipFile(file) as archive:
+    with _parse_errors(where), zipfile.ZipFile(file) as archive:
         _check_arrays(archive, where)
 
 
 def _check_arrays(archive: zipfile.ZipFile, where: str) -> None:
-    """No array declares more than it has, and no sparse matrix, which is an archive of its own, unpacks to too much."""
+    """Reject arrays that declare more than they hold, and sparse matrices (archives too) that unpack to too much."""
     for info in archive.infolist():
         with archive.open(info) as file:
             if info.filename.endswith(".npy"):
@@ -232,12 +234,12 @@ def _check_arrays(archive: zipfile.ZipFile, where: str) -> None:
 
 
 def _schema(file: IO[bytes], where: str) -> Any:
-    with _readable(where), zipfile.ZipFile(file) as archive:
+    with _parse_errors(where), zipfile.ZipFile(file) as archive:
         return json.loads(archive.read("schema.json"))
 
 
 def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
-    """Every node of a description, at whatever depth and under whatever key."""
+    """Yield every node of a description, at any depth and under any key."""
     waiting = [schema]
     while waiting:
         value = waiting.pop()
@@ -250,7 +252,7 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 def _keeps_keys(node: dict[str, Any]) -> bool:
-    """Whether the keys of a dictionary come back from text as they were: no booleans, no 1 beside "1"."""
+    """Tell whether the keys of a dictionary survive conversion to text: no booleans, no 1 together with "1"."""
     try:
         types = node["key_types"]["content"]
         names = {f"{key['__module__']}.{key['__class__']}" for key in types}
@@ -261,7 +263,7 @@ def _keeps_keys(node: dict[str, Any]) -> bool:
 
 
 def _is_ours(name: str) -> bool:
-    """Tell whether this is a public class of similis, or a private one marked as storable."""
+    """Tell whether a name is that of a public class of similis, or of a private one marked as storable."""
     package = name.split(".")[1] if name.startswith("similis.") else ""
     if package not in {*similis._MODULES, *similis._PACKAGES}:
         return False
@@ -286,15 +288,15 @@ def _with_current_names(file: IO[bytes], where: str) -> IO[bytes]:
     if not moved:
         return file
     copy = io.BytesIO()
-    with _readable(where), zipfile.ZipFile(file) as old, zipfile.ZipFile(copy, "w", zipfile.ZIP_STORED) as new:
+    with _parse_errors(where), zipfile.ZipFile(file) as old, zipfile.ZipFile(copy, "w", zipfile.ZIP_STORED) as new:
         for info in old.infolist():
             new.writestr(info.filename, json.dumps(schema) if info.filename == "schema.json" else old.read(info))
     return copy
 
 
 @contextmanager
-def _readable(where: str) -> Iterator[None]:
-    """One sentence for whatever a damaged or hostile file makes a parser raise."""
+def _parse_errors(where: str) -> Iterator[None]:
+    """Turn every exception of a parser into one error message."""
     try:
         yield
     except Exception as error:
@@ -302,7 +304,7 @@ def _readable(where: str) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """The first words of somebody else's message."""
+    """First words of an exception's message."""
     return " ".join(str(error).split())[:100].rstrip(".") or type(error).__name__
 
 

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from similis._utils.files import readable_or_error, short_path
+from similis._utils.files import parse_errors, short_path
 from similis.exceptions import ProximityError
 from similis.io._numpy import card, parts_of_card
 from similis.io._proximity import Proximity, proximity_in_file, quote_short
@@ -23,7 +23,7 @@ def read_parquet(path: Path, *, square: bool, max_bytes: int) -> Proximity:
     """Read our own parquet files, and others' whose columns are numbers but for one of ids."""
     pa, pq = _pyarrow(path)
     where = short_path(path)
-    with readable_or_error(where, "parquet file"), open(path, "rb") as file:
+    with parse_errors(where, "parquet file"), open(path, "rb") as file:
         parquet = pq.ParquetFile(file)
         _check_size(parquet.metadata, os.path.getsize(path), where, max_bytes)
         schema = parquet.schema_arrow

@@ -46,10 +46,10 @@ def read_csv(path: Path, *, square: bool, delimiter: str | None, max_bytes: int)
 
 
 def write_csv(file: IO[bytes], P: Proximity, *, delimiter: str) -> None:
-    """Write a matrix as text that reads back to the same numbers."""
+    """Write a matrix as text that reads back to the same values."""
     if P.values.ndim != 2:
         raise ProximityError(f"A text file holds one matrix. Got a stack of shape {P.shape}; write it as npz or npy.")
-    spell = repr if P.values.dtype.itemsize > 4 else "{:.9g}".format  # the digits that tell neighbours apart
+    spell = repr if P.values.dtype.itemsize > 4 else "{:.9g}".format  # as many digits as float32 needs
     columns = P.columns
     if (P.ids is None) != (columns is None):
         raise ProximityError("A text file has ids for both its rows and its columns, or for neither. Got only one.")
@@ -61,7 +61,7 @@ def write_csv(file: IO[bytes], P: Proximity, *, delimiter: str) -> None:
 
 
 def quote(text: str) -> str:
-    """A cell that holds this text and nothing else, whatever characters are in it."""
+    """Quote a cell so that every text reads back unchanged."""
     return '"' + text.replace('"', '""') + '"'
 
 
@@ -97,7 +97,7 @@ def read_rows(path: Path, *, delimiter: str | None, max_bytes: int) -> Iterator[
 
 
 class _Body:
-    """The rows below the header: first cells as text, the others as numbers."""
+    """Rows below the header: the first cells as text, the others as numbers."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -107,7 +107,7 @@ class _Body:
         self.width = -1
 
     def add(self, line: int, cells: list[str], *, skip: int) -> None:
-        """Take one line; `skip` cells in front are ids."""
+        """Add one line; the first `skip` cells are ids."""
         if self.width < 0:
             self.width = len(cells)
         elif len(cells) != self.width:
@@ -120,7 +120,7 @@ class _Body:
         self.rows.append(_numbers(cells[skip:], self.path, line, skip))
 
     def matrix(self, first_column: bool = False) -> NDArray[np.float64]:
-        """The numbers; `first_column` says that what was kept as names are numbers too."""
+        """Return the numbers; with `first_column` the cells kept as names are numbers too."""
         A = np.stack(self.rows)
         if first_column:
             column = [_numbers([name], self.path, line, 0) for name, line in zip(self.names, self.lines)]
@@ -150,7 +150,7 @@ def _with_ids(path: Path, header: tuple[int, list[str]], body: _Body, square: bo
 
 
 def _numbers(cells: list[str], path: Path, line: int, skip: int) -> NDArray[np.float64]:
-    """Parse one line of numbers, fast when all is well."""
+    """Parse one line of numbers; slow only for a line with a bad cell."""
     try:
         row = np.array(list(map(float, cells)))
     except ValueError:
@@ -158,7 +158,7 @@ def _numbers(cells: list[str], path: Path, line: int, skip: int) -> NDArray[np.f
             row = np.array([float(_UNKNOWN.get(cell, cell)) for cell in cells])
         except ValueError:
             row = np.array([_number(cell, path, line, skip + j) for j, cell in enumerate(cells)])
-    # float() also reads 1_000 and digits of other scripts, which no one else's reader does; and infinity
+    # float() also accepts 1_000, digits of other scripts, and infinity, which csv readers do not
     text = " ".join(cells)
     if "_" in text or not text.isascii() or "i" in text or "I" in text:
         for j, cell in enumerate(cells):
@@ -170,13 +170,13 @@ def _numbers(cells: list[str], path: Path, line: int, skip: int) -> NDArray[np.f
 
 
 def _number(cell: str, path: Path, line: int, j: int) -> float:
-    """Parse one cell, or say what is wrong with it."""
+    """Parse one cell, or raise an error that names it."""
     text = cell.strip()
     if text.lower() in MISSING:
         return np.nan
     if text.lower().lstrip("+-") in _INFINITE:
         raise ProximityError(
-            f"{_cell(path, line, j)}: infinity is not a proximity; leave the cell empty if it is unknown."
+            f"{_cell(path, line, j)}: infinity is not a proximity; leave the cell empty if it is missing."
         )
     try:
         if "_" in text or not text.isascii():
@@ -186,7 +186,7 @@ def _number(cell: str, path: Path, line: int, j: int) -> float:
         comma = " Decimal commas are not read." if "," in text else ""
         raise ProximityError(
             f"{_cell(path, line, j)}: {quote_short(cell)} is not a number.{comma} "
-            "Leave the cell empty if it is unknown."
+            "Leave the cell empty if it is missing."
         ) from None
 
 
@@ -206,7 +206,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _is_bare(cells: list[str]) -> bool:
-    """Whether the first line is already numbers: all of them are, and the corner is not empty."""
+    """Tell whether the first line holds numbers only, with a non-empty corner."""
     return bool(cells[0].strip()) and all(map(_is_number, cells))
 
 
@@ -223,7 +223,7 @@ def _chain(head: str, rest: IO[str]) -> Iterator[str]:
 
 
 class _Limited(io.RawIOBase):
-    """A decompressed stream that refuses to unpack to more than `limit` bytes."""
+    """Decompressed stream that raises after `limit` bytes."""
 
     def __init__(self, source: gzip.GzipFile, limit: int, where: str) -> None:
         self.source, self.left, self.limit, self.where = source, limit, limit, where
@@ -251,20 +251,20 @@ _HEADERS = LABEL_HEADERS | {"group", "groups"}
 def read_labels(
     path: Path, ids: Sequence[str] | None, n: int, *, max_bytes: int = 2**31, what: str = "label"
 ) -> NDArray[Any]:
-    """Read the labels, or another word per object, of `n` objects, in the order of `ids` where there are any.
+    """Read one label per object, in the order of `ids` if they are given.
 
     Parameters
     ----------
     path : Path
-        A text file: a label a line, or ``id,label``; a header is recognised.
+        A text file: one label per line, or ``id,label``; a header is recognized.
     ids : sequence of str or None
-        Objects in the order wanted.
+        Ids of the objects, in the order of the result.
     n : int
         Number of objects.
     max_bytes : int, default=2**31
-        A larger file is refused.
+        Largest size of the unpacked file.
     what : str, default="label"
-        What the words are called in messages.
+        Name of the values in messages, for example "group".
 
     Returns
     -------
@@ -282,7 +282,7 @@ def read_labels(
                 f"{where}, line {line}: every line must be a {what}, or an id and a {what}. Got {len(cells)} cells."
             )
         if not cells[-1].strip():
-            raise ProximityError(f"{where}, line {line}: there is no {what}. Give one, or leave the object out.")
+            raise ProximityError(f"{where}, line {line}: the {what} is missing. Give one, or leave the object out.")
     if width == 2 and ids is not None:
         return decode_labels(_by_id(rows, ids, where, what))
     if len(rows) != n:
@@ -291,7 +291,7 @@ def read_labels(
 
 
 def write_labels(file: IO[bytes], P: Proximity) -> None:
-    """Write ``id,label`` lines, or labels alone where there are no ids."""
+    """Write ``id,label`` lines, or labels alone if there are no ids."""
     assert P.labels is not None
     labels = [quote(str(label)) for label in P.labels.tolist()]
     lines = ["label", *labels] if P.ids is None else ["id,label", *map(",".join, zip(map(quote, P.ids), labels))]
@@ -299,7 +299,7 @@ def write_labels(file: IO[bytes], P: Proximity) -> None:
 
 
 def labels_beside(path: Path) -> Path:
-    """Where the labels of a text file of proximities are: ``votes.csv`` has ``votes.labels.csv``."""
+    """Path of the labels that belong to a text file: ``votes.labels.csv`` for ``votes.csv``."""
     stem = path.name
     for suffix in _TEXT_SUFFIXES:
         stem = stem.removesuffix(suffix)
@@ -307,7 +307,7 @@ def labels_beside(path: Path) -> Path:
 
 
 def decode_labels(labels: list[str]) -> NDArray[Any]:
-    """Integers or booleans where every label is spelled like one, else text."""
+    """Convert labels to integers or booleans if all are spelled like one; else keep text."""
     if set(labels) <= {"True", "False"}:
         return np.array([label == "True" for label in labels])
     if all(len(label) <= 20 and label.lstrip("-").isdecimal() and label.isascii() for label in labels):
@@ -323,7 +323,7 @@ def _is_header(cells: list[str]) -> bool:
 
 
 def _by_id(rows: list[tuple[int, list[str]]], ids: Sequence[str], where: str, what: str) -> list[str]:
-    """Words in the order of `ids`; every id once, no other."""
+    """Values in the order of `ids`; every id must appear once, and no other."""
     known, found = set(ids), dict[str, str]()
     for line, (name, label) in rows:
         if name in found:

@@ -1,4 +1,4 @@
-"""A study's table as plain text."""
+"""Table of a study as plain text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["cells", "columns", "table_text"]
 
 
 def columns(result: StudyResult) -> list[str]:
-    """Heads of the columns of :func:`cells`."""
+    """Headings of the columns of :func:`cells`."""
     heads = ["method", "error %", "(sd)", "rank", "p (Holm)", "balanced %", "log loss"]
     if result.costs is not None:
         heads.append("cost")
@@ -20,7 +20,7 @@ def columns(result: StudyResult) -> list[str]:
 
 
 def cells(result: StudyResult, row: Row) -> list[str]:
-    """A row as text: one cell for each column."""
+    """Convert a row to text: one cell per column."""
     note = row.reason or row.conversion
     if row.status != "ok":
         note = f"{row.status}: {note}" if note else row.status
@@ -41,7 +41,7 @@ def cells(result: StudyResult, row: Row) -> list[str]:
 
 
 def table_text(result: StudyResult) -> str:
-    """Table and verdict in plain text; a star marks the papers' bold face."""
+    """Table and recommendation as plain text; a star marks the papers' bold face."""
     table = result.table()
     body = [[("* " if row.bold else "  ") + (line := cells(result, row))[0], *line[1:]] for row in table]
     heads = columns(result)

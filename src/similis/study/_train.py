@@ -8,7 +8,7 @@ from typing import Any
 from similis._utils.environment import versions
 from similis.base import Kind
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
-from similis.study._entry import plain
+from similis.study._entry import to_json
 from similis.study._methods import describe
 from similis.study._result import StudyResult
 from similis.study._run import Study
@@ -91,10 +91,10 @@ def train_model(
     model.fit(S, y, **({"groups": groups} if groups is not None and hasattr(model, "param_grid") else {}))
     card = ModelCard(
         method=name,
-        params={key: plain(value) for key, value in getattr(model, "best_params_", {}).items()},
+        params={key: to_json(value) for key, value in getattr(model, "best_params_", {}).items()},
         reads="proximities" if measure is None else "objects",
         kind=result.kind,
-        classes=plain(result.classes),
+        classes=to_json(result.classes),
         n=len(result.codes),
         ids=None if result.ids is None else list(result.ids),
         columns=None if columns is None else [str(column) for column in columns],
