@@ -210,7 +210,7 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
     priors : None, "laplace" or array-like of shape (G,)
         Training frequencies, the same with one added to each count, or given probabilities.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimises its expectation.
+        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
 
     Attributes
     ----------
@@ -227,7 +227,7 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
     means_ : ndarray of shape (G, d)
         Class means of the numeric columns.
     covariances_ : ndarray of shape (G, d, d)
-        Their regularised covariances; given the statistics, unless `independent`.
+        Their regularized covariances; given the statistics, unless `independent`.
     priors_ : ndarray of shape (G,)
         Class priors.
     n_features_in_ : int

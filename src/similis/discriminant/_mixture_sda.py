@@ -34,7 +34,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
 
         P(s(x, mu_h1), .., s(x, mu_hc) | g) = sum_l w_ghl gamma_ghl exp(lambda_ghl s(x, mu_hl)),
 
-    fitted for each pair of classes by expectation maximisation.
+    fitted for each pair of classes by expectation maximization.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     init : {"uniform", "medoids"}, default="uniform"
         First responsibilities: all equal, or one for the nearest centroid.
     max_iter : int, default=30
-        Iterations of expectation maximisation for each pair of classes, at most.
+        Iterations of expectation maximization for each pair of classes, at most.
     tol : float, default=1e-6
         Stop when the log-likelihood rises by less than this fraction of itself.
     update_centroids : bool, default=False
@@ -61,7 +61,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     priors : None, "laplace" or array-like of shape (G,)
         Training frequencies, the same with one added to each count, or given probabilities.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimises its expectation.
+        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         What the matrix holds; it decides what the medoids are.
 
@@ -100,7 +100,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     -----
     Equal first responsibilities do not stay equal, because component l models its own statistic s(x, mu_hl). Initial
     medoids are distinct objects. "The log-likelihood" of figure 5.1 is that of the mixture; eq. (5.13) is the function
-    that one iteration maximises. On an interval the likelihood has no upper bound, as for Gaussian mixtures; a
+    that one iteration maximizes. On an interval the likelihood has no upper bound, as for Gaussian mixtures; a
     pseudocount gives it one.
 
     An empirical Omega of more than 2^21 values is represented by a share of them, see :class:`SDA`.
@@ -266,7 +266,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         return fits
 
     def _collect(self, fits):
-        """Arrays over (g, h, l) from the pieces, and a word if expectation maximisation has not come to its end."""
+        """Arrays over (g, h, l) from the pieces, and a word if expectation maximization has not come to its end."""
         G = len(self.classes_)
         c = max(len(centroids) for centroids, _ in fits)
         self.n_iter_ = max(len(fit["path"]) for _, pairs in fits for fit in pairs)
@@ -285,7 +285,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         self.keep_columns(np.where(self.centroids_ < 0, self.centroids_[:, :1], self.centroids_).ravel())
         if self.tol > 0 and not all(fit["ended"] for _, pairs in fits for fit in pairs):
             warnings.warn(
-                f"Expectation maximisation was stopped after max_iter={self.max_iter} iterations while the likelihood "
+                f"Expectation maximization was stopped after max_iter={self.max_iter} iterations while the likelihood "
                 "still rose. Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=3,

@@ -34,7 +34,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         P(T_m(x) = v | g) = gamma_gm exp(lambda_gm v),    E[T_m | g] = mean of T_m over the training objects of g,
 
     and an object is classified by Bayes' rule from the product over m. With the default statistics, the similarities
-    to the class centroids, it generalises nearest centroid as discriminant analysis generalises nearest mean.
+    to the class centroids, it generalizes nearest centroid as discriminant analysis generalizes nearest mean.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         A list joins them. A stack n x n x q of several proximities gives the statistics of each.
     centroid : {"max-sum", "popular"}, default="max-sum"
         The member with the largest total similarity to its class, eq. (2.10), or the one that is most often a nearest
-        neighbour, eq. (3.11).
+        neighbor, eq. (3.11).
     domain : {"empirical", "continuous"}, array-like or tuple (low, high), default="empirical"
         Omega: the distinct values of the training matrix (of a statistic that is no entry of the matrix, its own
         distinct training values); the interval from their minimum to their maximum; a given set of values; a given
@@ -63,7 +63,7 @@ class SDA(LogLimitMixin, BayesClassifier):
     priors : None, "laplace" or array-like of shape (G,)
         Training frequencies, the same with one added to each count, or given probabilities.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimises its expectation.
+        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         What the matrix holds; it decides what central and near mean.
 
@@ -93,14 +93,14 @@ class SDA(LogLimitMixin, BayesClassifier):
     See Also
     --------
     NearestNeighborSDA : The statistic "nearest".
-    LocalSDA : The same model in the neighbourhood of each object.
+    LocalSDA : The same model in the neighborhood of each object.
     MixtureSDA : Several centroids a class.
     SDADisplay : A picture of the fitted exponentials.
 
     Notes
     -----
     The centroid's similarity to itself is part of the means (sec. 3.1.1 of the paper counts it). In training, an
-    object is not its own nearest neighbour; a class of one object then has no nearest neighbour of its own, so
+    object is not its own nearest neighbor; a class of one object then has no nearest neighbor of its own, so
     nothing is known and its distribution is uniform.
 
     Point masses are the limit of one large exponent, the same for all (Omega scaled to width one): classes are

@@ -36,7 +36,7 @@ class MaxSim(ClassSimilarity):
 
     Notes
     -----
-    Sums favour large classes: balance them, or see :class:`SBC`.
+    Sums favor large classes: balance them, or see :class:`SBC`.
 
     References
     ----------

@@ -24,7 +24,7 @@ class SimilarityPerceptron(ClassSimilarity):
     max_iter : int, default=100
         Sweeps at most.
     average : bool, default=False
-        Use the weights averaged over all steps, which generalise better when the sweeps do not end.
+        Use the weights averaged over all steps, which generalize better when the sweeps do not end.
 
     Attributes
     ----------

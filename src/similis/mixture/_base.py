@@ -104,7 +104,7 @@ def estimate(clusters, codes, n_classes, shared, neighbors):
     shared : bool
         Whether one shape serves all classes.
     neighbors : callable
-        Gives, if it must, distances to nearest neighbours: a Clusters with an entry per class, and their mean square
+        Gives, if it must, distances to nearest neighbors: a Clusters with an entry per class, and their mean square
         across classes.
 
     Returns
@@ -126,7 +126,7 @@ def estimate(clusters, codes, n_classes, shared, neighbors):
 
 
 def _common(clusters, classes, neighbors):
-    """Shape and mean square of clusters: those of three objects or more, else of two, else nearest neighbours.
+    """Shape and mean square of clusters: those of three objects or more, else of two, else nearest neighbors.
 
     Clusters with a single distance each say nothing about a shape, and are taken for one. None where no distance is
     above zero.
@@ -189,9 +189,9 @@ def nearest_squares(D, *, among=None, positive=False):
 
 
 def neighbor_statistics(D, codes, n_classes):
-    """Squared distances to the nearest neighbour in the class, a cluster per class.
+    """Squared distances to the nearest neighbor in the class, a cluster per class.
 
-    Copies are left out: objects whose nearest neighbour is one, or where that leaves nothing, the copies alone. Only
+    Copies are left out: objects whose nearest neighbor is one, or where that leaves nothing, the copies alone. Only
     where there is nothing else the mean square across classes comes with them; 0 otherwise.
     """
     members = [np.flatnonzero(codes == g) for g in range(n_classes)]

@@ -54,7 +54,7 @@ class Past:
     clusters : Clusters
         Statistics of their clusters.
     near : Clusters
-        Squared distances of objects to their nearest neighbours, as one cluster: for degenerate data.
+        Squared distances of objects to their nearest neighbors, as one cluster: for degenerate data.
     rounds : int
         Batches with objects of the class so far.
     objects : ndarray
@@ -539,7 +539,7 @@ class ObjectStream:
                 f"{type(measure).__name__}, a similarity."
             )
         if hasattr(model, "classes_"):
-            raise ProximityError("stream_fit needs a model that has learnt nothing yet: it must know its objects.")
+            raise ProximityError("stream_fit needs a model that has learned nothing yet: it must know its objects.")
         self.model, self.measure, self.n_jobs = model, measure, n_jobs
         self.objects, self.numbers = None, np.empty(0, dtype=np.intp)  # kept, and when they arrived
 

@@ -29,7 +29,7 @@ class KernelHLM(HLMClassifier):
         phi(z | k) = (1/n_k) sum over i in k of (pi b)^-s exp(-D(z, i)^2 / b).
 
     The dimension 2s and the variance b/2 come from a gamma distribution of shape s and scale b, fitted to the squared
-    distances of the objects to their nearest neighbours in the class. Nothing is left to tune.
+    distances of the objects to their nearest neighbors in the class. Nothing is left to tune.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class KernelHLM(HLMClassifier):
 
     Notes
     -----
-    b is the mean over the estimate of s that is not rounded. Objects whose nearest neighbour is a copy stay out of the
+    b is the mean over the estimate of s that is not rounded. Objects whose nearest neighbor is a copy stay out of the
     estimation, for which a distance of zero has no likelihood. Where nothing is left, copies alone are left out; with
     no two different objects in any class, s is 1/2 and b comes from distances between classes. All distances equal
     make s infinite; it stops at 1e10, where only the nearest objects count.
@@ -159,7 +159,7 @@ class KernelHLM(HLMClassifier):
         return self
 
     def _look(self, D, codes):
-        """Objects kept, class by class, and the distances to their nearest neighbours."""
+        """Objects kept, class by class, and the distances to their nearest neighbors."""
         kept = np.argsort(codes, kind="stable")
         if self.max_samples is not None:
             rng = check_random_state(self.random_state)

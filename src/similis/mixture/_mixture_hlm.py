@@ -32,7 +32,7 @@ class Clustering:
     D : ndarray of shape (n, n)
         Distances.
     method : {"vsh", "kmedoids", "ward"}
-        Vertex substitution; assignment and update from a k-centre start; Ward's tree with the medoid of each cluster.
+        Vertex substitution; assignment and update from a k-center start; Ward's tree with the medoid of each cluster.
     n_init : int
         Starts of vertex substitution.
     seed : int
@@ -152,7 +152,7 @@ class MixtureHLM(HLMClassifier):
         Clusters in each class, at most as many as objects; as many as objects is Kernel HLM. "auto" chooses among 1 to
         10, 12, 14, 16 and Kernel HLM by 10-fold cross-validation: the paper's HLM (kernel-vsh).
     clustering : {"vsh", "kmedoids", "ward"}, default="vsh"
-        Vertex substitution; k-medoids by turns of assignment and update from a k-centre start; Ward's agglomerative
+        Vertex substitution; k-medoids by turns of assignment and update from a k-center start; Ward's agglomerative
         clustering with the medoid of each cluster for its centroid.
     shared_shape : bool, default=True
         Whether s is common to all classes, or each class has its own.
@@ -204,7 +204,7 @@ class MixtureHLM(HLMClassifier):
     1), u_j the mean squared distance of the n_j objects other than the centroid and u that over all clusters (of
     the class, without a shared shape); s is the estimate that is not rounded. Centroids, distances of zero and clusters
     of fewer than three objects stay out of the estimation of s and u. Where that leaves nothing, clusters of two are
-    taken, all as one, then the distances to nearest neighbours as in :class:`KernelHLM`, whose limits apply.
+    taken, all as one, then the distances to nearest neighbors as in :class:`KernelHLM`, whose limits apply.
 
     A change of the unit of distance changes no answer with a shared shape; see :class:`KernelHLM` for the other.
 

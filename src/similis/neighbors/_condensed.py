@@ -1,4 +1,4 @@
-"""Condensed nearest neighbours: a few prototypes stand for each class. [cazzanti2007] sec. 2.2.2."""
+"""Condensed nearest neighbors: a few prototypes stand for each class. [cazzanti2007] sec. 2.2.2."""
 
 from __future__ import annotations
 

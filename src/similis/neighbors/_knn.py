@@ -1,4 +1,4 @@
-"""k nearest neighbours, uniform or weighted. [chen2010] ch. 3-4; [cazzanti2007] sec. 2.2.1."""
+"""k nearest neighbors, uniform or weighted. [chen2010] ch. 3-4; [cazzanti2007] sec. 2.2.1."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from similis.solvers import class_sums, local_scores, local_weights, top_k, vote
 
 __all__ = ["LOCAL_WEIGHTS", "simple_weights", "SimilarityKNN"]
 
-# These read the neighbours' own block as well: similis.solvers.local_weights.
+# These read the neighbors' own block as well: similis.solvers.local_weights.
 LOCAL_WEIGHTS = ("kri", "krr", "lime")
 
 
 def simple_weights(
     weights: str | Callable[..., Any], indices: NDArray[np.intp], values: NDArray[Any]
 ) -> NDArray[np.float64] | None:
-    """Weights of ranked neighbours up to a factor, zero where there is no neighbour; None where all are equal."""
+    """Weights of ranked neighbors up to a factor, zero where there is no neighbor; None where all are equal."""
     if weights == "uniform":
         return None
     known = indices >= 0
@@ -49,7 +49,7 @@ def _call(function: Callable[..., Any], values: NDArray[Any]) -> NDArray[np.floa
     found = np.asarray(function(values), dtype=np.float64)
     if found.shape != values.shape:
         raise ProximityError(
-            f"The weights function must return one weight per neighbour, shape {values.shape}. Got {found.shape}."
+            f"The weights function must return one weight per neighbor, shape {values.shape}. Got {found.shape}."
         )
     bad = ~((found >= 0) & np.isfinite(found)) & ~np.isnan(values)
     if bad.any():
@@ -72,31 +72,31 @@ def _has_scores(model):
 class SimilarityKNN(PathMixin, ProximityClassifier):
     """Classify by the k most similar training objects, their votes weighted.
 
-    Uniform weights are plain k-NN. Affinity weights grow with similarity. KRI, KRR and LIME weights also favour
-    diversity: neighbours that resemble one another share their weight, which helps where training objects repeat
+    Uniform weights are plain k-NN. Affinity weights grow with similarity. KRI, KRR and LIME weights also favor
+    diversity: neighbors that resemble one another share their weight, which helps where training objects repeat
     each other.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Number k of neighbours; above the number n of training objects it is cut to n (``n_neighbors_``).
+        Number k of neighbors; above the number n of training objects it is cut to n (``n_neighbors_``).
     weights : {"uniform", "affinity", "kri", "krr", "lime"} or callable, default="uniform"
-        - "uniform": every neighbour counts 1 / k;
+        - "uniform": every neighbor counts 1 / k;
         - "affinity": proportional to the similarity, which must not be negative;
         - "kri": kernel ridge interpolation, eq. (3.5): non-negative weights of sum one;
         - "krr": kernel ridge regression, eq. (3.8): weights of any sign, hence ``decision_function`` instead of
           ``predict_proba``;
         - "lime": linear interpolation with maximum entropy, eq. (3.3) in kernel form;
-        - a function of the neighbours' proximities (m, k) that returns weights (m, k), finite and not negative;
+        - a function of the neighbors' proximities (m, k) that returns weights (m, k), finite and not negative;
           where all of a row are zero they count alike.
     regularization : float, default=1.0
         lambda of KRI, KRR and LIME; large values make the weights even.
     spectrum : {"auto", "clip", "flip", "shift", "pinv"} or None, default="auto"
-        What KRI, KRR and LIME do when the neighbours' own k x k block is indefinite. Clip and flip treat the query's
+        What KRI, KRR and LIME do when the neighbors' own k x k block is indefinite. Clip and flip treat the query's
         k similarities by the same projection, shift and pinv leave them. "pinv" (KRR only) takes the pseudo-inverse.
         None trusts the block to be positive semi-definite. "auto" is "pinv" for KRR, else "clip".
     smoothing : float, default=0.0
-        Added to each class's probability before normalising ([chen2010] sec. 4.6).
+        Added to each class's probability before normalizing ([chen2010] sec. 4.6).
     costs : array-like of shape (G, G) or None
         ``costs[f, g]`` is the cost of saying f when g is true.
     kind : {"similarity", "dissimilarity"}, default="similarity"
@@ -111,27 +111,27 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
     priors_ : ndarray of shape (G,)
         Training frequencies: the answer for a row without any known entry.
     n_neighbors_ : int
-        Neighbours used.
+        Neighbors used.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
-    LocalNearestCentroid : Centroids of the neighbours' classes instead of votes.
+    LocalNearestCentroid : Centroids of the neighbors' classes instead of votes.
     similis.PathSearchCV : All k and all lambda in one sweep.
 
     Notes
     -----
     Equal similarities go to the lower training index and tied votes to the earlier class, so that nothing depends on
-    threads and ``predict`` is the arg max of ``predict_proba``. The paper chooses neighbours by symmetrised
+    threads and ``predict`` is the arg max of ``predict_proba``. The paper chooses neighbors by symmetrized
     similarity: put ``Pairwise(..., symmetrize=True)`` or :func:`similis.symmetrize` in front of an asymmetric
     matrix; otherwise a new row's own direction s(x, z) ranks, and KRI, KRR and LIME read the symmetric part of the
-    neighbours' block. The paper's "normalised" KRR weights are for display only; they would change decisions.
+    neighbors' block. The paper's "normalized" KRR weights are for display only; they would change decisions.
 
     With consistent treatment KRR with clip or flip errs far less on the benchmark's damaged protein matrix than table
     4.6 of the paper shows.
 
-    Missing entries (NaN) are never neighbours. KRI, KRR and LIME need the neighbours' own block and refuse them. A
+    Missing entries (NaN) are never neighbors. KRI, KRR and LIME need the neighbors' own block and refuse them. A
     row of zero affinities gives even weights, their limit.
 
     References
@@ -228,7 +228,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         return values, indices
 
     def neighbor_weights(self, X):
-        """Weights of each row's neighbours.
+        """Weights of each row's neighbors.
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
 
     @available_if(_is_distribution)
     def predict_proba(self, X):
-        """Probability of each class: the summed weight of its neighbours, eq. (3.2).
+        """Probability of each class: the summed weight of its neighbors, eq. (3.2).
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Local nearest centroid: the centroids of a query's own neighbourhood. [cazzanti2007] sec. 2.2.3, 4.1."""
+"""Local nearest centroid: the centroids of a query's own neighborhood. [cazzanti2007] sec. 2.2.3, 4.1."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = ["LocalNearestCentroid"]
 
 
 class LocalNearestCentroid(PathMixin, ProximityClassifier):
-    """Classify by the most similar centroid among the centroids of the k nearest neighbours' classes.
+    """Classify by the most similar centroid among the centroids of the k nearest neighbors' classes.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Number k of neighbours; above the number n of training objects it is cut to n (``n_neighbors_``).
+        Number k of neighbors; above the number n of training objects it is cut to n (``n_neighbors_``).
     kind : {"similarity", "dissimilarity"}, default="similarity"
         What the matrix holds.
     n_jobs : int or None
@@ -39,24 +39,24 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
     classes_ : ndarray of shape (G,)
         Class labels.
     n_neighbors_ : int
-        Neighbours used.
+        Neighbors used.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
     NearestCentroid : Centroids of the whole classes.
-    SimilarityKNN : Votes of the neighbours.
+    SimilarityKNN : Votes of the neighbors.
 
     Notes
     -----
-    Equal similarity to two local centroids is decided by the larger class count in the neighbourhood, then by the
+    Equal similarity to two local centroids is decided by the larger class count in the neighborhood, then by the
     earlier class: the only use that ch. 6 of the paper can make of "priors" for this classifier. Among equally
-    central neighbours the one nearer to the query is the centroid. Missing entries (NaN) are left out of the means.
+    central neighbors the one nearer to the query is the centroid. Missing entries (NaN) are left out of the means.
 
     References
     ----------
-    [cazzanti2007] Eq. (2.9)-(2.10) with the classes restricted to the k nearest neighbours.
+    [cazzanti2007] Eq. (2.9)-(2.10) with the classes restricted to the k nearest neighbors.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         return self.classes_[winners]
 
     def local_centroids(self, X):
-        """Index of each class's centroid among each row's neighbours.
+        """Index of each class's centroid among each row's neighbors.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         Returns
         -------
         ndarray of shape (m, G)
-            Training index of the centroid; -1 where no neighbour is of the class.
+            Training index of the centroid; -1 where no neighbor is of the class.
         """
         check_is_fitted(self)
         return self._local(X, n_columns=len(self.classes_))[1]

@@ -24,7 +24,7 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         reaches farther than a tight one.
     centroid : {"max-sum", "popular"}, default="max-sum"
         The member with the largest total similarity to its class, eq. (2.10), or the member that is most often the
-        nearest neighbour of a training object, eq. (3.11).
+        nearest neighbor of a training object, eq. (3.11).
     kind : {"similarity", "dissimilarity"}, default="similarity"
         What the matrix holds.
 
@@ -45,13 +45,13 @@ class NearestCentroid(PathMixin, ProximityClassifier):
 
     See Also
     --------
-    LocalNearestCentroid : Centroids among the query's neighbours.
+    LocalNearestCentroid : Centroids among the query's neighbors.
     CondensedNN : Several prototypes a class.
 
     Notes
     -----
     A tie between centroids goes to the earlier class; a tie in the choice of a centroid to the lower index, sums that
-    differ by round-off counting as tied. The paper defines popularity by the nearest neighbours of all training
+    differ by round-off counting as tied. The paper defines popularity by the nearest neighbors of all training
     objects and describes it by those of the class; the definition is used. Missing entries (NaN) are left out of
     the means; a class whose centroid is unknown to a new object cannot win unless all are.
 

@@ -1,4 +1,4 @@
-"""The regularised normal-based linear classifier, RNLC. [pekalska2000] sec. 2.2."""
+"""The regularized normal-based linear classifier, RNLC. [pekalska2000] sec. 2.2."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class NormalLinear(LinearRule):
 
     @property
     def covariance_(self):
-        """The regularised covariance, computed when asked for."""
+        """The regularized covariance, computed when asked for."""
         check_is_fitted(self)
         rows = ClassRows(self._S, self._codes)
         S = np.zeros((self.n_features_in_, self.n_features_in_))
@@ -199,7 +199,7 @@ class PseudoFisher(LinearRule):
 
     See Also
     --------
-    NormalLinear : A regularised inverse.
+    NormalLinear : A regularized inverse.
 
     Notes
     -----

@@ -31,7 +31,7 @@ def distance_dimension(D, codes):
 
 
 def likely_bandwidth(D, codes, dimension):
-    """The h that maximises sum_i log of the density of i estimated from the other objects of its class.
+    """The h that maximizes sum_i log of the density of i estimated from the other objects of its class.
 
     [pekalska2000] sec. 2.2 with the exponent of h a dimension d:
     L(h) = sum_i log sum_j exp(-d_ij^2 / 2h^2) - N d log h. Setting L' = 0 gives h^2 = (1/Nd) sum_i E_i[d_ij^2] with the
@@ -125,9 +125,9 @@ class Parzen(BayesClassifier):
 
     Notes
     -----
-    The paper prints the normaliser of one dimension, 1 / (sqrt(2 pi) h). It is the same for all classes, so only the
+    The paper prints the normalizer of one dimension, 1 / (sqrt(2 pi) h). It is the same for all classes, so only the
     choice of h sees it, and there it gives windows that are too wide: on its own iris distances 5.6 % errors instead of
-    about 4 %. So d is a parameter. As d grows h shrinks, and the rule tends to the nearest neighbour's.
+    about 4 %. So d is a parameter. As d grows h shrinks, and the rule tends to the nearest neighbor's.
 
     d = 2s, where s is the shape of a gamma distribution of the squared distances within classes, each class with its
     scale; at most n - 1. If every object has a copy in its class the likelihood has no maximum, and copies are left out

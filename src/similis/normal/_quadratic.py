@@ -1,4 +1,4 @@
-"""The regularised normal-based quadratic classifier, RNQC. [pekalska2000] sec. 2.2."""
+"""The regularized normal-based quadratic classifier, RNQC. [pekalska2000] sec. 2.2."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class NormalQuadratic(BayesClassifier):
 
     @property
     def covariances_(self):
-        """The regularised covariances, computed when asked for."""
+        """The regularized covariances, computed when asked for."""
         check_is_fitted(self)
         found = []
         for covariance in self._class_covariances:

@@ -34,8 +34,8 @@ __all__ = [
     "KernelSVM",
     "nearest_kernel_rows",
     "one_per_row",
-    "LearntMachine",
-    "LearntSVM",
+    "LearnedMachine",
+    "LearnedSVM",
     "eigen_system",
 ]
 
@@ -244,7 +244,7 @@ def square_block(S, members):
 def nearest_kernel_rows(K, S, self_similarity):
     """The rows r nearest to S that extend the kernel K to a positive semi-definite matrix.
 
-    Minimises 2 ||r - s||^2 + (t - s(x, x))^2 over r in the range of K and t >= r'K^+ r, [chen2010] Eq. (5.14) with the
+    Minimizes 2 ||r - s||^2 + (t - s(x, x))^2 over r in the range of K and t >= r'K^+ r, [chen2010] Eq. (5.14) with the
     constraint that Lemma 5.1 gives: the print has r'K r. In the eigenbasis of K, r_i = s_i / (1 + m / (2 k_i)) and
     t = s(x, x) + m / 2, where m >= 0 is the root of sum_i r_i^2 / k_i = t, or 0.
 
@@ -289,7 +289,7 @@ def one_per_row(self_similarity, m):
 
 @dataclass(frozen=True)
 class LearntMachine(Machine):
-    """A machine with what was learnt beside its coefficients, by attribute name."""
+    """A machine with what was learned beside its coefficients, by attribute name."""
 
     learnt: dict[str, Any] = field(default_factory=dict)
     worth: float = 0.0  # the part of the objective that the gap is compared with
@@ -298,7 +298,7 @@ class LearntMachine(Machine):
 class LearntSVM(RowMachine):
     """Machines that learn a kernel from a similarity and decide by f(s) = s'coef + b on a row s.
 
-    A subclass writes ``_solve``, which returns a :class:`LearntMachine` a grid point.
+    A subclass writes ``_solve``, which returns a :class:`LearnedMachine` a grid point.
     """
 
     reads = "similarity"
@@ -360,7 +360,7 @@ def eigen_system(S) -> EigenSystem:
 
 
 class KernelSVM(LearntSVM):
-    """A machine on a kernel learnt whole: ``kernel_`` and ``_kernel_coef`` give f on the training objects."""
+    """A machine on a kernel learned whole: ``kernel_`` and ``_kernel_coef`` give f on the training objects."""
 
     def decision_function(self, X, self_similarity=None):
         """How far each row is on a class's side.
@@ -371,7 +371,7 @@ class KernelSVM(LearntSVM):
             Similarities of new objects to the training objects.
         self_similarity : float or array-like of shape (m,), optional
             Similarity s(x, x) of each new object to itself. With it a row is replaced by the nearest one that extends
-            the learnt kernel to a positive semi-definite matrix; without, by its projection on the kernel's range.
+            the learned kernel to a positive semi-definite matrix; without, by its projection on the kernel's range.
 
         Returns
         -------

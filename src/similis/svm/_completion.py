@@ -34,7 +34,7 @@ class CompletionSVM(ProximityClassifier):
     """Completes a kernel with hidden rows and trains a support vector machine on it, at once.
 
     Reads a stack n x n x 2 (see :func:`similis.make_stack`): a kernel with NaN rows and columns where objects were not
-    measured, and a complete auxiliary kernel. Minimises mean hinge loss + eta c'Kc + gamma ||K - sum_i w_i v_i v_i'||_F
+    measured, and a complete auxiliary kernel. Minimizes mean hinge loss + eta c'Kc + gamma ||K - sum_i w_i v_i v_i'||_F
     over the machine, the hidden part of K >= 0 and w >= 0, v_i the eigenvectors of the auxiliary kernel. Labels of -1
     beside two classes or more mark objects to be answered: they take part in the completion (transduction).
 

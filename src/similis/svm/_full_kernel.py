@@ -20,8 +20,8 @@ def _inductive(self):
 class FullKernelSVM(KernelSVM):
     """Full kernel SVM: learns every entry of the kernel together with the machine.
 
-    Minimises mean hinge loss + eta c'Kc + gamma ||K - S||_F over c, b and positive semi-definite K. In the transductive
-    setting the new objects are among the training objects, without labels, and their part of K is learnt as well.
+    Minimizes mean hinge loss + eta c'Kc + gamma ||K - S||_F over c, b and positive semi-definite K. In the transductive
+    setting the new objects are among the training objects, without labels, and their part of K is learned as well.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class FullKernelSVM(KernelSVM):
     gamma : float, default=0.1
         Weight of the distance between K and S.
     transductive : bool, default=False
-        Whether a label of -1 means an unlabelled object, to be answered in ``transduction_``.
+        Whether a label of -1 means an unlabeled object, to be answered in ``transduction_``.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class FullKernelSVM(KernelSVM):
     kernel_ : ndarray of shape (n, n)
         K; two classes only, as the next three. Transductive: of all objects.
     dual_coef_ : ndarray of shape (n,)
-        c, the one of least norm; transductive: of the labelled objects.
+        c, the one of least norm; transductive: of the labeled objects.
     objective_, gap_ : float
         The objective, and an upper bound on how far it is above its minimum: primal minus dual value.
     n_iter_ : int
@@ -132,7 +132,7 @@ class FullKernelSVM(KernelSVM):
         return self
 
     def _fit_machines(self, S, codes):
-        """As for every learnt kernel; transductive, the unlabelled join each pair of classes. Returns f of all."""
+        """As for every learned kernel; transductive, the unlabeled join each pair of classes. Returns f of all."""
         if not self.transductive:
             return super()._fit_machines(S, codes)
         tasks, machines, f = [], [], []
@@ -161,7 +161,7 @@ class FullKernelSVM(KernelSVM):
             if len(points) == 1:
                 k, W = machine.inner.kernel(fit.coef, fit.rho)
                 # [chen2010] below Eq. (5.7) -> c* = K^+ z*, of least norm: the part of c in the range of K, unless
-                # unlabelled objects would get coefficients by it
+                # unlabeled objects would get coefficients by it
                 c = coef if y.all() else fit.coef
                 learnt |= {"kernel_": (W * k) @ W.T, "dual_coef_": c[y != 0], "_kernel_coef": c}
             machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))

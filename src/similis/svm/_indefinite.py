@@ -14,8 +14,8 @@ __all__ = ["IndefiniteSVM"]
 class IndefiniteSVM(KernelSVM):
     """Indefinite SVM: takes the similarity for a kernel seen through noise and learns that kernel with the machine.
 
-    Maximises over 0 <= alpha <= C, y'alpha = 0, the minimum over positive semi-definite K of
-    1'alpha - v'Kv / 2 + rho ||K - S||_F^2 with v = y . alpha. The kernel learnt is K = (S + v v' / (4 rho))_+.
+    Maximizes over 0 <= alpha <= C, y'alpha = 0, the minimum over positive semi-definite K of
+    1'alpha - v'Kv / 2 + rho ||K - S||_F^2 with v = y . alpha. The kernel learned is K = (S + v v' / (4 rho))_+.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ class SimMKL(LearntSVM):
     """SimMKL: weighs several kernels, and learns the spectra of several indefinite similarities, in one machine.
 
     Reads a stack n x n x q (see :func:`similis.make_stack`). The kernel is the sum of the similarities, each with its
-    spectrum modified as in SimSVM, and of the kernels with weights w >= 0. Minimises mean hinge loss + eta c'Kc +
+    spectrum modified as in SimSVM, and of the kernels with weights w >= 0. Minimizes mean hinge loss + eta c'Kc +
     gamma sum_k ||alpha_k - anchor||_2 subject to sum_j w_j tr(K_j) <= trace. Kernels alone: multiple kernel learning.
 
     Parameters
@@ -72,7 +72,7 @@ class SimMKL(LearntSVM):
 
     Notes
     -----
-    No semi-definite programme is solved: the dual is that of a support vector machine with one convex constraint a
+    No semi-definite program is solved: the dual is that of a support vector machine with one convex constraint a
     similarity and one quadratic constraint a kernel, see docs/guide/duals.md.
 
     The weights use the whole trace, which never makes the objective worse. A slice of zeros has weight zero.

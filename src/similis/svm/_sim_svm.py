@@ -14,7 +14,7 @@ __all__ = ["SimSVM", "anchored_spectrum"]
 class SimSVM(LearntSVM):
     """SimSVM: learns the spectrum modification of an indefinite similarity together with the machine.
 
-    The kernel is K = U diag(alpha l) U' for S = U diag(l) U': clip and flip are particular multipliers alpha. Minimises
+    The kernel is K = U diag(alpha l) U' for S = U diag(l) U': clip and flip are particular multipliers alpha. Minimizes
     mean hinge loss + eta c'Kc + gamma h(alpha) over c, b and all alpha with alpha l >= 0, where h says how far alpha is
     from an anchor; new rows are treated by the same multipliers.
 

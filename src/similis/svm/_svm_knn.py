@@ -1,4 +1,4 @@
-"""A support vector machine on each query's neighbours. [chen2010] sec. 2.1.5, ch. 4."""
+"""A support vector machine on each query's neighbors. [chen2010] sec. 2.1.5, ch. 4."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["SVMKNN"]
 
 
 class SVMKNN(MarginClassifier):
-    """SVM-KNN: classify each object by a support vector machine trained on its k nearest neighbours alone.
+    """SVM-KNN: classify each object by a support vector machine trained on its k nearest neighbors alone.
 
     The machine is local where a global one is misled, as on sparse similarities, and looks at more than votes. With
     k = n it is the global machine on the repaired matrix.
@@ -28,11 +28,11 @@ class SVMKNN(MarginClassifier):
     Parameters
     ----------
     n_neighbors : int, default=16
-        Number k of neighbours; above the number n of training objects it is cut to n (``n_neighbors_``).
+        Number k of neighbors; above the number n of training objects it is cut to n (``n_neighbors_``).
     C : float, default=1.0
         Cost of a violated margin.
     spectrum : {"clip", "flip", "shift"}, default="clip"
-        How the neighbours' own k x k block is made positive semi-definite where it is not. Clip and flip treat the
+        How the neighbors' own k x k block is made positive semi-definite where it is not. Clip and flip treat the
         query's k similarities by the same projection, shift leaves them.
     n_jobs : int or None
         Number of threads over the rows; the result does not depend on it.
@@ -42,24 +42,24 @@ class SVMKNN(MarginClassifier):
     classes_ : ndarray of shape (G,)
         Class labels.
     n_neighbors_ : int
-        Neighbours used.
+        Neighbors used.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
-    similis.SimilarityKNN : votes of the neighbours, weighted.
+    similis.SimilarityKNN : votes of the neighbors, weighted.
     similis.PathSearchCV : all k and all C in one sweep.
 
     Notes
     -----
-    Neighbours that are all of one class decide for it. Several classes are compared by pairs among the neighbours; a
-    class without neighbours loses to the others with a margin of one, the limit of a machine that sees one class.
+    Neighbors that are all of one class decide for it. Several classes are compared by pairs among the neighbors; a
+    class without neighbors loses to the others with a margin of one, the limit of a machine that sees one class.
     Equal similarities go to the lower training index.
 
-    The paper chooses neighbours by symmetrised similarity: put ``Pairwise(..., symmetrize=True)`` or
+    The paper chooses neighbors by symmetrized similarity: put ``Pairwise(..., symmetrize=True)`` or
     :func:`similis.symmetrize` in front of an asymmetric matrix; otherwise a new row's own direction s(x, z) ranks, and
-    the neighbours' block enters by its symmetric part.
+    the neighbors' block enters by its symmetric part.
 
     The machines are solved to a violation of the optimality conditions of 1e-9 (libsvm: 1e-3) up to round-off, so that
     a sweep gives the labels of single fits.
