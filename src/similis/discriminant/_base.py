@@ -90,7 +90,7 @@ class LogLimitMixin:
     """
 
     check_rows: Any
-    log_priors: NDArray[np.float64]
+    log_priors: Any
     finite_log_odds = False  # of point masses
 
     def _limits(self, Q: Any) -> LogLimit:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,6 +14,7 @@ from similis._utils.threads import map_row_chunks, row_blocks
 from similis.base import (
     Integral,
     PathMixin,
+    Points,
     ProximityClassifier,
     at_least,
     between,
@@ -272,19 +273,19 @@ class LocalSDA(PathMixin, ProximityClassifier):
     def __init__(
         self,
         *,
-        n_neighbors=10,
-        neighborhood="knn",
-        radius=0.1,
-        min_class_size=3,
-        smoothing=0.0,
-        weights=None,
-        regularization=1.0,
-        domain="empirical",
-        priors=None,
-        costs=None,
-        kind="similarity",
-        n_jobs=None,
-    ):
+        n_neighbors: int = 10,
+        neighborhood: str = "knn",
+        radius: float = 0.1,
+        min_class_size: int = 3,
+        smoothing: float = 0.0,
+        weights: str | None = None,
+        regularization: float = 1.0,
+        domain: Any = "empirical",
+        priors: Any = None,
+        costs: Any = None,
+        kind: str = "similarity",
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.neighborhood = neighborhood
         self.radius = radius
@@ -299,7 +300,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
         self.n_jobs = n_jobs
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Keep the training matrix and prepare Omega.
 
         Parameters
@@ -322,7 +323,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
         self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
         return self
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
         """Probability of each class.
 
         Parameters
@@ -337,14 +338,14 @@ class LocalSDA(PathMixin, ProximityClassifier):
         """
         return self.respond(X, "predict_proba")
 
-    def class_scores(self, Q):
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
         """Probability of each class for validated rows."""
         proba = np.empty((len(Q), 1, len(self.classes_)))
         for rows, limits, counts, winners in self._sweep(Q):
             proba[rows] = self._posterior(limits, counts, winners)
         return proba[:, 0]
 
-    def class_log_prob(self, X):
+    def class_log_prob(self, X: ArrayLike) -> NDArray[Any]:
         """Log-probability of an object's similarities to the local centroids under each class.
 
         Parameters
@@ -363,7 +364,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
             answers[rows] = limits.log()
         return answers[:, 0]
 
-    def score_samples(self, X):
+    def score_samples(self, X: ArrayLike) -> NDArray[Any]:
         """Log-probability of an object's similarities to the local centroids: low is abnormal.
 
         Parameters
@@ -497,11 +498,20 @@ class LocalSDA(PathMixin, ProximityClassifier):
         proba[~modelled] = (1 - self.smoothing) * np.eye(G)[winners[~modelled]] + self.smoothing / G
         return proba
 
-    def path_scores_cv(self, S, codes, test_fold, points):
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
         """Probabilities for all folds from one ranking that skips each row's own fold."""
         return self.path_scores(S, codes, S, points, test_fold)
 
-    def path_scores(self, S, codes, Q, points, test_fold=None):
+    def path_scores(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        Q: NDArray[Any],
+        points: Points,
+        test_fold: NDArray[np.intp] | None = None,
+    ) -> list[NDArray[Any]]:
         """Probabilities for all k and all radii from one ranking."""
         self._check_together(S)
         self.priors_ = class_priors(self.priors, np.bincount(codes))

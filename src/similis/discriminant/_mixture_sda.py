@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from similis import _kernels
 from similis._utils.disk import take_block
 from similis._utils.threads import row_blocks
-from similis.base import BayesClassifier, at_least, between, choice, quote, validated
+from similis.base import BayesClassifier, Points, at_least, between, choice, quote, validated
 from similis.discriminant._base import LogLimit, LogLimitMixin, exponential_terms
 from similis.discriminant._statistics import (
     check_domain,
@@ -142,19 +144,19 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     def __init__(
         self,
         *,
-        n_components=2,
-        init="uniform",
-        max_iter=30,
-        tol=1e-6,
-        update_centroids=False,
-        n_init=10,
-        random_state=None,
-        domain="empirical",
-        pseudocount=0.0,
-        priors=None,
-        costs=None,
-        kind="similarity",
-    ):
+        n_components: int = 2,
+        init: str = "uniform",
+        max_iter: int = 30,
+        tol: float = 1e-6,
+        update_centroids: bool = False,
+        n_init: int = 10,
+        random_state: Any = None,
+        domain: Any = "empirical",
+        pseudocount: float = 0.0,
+        priors: Any = None,
+        costs: Any = None,
+        kind: str = "similarity",
+    ) -> None:
         self.n_components = n_components
         self.init = init
         self.max_iter = max_iter
@@ -169,7 +171,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         self.kind = kind
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Find the centroids and fit the mixtures.
 
         Parameters
@@ -313,15 +315,20 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
             log_w = np.log(weights)
         return [self._omega] * there.sum(), rates, log_z, log_w, [name for name, t in zip(names, there) if t]
 
-    def path_scores(self, S, codes, Q, points, values=None):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points, values: Any = None
+    ) -> list[NDArray[Any]]:
         """Scores for each point; Omega is prepared once, the medoids once for each number of them."""
         self._prepare(S, codes, values)
-        known_medoids, scores = {}, []
+        known_medoids: dict[tuple[int, int], Any] = {}
+        scores = []
         for point in points:
             self.set_params(**point)
             scores.append(self._fit(S, codes, known_medoids).class_scores(Q))
         return scores
 
-    def path_scores_cv(self, S, codes, test_fold, points):
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
         """The same fold by fold; Omega of every fold comes from one sort of the matrix."""
         return self.score_folds(S, codes, test_fold, points, fold_options(S, test_fold))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from similis.discriminant._sda import SDA
 
 __all__ = ["NearestNeighborSDA"]
@@ -76,13 +78,13 @@ class NearestNeighborSDA(SDA):
     def __init__(
         self,
         *,
-        domain="empirical",
-        pseudocount=0.0,
-        degenerate="limit",
-        priors=None,
-        costs=None,
-        kind="similarity",
-    ):
+        domain: Any = "empirical",
+        pseudocount: float = 0.0,
+        degenerate: str = "limit",
+        priors: Any = None,
+        costs: Any = None,
+        kind: str = "similarity",
+    ) -> None:
         self.domain = domain
         self.pseudocount = pseudocount
         self.degenerate = degenerate

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from similis.base import BayesClassifier, between, check_stack_width, choice, quote, validated
+from similis.base import BayesClassifier, Points, between, check_stack_width, choice, quote, validated
 from similis.discriminant._base import LogLimit, LogLimitMixin, exponential_terms
 from similis.discriminant._statistics import (
     NAMES,
@@ -147,15 +149,15 @@ class SDA(LogLimitMixin, BayesClassifier):
     def __init__(
         self,
         *,
-        statistic="centroid",
-        centroid="max-sum",
-        domain="empirical",
-        pseudocount=0.0,
-        degenerate="limit",
-        priors=None,
-        costs=None,
-        kind="similarity",
-    ):
+        statistic: Any = "centroid",
+        centroid: str = "max-sum",
+        domain: Any = "empirical",
+        pseudocount: float = 0.0,
+        degenerate: str = "limit",
+        priors: Any = None,
+        costs: Any = None,
+        kind: str = "similarity",
+    ) -> None:
         self.statistic = statistic
         self.centroid = centroid
         self.domain = domain
@@ -166,7 +168,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         self.kind = kind
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Choose the centroids and fit the exponentials.
 
         Parameters
@@ -183,7 +185,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         S, codes = self.check_training_labels(X, y)
         return self._fit(S, codes)
 
-    def statistics(self, X):
+    def statistics(self, X: ArrayLike) -> NDArray[Any]:
         """Descriptive statistics T(x) of new objects.
 
         Parameters
@@ -300,7 +302,9 @@ class SDA(LogLimitMixin, BayesClassifier):
         names = self._read.names(self._widths, self.classes_)
         return self._omegas, self._rates, self._log_z, np.zeros_like(self._rates), names
 
-    def path_scores(self, S, codes, Q, points, values=None):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points, values: Any = None
+    ) -> list[NDArray[Any]]:
         """Scores for each pseudocount; everything but the exponents is fitted once."""
         self._learn(S, codes, values)
         scores = []
@@ -309,6 +313,8 @@ class SDA(LogLimitMixin, BayesClassifier):
             scores.append(self._solve().class_scores(Q))
         return scores
 
-    def path_scores_cv(self, S, codes, test_fold, points):
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
         """The same fold by fold; Omega of every fold comes from one sort of the matrix."""
         return self.score_folds(S, codes, test_fold, points, fold_options(S, test_fold))

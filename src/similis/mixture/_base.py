@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from similis._utils.threads import row_blocks
@@ -272,7 +275,7 @@ class HLMClassifier(BayesClassifier):
         self.shape_estimate_ = float(shape_estimates[0]) if shared else shape_estimates
         self.keep_columns(mixture.centroids)
 
-    def log_density(self, X):
+    def log_density(self, X: ArrayLike) -> NDArray[Any]:
         """Log pseudo-density of new objects in each class, log phi(z | M_k).
 
         Parameters
@@ -288,7 +291,7 @@ class HLMClassifier(BayesClassifier):
         common, rest = self._mixture_of(X)
         return common[:, None] + rest
 
-    def score_samples(self, X):
+    def score_samples(self, X: ArrayLike) -> NDArray[Any]:
         """Log pseudo-density of new objects under all classes together, log sum_k pi_k phi(z | M_k): low is abnormal.
 
         Parameters
@@ -306,7 +309,7 @@ class HLMClassifier(BayesClassifier):
     def _mixture_of(self, X):
         return self._mixture.log_density(self.check_rows(X), self._kept_places)
 
-    def class_scores(self, Q):
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
         """Log pi_k phi(z | M_k) of new rows, up to a common term."""
         return self._mixture.discriminants(Q, self._kept_places)
 

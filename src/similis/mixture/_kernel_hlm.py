@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from similis._utils.disk import take_block
-from similis.base import at_least, choice, positive, validated
+from similis.base import Points, at_least, choice, positive, validated
 from similis.mixture._base import (
     Clusters,
     HLMClassifier,
@@ -118,14 +121,14 @@ class KernelHLM(HLMClassifier):
     def __init__(
         self,
         *,
-        shape=None,
-        scale=None,
-        shared=True,
-        max_samples=None,
-        priors=None,
-        costs=None,
-        random_state=None,
-    ):
+        shape: float | None = None,
+        scale: float | None = None,
+        shared: bool = True,
+        max_samples: int | None = None,
+        priors: Any = None,
+        costs: Any = None,
+        random_state: Any = None,
+    ) -> None:
         self.shape = shape
         self.scale = scale
         self.shared = shared
@@ -135,7 +138,7 @@ class KernelHLM(HLMClassifier):
         self.random_state = random_state
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Estimate shape and scale.
 
         Parameters
@@ -184,7 +187,9 @@ class KernelHLM(HLMClassifier):
             scales = np.full_like(scales, params["scale"])
         return Mixture(kept, own, members, shapes, scales, self.priors), estimates
 
-    def path_scores(self, S, codes, Q, points):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
         """Scores for every shape and scale; nearest neighbors are found once."""
         check_symmetric(S, type(self).__name__)
         kept, neighbors = self._look(S, codes)

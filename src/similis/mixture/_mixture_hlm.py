@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from sklearn.utils import check_random_state
 
 from similis._utils.disk import take_block
-from similis.base import at_least, choice, validated
+from similis.base import Points, at_least, choice, validated
 from similis.mixture._base import (
     Clusters,
     HLMClassifier,
@@ -238,14 +241,14 @@ class MixtureHLM(HLMClassifier):
     def __init__(
         self,
         *,
-        n_components=4,
-        clustering="vsh",
-        shared_shape=True,
-        n_init=20,
-        priors=None,
-        costs=None,
-        random_state=None,
-    ):
+        n_components: int | str = 4,
+        clustering: str = "vsh",
+        shared_shape: bool = True,
+        n_init: int = 20,
+        priors: Any = None,
+        costs: Any = None,
+        random_state: Any = None,
+    ) -> None:
         self.n_components = n_components
         self.clustering = clustering
         self.shared_shape = shared_shape
@@ -255,7 +258,7 @@ class MixtureHLM(HLMClassifier):
         self.random_state = random_state
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Cluster each class and estimate shape and scales.
 
         Parameters
@@ -282,7 +285,9 @@ class MixtureHLM(HLMClassifier):
         self._set_mixture(mixture, estimates, self.shared_shape)
         return self
 
-    def path_scores(self, S, codes, Q, points):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
         """Scores for every point; each clustering is computed once."""
         check_symmetric(S, type(self).__name__)
         data, answers = _Classes(self, S, codes), []

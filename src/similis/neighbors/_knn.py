@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from similis.base import (
     Integral,
     PathMixin,
+    Points,
     ProximityClassifier,
     as_integer_k,
     at_least,
@@ -164,15 +165,15 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
     def __init__(
         self,
         *,
-        n_neighbors=5,
-        weights="uniform",
-        regularization=1.0,
-        spectrum="auto",
-        smoothing=0.0,
-        costs=None,
-        kind="similarity",
-        n_jobs=None,
-    ):
+        n_neighbors: int = 5,
+        weights: str | Callable[..., Any] = "uniform",
+        regularization: float = 1.0,
+        spectrum: str | None = "auto",
+        smoothing: float = 0.0,
+        costs: Any = None,
+        kind: str = "similarity",
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.regularization = regularization
@@ -183,7 +184,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         self.n_jobs = n_jobs
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Keep the labels and, for KRI, KRR and LIME, the matrix.
 
         Parameters
@@ -205,7 +206,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
         return self
 
-    def kneighbors(self, X, n_neighbors=None):
+    def kneighbors(self, X: ArrayLike, n_neighbors: int | None = None) -> tuple[NDArray[Any], NDArray[np.intp]]:
         """Find the nearest training objects of each row.
 
         Parameters
@@ -227,7 +228,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         indices, values = top_k(Q, k, sign=self.sign, n_jobs=self.n_jobs)
         return values, indices
 
-    def neighbor_weights(self, X):
+    def neighbor_weights(self, X: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Weights of each row's neighbors.
 
         Parameters
@@ -245,7 +246,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         Q = self.check_rows(X)
         self._check_affinities(Q)
         indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
-        if self._is_local:
+        if self._S is not None:
             return indices, local_weights(self._S, indices, values, self.regularization, **self._local_options)
         given = simple_weights(self.weights, indices, values)
         given = (indices >= 0).astype(float) if given is None else given
@@ -253,7 +254,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         return indices, np.divide(given, total, out=np.zeros_like(given), where=total > 0)
 
     @available_if(_is_distribution)
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
         """Probability of each class: the summed weight of its neighbors, eq. (3.2).
 
         Parameters
@@ -269,7 +270,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         return self.respond(X, "predict_proba")
 
     @available_if(_has_scores)
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
         """Summed KRR weight of each class, which is local kernel ridge regression's discriminant, eq. (3.9).
 
         Parameters
@@ -316,22 +317,22 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
     def _needs_positive(self):
         return isinstance(self.weights, str) and self.weights == "affinity"
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = tags.input_tags.positive_only or self._needs_positive
         return tags
 
-    def class_scores(self, Q):
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
         """Summed weight of the neighbors of each class, before smoothing."""
         self._check_affinities(Q)
         points = [{"n_neighbors": self.n_neighbors_, "regularization": self.regularization}]
         return self._sums(self._S, self._codes, Q, points)[0]
 
-    def scores_to_response(self, scores, response):
+    def scores_to_response(self, scores: NDArray[Any], response: str) -> NDArray[Any]:
         """Smooth probabilities; KRR sums are decision values as they are."""
         return super().scores_to_response(self._smooth(scores), response)
 
-    def scores_to_codes(self, scores):
+    def scores_to_codes(self, scores: NDArray[Any]) -> NDArray[np.intp]:
         """Choose the class with the largest summed weight, eq. (3.1), or the least expected cost."""
         return super().scores_to_codes(self._smooth(scores))
 
@@ -375,17 +376,28 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
         return top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
 
-    def path_scores(self, S, codes, Q, points):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
         """Class scores for all k and all lambda from one ranking."""
         self._check_path(S, Q)
         return self._sums(S, codes, Q, points)
 
-    def path_scores_cv(self, S, codes, test_fold, points):
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
         """Class scores for all folds from one ranking that skips each row's own fold."""
         self._check_path(S, S)
         return self._sums(S, codes, S, points, test_fold)
 
-    def path_codes(self, S, codes, Q, test_fold, points):
+    def path_codes(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        Q: NDArray[Any] | None,
+        test_fold: NDArray[np.intp] | None,
+        points: Points,
+    ) -> list[NDArray[np.intp]]:
         """Class codes; uniform and affinity votes are counted without a table of scores."""
         if self._is_local or self.costs is not None or callable(self.weights):
             return super().path_codes(S, codes, Q, test_fold, points)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels
@@ -10,6 +14,7 @@ from similis._utils.threads import map_row_chunks
 from similis.base import (
     Integral,
     PathMixin,
+    Points,
     ProximityClassifier,
     at_least,
     choice,
@@ -76,13 +81,13 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
     allow_missing = True
     accept_sparse = True
 
-    def __init__(self, *, n_neighbors=5, kind="similarity", n_jobs=None):
+    def __init__(self, *, n_neighbors: int = 5, kind: str = "similarity", n_jobs: int | None = None) -> None:
         self.n_neighbors = n_neighbors
         self.kind = kind
         self.n_jobs = n_jobs
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Keep the training matrix.
 
         Parameters
@@ -100,7 +105,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
         return self
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the class of the most similar local centroid.
 
         Parameters
@@ -116,7 +121,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         winners, _ = self._local(X, n_columns=0)
         return self.classes_[winners]
 
-    def local_centroids(self, X):
+    def local_centroids(self, X: ArrayLike) -> NDArray[Any]:
         """Index of each class's centroid among each row's neighbors.
 
         Parameters
@@ -153,7 +158,14 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         map_row_chunks(work, m, self.n_jobs)
         return winners, chosen
 
-    def path_scores(self, S, codes, Q, points, test_fold=None):
+    def path_scores(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        Q: NDArray[Any],
+        points: Points,
+        test_fold: NDArray[np.intp] | None = None,
+    ) -> Iterator[NDArray[Any]]:
         """Scores of one for the predicted class and zero for the others, for all k from one ranking."""
         ks = [point["n_neighbors"] for point in points]
         k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
@@ -163,6 +175,8 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         one_hot = np.eye(len(self.classes_))
         return (one_hot[winners[:, t]] for t in np.searchsorted(grid, ks))
 
-    def path_scores_cv(self, S, codes, test_fold, points):
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> Iterator[NDArray[Any]]:
         """The same for all folds from one ranking that skips each row's own fold."""
         return self.path_scores(S, codes, S, points, test_fold)

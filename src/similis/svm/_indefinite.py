@@ -6,7 +6,7 @@ import numpy as np
 
 from similis.base import positive
 from similis.solvers import IndefiniteMachine
-from similis.svm._base import KernelSVM, LearntMachine, eigen_system
+from similis.svm._base import KernelSVM, LearnedMachine, eigen_system
 
 __all__ = ["IndefiniteSVM"]
 
@@ -78,7 +78,7 @@ class IndefiniteSVM(KernelSVM):
     path_params = ("C", "rho")
     _names = ("alpha_", "kernel_", "n_iter_", "_kernel_coef")
 
-    def __init__(self, *, C=1.0, rho=1.0):
+    def __init__(self, *, C: float = 1.0, rho: float = 1.0) -> None:
         self.C = C
         self.rho = rho
 
@@ -90,10 +90,10 @@ class IndefiniteSVM(KernelSVM):
         for point in points:
             C, rho = float(point["C"]), float(point["rho"])
             fit = machine.solve(C, rho)
-            learnt = {"alpha_": y * fit.v, "n_iter_": fit.n_iter, "_kernel_coef": fit.v}
+            learned = {"alpha_": y * fit.v, "n_iter_": fit.n_iter, "_kernel_coef": fit.v}
             if len(points) == 1:
                 k, W = machine.kernel(fit.v, rho)
-                learnt["kernel_"] = (W * k) @ W.T
+                learned["kernel_"] = (W * k) @ W.T
             coef = machine.project(fit.v, rho)
-            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+            machines.append(LearnedMachine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.worth))
         return machines

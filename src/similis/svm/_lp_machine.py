@@ -65,7 +65,7 @@ class LPMachine(RowMachine):
     _parameter_constraints = {"C": [positive()]}
     path_params = ("C",)
 
-    def __init__(self, *, C=1.0):
+    def __init__(self, *, C: float = 1.0) -> None:
         self.C = C
 
     def _solve(self, S, y, weight, points):

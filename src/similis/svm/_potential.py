@@ -97,7 +97,15 @@ class PotentialSVM(RowMachine):
     }
     path_params = ("C", "epsilon")
 
-    def __init__(self, *, C=100.0, epsilon=0.1, normalize=False, multiclass="ovo", columns="objects"):
+    def __init__(
+        self,
+        *,
+        C: float = 100.0,
+        epsilon: float = 0.1,
+        normalize: bool = False,
+        multiclass: str = "ovo",
+        columns: str = "objects",
+    ) -> None:
         self.C = C
         self.epsilon = epsilon
         self.normalize = normalize

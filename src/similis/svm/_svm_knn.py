@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from similis.base import (
     Integral,
+    Points,
     at_least,
     choice,
     clip_n_neighbors,
@@ -88,14 +92,16 @@ class SVMKNN(MarginClassifier):
     reads = "similarity"
     accept_sparse = True
 
-    def __init__(self, *, n_neighbors=16, C=1.0, spectrum="clip", n_jobs=None):
+    def __init__(
+        self, *, n_neighbors: int = 16, C: float = 1.0, spectrum: str = "clip", n_jobs: int | None = None
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.C = C
         self.spectrum = spectrum
         self.n_jobs = n_jobs
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Keep the matrix and the labels; the machines are trained when asked.
 
         Parameters
@@ -113,11 +119,18 @@ class SVMKNN(MarginClassifier):
         self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
         return self
 
-    def class_scores(self, Q):
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
         """Class scores of the local machines."""
         return self.path_scores(self._S, self._codes, Q, [{"n_neighbors": self.n_neighbors_, "C": self.C}])[0]
 
-    def path_scores(self, S, codes, Q, points, test_fold=None):
+    def path_scores(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        Q: NDArray[Any],
+        points: Points,
+        test_fold: NDArray[np.intp] | None = None,
+    ) -> list[NDArray[Any]]:
         """Class scores for all k and all C from one ranking."""
         ks, Cs = ([point[name] for point in points] for name in self.path_params)
         k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
@@ -129,6 +142,8 @@ class SVMKNN(MarginClassifier):
         )
         return [table[t, r] for t, r in zip(places, at)]
 
-    def path_scores_cv(self, S, codes, test_fold, points):
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
         """The same for all folds from one ranking that skips each row's own fold."""
         return self.path_scores(S, codes, S, points, test_fold)
