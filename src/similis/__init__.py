@@ -109,6 +109,7 @@ _MODULES = (
     "neighbors",
     "normal",
     "proximity",
+    "report",
     "reproduce",
     "solvers",
     "study",

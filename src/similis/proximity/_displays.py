@@ -317,11 +317,11 @@ class SpectrumDisplay(Display):
         bars = Bars(at - half, at + half, np.zeros(len(keep)), values[keep], color=colors, tips=tips, main=True)
         styles = {name: _REPAIRS.get(name, ("muted", "")) for name in shown}
         lines = [Lines(at, v[keep], styles[name][1], color=styles[name][0]) for name, v in shown.items()]
-        some = "" if n <= _MAX_BARS else f": the {_MAX_BARS // 2} largest and the {_MAX_BARS // 2} smallest"
+        half_shown = f"{_MAX_BARS // 2} largest and {_MAX_BARS // 2} smallest eigenvalues"
         ends = [(1.0, "1"), (float(len(keep)), str(n))] if n > 1 else [(1.0, "1")]
         return Figure(
             f"Spectrum: {n} eigenvalues, {int(negative.sum())} of them negative, and their values after repair.",
-            Axis(0, len(keep) + 1, f"eigenvalue, by size{some}", ticks=ends, grid=False),
+            Axis(0, len(keep) + 1, "eigenvalue, by size" if n <= _MAX_BARS else half_shown, ticks=ends, grid=False),
             Axis(
                 1.15 * low,
                 1.15 * high,

@@ -581,6 +581,8 @@ class ObjectsDisplay(_ResultDisplay):
     'object 20'
     """
 
+    _size = (6.4, 5.4)
+
     def __init__(
         self,
         *,
@@ -717,11 +719,19 @@ class RanksDisplay(Display):
         marks.append(Segments(low, heights, high, heights, 4.0, color="ink", name="clique", main=True))
         for i, (name, mean) in enumerate(zip(found.methods, means)):
             y = first + 20 * (i if i < left else k - 1 - i)
-            side, anchor, dx = (1, "end", -8) if i < left else (k, "start", 8)
+            side = 1 if i < left else k
             each = "".join(f"\n{d}: {r:g}" for d, r in zip(found.datasets, found.ranks[:, i].tolist()))
             marks += [
                 Lines([mean, mean, side], [0, y, y], width=1.0),
-                Texts([side], [y], [f"{name} {mean:.2f}"], anchor, dx, color="ink", method=name),  # type: ignore[arg-type]
+                Texts(
+                    [side],
+                    [y],
+                    [f"{name} {mean:.2f}"],
+                    "end" if i < left else "start",
+                    -8 if i < left else 8,
+                    color="ink",
+                    method=name,
+                ),
                 Points([mean], [0], color="accent", tips=[f"{name}\nmean rank {mean:.2f}{each}"], method=name),
             ]
         return Figure(
