@@ -306,3 +306,28 @@ def test_command_refuses_a_missing_folder(tmp_path):
         make_result(matrix=False).to_html(tmp_path / "nowhere" / "report.html")
     with pytest.raises(ProximityError):
         StudyResult.load(__file__)
+
+
+def test_report_needs_no_matplotlib(tmp_path):
+    """matplotlib is an extra; pages are SVG."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; sys.modules['matplotlib'] = None; sys.path.insert(0, sys.argv[1])\n"
+        "from reports import make_result\n"
+        "make_result().to_html(sys.argv[2])"
+    )
+    path = tmp_path / "report.html"
+    subprocess.run([sys.executable, "-c", code, str(Path(__file__).parent), str(path)], check=True)
+    assert path.stat().st_size > 10_000
+
+
+def test_templates_escape_by_default():
+    from similis._drawing.html import _environment
+
+    for package in ("similis._drawing", "similis.report"):
+        environment = _environment(package)
+        assert environment.autoescape is True
+        for name in environment.list_templates(extensions=["html"]):
+            assert not re.search(r"\|\s*safe\b", environment.loader.get_source(environment, name)[0]), name
