@@ -1,4 +1,4 @@
-"""Pictures: the right numbers, the right marks, and a sentence where matplotlib is missing."""
+"""Displays of a matrix: numbers, marks, both renderers, and the message where matplotlib is missing."""
 
 import builtins
 
@@ -39,11 +39,11 @@ def test_matrix_is_ordered_by_class(data):
     assert [t.get_text() for t in shown.ax_.get_xticklabels()] == ["a", "b", "c"]
 
 
-def test_seriation_brings_neighbours_together(data):
+def test_seriation_brings_neighbors_together(data):
     S, y = data
     blind = MatrixDisplay.from_proximity(S, plot=False)
     changes = (y[blind.order][1:] != y[blind.order][:-1]).sum()
-    assert changes == 2  # the classes are far apart: found without being told
+    assert changes == 2  # the classes are far apart and visible without the labels
 
 
 def test_spectrum_and_its_repairs(data, rng):

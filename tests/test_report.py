@@ -1,4 +1,4 @@
-"""The report as text: what it says, a function of the results alone, names that stay names, a small file."""
+"""Text of the report: content, dependence on the results alone, escaping of names, size of the file."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def page(result):
     return make_report(result)
 
 
-# What it says
+# Content
 
 
 def test_every_section_is_there(page):
@@ -156,7 +156,7 @@ def test_many_classes():
     assert "and 16 more" in page
 
 
-# Names stay names
+# Escaping
 
 
 def test_names_are_shown_as_text():
@@ -187,7 +187,7 @@ def test_nothing_is_loaded(page):
 
 
 def test_notebook_is_left_alone():
-    """Every rule in what a notebook gets begins with our own class."""
+    """Every style rule of the notebook view begins with the class of similis."""
     style = "".join(re.findall(r"<style>(.*?)</style>", make_result(matrix=False)._repr_html_(), flags=re.DOTALL))
     style = re.sub(r"@media[^{]*\{((?:[^{}]*\{[^{}]*\})*)\s*\}", r"\1", style)
     for rule in re.findall(r"([^{}]+)\{", style):
@@ -195,7 +195,7 @@ def test_notebook_is_left_alone():
             assert selector.strip().startswith(".similis"), selector
 
 
-# Small
+# Size
 
 
 def test_three_thousand_objects_stay_below_three_megabytes():
@@ -253,7 +253,7 @@ def test_report_command(tmp_path):
     assert run(app, ["report", str(tmp_path / "none.json")]).exit_code == 2
 
 
-# While it runs
+# Running studies
 
 
 def test_watch_sees_results_grow(rng):
