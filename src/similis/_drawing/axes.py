@@ -104,7 +104,7 @@ def _draw(ax: Any, figure: Figure, mark: Mark, options: dict[str, Any]) -> None:
                 weight = "bold" if mark.strong[k] else "normal"
                 anchor = "start" if right > 0 else "end"
                 _write(ax, mark.texts[k], (mark.x[k], mark.y[k]), (right, -down), anchor, colors["ink"], weight=weight)
-        case Cells():
+        case Cells() if mark.values.size:
             _draw_cells(ax, mark, options)
         case HeatMap():
             from matplotlib.colors import ListedColormap
@@ -181,7 +181,8 @@ def _set_axis(ax: Any, which: str, figure: Figure) -> None:
             ax.grid(axis=which, color=_colors()["faint"], linewidth=0.8)
         for label, strong in zip(own.get_ticklabels(), axis.strong):
             label.set_fontweight("bold" if strong else "normal")
-    getattr(ax, f"set_{which}lim")(*((axis.high, axis.low) if axis.reverse else (axis.low, axis.high)))
+    if axis.high > axis.low:
+        getattr(ax, f"set_{which}lim")(*((axis.high, axis.low) if axis.reverse else (axis.low, axis.high)))
     getattr(ax, f"set_{which}label")(axis.title)
 
 
