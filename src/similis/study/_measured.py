@@ -1,7 +1,7 @@
-"""Objects measured inside the splits: once per training part, whichever methods ask.
+"""Objects measured inside the splits, once per training part for all methods.
 
 A measure that learns from labels, such as VDM, must be fitted on the training part alone, also inside the folds that
-choose parameters. Every method needs the same training parts, so each process keeps the blocks it measured last.
+choose parameters. Every method needs the same training parts, so each process caches the blocks it measured last.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from similis.exceptions import ProximityError
 
 __all__ = ["MeasuredObjects", "learns"]
 
-_BUDGET = 512 * 2**20  # bytes of measured blocks kept by a process
+_CACHE_BYTES = 512 * 2**20  # measured blocks kept by a process
 
 Learns = Literal["nothing", "objects", "labels"]
 
 
 def learns(measure: Any) -> Learns:
-    """What a measure learns from when it is fitted: "labels" unless it says that it does not."""
+    """Return what a measure learns from when it is fitted: "labels", unless its tags exclude that."""
     from similis.measures import Measure
 
     if not isinstance(measure, Measure):
         raise ProximityError(
-            f"measure must be one of similis, such as Counting() or FromFunction(f). Got {type(measure).__name__}."
+            f"measure must be a similis measure, such as Counting() or FromFunction(f). Got {type(measure).__name__}."
         )
     cls = type(measure)
     if cls.fit is Measure.fit and (cls._learn is Measure._learn or measure._only_remembers):
@@ -39,7 +39,7 @@ def learns(measure: Any) -> Learns:
 
 
 class MeasuredObjects:
-    """Objects and an unfitted measure, shared and never copied.
+    """Objects and an unfitted measure; shared by clones, never copied.
 
     Parameters
     ----------
@@ -56,28 +56,28 @@ class MeasuredObjects:
         self.token = token_hex(8)
 
     def step(self, *, symmetrize: bool) -> MeasureStep:
-        """The transformer that stands first in a pipeline and reads indices of objects."""
+        """Make the first step of a pipeline that reads indices of objects."""
         return MeasureStep(self, symmetrize=symmetrize)
 
     def pairwise(self, train: NDArray[np.intp], y: Any, symmetrize: bool) -> tuple[Any, NDArray[Any]]:
-        """A ``Pairwise`` fitted on a training part, and the square block."""
+        """Return a ``Pairwise`` fitted on a training part, and the square block."""
         key = (self.token, symmetrize, _bytes(train), _bytes(y))
-        found = _kept.get(key)
+        found = _blocks.get(key)
         if found is None:
             from similis.measures import Pairwise
 
             fitted = Pairwise(clone(self.measure), symmetrize=symmetrize)
             square = fitted.fit_transform(_safe_indexing(self.objects, train), y)
-            found = _kept.put(key, (fitted, square), square.nbytes)
+            found = _blocks.put(key, (fitted, square), square.nbytes)
         return found
 
     def rows(self, train: NDArray[np.intp], y: Any, symmetrize: bool, test: NDArray[np.intp]) -> NDArray[Any]:
         """Proximities of other objects to a training part."""
         key = (self.token, symmetrize, _bytes(train), _bytes(y), _bytes(test))
-        found = _kept.get(key)
+        found = _blocks.get(key)
         if found is None:
             block = self.pairwise(train, y, symmetrize)[0].transform(_safe_indexing(self.objects, test))
-            found = _kept.put(key, block, block.nbytes)
+            found = _blocks.put(key, block, block.nbytes)
         return found
 
     def __deepcopy__(self, memo: dict[int, Any]) -> MeasuredObjects:
@@ -85,14 +85,14 @@ class MeasuredObjects:
 
 
 class MeasureStep(TransformerMixin, BaseEstimator):
-    """Reads indices of objects and gives proximity rows, as ``Pairwise`` would from the objects."""
+    """Transform indices of objects to proximity rows, as ``Pairwise`` does with the objects."""
 
     def __init__(self, source: MeasuredObjects, *, symmetrize: bool = False) -> None:
         self.source = source
         self.symmetrize = symmetrize
 
     def fit(self, X: NDArray[np.intp], y: Any = None) -> MeasureStep:
-        """Remember the training part."""
+        """Store the training part."""
         self.train_, self.labels_ = np.asarray(X), np.asarray(y)
         return self
 
@@ -107,11 +107,11 @@ class MeasureStep(TransformerMixin, BaseEstimator):
         return self.source.rows(self.train_, self.labels_, self.symmetrize, np.asarray(X))
 
 
-class _Kept:
-    """The blocks used last, within a budget of memory."""
+class _BlockCache:
+    """Least recently used cache, limited in bytes."""
 
-    def __init__(self, budget: int) -> None:
-        self.budget = budget
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
         self._items: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
 
     def get(self, key: Any) -> Any:
@@ -122,12 +122,12 @@ class _Kept:
 
     def put(self, key: Any, value: Any, size: int) -> Any:
         self._items[key] = (value, size)
-        while len(self._items) > 1 and sum(size for _, size in self._items.values()) > self.budget:
+        while len(self._items) > 1 and sum(size for _, size in self._items.values()) > self.max_bytes:
             self._items.popitem(last=False)
         return value
 
 
-_kept = _Kept(_BUDGET)
+_blocks = _BlockCache(_CACHE_BYTES)
 
 
 def _bytes(A: Any) -> bytes:
