@@ -510,7 +510,7 @@ def _methods(kind: Kind, entries: Any, distances: Any, classes: Any) -> Iterator
         )
     elif abs(distances.skewness_after) < abs(distances.skewness) - 0.25:
         yield Advice(
-            f"Use Box-Cox with p = {distances.power:.2g} before methods that assume normal distances",
+            f"Use BoxCox(p={distances.power:.2g}) before methods that assume normal distances",
             f"skewness {distances.skewness:.2f}, afterwards {distances.skewness_after:.2f}",
             "[pekalska2000] sec. 4.4",
         )

@@ -222,21 +222,18 @@ def judge(d: Array, n: int, rng: Any) -> Verdict | None:
         return None
     t = _dither(d, known, rng)
     columns = np.arange(n) if n <= REFERENCES else np.sort(rng.choice(n, REFERENCES, replace=False))
-    filled, rejected, found = t, np.zeros(len(t), dtype=bool), None
+    filled, rejected = t, np.zeros(len(t), dtype=bool)
+    first = True
     for width in WIDTHS:
         for _ in range(MAX_ROUNDS):
-            last = found
             found = _run_round(t, filled, known & ~rejected, n, columns, width)
             unchanged = np.array_equal(found.rejected, rejected)
-            rejected = found.rejected
-            if last is None:  # from here on distances are measured in local standard deviations
-                t, expected = found.stretch(t), found.stretch(found.expected)
-            else:
-                expected = found.expected
+            rejected, expected = found.rejected, found.expected
+            if first:  # from here on distances are measured in local standard deviations
+                t, expected, first = found.stretch(t), found.stretch(expected), False
             filled = np.where(rejected, expected, t)
             if unchanged:
                 break
-    assert found is not None
     if not len(found.suspects):
         return Verdict(found.suspects, found.deviations, np.empty(0))
     order = np.argsort(t[known])  # interpolate back to the scale of d
