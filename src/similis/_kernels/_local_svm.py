@@ -205,9 +205,9 @@ def _decompose(n: int, C: float, K: Any, V: Any) -> bool:
                     j, best, curve = p, gain, bend
         if j < 0 or up - v[j] <= 1e-9:
             return True
-        room, depth = max(C * y[i], 0.0) - c[i], c[j] - min(C * y[j], 0.0)
-        step = min((up - v[j]) / curve, room, depth)
-        c[i] = max(C * y[i], 0.0) if step == room else c[i] + step
+        rise, depth = max(C * y[i], 0.0) - c[i], c[j] - min(C * y[j], 0.0)
+        step = min((up - v[j]) / curve, rise, depth)
+        c[i] = max(C * y[i], 0.0) if step == rise else c[i] + step
         c[j] = min(C * y[j], 0.0) if step == depth else c[j] - step
         other = K[j]
         for p in range(n):
