@@ -10,7 +10,6 @@ import pytest
 import similis
 from similis import ProximityError, solvers, study
 from similis.distributed import NeighborIndex, measure_to_disk, predict_blocks
-from similis.reproduce import reproduce_tables
 
 STRESS = Path(__file__).parents[1] / "stress"
 X = np.random.default_rng(0).normal(size=(6, 3))
@@ -69,7 +68,6 @@ REFUSED = {
     "differences": (lambda: study.signed_rank([1j]), "vector of real numbers"),
     "huge differences": (lambda: study.signed_rank([1e300]), "none beyond"),
     "ids of a study": (lambda: study.Study("nc").run(kernel(), Y, ids=3), "ids must be one per object"),
-    "tables": (lambda: reproduce_tables(3), "tables must be a list of names"),
     "ranks": (lambda: study.average_ranks(3), "by the name of a data set"),
     "objects of a method": (lambda: study.make_model("knn", n="x"), "n must be"),
     "compact": (lambda: similis.compact(np.eye(2)), "needs a classifier"),

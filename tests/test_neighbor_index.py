@@ -15,8 +15,8 @@ from similis import (
     SimilarityKNN,
 )
 from similis.distributed import NeighborIndex, OnNeighbors
+from similis.distributed._descent import Lists, grow_tree
 from similis.exceptions import ProximityError
-from similis.solvers._descent import Lists, grow_tree
 
 
 def clustered(rng, n, d=24, n_groups=12, noise=0.2):

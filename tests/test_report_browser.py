@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from reports import make_result
 
+from similis.report import make_comparison, make_report
 from similis.study import compare
-from similis.study._predictions import collect_answers
-from similis.study._report import report_page
-from similis.study._report._compare import comparison_page
 
 pytestmark = pytest.mark.slow
 EVIL = "<img src=x onerror=\"document.title='bad'\">"
@@ -40,9 +38,9 @@ def files(tmp_path_factory, result):
     folder = tmp_path_factory.mktemp("pages")
     others = {name: make_result(seed=k, matrix=False) for k, name in enumerate(("one", "two", EVIL), 1)}
     pages = {
-        "report": report_page(result),
-        "running": report_page(result, refresh=1),
-        "comparison": comparison_page(compare(others)),
+        "report": make_report(result),
+        "running": make_report(result, refresh=1),
+        "comparison": make_comparison(compare(others)),
     }
     for name, text in pages.items():
         (folder / f"{name}.html").write_text(text)
@@ -89,7 +87,7 @@ def test_quiet_and_no_wider_than_the_screen(browser, files, name, width, scheme)
 
 
 def test_marks_in_the_dom(browser, files, result):
-    hard = min(30, len(collect_answers(result).hardest()))
+    hard = min(30, len(result.predictions_by_object().hardest()))
     wanted = {
         "embedding": 80,
         "spectrum": 80,
@@ -101,8 +99,8 @@ def test_marks_in_the_dom(browser, files, result):
     with Opened(browser, files["report"]) as page:
         for kind, count in wanted.items():
             assert page.locator(f".plot.{kind} .m").count() == count, kind
-        assert page.locator(".plot.splits [data-m]").count() == 4
-        assert page.locator(".plot.splits circle.m").count() == 6 * page.locator(".splits [data-n=mean]").count()
+        assert page.locator(".plot.splits g[data-m]").count() == 4
+        assert page.locator(".plot.splits circle.m").count() == 6 * page.locator(".splits .m.mean").count()
         assert page.locator(".plot.reliability").count() == 2
         assert page.locator("#methods tbody tr").count() == 4
         sizes = page.evaluate(

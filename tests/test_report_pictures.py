@@ -15,8 +15,10 @@ from matplotlib import pyplot
 from reports import Outline, make_result, noisy_picture, similarities
 
 from similis import Study
-from similis._drawing.svg import Scale, plot_style, png, short
+from similis._drawing.figure import Axis, format_number
+from similis._drawing.svg import plot_style, png
 from similis.proximity import EmbeddingDisplay, HistogramDisplay, MatrixDisplay, SpectrumDisplay
+from similis.report import make_report
 from similis.study import (
     METRICS,
     AgreementDisplay,
@@ -28,8 +30,6 @@ from similis.study import (
     TimeErrorDisplay,
 )
 from similis.study._picture import HEAT, POINTS, Picture, make_picture
-from similis.study._predictions import collect_answers
-from similis.study._report import report_page
 
 
 @pytest.fixture(autouse=True)
@@ -74,7 +74,7 @@ def test_a_matrix_changed_since_is_not_shown(rng):
     found = Study("nc", n_splits=1, cv=2).run(S, codes)
     S[:] = 0
     assert found.picture is None
-    assert "without a picture" in report_page(found)
+    assert "without a picture" in make_report(found)
 
 
 def test_picture_of_a_matrix_with_holes(rng):
@@ -83,7 +83,7 @@ def test_picture_of_a_matrix_with_holes(rng):
     found = Study("knn", n_splits=1, cv=2).run(S, codes)
     assert found.picture.eigenvalues is None
     assert (found.picture.levels == 0).sum() == 1
-    page = report_page(found)
+    page = make_report(found)
     assert "left blank" in page
     assert "spectrum" not in Outline(page).marks
 
@@ -113,7 +113,7 @@ def test_damaged_pictures_are_refused():
 
 def test_answers_against_plain_loops():
     result = make_result()
-    answers = collect_answers(result)
+    answers = result.predictions_by_object()
     assert answers.methods == ("svm-kernel(clip)", "knn", "nc")
     for k, method in enumerate(answers.methods):
         wrong, tested = np.zeros(60, int), np.zeros(60, int)
@@ -155,7 +155,7 @@ def test_front_of_time_and_error():
     assert shown.front() == [0, 2]
 
 
-def test_displays_draw_twice(rng):
+def test_every_display_has_both_renderings(rng):
     """In SVG for a page or a notebook, with matplotlib for a paper; what was drawn is not shown again."""
     result = make_result()
     S, y = similarities(30, 2, rng)
@@ -190,12 +190,14 @@ def test_png_holds_the_levels(rng):
 
 
 def test_scales_and_ticks():
-    assert Scale(0, 10).ticks() == [0, 2, 4, 6, 8, 10]
-    assert Scale(0.003, 40, "log").ticks() == pytest.approx([0.01, 0.1, 1, 10])
-    assert Scale(0.03, 0.4, "log").ticks() == pytest.approx([0.05, 0.1, 0.2])
-    assert Scale(-5, 100, "symlog", linear=0.1).ticks(6)[0] == -1
-    assert Scale(0, 4, down=True)(1) == 75
-    assert [short(v) for v in (0, 0.25, -3, 1e-9, 2e7)] == ["0", "0.25", "\N{MINUS SIGN}3", "10⁻⁹", "2·10⁷"]
+    assert Axis(0, 10).find_ticks() == [0, 2, 4, 6, 8, 10]
+    assert Axis(0.003, 40, scale="log").find_ticks() == pytest.approx([0.01, 0.1, 1, 10])
+    assert Axis(0.03, 0.4, scale="log").find_ticks() == pytest.approx([0.05, 0.1, 0.2])
+    assert Axis(-5, 100, scale="symlog", linear=0.1, n_ticks=6).find_ticks()[0] == -1
+    assert Axis(0, 4, reverse=True).place(1) == 0.75
+    numbers = {0: "0", 0.25: "0.25", -3: "\N{MINUS SIGN}3", 1e-9: "10⁻⁹", 2e7: "2·10⁷", -1e-9: "\N{MINUS SIGN}10⁻⁹"}
+    numbers |= {-2.5e8: "\N{MINUS SIGN}2.5·10⁸", 123456.0: "1.23·10⁵"}
+    assert {v: format_number(v) for v in numbers} == numbers
 
 
 @pytest.mark.parametrize("part", [0, 1, 2], ids=["light", "dark", "print"])

@@ -11,10 +11,8 @@ from reports import make_result
 
 from similis import write_proximity
 from similis.io import read_objects
+from similis.report import make_comparison, make_report
 from similis.study import compare
-from similis.study._report import report_page
-from similis.study._report._compare import comparison_page
-from similis.study._report._page import _POLICY
 
 BROWSER = shutil.which(os.environ.get("SIMILIS_CHROMIUM", "chromium"))
 
@@ -76,7 +74,7 @@ def evil_result(**options):
 def pages():
     results = {evil: make_result(seed=k, matrix=False) for k, evil in enumerate(EVILS[:4])}
     links = dict(zip(EVILS, ["javascript:alert(1)", " java\nscript:alert(1)", "data:text/html,x", "report.html"]))
-    return {"report": report_page(evil_result()), "comparison": comparison_page(compare(results), links)}
+    return {"report": make_report(evil_result()), "comparison": make_comparison(compare(results), links)}
 
 
 @pytest.mark.parametrize("name", ["report", "comparison"])
@@ -104,7 +102,7 @@ def test_only_the_pages_own_script_may_run(pages, name):
     allowed = f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
     policy = next(a["content"] for tag, a in Seen(pages[name]).elements if tag == "meta" and "http-equiv" in a)
     assert allowed in policy
-    assert "script-src 'unsafe" not in _POLICY
+    assert "script-src 'unsafe" not in policy
     assert "default-src 'none'" in policy
 
 

@@ -23,7 +23,7 @@ from similis import (
     SpectrumSquare,
     Symmetrize,
 )
-from similis._utils import linalg as shared
+from similis._utils.cache import CACHE
 from similis.datasets import load_benchmark
 from similis.exceptions import DataNotFoundError
 from similis.model_selection._path_search import _labels_are_certain
@@ -201,7 +201,7 @@ def test_labels_labels_are_certain_where_no_doubtful_machine_could_change_them(r
 
 def test_one_decomposition_a_fold_serves_every_cost_and_treatment(rng, monkeypatch):
     S, y = problem(rng)
-    shared._cache.clear()
+    CACHE.clear()
     calls = count(monkeypatch, linalg, "eigh")
     grid = {"spectrumclip": [SpectrumClip(), SpectrumFlip(), SpectrumShift()], "svc__C": CS[:5]}
     PathSearchCV(make_pipeline(SpectrumClip(), svc()), grid, cv=5, refit=False).fit(S, y)

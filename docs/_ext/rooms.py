@@ -18,7 +18,6 @@ ROOMS = (
     "datasets",
     "io",
     "distributed",
-    "reproduce",
     "solvers",
     "base",
     "testing",
@@ -78,8 +77,4 @@ def methods_to_show(cls):
 # Constants cannot carry a docstring.
 DATA = {
     ("similis.study", "METRICS"): "The measures of merit by name: ``error``, ``log_loss`` and the others.",
-    (
-        "similis.reproduce",
-        "EXPERIMENTS",
-    ): "The papers' tables, each an ``Experiment``: what ``similis reproduce`` can run.",
 }

@@ -8,7 +8,7 @@ import inspect
 import re
 from pathlib import Path
 
-from rooms import DATA, ROOMS, TOP, at_top_level, first_sentence, methods_to_show, public_object, room_names
+from rooms import DATA, TOP, at_top_level, first_sentence, methods_to_show, public_object, room_names
 
 PAPER = re.compile(r"\[((?:cazzanti|chen|qiao|pekalska|bernal)\d{4})\]")
 CALL = re.compile(r"((?:similis\.)?[A-Za-z_][\w.]*)(\(.*\))?", flags=re.DOTALL)

@@ -110,7 +110,6 @@ _MODULES = (
     "neighbors",
     "normal",
     "proximity",
-    "reproduce",
     "solvers",
     "study",
     "svm",

@@ -1,46 +1,97 @@
-"""What the pictures share. The numbers come first, then the drawing: SVG for a notebook, matplotlib for a paper."""
+"""Base of the displays: numbers first, then one description of the picture, drawn as SVG or with matplotlib."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
-from similis._drawing.svg import Markup, framed
+import numpy as np
+from numpy.typing import NDArray
+
+from similis._drawing.figure import Figure
+from similis._drawing.html import Markup
+from similis._drawing.svg import frame_for_notebook, render_svg
 from similis.exceptions import ProximityError
 
-__all__ = ["COLORS", "INK", "Display"]
-
-# Okabe and Ito's colours, told apart by all common kinds of colour vision.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666", "#F0E442")
-INK = "#333333"
+__all__ = ["Display"]
 
 
 class Display:
-    """Draws into given axes or new ones (``figure_`` and ``ax_``); shows itself in a notebook without matplotlib."""
+    """A picture that a notebook shows as SVG and :meth:`plot` draws with matplotlib.
+
+    A subclass implements :meth:`describe`; nothing else depends on the renderer.
+    """
 
     figure_: Any
     ax_: Any
-    _size = (5.0, 4.2)
+    _size = (5.0, 4.2)  # inches of a new matplotlib figure
 
-    def svg(self) -> Markup:
-        """The picture as it stands in a report: HTML with inline SVG."""
+    def describe(self) -> Figure | Sequence[Figure]:
+        """Describe the picture; several figures are panels of one picture.
+
+        Returns
+        -------
+        Figure or sequence of Figure
+        """
         raise NotImplementedError
 
+    def svg(self) -> Markup:
+        """Draw the picture as it appears in a report.
+
+        Returns
+        -------
+        str
+            HTML with inline SVG.
+        """
+        return self._svg(self.describe())
+
+    def plot(self, ax: Any = None, **options: Any) -> Self:
+        """Draw the picture with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Axes to draw into; those of a new figure by default.
+        **options
+            Passed to the function of matplotlib that draws the data, for example ``Axes.scatter`` or ``Axes.imshow``.
+
+        Returns
+        -------
+        Display
+            The display itself, with the attributes ``figure_`` and ``ax_``.
+        """
+        return self._plot(self.describe(), ax, options)
+
+    def _svg(self, described: Figure | Sequence[Figure]) -> Markup:
+        return render_svg([described] if isinstance(described, Figure) else described)
+
+    def _plot(self, described: Figure | Sequence[Figure], ax: Any, options: dict[str, Any]) -> Self:
+        axes = _import_axes()
+        self.ax_ = axes.new_axes(self._size)[0] if ax is None else ax
+        self.figure_ = self.ax_.figure
+        figures = [described] if isinstance(described, Figure) else list(described)
+        if figures:
+            axes.draw(self.ax_, figures, options)
+        return self
+
+    def _plot_panels(self, figures: Sequence[Figure], given: Any, options: dict[str, Any]) -> NDArray[Any]:
+        """Draw each figure into axes of its own."""
+        axes = _import_axes()
+        found = axes.new_axes(self._size, len(figures)) if given is None else np.atleast_1d(given).ravel()
+        for ax, figure in zip(found, figures):
+            axes.draw(ax, [figure], options)
+        self.ax_, self.figure_ = found[0], found[0].figure
+        return np.array(found[: len(figures)], dtype=object)
+
     def _repr_html_(self) -> str | None:
-        return None if hasattr(self, "figure_") else framed(self.svg())  # what was drawn is shown already
+        return None if hasattr(self, "figure_") else frame_for_notebook(self.svg())  # a drawn figure shows itself
 
-    def _axes(self, ax: Any) -> Any:
-        try:
-            from matplotlib import pyplot
-        except ImportError:
-            raise ProximityError("A picture needs matplotlib. Install it with: pip install similis[report]") from None
-        if ax is None:
-            _, ax = pyplot.subplots(figsize=self._size, layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
-        return ax
 
-    def _frame(self, ax: Any) -> None:
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)
-        ax.tick_params(colors=INK)
-        ax.grid(axis="y", color="#e6e6e6", linewidth=0.8)
-        ax.set_axisbelow(True)
+def _import_axes() -> Any:
+    try:
+        import matplotlib.pyplot  # noqa: F401
+    except ImportError:
+        raise ProximityError("A picture needs matplotlib. Install it with: pip install similis[report]") from None
+    from similis._drawing import axes
+
+    return axes

@@ -1,62 +1,272 @@
-"""HTML and SVG by construction: whatever is not markup already is escaped, so names can hold anything."""
+"""Renderer of figures to HTML with inline SVG, for pages and notebooks; needs no matplotlib.
+
+Positions are percentages and texts have sizes in pixels, so that a picture fits any width without shrinking its labels.
+Colors are classes of ``plot.css``, which has a light, a dark and a print version.
+"""
 
 from __future__ import annotations
 
-import math
 import struct
 import zlib
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from html import escape
-from importlib.resources import files
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Markup", "join", "number", "png", "tag", "SHAPES", "Plot", "Scale", "framed", "plot_style", "short"]
+from similis._drawing.figure import (
+    Axis,
+    Bars,
+    Cells,
+    Figure,
+    Groups,
+    HeatMap,
+    Labels,
+    Lines,
+    Mark,
+    Points,
+    Rule,
+    Segments,
+    Texts,
+    class_color,
+    format_number,
+    label_width,
+    place_labels,
+)
+from similis._drawing.html import Markup, read_template, render, tag
+
+__all__ = ["color_levels", "frame_for_notebook", "heat_palette", "plot_style", "png", "render_svg"]
+
+# Symbols of about the same area around the origin, told apart without color.
+SHAPES = (
+    "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
+    "M-3.5-3.5h7v7h-7z",
+    "M0-4.9 4.6 3.4h-9.2z",
+    "M0-5 5 0 0 5-5 0z",
+    "M0 4.9 4.6-3.4h-9.2z",
+    "M-4.6-1.6h3v-3h3.2v3h3v3.2h-3v3h-3.2v-3h-3z",
+)
+_ANCHORS = ("#fdfcf7", "#cfe6df", "#86c3c6", "#3f93b5", "#25619c", "#1b3a70", "#0c1738")
+_LEGEND = 24  # entries of a legend
 
 
-class Markup(str):
-    """Text that is markup already."""
-
-    __slots__ = ()
-
-
-_VOID = {"br", "circle", "img", "input", "line", "meta", "path", "rect", "use", "wbr"}
-
-
-def tag(name: str, /, *content: Any, **attributes: Any) -> Markup:
-    """An element; plain text in it is escaped, attributes that are None are left out.
-
-    An underscore in the name of an attribute stands for a hyphen, one at its end for nothing (``class_``).
-    """
-    given = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(number(value))}"'
-        for key, value in attributes.items()
-        if value is not None
+def render_svg(figures: Sequence[Figure]) -> Markup:
+    """Render figures, several as panels side by side."""
+    shown = [_render(figure) for figure in figures]
+    return (
+        tag("div", *shown, class_="panels") if len(shown) > 1 or any(f.title for f in figures) else Markup().join(shown)
     )
-    if name in _VOID and not content:
-        return Markup(f"<{name}{given}/>" if name not in ("meta", "input", "img", "br", "wbr") else f"<{name}{given}>")
-    return Markup(f"<{name}{given}>{join(content)}</{name}>")
 
 
-def join(parts: Iterable[Any], between: str = "") -> Markup:
-    """Parts one after the other, those that are not markup escaped."""
-    return Markup(between.join(part if isinstance(part, Markup) else escape(str(part)) for part in parts))
+def plot_style() -> Markup:
+    """Style sheet of the pictures, light and dark."""
+    return read_template("similis._drawing", "plot.css")
 
 
-def number(value: Any) -> str:
-    """A number as short as it may be in markup; other things as text."""
-    if isinstance(value, (float, np.floating)):
-        text = f"{value:.2f}".rstrip("0").rstrip(".")
-        return "0" if text == "-0" else text
-    return str(value)
+def frame_for_notebook(*parts: Markup, style: str = "") -> str:
+    """Put pictures and their style into one element, for a notebook."""
+    return str(render("similis._drawing", "notebook.html", style=plot_style() + style, parts=parts))
+
+
+def _render(figure: Figure) -> Markup:
+    heat = next((mark for mark in figure.marks if isinstance(mark, HeatMap)), None)
+    names = figure.x.names
+    left = label_width([text for _, text in figure.y.labels()]) if figure.frame else 16
+    right = 18 if figure.frame and not names else 6
+    if figure.margin is not None:
+        left = right = figure.margin
+    top = min(190, round(6.7 * max([1, *(len(text) for _, text in figure.x.labels())])) + 16) if names else 8
+    top = (top if figure.frame else 16) + (16 if figure.y.title and not figure.y.names else 0)
+    bottom = 6 if names or not figure.frame else 42 if figure.x.title else 24
+    style = f"padding:{top}px {right}px {bottom}px {left}px"
+    if figure.width:
+        style += ";min-width:{}px;max-width:{}px".format(*(w + left + right for w in figure.width))
+    parts = [*_axes(figure, left)] if figure.frame else []
+    for method, marks in groupby(figure.marks, key=lambda mark: mark.method):
+        drawn = [part for mark in marks for part in _draw(mark, figure)]
+        parts += [tag("g", *drawn, data_m=method)] if method else drawn
+    return render(
+        "similis._drawing",
+        "plot.html",
+        figure=figure,
+        grid=any(isinstance(mark, Cells) for mark in figure.marks),
+        style=style,
+        parts=Markup().join(parts),
+        legend=figure.legend[:_LEGEND] if len(figure.legend) > 1 else (),
+        n_more=max(0, len(figure.legend) - _LEGEND),
+        shapes=SHAPES,
+        heat=heat,
+        ramp="" if heat is None else png(np.arange(1, 256, dtype=np.uint8)[None, :], heat_palette(heat.dark)),
+        number=format_number,
+    )
+
+
+def _axes(figure: Figure, left: int) -> Iterator[Markup]:
+    for value, text, css, method in _ticks(figure.x):
+        at = _percent(figure.x.place(value))
+        if figure.x.grid:
+            yield tag("line", x1=at, x2=at, y1=0, y2="100%", class_="grid")
+        if figure.x.names:
+            upright = tag("text", text, dy=".35em", transform="rotate(-90)", class_=css)
+            yield tag("svg", upright, x=at, y=-8, overflow="visible", data_m=method)
+        else:
+            yield tag("text", text, x=at, y="100%", dy="1.5em", class_=f"{css} mid")
+    for value, text, css, method in _ticks(figure.y):
+        at = _percent(1 - figure.y.place(value))
+        if figure.y.grid:
+            yield tag("line", x1=0, x2="100%", y1=at, y2=at, class_="grid")
+        yield tag("text", text, x=-8, y=at, dy=".35em", class_=f"{css} end", data_m=method)
+    if figure.x.title and not figure.x.names:
+        yield tag("text", figure.x.title, x="50%", y="100%", dy="2.9em", class_="title mid")
+    if figure.y.title and not figure.y.names:
+        yield tag("text", figure.y.title, x=2 - left, y=0, dy="-.9em", class_="title")
+
+
+def _ticks(axis: Axis) -> Iterator[tuple[float, str, str, str]]:
+    for k, (value, text) in enumerate(axis.labels()):
+        strong = k < len(axis.strong) and axis.strong[k]
+        yield value, text, "tick strong" if strong else "tick", text if axis.linked else ""
+
+
+def _draw(mark: Mark, figure: Figure) -> Iterator[Markup]:
+    """Elements of a mark. Those with a tip have the class ``m``, which the script of a page looks for."""
+
+    def at(x: float, y: float) -> tuple[str, str]:
+        return _percent(figure.x.place(x)), _percent(1 - figure.y.place(y))
+
+    def look(k: int = 0) -> dict[str, Any]:
+        words = ("m" if mark.tips else "", mark.color_of(k), mark.name)
+        faint = mark.opacity if mark.opacity < 1 else None
+        return {
+            "class_": " ".join(filter(None, words)),
+            "fill_opacity": faint,
+            "data_t": mark.tips[k] if mark.tips else None,
+        }
+
+    match mark:
+        case Points():
+            for k, (x, y) in enumerate(zip(mark.x, mark.y)):
+                shape = mark.shape if isinstance(mark.shape, int) else mark.shape[k]
+                size = mark.size if isinstance(mark.size, (int, float)) else mark.size[k]
+                cx, cy = at(x, y)
+                method = mark.methods[k] if mark.methods else None
+                given = {**look(k), "data_m": method}
+                if mark.hollow:
+                    yield tag("circle", cx=cx, cy=cy, r=size, class_=f"ring {mark.color_of(k)}")
+                elif shape % len(SHAPES) == 0:
+                    yield tag("circle", cx=cx, cy=cy, r=size, **given)
+                else:
+                    scale = None if size == 4 else f"scale({size / 4:.2g})"
+                    symbol = tag("path", d=SHAPES[shape % len(SHAPES)], transform=scale)
+                    yield tag("svg", symbol, x=cx, y=cy, overflow="visible", **given)
+        case Lines():
+            path = " ".join(
+                f"{100 * figure.x.place(x):.2f} {100 - 100 * figure.y.place(y):.2f}" for x, y in zip(mark.x, mark.y)
+            )
+            css = " ".join(filter(None, ("line", mark.color_of(0), mark.dash, mark.name)))
+            width = None if mark.width == 1.5 else f"stroke-width:{mark.width:g}"
+            line = tag("path", d=f"M{path}", class_=css, style=width, vector_effect="non-scaling-stroke")
+            yield tag("svg", line, viewBox="0 0 100 100", preserveAspectRatio="none", overflow="visible")
+        case Segments():
+            for k, (x0, y0, x1, y1) in enumerate(zip(mark.x0, mark.y0, mark.x1, mark.y1)):
+                (a, b), (c, d) = at(x0, y0), at(x1, y1)
+                yield tag("line", x1=a, y1=b, x2=c, y2=d, stroke_width=float(mark.width), **look(k))
+        case Bars():
+            for k, (x0, x1, y0, y1) in enumerate(zip(mark.x0, mark.x1, mark.y0, mark.y1)):
+                yield tag("rect", **_box(figure, x0, x1, y0, y1), **look(k))
+        case Rule():
+            place = _percent(figure.x.place(mark.at) if mark.axis == "x" else 1 - figure.y.place(mark.at))
+            ends = {"x1": place, "x2": place, "y1": 0, "y2": "100%"}
+            if mark.axis == "y":
+                ends = {"x1": 0, "x2": "100%", "y1": place, "y2": place}
+            yield tag("line", **ends, class_=f"rule {mark.color_of(0)} {mark.dash}".strip())
+        case Texts():
+            for k, (x, y, text) in enumerate(zip(mark.x, mark.y, mark.texts)):
+                px, py = at(x, y)
+                given = look(k)
+                given["class_"] += {"start": "", "middle": " mid", "end": " end"}[mark.anchor]
+                yield tag("text", text, x=px, y=py, dx=mark.dx or None, dy=f"{0.35 + mark.dy / 12:.2f}em", **given)
+        case Labels():
+            for k, (right, down) in enumerate(place_labels(figure, mark)):
+                px, py = at(mark.x[k], mark.y[k])
+                css = f"halo{' end' if right < 0 else ''}{' strong' if mark.strong[k] else ''}"
+                shift = f"translate({right},{down})"
+                yield tag("text", mark.texts[k], x=px, y=py, dy=".35em", transform=shift, class_=css)
+        case Cells():
+            yield from _cells(mark)
+        case HeatMap():
+            levels = color_levels(mark.values, mark.low, mark.high)
+            address = png(levels, heat_palette(mark.dark))
+            yield tag("image", href=address, width="100%", height="100%", preserveAspectRatio="none", class_="heat")
+        case Groups():
+            n = len(mark.codes)
+            edges = [0, *(np.flatnonzero(np.diff(mark.codes)) + 1).tolist(), n]
+            for start, end in pairwise(edges):
+                color = class_color(int(mark.codes[start]))
+                begin, extent = f"{100 * start / n:.3f}%", f"{100 * (end - start) / n:.3f}%"
+                yield tag("rect", x=-12, y=begin, width=7, height=extent, class_=color)
+                yield tag("rect", x=begin, y=-12, width=extent, height=7, class_=color)
+
+
+def _cells(mark: Cells) -> Iterator[Markup]:
+    R, C = mark.values.shape
+    pale, dark = mark.shades
+    for i in range(R):
+        for j in range(C):
+            value = float(mark.values[i, j])
+            share = (value - mark.low) / (mark.high - mark.low) if mark.high > mark.low else 0.0
+            tip = mark.tips[i * C + j]
+            if tip:
+                yield tag(
+                    "rect",
+                    x=_percent(j / C),
+                    y=_percent(i / R),
+                    width=_percent(0.96 / C),
+                    height=_percent(0.94 / R),
+                    rx=2,
+                    fill_opacity=0.0 if value != value else pale + (dark - pale) * share,
+                    class_=f"m {mark.color_of(0) if mark.colors is None else mark.colors[i][j]}",
+                    data_t=tip,
+                )
+            if mark.texts is not None and mark.texts[i][j]:
+                place = {"x": _percent((j + 0.48) / C), "y": _percent((i + 0.47) / R)}
+                yield tag("text", mark.texts[i][j], **place, dy=".35em", class_="mid", pointer_events="none")
+
+
+def _box(figure: Figure, x0: float, x1: float, y0: float, y1: float) -> dict[str, str]:
+    """Rectangle in per cent, at least 0.3 % wide and high."""
+    left, right = sorted((figure.x.place(x0), figure.x.place(x1)))
+    top, bottom = sorted((1 - figure.y.place(y0), 1 - figure.y.place(y1)))
+    size = {"width": _percent(max(right - left, 0.003)), "height": _percent(max(bottom - top, 0.003))}
+    return {"x": _percent(left), "y": _percent(top), **size}
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f}%"
+
+
+def color_levels(A: NDArray[Any], low: float, high: float) -> NDArray[np.uint8]:
+    """Levels 1 to 255 between the limits; 0 where an entry is missing."""
+    level = np.clip(np.rint(1 + 254 * (A - low) / (high - low)), 1, 255)
+    return np.where(np.isfinite(A), level, 0).astype(np.uint8)
+
+
+def heat_palette(dark: str) -> NDArray[np.uint8]:
+    """256 colors of a heat map; level 0, a missing entry, is gray."""
+    rgb = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in _ANCHORS])
+    rgb = rgb if dark == "high" else rgb[::-1]
+    at = np.linspace(0, len(rgb) - 1, 255)
+    ramp = np.stack([np.interp(at, np.arange(len(rgb)), rgb[:, channel]) for channel in range(3)], axis=1)
+    return np.vstack([[[128, 128, 128]], np.rint(ramp)]).astype(np.uint8)
 
 
 def png(levels: NDArray[np.uint8], palette: NDArray[np.uint8]) -> str:
-    """A picture of at most 256 colours as the address of an image; level 0 is transparent.
+    """Encode an image of at most 256 colors as a data URL; level 0 is transparent.
+
+    A PNG with a palette is three zlib-compressed chunks. Writing them here keeps reports free of matplotlib and Pillow,
+    which the base installation does not include, and lets a page read the values back from the colors.
 
     Parameters
     ----------
@@ -80,208 +290,3 @@ def png(levels: NDArray[np.uint8], palette: NDArray[np.uint8]) -> str:
         + chunk(b"IEND", b"")
     )
     return "data:image/png;base64," + b64encode(data).decode()
-
-
-# Marks of about the same area around the origin, told apart without colour.
-SHAPES = (
-    "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
-    "M-3.5-3.5h7v7h-7z",
-    "M0-4.9 4.6 3.4h-9.2z",
-    "M0-5 5 0 0 5-5 0z",
-    "M0 4.9 4.6-3.4h-9.2z",
-    "M-4.6-1.6h3v-3h3.2v3h3v3.2h-3v3h-3.2v-3h-3z",
-)
-
-
-@dataclass(frozen=True)
-class Scale:
-    """From numbers to places between 0 and 100.
-
-    Parameters
-    ----------
-    low, high : float
-        The numbers at the two ends.
-    kind : {"linear", "log", "symlog"}, default="linear"
-        How places grow with numbers.
-    down : bool, default=False
-        Whether large numbers have small places, as on an axis that points upwards.
-    linear : float, default=1.0
-        Around zero, where "symlog" is linear.
-    """
-
-    low: float
-    high: float
-    kind: Literal["linear", "log", "symlog"] = "linear"
-    down: bool = False
-    linear: float = 1.0
-
-    def __call__(self, value: float) -> float:
-        low, high, v = (self._bend(x) for x in (self.low, self.high, value))
-        share = (v - low) / (high - low) if high > low else 0.5
-        return 100 * (1 - share if self.down else share)
-
-    def ticks(self, n: int = 5) -> list[float]:
-        """A handful of round numbers."""
-        if self.kind == "linear":
-            return _round_numbers(self.low, self.high, n)
-        if self.kind == "log":
-            first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
-            if last - first < 2:  # hardly a decade: 1, 2, 5 of each
-                fine = [m * 10.0**p for p in range(first - 1, last + 1) for m in (1, 2, 5)]
-                return [t for t in fine if self.low <= t <= self.high]
-            step = max(1, math.ceil((last - first) / n))
-            return [10.0**p for p in range(first, last + 1, step)]
-        return self._symlog_ticks(n)
-
-    def _symlog_ticks(self, n: int) -> list[float]:
-        smallest = math.ceil(math.log10(self.linear))
-        found = {0.0}
-        for end in (self.low, self.high):
-            if abs(end) > self.linear:
-                largest = math.floor(math.log10(abs(end)) + 1e-9)
-                step = max(1, math.ceil((largest - smallest + 1) / (n - 2)))
-                found |= {math.copysign(10.0**p, end) for p in range(largest, smallest - 1, -step)}
-        return sorted(found)
-
-    def _bend(self, x: float) -> float:
-        if self.kind == "log":
-            return math.log10(x)
-        if self.kind == "symlog":
-            return math.asinh(x / self.linear)
-        return x
-
-
-def _round_numbers(low: float, high: float, n: int) -> list[float]:
-    span = high - low
-    if not span > 0:
-        return [low]
-    step = 10.0 ** math.floor(math.log10(span / n))
-    step *= next(m for m in (1, 2, 2.5, 5, 10) if span / (m * step) <= n + 1e-9)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [k * step for k in range(first, last + 1)]
-
-
-@dataclass
-class Plot:
-    """One picture: axes and marks, written out by :meth:`html`.
-
-    Parameters
-    ----------
-    label : str
-        What is seen, in a sentence for those who do not see it.
-    x, y : Scale or None
-        For ticks and :meth:`place`.
-    x_title, y_title : str
-        What the axes show.
-    height : int or None
-        In pixels; None makes the plot square.
-    left : int
-        Pixels for the labels on the left; right, top, bottom likewise.
-    kind : str
-        Which plot it is, as a class of the markup.
-    width : tuple of int, optional
-        Least and largest width in pixels, labels apart.
-    """
-
-    label: str
-    x: Scale | None = None
-    y: Scale | None = None
-    x_title: str = ""
-    y_title: str = ""
-    height: int | None = 300
-    left: int = 52
-    right: int = 14
-    top: int = 8
-    bottom: int = 42
-    kind: str = ""
-    width: tuple[int, int] | None = None
-    parts: list[Markup] = field(default_factory=list)
-
-    def add(self, *parts: Markup) -> None:
-        """Put elements on top of what is there."""
-        self.parts.extend(parts)
-
-    def x_axis(self, ticks: Iterable[tuple[float, str]], *, grid: bool = True) -> None:
-        """Ticks along the bottom, at places in per cent."""
-        for place, text in ticks:
-            at = f"{place:.2f}%"
-            if grid:
-                self.add(tag("line", x1=at, x2=at, y1=0, y2="100%", class_="grid"))
-            self.add(tag("text", text, x=at, y="100%", dy="1.5em", class_="tick mid"))
-        if self.x_title:
-            self.add(tag("text", self.x_title, x="50%", y="100%", dy="2.9em", class_="title mid"))
-
-    def y_axis(self, ticks: Iterable[tuple[float, str]], *, grid: bool = True) -> None:
-        """Ticks along the left, at places in per cent."""
-        for place, text in ticks:
-            at = f"{place:.2f}%"
-            if grid:
-                self.add(tag("line", x1=0, x2="100%", y1=at, y2=at, class_="grid"))
-            self.add(tag("text", text, x=-8, y=at, dy=".35em", class_="tick end"))
-        if self.y_title:
-            self.add(tag("text", self.y_title, x=-self.left + 2, y=0, dy="-.7em", class_="title"))
-
-    def axes(self, show_x: Any = None, show_y: Any = None) -> None:
-        """Both axes from their scales; `show_x` and `show_y` turn numbers into text."""
-        if self.x is not None:
-            self.x_axis((self.x(t), (show_x or short)(t)) for t in self.x.ticks())
-        if self.y is not None:
-            self.y_axis((self.y(t), (show_y or short)(t)) for t in self.y.ticks())
-
-    def mark(self, x: float, y: float, tip: str, *, css: str = "", shape: int = 0, **more: Any) -> Markup:
-        """A symbol at a place in per cent."""
-        at = {"x": f"{x:.2f}%", "y": f"{y:.2f}%"}
-        inner = tag("path", d=SHAPES[shape % len(SHAPES)])
-        return tag("svg", inner, **at, class_=f"m {css}".strip(), data_t=tip, overflow="visible", **more)
-
-    def dot(self, x: float, y: float, tip: str, *, r: float = 4, css: str = "", **more: Any) -> Markup:
-        """A circle at a place in per cent."""
-        return tag("circle", cx=f"{x:.2f}%", cy=f"{y:.2f}%", r=r, class_=f"m {css}".strip(), data_t=tip, **more)
-
-    def line(self, xs: Sequence[float], ys: Sequence[float], css: str = "") -> None:
-        """A line through places in per cent; its width does not change with the size of the plot."""
-        d = "M" + " ".join(f"{x:.2f} {y:.2f}" for x, y in zip(xs, ys))
-        path = tag("path", d=d, class_=f"line {css}".strip(), vector_effect="non-scaling-stroke")
-        self.add(tag("svg", path, viewBox="0 0 100 100", preserveAspectRatio="none", overflow="visible"))
-
-    def html(self) -> Markup:
-        """The plot with its frame."""
-        pad = f"padding:{self.top + (16 if self.y_title else 0)}px {self.right}px {self.bottom}px {self.left}px"
-        if self.width:
-            low, high = (w + self.left + self.right for w in self.width)
-            pad += f";min-width:{low}px;max-width:{high}px"
-        size = f"height:{self.height}px" if self.height else "aspect-ratio:1"
-        svg = tag(
-            "svg",
-            *self.parts,
-            role="group",
-            tabindex=0,
-            aria_roledescription="chart",
-            aria_label=self.label,
-            style=size,
-        )
-        return tag("div", svg, class_=f"plot {self.kind}".strip(), style=pad)
-
-
-def short(value: float) -> str:
-    """A number for an axis."""
-    if value == 0:
-        return "0"
-    if 1e-3 <= abs(value) < 1e5:
-        return f"{value:.4g}".replace("-", "\N{MINUS SIGN}")
-    mantissa, power = f"{value:.3g}".split("e") if "e" in f"{value:.3g}" else (f"{value:.0e}".split("e"))
-    raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    mantissa = mantissa.replace("-", "\N{MINUS SIGN}")
-    if mantissa.lstrip("\N{MINUS SIGN}") == "1":
-        return f"{mantissa[:-1]}10{raised}"
-    return f"{mantissa}·10{raised}"
-
-
-def plot_style() -> Markup:
-    """The style sheet of the plots, light and dark."""
-    return Markup(files("similis._drawing").joinpath("plot.css").read_text(encoding="utf-8"))
-
-
-def framed(*plots: Markup) -> str:
-    """Plots with their style, to stand alone in a notebook."""
-    return tag("div", tag("style", plot_style()), join(plots), class_="similis", style="padding:12px;border-radius:8px")

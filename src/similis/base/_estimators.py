@@ -380,7 +380,7 @@ def predict_responses(model: Any, X: Any, responses: Sequence[str]) -> list[NDAr
 
     Parameters
     ----------
-    model : fitted classifier or pipeline
+    model : fitted classifier, pipeline or search
         Any classifier. One whose ``predict`` is that of :class:`ProximityClassifier` ranks neighbors or evaluates
         densities once for all responses; a pipeline transforms the rows once.
     X : array-like
@@ -404,6 +404,8 @@ def predict_responses(model: Any, X: Any, responses: Sequence[str]) -> list[NDAr
     >>> labels, probabilities.round(2)
     (array(['a'], dtype='<U1'), array([[0.67, 0.33]]))
     """
+    if hasattr(model, "best_estimator_"):  # a search
+        return predict_responses(model.best_estimator_, X, responses)
     if isinstance(model, Pipeline) and len(model.steps) > 1:
         return predict_responses(model[-1], model[:-1].transform(X), responses)
     if not isinstance(model, ProximityClassifier) or type(model).predict is not ProximityClassifier.predict:

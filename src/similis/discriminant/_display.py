@@ -1,4 +1,4 @@
-"""A picture of the fitted exponentials: what each class expects of each statistic."""
+"""Picture of the fitted exponentials of similarity discriminant analysis."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from similis._drawing.display import Display
+from similis._drawing.figure import Axis, Figure, Key, Lines, Mark, Points, Rule, class_color, format_number
 from similis.discriminant._base import exponential_terms
 from similis.exceptions import ProximityError
 from similis.solvers import Omega
@@ -17,10 +19,10 @@ __all__ = ["SDADisplay"]
 _MOST_VALUES = 401
 
 
-class SDADisplay:
+class SDADisplay(Display):
     """Fitted exponentials of a similarity discriminant analysis, one panel per statistic and one curve per class.
 
-    Make it with :meth:`from_estimator`; the numbers are there without a picture.
+    Create it with :meth:`from_estimator`.
 
     Parameters
     ----------
@@ -33,9 +35,9 @@ class SDADisplay:
     ends : list of tuple (low, high)
         Ends of each Omega.
     continuous : list of bool
-        Whether Omega is an interval.
+        True where Omega is an interval.
     class_names, statistic_names : list of str
-        What to write.
+        Names of the classes and of the statistics.
 
     Attributes
     ----------
@@ -54,6 +56,8 @@ class SDADisplay:
     >>> display.probabilities[0].sum(axis=1).round(6)
     array([1., 1.])
     """
+
+    _size = (4.0, 3.0)
 
     def __init__(
         self,
@@ -87,7 +91,7 @@ class SDADisplay:
         statistics : array-like of int, optional
             Columns of ``exponents_`` to show; by default the first twelve.
         plot : bool, default=True
-            Whether to draw at once.
+            Draw with matplotlib at once.
         axes, **line_options
             Passed to :meth:`plot`.
 
@@ -121,55 +125,64 @@ class SDADisplay:
         )
         return display.plot(axes=axes, **line_options) if plot else display
 
-    def plot(self, axes: Any = None, **line_options: Any) -> SDADisplay:
-        """Draw the curves.
+    def describe(self) -> list[Figure]:
+        """Describe one panel per statistic.
+
+        Returns
+        -------
+        list of Figure
+        """
+        return [self._panel(m) for m in range(len(self.values))]
+
+    def _panel(self, m: int) -> Figure:
+        values, continuous = self.values[m], self.continuous[m]
+        keys: list[Key] = []
+        marks: list[Mark] = []
+        for g, name in enumerate(self.class_names):
+            rate, p = float(self.exponents[g, m]), self.probabilities[m][g]
+            color, known = class_color(g), np.isfinite(p)
+            keys.append(Key(f"{name}: λ = {rate:.3g}", color, None))
+            if continuous and np.isinf(rate):  # a point mass at one end
+                marks.append(Rule(self.ends[m][int(rate > 0)], "x", "dotted", color=color))
+            marks.append(Lines(values[known], p[known], color=color, main=True))
+            if not continuous:
+                tips = [f"{name}\n{format_number(v)}: {q:.3g}" for v, q in zip(values[known], p[known])]
+                size = 3.0 if len(values) <= 40 else 1.0
+                marks.append(Points(values[known], p[known], size=size, color=color, tips=tips))
+        high = float(np.nanmax(self.probabilities[m], initial=0.0)) or 1.0
+        reach = 0.03 * float(values[-1] - values[0]) or 0.5
+        what = "density" if continuous else "probability"
+        return Figure(
+            f"Fitted {what} of {self.statistic_names[m]} in {len(keys)} classes.",
+            Axis(float(values[0]) - reach, float(values[-1]) + reach, self.statistic_names[m]),
+            Axis(0, 1.05 * high, what),
+            marks,
+            kind="exponentials",
+            height=220,
+            legend=keys,
+        )
+
+    def plot(self, axes: Any = None, **line_options: Any) -> SDADisplay:  # type: ignore[override]
+        """Draw the curves with matplotlib.
 
         Parameters
         ----------
         axes : sequence of matplotlib Axes, optional
-            One per statistic; a new figure by default.
+            One per statistic; those of a new figure by default.
         **line_options
             Passed to ``Axes.plot``.
 
         Returns
         -------
         SDADisplay
-            Itself.
+            The display itself, with the attributes ``figure_`` and ``axes_``.
         """
-        if axes is None:
-            axes = self._new_axes()
-        self.axes_ = np.atleast_1d(axes).ravel()[: len(self.values)]
-        self.figure_ = self.axes_[0].figure
-        for m, ax in enumerate(self.axes_):
-            for g, name in enumerate(self.class_names):
-                lam = self.exponents[g, m]
-                marker = {} if self.continuous[m] or len(self.values[m]) > 40 else {"marker": "o", "markersize": 3}
-                options = {"color": f"C{g}", **marker, **line_options}
-                (line,) = ax.plot(self.values[m], self.probabilities[m][g], label=f"{name}: λ = {lam:.3g}", **options)
-                if self.continuous[m] and np.isinf(lam):
-                    ax.axvline(self.ends[m][int(lam > 0)], color=line.get_color(), linestyle=":")
-            ax.set_xlabel(self.statistic_names[m])
-            ax.set_ylabel("density" if self.continuous[m] else "probability")
-            ax.legend(fontsize="small")
+        self.axes_ = self._plot_panels(self.describe(), axes, line_options)
         return self
-
-    def _new_axes(self) -> Any:
-        try:
-            from matplotlib import pyplot
-        except ImportError:
-            raise ProximityError("A picture needs matplotlib: install similis[report].") from None
-        n = len(self.values)
-        columns = min(n, 3)
-        rows = -(-n // columns)
-        figure, axes = pyplot.subplots(rows, columns, figsize=(4 * columns, 3 * rows), squeeze=False)
-        for ax in axes.ravel()[n:]:
-            ax.remove()
-        figure.set_layout_engine("constrained")
-        return axes
 
 
 def _points(omega: Omega, rates: NDArray[Any]) -> NDArray[Any]:
-    """Omega itself if it is a small set, else points that cover it (of a half-line, where the mass is)."""
+    """Values at which to evaluate: Omega if it is a small set, else points that cover it or most of its mass."""
     if omega.values is not None:
         step = -(-len(omega.values) // _MOST_VALUES)
         return np.unique(np.append(omega.values[::step], omega.values[-1]))

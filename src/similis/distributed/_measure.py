@@ -18,15 +18,12 @@ from sklearn.utils import get_tags
 from similis._utils.files import short_path
 from similis._utils.messages import track
 from similis._utils.moved import name_in_files
-from similis.base import Integral, at_least, choice, count_objects, validated_function
+from similis.base import Integral, at_least, choice, count_objects, quote, validated_function
 from similis.distributed._cluster import run_tiles
 from similis.distributed._record import Record, Writer
-from similis.distributed._store import Store, full_disk
 from similis.distributed._tiles import Plan, Refusal, Tile, TileJob, tile_size
 from similis.exceptions import ProximityError
-from similis.io import Proximity, file_format, read_proximity
-from similis.io._numpy import make_card
-from similis.io._proximity import as_ids, as_labels, quote_short
+from similis.io import BlockFile, Proximity, file_format, matrix_card, read_proximity
 from similis.measures import Measure
 
 __all__ = ["measure_to_disk"]
@@ -127,9 +124,7 @@ def measure_to_disk(
     fitted = clone(measure).fit(X, y)
     objects = fitted.validate_objects(X)
     n = count_objects(objects)
-    names = None if ids is None else as_ids(ids, n, "row")
-    labels = y if labels is None else labels
-    classes = None if labels is None else as_labels(labels, n)
+    card = matrix_card((n, n), kind=fitted.kind, ids=ids, labels=y if labels is None else labels)
     try:
         asked = np.dtype(_type_of(fitted, objects) if dtype is None else dtype)
     except TypeError:
@@ -137,7 +132,7 @@ def measure_to_disk(
     if asked not in (np.float32, np.float64):
         raise ProximityError(f"dtype must be float32 or float64. Got {str(dtype)[:40]}.")
 
-    store = Store(path, n, asked.str, block_size or 0)
+    store = BlockFile(path, n, asked.str, block_size or 0)
     record = Record.beside(store)
     identity = _identity(measure, fitted, objects, y, symmetrize, asked)
     fingerprint = str(joblib.hash([identity, _parts_hashes(objects, n, n)]))
@@ -157,8 +152,7 @@ def measure_to_disk(
             "tile": size,
         }
         _continue_or_start(record, head, plan, job, overwrite)
-        _measure_missing(plan, job, record, objects, names, client, progress)
-        card = make_card((n, n), fitted.kind, names, None, classes)
+        _measure_missing(plan, job, record, objects, card["ids"], client, progress)
         times = [record.done[tile.number] for tile in plan.tiles]
         card |= {"measure": repr(measure), "fingerprint": fingerprint, "block_size": size, "times": times}
         job.store.finish(card)
@@ -193,7 +187,7 @@ def _probe(job: TileJob, objects: Any, n: int) -> int:
         return min(n, 256)
 
 
-def _is_finished(store: Store, fingerprint: str, overwrite: bool) -> bool:
+def _is_finished(store: BlockFile, fingerprint: str, overwrite: bool) -> bool:
     card = store.card()
     if card is None:
         return False
@@ -207,7 +201,7 @@ def _is_finished(store: Store, fingerprint: str, overwrite: bool) -> bool:
     return False
 
 
-def _tidy(record: Record, store: Store) -> None:
+def _tidy(record: Record, store: BlockFile) -> None:
     """Remove what a process left when it was killed after the matrix had got its name."""
     store.tidy()
     if record.path.exists() and not store.part.exists():
@@ -253,7 +247,7 @@ def _measure_missing(
                 first = tile, refusal
     except OSError as error:
         kept = f"{len(record.done)} of {len(tiles)} blocks are kept"
-        raise full_disk(error, job.store.path, kept) from None
+        raise job.store.write_error(error, kept) from None
     finally:
         journal.flush()
     if first is not None:
@@ -274,7 +268,7 @@ def _parts_at_fault(plan: Plan, tile: Tile, refusal: Refusal) -> tuple[int, ...]
 
 def _say_refused(tile: Tile, refusal: Refusal, measure: Measure, names: Any, kept: int, total: int) -> str:
     def name(i: int) -> str:
-        return f"{i}" if names is None else f"{i}, {quote_short(names[i], 30)}"
+        return f"{i}" if names is None else f"{i}, {quote(names[i][:30])}"
 
     row, column = name(tile.rows.start + refusal.row), name(tile.columns.start + refusal.column)
     what = {"row": f"object {row}", "column": f"object {column}", "pair": f"the pair ({row}; {column})"}

@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.environment import require_package
 from similis.base import as_integer_k, at_least, between, choice, count_objects, take_objects, validated_outer
 from similis.distributed._cluster import FEW_PAIRS, PairsThere, hold, run_unordered
+from similis.distributed._descent import Lists, PivotTree, descend, grow_tree, search
 from similis.exceptions import ProximityError
 from similis.measures import RBF, Chebyshev, Cosine, Measure, Minkowski
-from similis.measures._pairwise import tags_of_measure
-from similis.solvers._descent import Lists, PivotTree, descend, grow_tree, search
 
 __all__ = ["NeighborIndex"]
 
@@ -277,7 +276,12 @@ class NeighborIndex(BaseEstimator):
         return pool, calls
 
     def __sklearn_tags__(self) -> Any:
-        return tags_of_measure(super().__sklearn_tags__(), self.measure)
+        tags = super().__sklearn_tags__()
+        if isinstance(self.measure, Measure):
+            inner = get_tags(self.measure)
+            tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
+            tags.no_validation = inner.no_validation
+        return tags
 
 
 def _found(index: NeighborIndex, queries: Any, k: int) -> tuple[NDArray[Any], NDArray[np.int32], int]:

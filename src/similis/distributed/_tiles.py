@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis.base import count_objects
-from similis.distributed._store import Store
+from similis.io import BlockFile
 from similis.measures import Measure
 
 __all__ = ["Plan", "Tile", "tile_size", "Refusal", "TileJob"]
@@ -91,7 +91,7 @@ class TileJob:
     """All that tiles have in common: the fitted measure, where they go and what is mirrored."""
 
     measure: Measure
-    store: Store
+    store: BlockFile
     symmetrize: bool
     missing: bool
     n_jobs: int | None = None

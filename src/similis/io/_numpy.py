@@ -23,14 +23,13 @@ from numpy.typing import NDArray
 
 from similis._utils.files import atomic_write, readable_or_error, short_path
 from similis.exceptions import ProximityError
-from similis.io._proximity import Proximity, quote_short
-from similis.io._raw import Raw
+from similis.io._proximity import Proximity, as_ids, as_labels, proximity_in_file, quote_short
 
 __all__ = [
     "card",
     "check_size",
-    "from_card",
-    "make_card",
+    "parts_of_card",
+    "matrix_card",
     "read_npy",
     "read_npz",
     "sidecar",
@@ -44,7 +43,7 @@ _LONGEST = 10_000  # bytes of a header that NumPy reads too
 _BY_NAME = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
 
 
-def read_npz(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Raw:
+def read_npz(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Proximity:
     """Read our own npz files, and others' if it is plain which of their arrays is the matrix."""
     where = short_path(path)
     with readable_or_error(where, "npz archive"), zipfile.ZipFile(path) as archive:
@@ -67,13 +66,8 @@ def read_npz(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Ra
         labels = take("labels" if "labels" in members else "y")
         ids, column_ids = (None if part is None else part.tolist() for part in (take("ids"), take("column_ids")))
     prefix = key.partition("_")[0]
-    return Raw(
-        values,
-        ids,
-        column_ids,
-        _BY_NAME.get(prefix) if kind is None else str(kind[()] if kind.ndim == 0 else kind) or None,
-        labels,
-    )
+    word = _BY_NAME.get(prefix) if kind is None else str(kind[()] if kind.ndim == 0 else kind) or None
+    return proximity_in_file(where, values, ids, word, labels, column_ids)
 
 
 def write_npz(file: IO[bytes], P: Proximity) -> None:
@@ -85,7 +79,7 @@ def write_npz(file: IO[bytes], P: Proximity) -> None:
     np.savez(file, **parts, allow_pickle=False)
 
 
-def read_npy(path: Path, *, mmap: bool) -> Raw:
+def read_npy(path: Path, *, mmap: bool) -> Proximity:
     """Read an npy file and the ids, kind and labels in the JSON file beside it, if there is one."""
     where = short_path(path)
     with readable_or_error(where, "npy file"), open(path, "rb") as file:
@@ -97,11 +91,9 @@ def read_npy(path: Path, *, mmap: bool) -> Raw:
             values: NDArray[Any] = np.memmap(path, dtype, mode="r", offset=file.tell(), shape=shape, order=order)
         else:
             values = _data(file, header)
-    raw = Raw(values)
     beside = sidecar(path)
-    if beside.exists():
-        from_card(_card_beside(path), raw, short_path(beside))
-    return raw
+    about = parts_of_card(_card_beside(path), values.shape, short_path(beside)) if beside.exists() else {}
+    return proximity_in_file(where, values, **about)
 
 
 def write_npy(path: Path, P: Proximity) -> None:
@@ -134,37 +126,65 @@ def sidecar(path: Path) -> Path:
 
 
 def card(P: Proximity) -> dict[str, Any]:
-    """Everything but the values, for JSON."""
-    return make_card(P.shape, P.kind, P.ids, P.column_ids, P.labels)
+    """Return everything but the values of a matrix, for JSON."""
+    return matrix_card(P.shape, kind=P.kind, ids=P.ids, column_ids=P.column_ids, labels=P.labels)
 
 
-def make_card(shape: tuple[int, ...], kind: Any, ids: Any = None, column_ids: Any = None, labels: Any = None) -> Any:
-    """The card of a matrix of this shape."""
+def matrix_card(
+    shape: tuple[int, ...],
+    *,
+    kind: str | None = None,
+    ids: Any = None,
+    column_ids: Any = None,
+    labels: Any = None,
+) -> dict[str, Any]:
+    """Make the card that npy and zarr files store beside the values: everything else about a matrix, as JSON.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the matrix.
+    kind : {"similarity", "dissimilarity"}, optional
+        Kind of the values.
+    ids, column_ids : sequence, optional
+        Names of rows and columns, as in :class:`Proximity`.
+    labels : array-like, optional
+        One class label per row.
+
+    Returns
+    -------
+    dict
+        With valid ids (``card["ids"]``) and labels.
+
+    Raises
+    ------
+    ProximityError
+        If ids or labels do not fit the shape.
+    """
     return {
         "format": "similis proximity",
         "version": 1,
         "shape": list(shape),
         "kind": kind,
-        "ids": ids,
-        "column_ids": column_ids,
-        "labels": None if labels is None else labels.tolist(),
+        "ids": None if ids is None else as_ids(ids, shape[0], "row"),
+        "column_ids": None if column_ids is None else as_ids(column_ids, shape[1], "column"),
+        "labels": None if labels is None else as_labels(labels, shape[0]).tolist(),
     }
 
 
-def from_card(found: Any, raw: Raw, where: str) -> None:
-    """Fill `raw` with what a card says, if it fits."""
+def parts_of_card(found: Any, shape: tuple[int, ...], where: str) -> dict[str, Any]:
+    """Kind, ids and labels that a card holds for a matrix of this shape."""
     if not isinstance(found, dict) or found.get("format") != "similis proximity" or found.get("version") != 1:
         raise ProximityError(f"{where} must be a sidecar written by similis (version 1); remove it or write it again.")
-    if found.get("shape") != list(raw.values.shape):
+    if found.get("shape") != list(shape):
         raise ProximityError(
             f"{where} belongs to a matrix of shape {quote_short(found.get('shape'))}, but the one beside it has shape "
-            f"{raw.values.shape}; write both again."
+            f"{tuple(shape)}; write both again."
         )
     for name in ("ids", "column_ids", "labels"):
         if not isinstance(found.get(name), list | None):
             raise ProximityError(f"{where}: {name!r} must be a list. Got {quote_short(found[name])}.")
-    raw.kind, raw.labels = found.get("kind"), found.get("labels")
-    raw.ids, raw.column_ids = found.get("ids"), found.get("column_ids")
+    return {name: found.get(name) for name in ("kind", "ids", "column_ids", "labels")}
 
 
 def _choose(headers: dict[str, Any], key: str | None, where: str, square: bool) -> str:

@@ -20,9 +20,8 @@ from typing import Any
 from similis._utils.environment import require_package
 from similis._utils.files import draft_folder, readable_or_error, short_path
 from similis.exceptions import ProximityError
-from similis.io._numpy import card, from_card
-from similis.io._proximity import Proximity, refuse_infinite
-from similis.io._raw import Raw
+from similis.io._numpy import card, parts_of_card
+from similis.io._proximity import Proximity, proximity_in_file, reject_infinite
 
 __all__ = [
     "PACKERS",
@@ -138,7 +137,7 @@ CARD = "similis"
 CHUNK = 2048
 
 
-def read_zarr(path: Path, *, mmap: bool, max_bytes: int) -> Raw:
+def read_zarr(path: Path, *, mmap: bool, max_bytes: int) -> Proximity:
     """Read a store; with `mmap` the array stays on disk and rows are read when they are asked for."""
     where = short_path(path)
     array = open_zarr(path)
@@ -152,10 +151,9 @@ def read_zarr(path: Path, *, mmap: bool, max_bytes: int) -> Raw:
                 f"{where} unpacks to {array.nbytes} bytes, more than max_bytes={max_bytes}; raise it, or use mmap=True."
             )
         check_chunks(array, path)
-        raw = Raw(array if mmap else array[...])
-    if found is not None:
-        from_card(found, raw, where)
-    return raw
+        values = array if mmap else array[...]
+    about = {} if found is None else parts_of_card(found, values.shape, where)
+    return proximity_in_file(where, values, **about)
 
 
 def write_zarr(path: Path, P: Proximity, chunk: int = CHUNK) -> None:
@@ -166,7 +164,7 @@ def write_zarr(path: Path, P: Proximity, chunk: int = CHUNK) -> None:
         array = create_zarr(temporary, P.shape, P.values.dtype, chunk)
         for first in range(0, P.shape[0], chunk):
             rows = P.values[first : first + chunk]
-            refuse_infinite(rows, f"values from row {first} on")
+            reject_infinite(rows, f"values from row {first} on")
             array[first : first + chunk] = rows
         array.attrs[CARD] = card(P)
         replace_folder(temporary, path)

@@ -1,4 +1,4 @@
-"""From a method and a situation to a pipeline: conversion and symmetrising in front, parameters set, grid renamed."""
+"""Build the pipeline of a method: conversion and symmetrization in front, parameters set, grid renamed."""
 
 from __future__ import annotations
 
@@ -100,12 +100,14 @@ def assemble(
     made = method.make()
     front: list[tuple[str, Any]] = [] if first is None else [("pairwise", first)]
     words = []
-    kind = situation.kind if method.reads == "either" else method.reads
-    unlike = kind != situation.kind or (method.symmetric and not situation.symmetric)
-    if situation.missing and (unlike or not get_tags(made).input_tags.allow_nan):
+    of_matrix = method.reads != "objects"
+    kind = method.reads if method.reads in ("similarity", "dissimilarity") else situation.kind
+    symmetrize = of_matrix and method.symmetric and not situation.symmetric
+    unlike = kind != situation.kind or symmetrize
+    if of_matrix and situation.missing and (unlike or not get_tags(made).input_tags.allow_nan):
         front.append(("complete", CompleteKernel(kind=situation.kind)))
         words.append("completed")
-    if method.symmetric and not situation.symmetric:
+    if symmetrize:
         front.append(("symmetrize", Symmetrize()))
         words.append("symmetrised")
     if kind != situation.kind:
@@ -183,7 +185,7 @@ def make_model(
         raise ProximityError(f"n must be how many objects there are, or None. Got {str(n)[:40]!r}.")
     (found,) = find_methods([method])
     first = None
-    if measure is not None:
+    if measure is not None and found.reads != "objects":
         from similis.measures import Pairwise
 
         kind = measure.kind

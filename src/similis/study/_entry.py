@@ -66,6 +66,8 @@ class Entry:
         Wall time of selection and fit, and of predicting the test part.
     notes : tuple of str
         Warnings met on the way, each once.
+    details : dict
+        Numbers of the method's own, see :class:`Method`.
     finished : str
         When, in UTC.
     session : str
@@ -85,6 +87,7 @@ class Entry:
     notes: tuple[str, ...] = ()
     finished: str = ""
     session: str = ""
+    details: dict[str, float] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -119,6 +122,7 @@ class Entry:
             "params": {name: plain(value) for name, value in self.params.items()},
             "seconds": [self.fit_seconds, self.predict_seconds],
             "notes": list(self.notes),
+            **({"details": dict(self.details)} if self.details else {}),
             "finished": self.finished,
             "session": self.session,
         }
@@ -140,6 +144,7 @@ class Entry:
                 fit_seconds=float(record["seconds"][0]),
                 predict_seconds=float(record["seconds"][1]),
                 notes=tuple(map(str, record["notes"])),
+                details=dict(record.get("details", {})),
                 finished=str(record["finished"]),
                 session=str(record["session"]),
             )

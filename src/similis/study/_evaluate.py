@@ -1,4 +1,4 @@
-"""One method on one split: choose parameters on the training part, fit, predict the test part, keep what came out."""
+"""Evaluate one method on one split: choose parameters on the training part, fit, predict the test part."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from similis.base import predict_responses
 from similis.study._assemble import Situation, assemble, searched
 from similis.study._entry import Entry
 from similis.study._methods import Method
@@ -56,8 +57,15 @@ class Task:
         return *self.key, self.spec
 
 
-def evaluate(task: Task, problem: Problem, protocol: Protocol, situation: Situation, session: str = "") -> Entry:
-    """Evaluate a method on a split; whatever goes wrong becomes an entry with a reason.
+def evaluate(
+    task: Task,
+    problem: Problem,
+    protocol: Protocol,
+    situation: Situation,
+    session: str = "",
+    probabilities: bool = True,
+) -> Entry:
+    """Evaluate a method on a split; an exception becomes an entry with a reason.
 
     BLAS runs on one thread, so that the numbers do not depend on how many workers there are.
     """
@@ -65,7 +73,7 @@ def evaluate(task: Task, problem: Problem, protocol: Protocol, situation: Situat
     with warnings.catch_warnings(record=True) as met, threadpool_limits(1):
         warnings.simplefilter("always")
         try:
-            found = _evaluate(task, problem, protocol, situation)
+            found = _evaluate(task, problem, protocol, situation, probabilities)
         except Exception as error:  # estimators of anyone may raise anything: a failure is a row with a reason
             found = {"status": "failed", "reason": _reason(error), "fit_seconds": time.perf_counter() - start}
     return Entry(
@@ -79,43 +87,58 @@ def evaluate(task: Task, problem: Problem, protocol: Protocol, situation: Situat
     )
 
 
-def _evaluate(task: Task, problem: Problem, protocol: Protocol, situation: Situation) -> dict[str, Any]:
-    split = task.split
+def _evaluate(
+    task: Task, problem: Problem, protocol: Protocol, situation: Situation, probabilities: bool
+) -> dict[str, Any]:
+    split, method = task.split, task.method
     start = time.perf_counter()
-    symmetrize = task.method.symmetric and not situation.symmetric
-    X_train, X_test, first = problem.parts(split, symmetrize=symmetrize)
+    symmetrize = method.symmetric and not situation.symmetric
+    if method.reads == "objects":
+        if problem.given_objects is None:
+            raise ValueError("This method reads the objects themselves: give them by objects=, or with a measure.")
+    elif problem.matrix is None and problem.objects is None:
+        raise ValueError("This method reads a matrix of proximities, and none was given.")
+    X_train, X_test, first = problem.parts(split, symmetrize=symmetrize, objects=method.reads == "objects")
     if problem.matrix is None and symmetrize:
         situation = replace(situation, symmetric=True)  # both directions were measured
     y = problem.codes[split.train]
-    parts = assemble(task.method, situation, first=first, costs=_costs_of(problem, y), seed=_seed(protocol, task))
-    cv = protocol.inner(split.number, grouped=problem.groups is not None)
+    seed = _seed(protocol, task) if split.seed is None else split.seed
+    parts = assemble(method, situation, first=first, costs=_costs_of(problem, y), seed=seed)
+    cv = protocol.inner(split.number, grouped=problem.groups is not None) if method.cv is None else method.cv
     model = searched(parts, task.grid, cv=cv, costs=problem.costs)
     if problem.groups is not None and hasattr(model, "param_grid"):
         model.fit(X_train, y, groups=problem.groups[split.train])
     else:
         model.fit(X_train, y)
     fitted = time.perf_counter()
-    predictions = np.asarray(model.predict(X_test), dtype=np.intp)
-    proba = _proba(model, X_test, len(problem.classes))
+    labels, proba = _predict(model, X_test, len(problem.classes), probabilities) if len(split.test) else ([], None)
+    details = {}
+    if method.details is not None:
+        given = method.details(model, X_train, y, X_test, problem.codes[split.test])
+        details = {name: float(value) for name, value in given.items()}
     return {
-        "predictions": predictions,
+        "predictions": np.asarray(labels, dtype=np.intp),
         "proba": proba,
+        "details": details,
         "params": parts.own(getattr(model, "best_params_", {})),
         "fit_seconds": fitted - start,
         "predict_seconds": time.perf_counter() - fitted,
     }
 
 
-def _proba(model: Any, X: Any, n_classes: int) -> NDArray[np.float64] | None:
-    """Probabilities with a column for every class of the study, also those the training part lacks."""
-    if not hasattr(model, "predict_proba"):
-        return None
-    found = np.asarray(model.predict_proba(X), dtype=np.float64)
+def _predict(
+    model: Any, X: Any, n_classes: int, probabilities: bool
+) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """Labels, and probabilities with a column for every class of the study, also those that the training part lacks."""
+    if not (probabilities and hasattr(model, "predict_proba")):
+        return model.predict(X), None
+    labels, found = predict_responses(model, X, ["predict", "predict_proba"])
+    found = np.asarray(found, dtype=np.float64)
     if not np.isfinite(found).all():
         raise ValueError("The method gave probabilities that are not finite.")
     proba = np.zeros((len(found), n_classes))
     proba[:, model.classes_] = found
-    return proba
+    return labels, proba
 
 
 def _costs_of(problem: Problem, y: NDArray[np.intp]) -> NDArray[np.float64] | None:

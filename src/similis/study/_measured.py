@@ -6,7 +6,6 @@ choose parameters. Every method needs the same training parts, so each process k
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from secrets import token_hex
 from typing import Any, Literal
 
@@ -15,11 +14,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import _safe_indexing, get_tags
 
+from similis._utils.cache import CACHE
 from similis.exceptions import ProximityError
 
 __all__ = ["MeasuredObjects", "learns"]
-
-_BUDGET = 512 * 2**20  # bytes of measured blocks kept by a process
 
 Learns = Literal["nothing", "objects", "labels"]
 
@@ -62,23 +60,23 @@ class MeasuredObjects:
     def pairwise(self, train: NDArray[np.intp], y: Any, symmetrize: bool) -> tuple[Any, NDArray[Any]]:
         """A ``Pairwise`` fitted on a training part, and the square block."""
         key = (self.token, symmetrize, _bytes(train), _bytes(y))
-        found = _kept.get(key)
+        found: tuple[Any, NDArray[Any]] | None = CACHE.get(key)
         if found is None:
             from similis.measures import Pairwise
 
             fitted = Pairwise(clone(self.measure), symmetrize=symmetrize)
-            square = fitted.fit_transform(_safe_indexing(self.objects, train), y)
-            found = _kept.put(key, (fitted, square), square.nbytes)
+            found = fitted, fitted.fit_transform(_safe_indexing(self.objects, train), y)
+            CACHE.put(key, found, found[1].nbytes)
         return found
 
-    def rows(self, train: NDArray[np.intp], y: Any, symmetrize: bool, test: NDArray[np.intp]) -> NDArray[Any]:
-        """Proximities of other objects to a training part."""
-        key = (self.token, symmetrize, _bytes(train), _bytes(y), _bytes(test))
-        found = _kept.get(key)
-        if found is None:
-            block = self.pairwise(train, y, symmetrize)[0].transform(_safe_indexing(self.objects, test))
-            found = _kept.put(key, block, block.nbytes)
-        return found
+    def rows(self, step: MeasureStep, test: NDArray[np.intp]) -> NDArray[Any]:
+        """Proximities of other objects to the training part of a fitted step."""
+        key = (self.token, step.symmetrize, _bytes(step.train_), _bytes(step.labels_), _bytes(test))
+        block: NDArray[Any] | None = CACHE.get(key)
+        if block is None:
+            block = step.pairwise_.transform(_safe_indexing(self.objects, test))
+            CACHE.put(key, block, block.nbytes)
+        return block
 
     def __deepcopy__(self, memo: dict[int, Any]) -> MeasuredObjects:
         return self  # cloning a pipeline shares the objects
@@ -92,42 +90,19 @@ class MeasureStep(TransformerMixin, BaseEstimator):
         self.symmetrize = symmetrize
 
     def fit(self, X: NDArray[np.intp], y: Any = None) -> MeasureStep:
-        """Remember the training part."""
-        self.train_, self.labels_ = np.asarray(X), np.asarray(y)
+        """Measure the training part."""
+        self.fit_transform(X, y)
         return self
 
     def fit_transform(self, X: NDArray[np.intp], y: Any = None, **params: Any) -> NDArray[Any]:
-        """Measure the training part."""
-        self.fit(X, y)
-        square: NDArray[Any] = self.source.pairwise(self.train_, self.labels_, self.symmetrize)[1]
+        """Measure the training part and return its square block."""
+        self.train_, self.labels_ = np.asarray(X), np.asarray(y)
+        self.pairwise_, square = self.source.pairwise(self.train_, self.labels_, self.symmetrize)
         return square
 
     def transform(self, X: NDArray[np.intp]) -> NDArray[Any]:
         """Measure other objects against it."""
-        return self.source.rows(self.train_, self.labels_, self.symmetrize, np.asarray(X))
-
-
-class _Kept:
-    """The blocks used last, within a budget of memory."""
-
-    def __init__(self, budget: int) -> None:
-        self.budget = budget
-        self._items: OrderedDict[Any, tuple[Any, int]] = OrderedDict()
-
-    def get(self, key: Any) -> Any:
-        if key not in self._items:
-            return None
-        self._items.move_to_end(key)
-        return self._items[key][0]
-
-    def put(self, key: Any, value: Any, size: int) -> Any:
-        self._items[key] = (value, size)
-        while len(self._items) > 1 and sum(size for _, size in self._items.values()) > self.budget:
-            self._items.popitem(last=False)
-        return value
-
-
-_kept = _Kept(_BUDGET)
+        return self.source.rows(self, np.asarray(X))
 
 
 def _bytes(A: Any) -> bytes:

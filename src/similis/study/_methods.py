@@ -6,13 +6,16 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
+from similis._utils.messages import warn_user
 from similis._utils.moved import name_in_files
 
 __all__ = [
@@ -37,7 +40,7 @@ __all__ = [
 ]
 
 
-Reads = Literal["similarity", "dissimilarity", "either"]
+Reads = Literal["similarity", "dissimilarity", "either", "objects"]
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,9 @@ class Method:
     grid : mapping of str to sequence, default={}
         Values to choose from inside each training part, by parameter of what `make` returns. ``AtMost`` cuts a
         sequence to the number of training objects.
-    reads : {"similarity", "dissimilarity", "either"}, default="similarity"
-        What it wants; the study converts inside the split where the matrix is of the other kind.
+    reads : {"similarity", "dissimilarity", "either", "objects"}, default="similarity"
+        Input of the method; the study converts inside the split where the matrix is of the other kind. A method that
+        reads "objects" gets the objects themselves: those given with `measure`, or by ``Study.run(..., objects=X)``.
     symmetric : bool, default=False
         Whether an asymmetric matrix is symmetrised in front.
     family : str
@@ -89,6 +93,11 @@ class Method:
         Whether ``methods="quick"`` includes it.
     on_request : bool, default=False
         Left out of ``methods="all"``: a slow method, or a variant that is seldom the better one. Name it to run it.
+    cv : splitter, optional
+        A scikit-learn splitter that chooses the parameters of this method, instead of the study's folds.
+    details : callable, optional
+        Called as ``details(model, X_train, y_train, X_test, y_test)`` after each fit, with class codes for y. The
+        numbers it returns, by name, are kept as :attr:`Entry.details`, say the number of support vectors.
 
     Examples
     --------
@@ -110,6 +119,8 @@ class Method:
     baseline: bool = False
     quick: bool = False
     on_request: bool = False
+    cv: Any = None
+    details: Callable[..., Mapping[str, float]] | None = None
 
     def grid_for(self, n: int) -> dict[str, list[Any]]:
         """The grid for training parts of `n` objects."""
@@ -122,6 +133,8 @@ class Method:
         except Exception as error:  # becomes a row with this reason when it is evaluated
             made = type(error).__name__
         text = f"{made}|{describe(self.grid_for(n))}|{self.reads}|{self.symmetric}"
+        if self.cv is not None:
+            text += f"|{describe(self.cv)}"
         return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 
@@ -157,10 +170,43 @@ def list_methods() -> list[Method]:
     Returns
     -------
     list of Method
+        The methods of similis, then those of installed packages (entry points of the group ``similis.methods``).
     """
     from similis.study._table import METHODS
 
-    return list(METHODS)
+    return [*METHODS, *_installed_methods()]
+
+
+@cache
+def _installed_methods() -> tuple[Method, ...]:
+    """Methods of installed packages: an entry point names a Method, several, or a function that returns them.
+
+    An entry point that cannot be loaded gives one warning and is skipped.
+    """
+    from similis.study._table import ALIASES, METHODS
+
+    found: dict[str, Method] = {}
+    taken = {*ALIASES, *(method.name for method in METHODS)}
+    for entry in sorted(entry_points(group="similis.methods"), key=lambda entry: (entry.name, entry.value)):
+        try:
+            loaded = entry.load()
+            loaded = loaded() if callable(loaded) else loaded
+            methods = [loaded] if isinstance(loaded, Method) else list(loaded)
+            for method in methods:
+                if not isinstance(method, Method):
+                    raise TypeError(f"expected similis.study.Method, got {type(method).__name__}")
+                if method.name in taken:
+                    raise ValueError(f"the name {method.name!r} is taken")
+        except Exception as error:  # of any kind: the package of another author
+            warn_user(
+                f"Methods of the entry point {entry.name!r} ({entry.value}) are skipped: "
+                f"{type(error).__name__}: {' '.join(str(error).split())[:150]}.",
+                UserWarning,
+            )
+            continue
+        found |= {method.name: method for method in methods}
+        taken |= found.keys()
+    return tuple(found.values())
 
 
 def find_methods(methods: str | Method | Sequence[str | Method]) -> list[Method]:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from similis.base import predict_responses
 from similis.exceptions import ProximityError
-from similis.io import Objects, Proximity
-from similis.study._card import ModelCard, TrainedModel
+from similis.io import ModelCard, Objects, Proximity, TrainedModel
 
 __all__ = ["Predictions", "predict_rows"]
 
@@ -67,10 +67,12 @@ def predict_rows(trained: TrainedModel, rows: Proximity | Objects) -> Prediction
         wanted = "rows of proximities" if card.reads == "proximities" else "objects, which it measures itself"
         raise ProximityError(f"This model reads {wanted}; the file holds the other.")
     X = _proximity_rows(rows, card) if isinstance(rows, Proximity) else _object_rows(rows, trained)
+    names = ["predict", "predict_proba"] if hasattr(model, "predict_proba") else ["predict"]
+    labels, *proba = predict_responses(model, X, names)
     return Predictions(
         ids=rows.ids,
-        labels=np.asarray(model.predict(X)),
-        proba=np.asarray(model.predict_proba(X)) if hasattr(model, "predict_proba") else None,
+        labels=np.asarray(labels),
+        proba=np.asarray(proba[0]) if proba else None,
         classes=np.asarray(model.classes_),
         scores=_scores(model, card, X),
     )

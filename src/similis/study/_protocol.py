@@ -1,12 +1,12 @@
-"""The protocol: which objects are held out, and the folds that choose parameters among the rest.
+"""The protocol of a study: outer splits, and the inner folds that choose parameters in each training part.
 
-Everything is drawn from (random_state, number of the split), so a split is the same whoever computes it, in whatever
-order, and whether ten or twenty splits are asked for.
+Every random number is drawn from (random_state, number of the split). A split is therefore the same in every process,
+in any order of computation, and for any number of splits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -35,16 +35,19 @@ class Split:
         Number of objects in all.
     given_train : ndarray of int or None
         The training part, where it is not simply all the others.
+    seed : int or None
+        Seed of the methods in this split; None: derived from the study's `random_state`.
     """
 
     number: int
     test: Indices
     n: int
     given_train: Indices | None = None
+    seed: int | None = None
 
     @property
     def train(self) -> Indices:
-        """Indices of the training objects; made on demand, for leave-one-out has n lists of n - 1."""
+        """Indices of the training objects, computed on demand: leave-one-out has n lists of n - 1."""
         return np.delete(np.arange(self.n), self.test) if self.given_train is None else self.given_train
 
     @property
@@ -54,7 +57,7 @@ class Split:
 
 
 class DealtFolds:
-    """Folds that work for every class size: objects sorted by class, in random order, are dealt out like cards.
+    """Folds for every class size: objects in random order, sorted by class, are assigned to the folds in turn.
 
     Fold sizes, and the share of each class in a fold, differ by at most one object. With groups, whole groups are
     dealt, the largest first, each to the smallest fold.
@@ -135,13 +138,16 @@ class Protocol:
             return DealtFolds(2**31) if grouped else LeaveOneOut()
         return DealtFolds(self.cv, int(self._rng(split, 1).integers(2**31)))
 
-    def inner_train_size(self, n_train: int) -> int:
-        """About how many objects the smallest training part of the selection holds."""
-        folds = n_train if self.cv == "loo" else min(self.cv, n_train)
+    def inner_train_size(self, n_train: int, cv: Any = None) -> int:
+        """About how many objects the smallest training part of the selection holds; `cv` is a method's own splitter."""
+        if cv is not None:
+            folds = cv.get_n_splits(np.empty((n_train, 1)), np.zeros(n_train))
+        else:
+            folds = n_train if self.cv == "loo" else min(self.cv, n_train)
         return max(1, n_train - -(-n_train // folds))
 
     def fixed_part(self) -> dict[str, Any]:
-        """What makes split i the split i; the number of splits does not."""
+        """Settings that determine split i; the number of splits is not among them."""
         given = asdict(self)
         if self.scheme == "loo":
             del given["test_size"]
@@ -149,7 +155,7 @@ class Protocol:
         return given
 
     def describe(self, n_splits: int | None = None) -> str:
-        """The protocol in words."""
+        """Describe the protocol in one sentence."""
         percent = f"{100 * self.test_size:.3g} %"
         if self.scheme == "loo":
             outer = "leave one out"
@@ -208,19 +214,23 @@ def deal_groups(groups: Indices, n_folds: int, rng: np.random.Generator) -> Indi
     return fold_of[groups]
 
 
-def given_splits(splits: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> list[Split]:
-    """Splits that the caller made, checked."""
+def given_splits(splits: Iterable[Any], n: int, *, allow_empty_test: bool = False) -> list[Split]:
+    """Validate splits made by the caller: pairs (train, test), or (train, test, seed)."""
     found = []
-    for number, (train, test) in enumerate(splits):
-        parts = [np.asarray(part) for part in (train, test)]
+    for number, given in enumerate(splits):
+        if len(given) not in (2, 3):
+            raise ValueError(f"Split {number}: expected (train, test) or (train, test, seed), got {len(given)} items.")
+        parts = [np.asarray(part) for part in given[:2]]
         parts = [np.flatnonzero(part) if part.dtype == bool else part.astype(np.intp) for part in parts]
         for name, part in zip(("training", "test"), parts):
+            if name == "test" and allow_empty_test and part.ndim == 1 and not part.size:
+                continue
             if part.ndim != 1 or not part.size or part.min() < 0 or part.max() >= n:
                 raise ValueError(f"Split {number}: the {name} part must hold indices from 0 to {n - 1}, at least one.")
         both = np.intersect1d(parts[0], parts[1])
         if both.size:
             raise ValueError(f"Split {number}: object {both[0]} is both in training and test part.")
-        found.append(Split(number, parts[1], n, parts[0]))
+        found.append(Split(number, parts[1], n, parts[0], None if len(given) == 2 else int(given[2])))
     if not found:
         raise ValueError("splits must hold at least one (training, test) pair.")
     return found

@@ -150,8 +150,12 @@ def _clearly_lower(errors: NDArray[np.float64], others: NDArray[np.float64]) -> 
 
 def training_lines(result: StudyResult, method: str) -> str:
     """Python that trains a method on all data, as the study evaluated it."""
-    if method in result.training:
-        return result.training[method]
+    if method not in result.training:
+        result.training[method] = _training_lines(result, method)
+    return result.training[method]
+
+
+def _training_lines(result: StudyResult, method: str) -> str:
     objects = bool(result.fingerprint.get("measure"))
     data = "objects" if objects else "S"
     if objects and result.measure is None:

@@ -1,8 +1,9 @@
-"""What a study found: raw predictions of every method on every split, and what can be said from them."""
+"""Result of a study: raw predictions of every method on every split, and everything computed from them."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,11 +25,10 @@ from similis.study._metrics import (
     normalized_cross_entropy,
 )
 from similis.study._picture import Picture, make_picture
-from similis.study._predictions import Answers
+from similis.study._predictions import ObjectPredictions, count_predictions
 from similis.study._problem import Problem
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import Recommendation, recommend
-from similis.study._report import notebook_page, report_page, write_page
 from similis.study._rows import Row, make_rows
 from similis.study._text import table_text
 
@@ -37,7 +37,7 @@ __all__ = ["StudyResult"]
 
 @dataclass(eq=False, repr=False)
 class StudyResult:
-    """Raw results of a study and what follows from them.
+    """Raw results of a study, with tables, tests and reports computed from them.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class StudyResult:
     arguments : str
         How the command line named the data.
     training : dict of str to str
-        Python that trains each method, as a results file holds it.
+        Python code that trains each method, as stored in a results file.
     """
 
     classes: NDArray[Any]
@@ -91,8 +91,7 @@ class StudyResult:
     training: dict[str, str] = field(default_factory=dict)
     source: Problem | None = None
     _picture: Picture | None = None
-    _answers: tuple[int, Answers | None] = (0, None)
-    _known: dict[str, dict[str, NDArray[np.float64]]] = field(default_factory=dict)
+    _computed: dict[Any, Any] = field(default_factory=dict, init=False)
 
     @property
     def kind(self) -> Kind:
@@ -127,11 +126,7 @@ class StudyResult:
             By method; NaN where a split failed, is missing, or the method gives no probabilities.
         """
         _check_metric(metric)
-        if metric not in self._known:
-            self._known[metric] = {
-                m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods
-            }
-        return {name: values.copy() for name, values in self._known[metric].items()}
+        return {name: values.copy() for name, values in self._scores(metric).items()}
 
     def mean_scores(self, metric: str = "error") -> dict[str, float]:
         """A measure of merit of each method that failed nowhere, as the mean over the splits.
@@ -149,16 +144,28 @@ class StudyResult:
         dict of str to float
         """
         _check_metric(metric)
-        return {name: self._mean(metric, name) for name in self.complete_methods()}
+        means: dict[str, float] = self._once(
+            ("means", metric), lambda: {name: self._mean(metric, name) for name in self.complete_methods()}
+        )
+        return dict(means)
 
     def complete_methods(self) -> list[str]:
-        """Names of the methods with at least one entry and no failure."""
-        names = []
-        for m in self.methods:
-            found = [self.entries[m.name, s.number] for s in self.splits if (m.name, s.number) in self.entries]
-            if found and all(entry.ok for entry in found):
-                names.append(m.name)
-        return names
+        """Names of the methods with at least one entry and no failure.
+
+        Returns
+        -------
+        list of str
+        """
+
+        def find() -> list[str]:
+            names = []
+            for m in self.methods:
+                found = [self.entries[m.name, s.number] for s in self.splits if (m.name, s.number) in self.entries]
+                if found and all(entry.ok for entry in found):
+                    names.append(m.name)
+            return names
+
+        return list(self._once("complete", find))
 
     def significance(self, level: float = 0.05) -> dict[str, Verdict]:
         """Test every method against the one with the lowest mean error.
@@ -174,8 +181,12 @@ class StudyResult:
             By method, failures left out: one-sided Wilcoxon signed-rank p-value over the splits, the same by Holm's
             correction, and the papers' bold face.
         """
-        errors = self.scores("error")
-        return compare_to_best({name: errors[name] for name in self.complete_methods()}, level)
+        errors = self._scores("error")
+
+        def compare() -> dict[str, Verdict]:
+            return compare_to_best({name: errors[name] for name in self.complete_methods()}, level)
+
+        return dict(self._once(("verdicts", level), compare)) if isinstance(level, float) else compare()
 
     def error_interval(self, method: str, level: float = 0.95) -> tuple[float, float]:
         """Interval for the error to expect of a method on new objects of the same kind.
@@ -207,7 +218,17 @@ class StudyResult:
         -------
         list of Row
         """
-        return make_rows(self)
+        return list(self._once("rows", lambda: make_rows(self)))
+
+    def predictions_by_object(self) -> ObjectPredictions:
+        """Predictions of the methods without failure, counted per object.
+
+        Returns
+        -------
+        ObjectPredictions
+        """
+        found: ObjectPredictions = self._once("objects", lambda: count_predictions(self))
+        return found
 
     def frame(self) -> Any:
         """One row per method and split, with every measure of merit and the chosen parameters.
@@ -252,7 +273,8 @@ class StudyResult:
         Recommendation
             ``str()`` of it is a short text.
         """
-        return recommend(self)
+        found: Recommendation = self._once(("recommend", self.arguments), lambda: recommend(self))
+        return found
 
     def model(self, method: str | None = None, *, measure: Any = None) -> Any:
         """The unfitted model of a method, as the study evaluated it.
@@ -323,7 +345,9 @@ class StudyResult:
         refresh : float, optional
             Seconds after which the page looks for a newer self, while a study runs.
         """
-        write_page(report_page(self, refresh=refresh), path)
+        from similis.report import make_report, write_page
+
+        write_page(make_report(self, refresh=refresh), path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a results file (JSON; compressed where the name ends in .gz).
@@ -358,7 +382,25 @@ class StudyResult:
         return table_text(self)
 
     def _repr_html_(self) -> str:
-        return notebook_page(self)
+        from similis.report import make_notebook_view
+
+        return make_notebook_view(self)
+
+    def _once(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """Compute something on the first call and return the same value later, as long as there are as many entries."""
+        if self._computed.setdefault("n_entries", len(self.entries)) != len(self.entries):
+            self._computed.clear()
+        if key not in self._computed:
+            self._computed[key] = compute()
+        return self._computed[key]
+
+    def _scores(self, metric: str) -> dict[str, NDArray[np.float64]]:
+        """Scores of every method on every split, not copied."""
+        found: dict[str, NDArray[np.float64]] = self._once(
+            ("scores", metric),
+            lambda: {m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods},
+        )
+        return found
 
     def _finished(self, method: str, splits: list[Split]) -> list[tuple[Split, Entry]]:
         """Splits on which a method has predictions, with the entries that hold them."""
@@ -368,7 +410,7 @@ class StudyResult:
     def _mean(self, metric: str, name: str) -> float:
         if METRICS[metric].pooled or (self.is_loo and not metric.endswith("seconds")):
             return self._score(metric, name, self.splits)
-        values = self.scores(metric)[name]
+        values = self._scores(metric)[name]
         known = values[~np.isnan(values)]
         return float(known.mean()) if known.size else float("nan")
 

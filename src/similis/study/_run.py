@@ -1,14 +1,15 @@
-"""The study: every method on every split, nothing computed twice, nothing lost."""
+"""Run a study: every method on every split, with a journal of finished entries."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import blake2b
 from numbers import Integral
 from secrets import token_hex
 from typing import Any, Literal
@@ -18,6 +19,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
 
+from similis._utils.cache import CACHE
 from similis._utils.environment import machine, versions
 from similis.base import Kind
 from similis.study._assemble import Situation, assemble
@@ -46,6 +48,7 @@ class Context:
     session: str
     journal: str | None = None
     retry_failed: bool = False
+    probabilities: bool = True
     owner: int = field(default_factory=os.getpid)
 
 
@@ -129,7 +132,7 @@ def _work(task: Task, context: Context) -> Done:
     """Evaluate a task unless it is finished already; None where another process is at it."""
     _end_with(context.owner)
     if context.journal is None:
-        return task.key, evaluate(task, context.problem, context.protocol, context.situation, context.session)
+        return task.key, _evaluate(task, context)
     journal = journal_here(context.journal)
     with journal.claim(*task.journal_key) as mine:
         if not mine:
@@ -137,10 +140,15 @@ def _work(task: Task, context: Context) -> Done:
         journal.refresh()
         entry = journal.find(*task.journal_key)
         if entry is None or (context.retry_failed and not entry.ok and entry.session != context.session):
-            entry = evaluate(task, context.problem, context.protocol, context.situation, context.session)
+            entry = _evaluate(task, context)
             if not entry.reason.startswith("MemoryError"):  # there may be more memory next time
                 journal.append(entry)
     return task.key, entry
+
+
+def _evaluate(task: Task, context: Context) -> Entry:
+    shared = (context.problem, context.protocol, context.situation, context.session, context.probabilities)
+    return evaluate(task, *shared)
 
 
 _watched: set[int] = set()
@@ -166,7 +174,7 @@ _open: dict[str, Journal] = {}
 def journal_here(path: str) -> Journal:
     """The one handle of a journal in this process; two would give up each other's locks."""
     journal = _open.get(path)
-    if journal is not None and not _same_file(journal, path):
+    if journal is not None and not journal.is_at(path):
         journal.close()
         journal = None
     if journal is None:
@@ -179,13 +187,6 @@ def forget_journal(path: str) -> None:
     journal = _open.pop(path, None)
     if journal is not None:
         journal.close()
-
-
-def _same_file(journal: Journal, path: str) -> bool:
-    try:
-        return journal.is_file(os.stat(path))
-    except FileNotFoundError:
-        return False
 
 
 def _stop_workers() -> None:
@@ -228,6 +229,8 @@ class Study:
         How dissimilarities are converted for methods that read similarities.
     to_dissimilarity : {"max-minus", "reciprocal", "root"}, default="max-minus"
         How similarities are converted for methods that read dissimilarities.
+    probabilities : bool, default=True
+        False computes and keeps labels only, which saves time and a large part of the journal.
 
     See Also
     --------
@@ -268,6 +271,7 @@ class Study:
         retry_failed: bool = False,
         to_similarity: str = "linear",
         to_dissimilarity: str = "max-minus",
+        probabilities: bool = True,
     ) -> None:
         self.methods = methods
         self.protocol = protocol
@@ -280,10 +284,11 @@ class Study:
         self.retry_failed = retry_failed
         self.to_similarity = to_similarity
         self.to_dissimilarity = to_dissimilarity
+        self.probabilities = probabilities
 
     def run(
         self,
-        S: Any,
+        S: Any = None,
         y: Any = None,
         *,
         kind: Kind | None = None,
@@ -291,16 +296,19 @@ class Study:
         groups: ArrayLike | None = None,
         costs: ArrayLike | None = None,
         measure: Any = None,
-        splits: Sequence[tuple[ArrayLike, ArrayLike]] | None = None,
+        objects: Any = None,
+        splits: Iterable[Any] | None = None,
         progress: bool | Callable[[Progress], None] = False,
         watch: Callable[[StudyResult], None] | None = None,
+        note: Mapping[str, Any] | None = None,
     ) -> StudyResult:
         """Run the study, or what is left of it.
 
         Parameters
         ----------
         S : array-like of shape (n, n) or (n, n, q), Proximity, or objects
-            Proximities of all objects (a stack for methods that read several); with `measure`, the objects.
+            Proximities of all objects (a stack for methods that read several); with `measure`, the objects. None if
+            every method reads the `objects`.
         y : array-like of shape (n,)
             Class labels; those of a :class:`~similis.Proximity` need not be given again.
         kind : {"similarity", "dissimilarity"}, optional
@@ -314,12 +322,18 @@ class Study:
             by cost, and methods with probabilities decide by expected cost.
         measure : measure, optional
             Turns objects into proximities. One that learns is fitted on each training part.
-        splits : sequence of (train, test), optional
-            Your own splits, indices or masks, in place of the protocol's.
+        objects : sequence of n objects, optional
+            The objects behind the matrix, such as feature vectors, for methods with ``reads="objects"``.
+        splits : iterable of (train, test) or (train, test, seed), optional
+            Your own splits, indices or masks, in place of the protocol's. Training objects keep the given order. The
+            seed, if any, is the one of all methods in that split. A test part may be empty if every method has
+            `details`: then methods are only fitted.
         progress : bool or callable, default=False
             Show a progress bar with the estimated time on standard error, or be told after each entry.
         watch : callable, optional
             Called with the results so far now and then while the study runs, say to write a report.
+        note : mapping, optional
+            Facts to keep with this session in journal and results, such as the commit of your own code.
 
         Returns
         -------
@@ -328,9 +342,13 @@ class Study:
         protocol = self._protocol()
         methods = find_methods(self.methods)
         problem = make_problem(
-            S, y, kind=kind, ids=ids, groups=groups, costs=costs, measure=measure, n_jobs=self.n_jobs
+            S, y, kind=kind, ids=ids, groups=groups, costs=costs, measure=measure, objects=objects, n_jobs=self.n_jobs
         )
-        parts = self._splits(protocol, problem, splits)
+        if splits is None:
+            parts = self._splits(protocol, problem)
+        else:
+            only_fitted = all(method.details is not None for method in methods)
+            parts = given_splits(splits, problem.n, allow_empty_test=only_fitted)
         situation = Situation(
             problem.kind, problem.symmetric, self.to_similarity, self.to_dissimilarity, problem.missing
         )
@@ -340,6 +358,7 @@ class Study:
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "versions": versions(),
             "machine": machine(),
+            **(note or {}),
         }
         header = _header(problem, protocol, situation, given=parts if splits is not None else None)
         infos = [_info(task, situation) for task in tasks[: len(methods)]]
@@ -361,12 +380,14 @@ class Study:
                 fingerprint=header,
                 custom={method.name: method for method in methods},
                 measure=problem.measure,
-                source=problem,
+                source=None if problem.matrix is None and problem.objects is None else problem,
             )
 
         watched = None if watch is None else Watcher(lambda entries: watch(so_far(entries, [session], False)))
         path = None if self.journal is None else os.path.realpath(self.journal)
-        context = Context(problem, protocol, situation, session["id"], path, self.retry_failed)
+        context = Context(
+            problem, protocol, situation, session["id"], path, self.retry_failed, bool(self.probabilities)
+        )
         return so_far(*self._work(tasks, context, header, session, progress, watched))
 
     def _work(
@@ -383,6 +404,7 @@ class Study:
         known: list[Entry] = []
         sessions = [session]
         with ExitStack() as stack:
+            stack.enter_context(CACHE.release_new())
             if path is not None:
                 journal = journal_here(path)
                 stack.callback(forget_journal, path)
@@ -428,11 +450,7 @@ class Study:
         cv = self.cv if self.cv == "loo" else int(self.cv)
         return Protocol(self.protocol, int(self.n_splits), float(self.test_size), cv, int(self.random_state))
 
-    def _splits(
-        self, protocol: Protocol, problem: Problem, given: Sequence[tuple[ArrayLike, ArrayLike]] | None
-    ) -> list[Split]:
-        if given is not None:
-            return given_splits(given, problem.n)
+    def _splits(self, protocol: Protocol, problem: Problem) -> list[Split]:
         units = problem.n if problem.groups is None else int(problem.groups.max()) + 1
         if units < 3 or (protocol.scheme == "kfold" and units < protocol.n_folds):
             raise ValueError(f"This protocol needs more than the {units} objects or groups at hand.")
@@ -440,8 +458,9 @@ class Study:
 
 
 def _tasks(methods: list[Method], splits: list[Split], protocol: Protocol) -> list[Task]:
-    n = min(protocol.inner_train_size(split.n_train) for split in splits)
-    ready = [(method, method.grid_for(n), method.fingerprint(n)) for method in methods]
+    n_train = min(split.n_train for split in splits)
+    sizes = [protocol.inner_train_size(n_train, method.cv) for method in methods]
+    ready = [(method, method.grid_for(n), method.fingerprint(n)) for method, n in zip(methods, sizes)]
     return [Task(method, grid, spec, split) for split in splits for method, grid, spec in ready]
 
 
@@ -449,6 +468,9 @@ def _header(problem: Problem, protocol: Protocol, situation: Situation, given: l
     fixed = protocol.fixed_part()
     if given is not None:
         fixed = {"cv": protocol.cv, "random_state": protocol.random_state, "given": [s.test.tolist() for s in given]}
+        if any(split.seed is not None for split in given):
+            fixed["seeds"] = [split.seed for split in given]
+            fixed["train"] = blake2b(b"".join(split.train.tobytes() for split in given), digest_size=8).hexdigest()
     return {
         **problem.header(),
         "protocol": fixed,

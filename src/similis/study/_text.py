@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from similis.study._recommend import recommend
-
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
     from similis.study._rows import Row
@@ -56,7 +54,7 @@ def table_text(result: StudyResult) -> str:
     lines += ["", "* lowest mean error, or not significantly worse at 5 % (one-sided signed-rank test)"]
     lines += [result.protocol.describe(len(result.splits))]
     if any(row.status in ("ok", "incomplete") for row in table):
-        lines += ["", recommend(result).text]
+        lines += ["", result.recommend().text]
     return "\n".join(lines)
 
 

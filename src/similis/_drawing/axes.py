@@ -1,0 +1,199 @@
+"""Renderer of figures into matplotlib axes, for papers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from similis._drawing.figure import (
+    Axis,
+    Bars,
+    Cells,
+    Figure,
+    Groups,
+    HeatMap,
+    Key,
+    Labels,
+    Lines,
+    Mark,
+    Points,
+    Rule,
+    Segments,
+    Texts,
+    place_labels,
+)
+from similis._drawing.svg import heat_palette, plot_style
+
+__all__ = ["draw", "new_axes"]
+
+_MARKERS = "os^DvP"
+_DASHES: dict[str, Any] = {"": "-", "dash": "--", "dotted": ":"}
+_LEGEND = 12  # entries of a legend
+
+
+def new_axes(size: tuple[float, float], n: int = 1) -> list[Any]:
+    """Axes of a new figure of matplotlib, at most three in a row, each of the given size in inches."""
+    from matplotlib import pyplot
+
+    columns = min(n, 3)
+    rows = -(-n // columns)
+    _, axes = pyplot.subplots(
+        rows, columns, figsize=(size[0] * columns, size[1] * rows), squeeze=False, layout="constrained"
+    )
+    for ax in axes.ravel()[n:]:
+        ax.remove()
+    return list(axes.ravel()[:n])
+
+
+def draw(ax: Any, figures: Sequence[Figure], options: dict[str, Any]) -> None:
+    """Draw figures into the same axes; `options` go to their main marks."""
+    for figure in figures:
+        for mark in figure.marks:
+            _draw(ax, figure, mark, options if mark.main else {})
+    figure = figures[0]
+    _set_axis(ax, "x", figure.x, figure.frame)
+    _set_axis(ax, "y", figure.y, figure.frame)
+    table = any(isinstance(mark, (Cells, HeatMap)) for mark in figure.marks)
+    for side in ("top", "right") if figure.frame else ("top", "right", "left", "bottom"):
+        ax.spines[side].set_visible(table)
+    ax.set_axisbelow(True)
+    keys = [key for figure in figures for key in figure.legend]
+    if 0 < len(keys) <= _LEGEND and not table:
+        ax.legend(handles=[_handle(key) for key in keys], frameon=False, title=figure.legend_title or None)
+
+
+@cache
+def _colors() -> dict[str, str]:
+    """Colors by name: the first, light block of the style sheet of the pages."""
+    return dict(re.findall(r"--(\w+): (#\w{6})", plot_style().partition("@media")[0]))
+
+
+def _draw(ax: Any, figure: Figure, mark: Mark, options: dict[str, Any]) -> None:
+    colors = _colors()
+    color = colors[mark.color_of(0)] if mark.color else None
+    match mark:
+        case Points():
+            _draw_points(ax, mark, options)
+        case Lines():
+            style = {"color": color, "linestyle": _DASHES[mark.dash], "linewidth": mark.width, **options}
+            ax.plot(mark.x, mark.y, **style)
+        case Segments():
+            each = [colors[mark.color_of(k)] for k in range(len(mark.x0))]
+            for x0, y0, x1, y1, own in zip(mark.x0, mark.y0, mark.x1, mark.y1, each):
+                ax.plot([x0, x1], [y0, y1], **{"color": own, "linewidth": mark.width, "clip_on": False, **options})
+        case Bars():
+            x0, x1, y0, y1 = (np.asarray(side, dtype=float) for side in (mark.x0, mark.x1, mark.y0, mark.y1))
+            each = [colors[mark.color_of(k)] for k in range(len(x0))]
+            style = {"color": each, "alpha": mark.opacity, **options}
+            ax.bar(x0, y1 - y0, width=x1 - x0, bottom=y0, align="edge", **style)
+        case Rule():
+            rule = ax.axvline if mark.axis == "x" else ax.axhline
+            rule(mark.at, color=color, linewidth=0.8, linestyle=_DASHES[mark.dash])
+        case Texts():
+            for x, y, text in zip(mark.x, mark.y, mark.texts):
+                _write(ax, text, (x, y), (mark.dx, -mark.dy), mark.anchor, color)
+        case Labels():
+            for k, (right, down) in enumerate(place_labels(figure, mark)):
+                weight = "bold" if mark.strong[k] else "normal"
+                anchor = "start" if right > 0 else "end"
+                _write(ax, mark.texts[k], (mark.x[k], mark.y[k]), (right, -down), anchor, colors["ink"], weight=weight)
+        case Cells():
+            _draw_cells(ax, mark, options)
+        case HeatMap():
+            from matplotlib.colors import ListedColormap
+
+            colormap = ListedColormap(heat_palette(mark.dark)[1:] / 255)
+            style = {"cmap": colormap, "vmin": mark.low, "vmax": mark.high, "interpolation": "nearest", **options}
+            image = ax.imshow(mark.values, **style)
+            ax.figure.colorbar(image, ax=ax, label=mark.title, shrink=0.85, extend="both")
+        case Groups():
+            _draw_groups(ax, mark)
+
+
+def _draw_points(ax: Any, mark: Points, options: dict[str, Any]) -> None:
+    """One call of ``Axes.scatter`` per shape, so that classes stay separate collections."""
+    colors = np.array([_colors()[mark.color_of(k)] for k in range(len(mark.x))])
+    shapes = np.broadcast_to(mark.shape, len(mark.x))
+    area = (np.broadcast_to(mark.size, len(mark.x)) * 1.5) ** 2  # matplotlib: squared diameter in points
+    for shape in np.unique(shapes):
+        mine = shapes == shape
+        style: dict[str, Any] = {"marker": _MARKERS[shape % len(_MARKERS)], "s": area[mine], "alpha": mark.opacity}
+        if mark.hollow:
+            style |= {"facecolors": "none", "edgecolors": colors[mine]}
+        else:
+            style |= {"c": colors[mine], "linewidths": 0.5, "edgecolors": "white", "zorder": 3}
+        if "color" in options:
+            del style["c"]
+        ax.scatter(np.asarray(mark.x)[mine], np.asarray(mark.y)[mine], **{**style, **options})
+
+
+def _draw_cells(ax: Any, mark: Cells, options: dict[str, Any]) -> None:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colormap = LinearSegmentedColormap.from_list("similis", ["#ffffff", _colors()[mark.color_of(0)]])
+    style = {"cmap": colormap, "vmin": mark.low, "vmax": mark.high, "aspect": "auto", **options}
+    image = ax.imshow(mark.values, **style)
+    for i, row in enumerate(mark.texts or ()):
+        for j, text in enumerate(row):
+            dark = mark.values[i, j] > (mark.low + mark.high) / 2
+            ax.text(j, i, text, ha="center", va="center", color="white" if dark else "black")
+    if mark.title:
+        ax.figure.colorbar(image, ax=ax, label=mark.title, shrink=0.85)
+
+
+def _draw_groups(ax: Any, mark: Groups) -> None:
+    edges = np.flatnonzero(np.diff(mark.codes)) + 1
+    for edge in edges:
+        ax.axhline(edge - 0.5, color=_colors()["c1"], linewidth=0.8)
+        ax.axvline(edge - 0.5, color=_colors()["c1"], linewidth=0.8)
+    if len(edges) + 1 == len(mark.names) <= 30:
+        bounds = np.concatenate([[0], edges, [len(mark.codes)]])
+        middle = (bounds[1:] + bounds[:-1] - 1) / 2
+        names = [mark.names[mark.codes[start]] for start in bounds[:-1]]
+        ax.set_xticks(middle, names, rotation=45 if len(names) > 4 else 0)
+        ax.set_yticks(middle, names)
+        ax.tick_params(length=0)
+
+
+def _set_axis(ax: Any, which: str, axis: Axis, frame: bool) -> None:
+    colors = _colors()
+    own = ax.xaxis if which == "x" else ax.yaxis
+    if not frame:
+        if not len(own.get_ticklabels()) or not any(label.get_text() for label in own.get_ticklabels()):
+            own.set_ticks([])
+    elif axis.names or axis.ticks is not None:
+        places, texts = zip(*axis.labels()) if axis.labels() else ((), ())
+        own.set_ticks(places, texts, rotation=90 if axis.names and which == "x" else 0)
+    if axis.scale != "linear":
+        getattr(ax, f"set_{which}scale")(axis.scale, **({"linthresh": axis.linear} if axis.scale == "symlog" else {}))
+    if frame and not axis.names and axis.ticks is None:
+        own.set_ticks(*zip(*axis.labels()), minor=False)
+        own.set_ticks([], minor=True)
+    ends = (axis.high, axis.low) if axis.reverse else (axis.low, axis.high)
+    getattr(ax, f"set_{which}lim")(*ends)
+    getattr(ax, f"set_{which}label")(axis.title)
+    if frame:
+        own.set_tick_params(labelcolor=colors["ink"], color=colors["muted"])
+        if axis.grid:
+            ax.grid(axis=which, color=colors["faint"], linewidth=0.8)
+        for label, strong in zip(own.get_ticklabels(), axis.strong):
+            label.set_fontweight("bold" if strong else "normal")
+
+
+def _write(ax: Any, text: str, at: Any, offset: Any, anchor: str, color: Any, **options: Any) -> None:
+    side = {"start": "left", "middle": "center", "end": "right"}[anchor]
+    style = {"textcoords": "offset pixels", "ha": side, "va": "center", "color": color, "fontsize": 8, **options}
+    ax.annotate(text, at, xytext=offset, annotation_clip=False, **style)
+
+
+def _handle(key: Key) -> Any:
+    from matplotlib.lines import Line2D
+
+    color = _colors()[key.color]
+    if key.shape is None:
+        return Line2D([], [], color=color, linestyle=_DASHES[key.dash], label=key.text)
+    return Line2D([], [], color=color, marker=_MARKERS[key.shape % len(_MARKERS)], linestyle="", label=key.text)

@@ -1,0 +1,422 @@
+"""Descriptions of pictures: axes and marks in data coordinates.
+
+A display describes its picture once, as a :class:`Figure`. `similis._drawing.svg` renders it for pages and notebooks,
+`similis._drawing.axes` for matplotlib. Colors are the names of ``plot.css``: ``ink``, ``muted``, ``accent``, ``bad``,
+``good`` and ``c0`` to ``c7`` for classes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Axis",
+    "Bars",
+    "Cells",
+    "Dash",
+    "Figure",
+    "Groups",
+    "HeatMap",
+    "Key",
+    "Labels",
+    "Lines",
+    "Mark",
+    "Points",
+    "Rule",
+    "Segments",
+    "Texts",
+    "class_color",
+    "format_number",
+    "label_width",
+    "names_axis",
+    "place_labels",
+]
+
+
+Numbers = Sequence[float] | NDArray[Any]
+Dash = Literal["", "dash", "dotted"]
+
+
+def format_number(value: float) -> str:
+    """Format a number for an axis: four digits, powers of ten outside 0.001 to 100000."""
+    if value == 0:
+        return "0"
+    if 1e-3 <= abs(value) < 1e5:
+        return f"{value:.4g}".replace("-", "\N{MINUS SIGN}")
+    mantissa, power = f"{value:.2e}".split("e")
+    mantissa = mantissa.rstrip("0").rstrip(".").replace("-", "\N{MINUS SIGN}")
+    raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    whole = mantissa.removesuffix("1") if len(mantissa.lstrip("\N{MINUS SIGN}")) == 1 else mantissa
+    return f"{whole}10{raised}" if whole != mantissa else f"{mantissa}·10{raised}"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Range, scale and tick labels of one axis.
+
+    Parameters
+    ----------
+    low, high : float
+        Values at the two ends.
+    title : str
+        Quantity and unit.
+    scale : {"linear", "log", "symlog"}
+        "symlog" is linear within `linear` of zero and logarithmic beyond.
+    linear : float
+        Half-width of the linear part of "symlog".
+    reverse : bool
+        Values grow to the left or downwards.
+    ticks : sequence of (float, str), optional
+        Values and their labels; by default about `n_ticks` round numbers.
+    format : callable
+        Turns the value of an automatic tick into its label.
+    grid : bool
+        Draw a line at each tick.
+    names : bool
+        The ticks are names of rows or columns; column names stand upright above the picture.
+    strong : sequence of bool
+        Ticks in bold face.
+    linked : bool
+        The names are methods; a page highlights them together with the same method elsewhere.
+    """
+
+    low: float
+    high: float
+    title: str = ""
+    scale: Literal["linear", "log", "symlog"] = "linear"
+    linear: float = 1.0
+    reverse: bool = False
+    ticks: Sequence[tuple[float, str]] | None = None
+    n_ticks: int = 5
+    format: Callable[[float], str] = format_number
+    grid: bool = True
+    names: bool = False
+    strong: Sequence[bool] = ()
+    linked: bool = False
+
+    def place(self, value: float) -> float:
+        """Position of a value between 0 (left or bottom) and 1."""
+        low, high, v = (self._transform(x) for x in (self.low, self.high, value))
+        share = (v - low) / (high - low) if high > low else 0.5
+        return 1 - share if self.reverse else share
+
+    def labels(self) -> list[tuple[float, str]]:
+        """Tick values with their labels."""
+        return [(t, self.format(t)) for t in self.find_ticks()] if self.ticks is None else list(self.ticks)
+
+    def find_ticks(self) -> list[float]:
+        """About `n_ticks` round numbers between the ends.
+
+        One rule for both renderers, so that a figure has the same ticks in a page and in a paper.
+        """
+        if self.scale == "linear":
+            return _round_numbers(self.low, self.high, self.n_ticks)
+        if self.scale == "log":
+            first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
+            if last - first < 2:  # less than two decades: 1, 2, 5 of each
+                fine = [m * 10.0**p for p in range(first - 1, last + 1) for m in (1, 2, 5)]
+                return [t for t in fine if self.low <= t <= self.high]
+            return [10.0**p for p in range(first, last + 1, max(1, math.ceil((last - first) / self.n_ticks)))]
+        smallest = math.ceil(math.log10(self.linear))
+        found = {0.0}
+        for end in (self.low, self.high):
+            if abs(end) > self.linear:
+                largest = math.floor(math.log10(abs(end)) + 1e-9)
+                step = max(1, math.ceil((largest - smallest + 1) / (self.n_ticks - 2)))
+                found |= {math.copysign(10.0**p, end) for p in range(largest, smallest - 1, -step)}
+        return sorted(found)
+
+    def _transform(self, x: float) -> float:
+        if self.scale == "log":
+            return math.log10(x)
+        return math.asinh(x / self.linear) if self.scale == "symlog" else x
+
+
+def names_axis(names: Sequence[str], title: str = "", **options: Any) -> Axis:
+    """Axis with a name at each of 0, 1, 2, ...; pass ``reverse=True`` for rows from top to bottom."""
+    return Axis(-0.5, len(names) - 0.5, title, ticks=list(enumerate(names)), grid=False, names=True, **options)
+
+
+def _round_numbers(low: float, high: float, n: int) -> list[float]:
+    span = high - low
+    if not span > 0:
+        return [low]
+    step = 10.0 ** math.floor(math.log10(span / n))
+    step *= next(m for m in (1, 2, 2.5, 5, 10) if span / (m * step) <= n + 1e-9)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [k * step for k in range(first, last + 1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """Base of everything drawn between the axes.
+
+    Parameters
+    ----------
+    color : str or sequence of str
+        One color, or one per element.
+    opacity : float
+        Of the filled area.
+    tips : sequence of str
+        Text shown for each element on hover, touch and arrow keys; without tips a mark is decoration.
+    method : str
+        Method shown; a page highlights its row and its marks together.
+    name : str
+        Additional class of the markup.
+    main : bool
+        Receives the options that a user gives to ``plot``.
+    """
+
+    color: str | Sequence[str] = "muted"
+    opacity: float = 1.0
+    tips: Sequence[str] = ()
+    method: str = ""
+    name: str = ""
+    main: bool = False
+
+    def color_of(self, k: int) -> str:
+        """Color of element `k`."""
+        return self.color if isinstance(self.color, str) else self.color[k]
+
+
+@dataclass(frozen=True)
+class Points(Mark):
+    """Symbols; `size` is their radius in pixels, `shape` an index of six shapes."""
+
+    x: Numbers
+    y: Numbers
+    shape: int | Sequence[int] = 0
+    size: float | Sequence[float] = 4.0
+    hollow: bool = False
+    methods: Sequence[str] = ()  # one method per element instead of one for all
+
+
+@dataclass(frozen=True)
+class Lines(Mark):
+    """Line through points."""
+
+    x: Numbers
+    y: Numbers
+    dash: Dash = ""
+    width: float = 1.5
+
+
+@dataclass(frozen=True)
+class Segments(Mark):
+    """Separate straight lines of a width in pixels."""
+
+    x0: Numbers
+    y0: Numbers
+    x1: Numbers
+    y1: Numbers
+    width: float = 1.0
+
+
+@dataclass(frozen=True)
+class Bars(Mark):
+    """Rectangles between x0 and x1, y0 and y1."""
+
+    x0: Numbers
+    x1: Numbers
+    y0: Numbers
+    y1: Numbers
+
+
+@dataclass(frozen=True)
+class Rule(Mark):
+    """Line across the whole picture at a value of one axis."""
+
+    at: float
+    axis: Literal["x", "y"]
+    dash: Dash = ""
+
+
+@dataclass(frozen=True)
+class Texts(Mark):
+    """Words at points, moved by (dx, dy) pixels to the right and down."""
+
+    x: Numbers
+    y: Numbers
+    texts: Sequence[str]
+    anchor: Literal["start", "middle", "end"] = "middle"
+    dx: float = 0.0
+    dy: float = 0.0
+
+
+@dataclass(frozen=True)
+class Labels(Mark):
+    """Names of points, placed beside them by :func:`place_labels`; `around` are points to keep clear of."""
+
+    x: Numbers
+    y: Numbers
+    texts: Sequence[str]
+    strong: Sequence[bool]
+    around: tuple[Numbers, Numbers]
+
+
+@dataclass(frozen=True)
+class Cells(Mark):
+    """Small matrix between two axes of names, one rectangle per entry; NaN is left blank.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_columns)
+        Entries.
+    low, high : float
+        Values of the palest and of the darkest cell.
+    shades : tuple of float
+        Opacity at `low` and at `high`.
+    colors : sequence of sequence of str, optional
+        Color of each cell in a page; matplotlib has one color map, from white to `color`.
+    texts : sequence of sequence of str, optional
+        Words in the cells.
+    title : str
+        Title of the color bar of matplotlib; no color bar without.
+    """
+
+    values: NDArray[np.float64]
+    low: float
+    high: float
+    shades: tuple[float, float] = (0.06, 1.0)
+    colors: Sequence[Sequence[str]] | None = None
+    texts: Sequence[Sequence[str]] | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class HeatMap(Mark):
+    """Large matrix as an image of 255 colors; NaN is left blank.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, n)
+        Entries.
+    low, high : float
+        Values at which the colors begin and end.
+    title : str
+        Quantity shown.
+    names : sequence of str
+        Names of the objects.
+    dark : {"low", "high"}
+        End of the scale with the dark colors.
+    ends : tuple of str
+        Remarks on the two ends of the color scale.
+    """
+
+    values: NDArray[Any]
+    low: float
+    high: float
+    title: str
+    names: Sequence[str]
+    dark: Literal["low", "high"] = "high"
+    ends: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True)
+class Groups(Mark):
+    """Classes of the objects along both sides of a heat map.
+
+    A page draws colored strips, matplotlib lines between the classes and their names as tick labels where each class is
+    one block.
+    """
+
+    codes: NDArray[np.intp]
+    names: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Key:
+    """Entry of a legend: a symbol, or a line where `shape` is None."""
+
+    text: str
+    color: str
+    shape: int | None = 0
+    dash: Dash = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One picture.
+
+    Parameters
+    ----------
+    label : str
+        Content in a sentence, for screen readers.
+    x, y : Axis
+        Axes.
+    marks : list of Mark
+        From back to front.
+    kind : str
+        Class of the markup.
+    height : int or None
+        Pixels of a page; None makes the picture square.
+    title, note : str
+        Heading of a panel among several, and a remark beside it.
+    legend : sequence of Key
+        A page shows it where it has several entries.
+    legend_title : str
+        Precedes the entries.
+    width : tuple of int, optional
+        Least and largest width in pixels of a page.
+    margin : int, optional
+        Pixels on the left and on the right; by default enough for the tick labels.
+    frame : bool
+        Draw the axes; False for a picture that draws its own.
+    """
+
+    label: str
+    x: Axis
+    y: Axis
+    marks: list[Mark] = field(default_factory=list)
+    kind: str = ""
+    height: int | None = 300
+    title: str = ""
+    note: str = ""
+    legend: Sequence[Key] = ()
+    legend_title: str = ""
+    width: tuple[int, int] | None = None
+    margin: int | None = None
+    frame: bool = True
+
+
+def class_color(g: int) -> str:
+    """Color of class `g`; there are eight, told apart by all common kinds of color vision."""
+    return f"c{g % 8}"
+
+
+def label_width(names: Sequence[str], least: int = 34) -> int:
+    """Pixels for names on the left of a picture."""
+    return min(190, max([least - 18, *(round(6.9 * len(name)) for name in names)]) + 18)
+
+
+def place_labels(figure: Figure, mark: Labels) -> list[tuple[int, int]]:
+    """Offsets in pixels, right and down, that keep names clear of points and of each other.
+
+    Each name goes where it covers no other name and the fewest points; a negative offset to the right means that the
+    name ends there. Sizes are those of the narrowest screen.
+    """
+
+    def to_places(xs: Numbers, ys: Numbers) -> list[tuple[float, float]]:
+        return [(100 * figure.x.place(x), 100 * (1 - figure.y.place(y))) for x, y in zip(xs, ys)]
+
+    points = to_places(*mark.around)
+    taken: list[tuple[float, float, float, float]] = []
+    found = []
+    for (x, y), text in zip(to_places(mark.x, mark.y), mark.texts):
+        wide, best = 2.3 * len(text), (math.inf, 9, 0, (0.0, 0.0, 0.0, 0.0))
+        for right, down in ((9, 0), (-9, 0), (9, -17), (9, 17), (-9, -17), (-9, 17)):
+            left = x + (2.4 if right > 0 else -2.4 - wide)
+            box = (left, y + 0.3 * down - 2.3, left + wide, y + 0.3 * down + 2.3)
+            outside = max(0.0, box[2] - 101) + max(0.0, -1 - box[0])
+            over = sum(box[0] <= t[2] and t[0] <= box[2] and box[1] <= t[3] and t[1] <= box[3] for t in taken)
+            hit = sum(box[0] - 1 < u < box[2] + 1 and box[1] - 1 < v < box[3] + 1 for u, v in points)
+            best = min(best, (100 * over + 10 * outside + hit, right, down, box), key=lambda spot: spot[0])
+        taken.append(best[3])
+        found.append(best[1:3])
+    return found

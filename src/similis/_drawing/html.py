@@ -1,0 +1,59 @@
+"""Markup that escapes its content: Jinja2 templates with autoescape, and single elements."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from markupsafe import Markup, escape
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["Markup", "read_template", "render", "tag"]
+
+
+def tag(name: str, /, *content: Any, **attributes: Any) -> Markup:
+    """Build an element; text in it is escaped, attributes that are None or empty are left out.
+
+    An underscore in the name of an attribute stands for a hyphen, one at its end for nothing (``class_``).
+    """
+    given = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(_attribute(value))}"'
+        for key, value in attributes.items()
+        if value is not None and value != ""
+    )
+    return Markup(f"<{name}{given}>{Markup().join(content)}</{name}>" if content else f"<{name}{given}/>")
+
+
+def _attribute(value: Any) -> str:
+    if isinstance(value, (float, np.floating)):
+        text = f"{value:.2f}".rstrip("0").rstrip(".")
+        return "0" if text == "-0" else text
+    return str(value)
+
+
+def render(package: str, template: str, /, **context: Any) -> Markup:
+    """Render a template in the folder ``templates`` of a package."""
+    return Markup(_environment(package).get_template(template).render(context))
+
+
+def read_template(package: str, name: str) -> Markup:
+    """Read a style sheet or script in the folder ``templates`` of a package, as it is."""
+    return Markup(files(package).joinpath("templates", name).read_text(encoding="utf-8"))
+
+
+@cache
+def _environment(package: str) -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.do"],
+    )

@@ -1,0 +1,335 @@
+"""Content of the pages; the templates arrange it."""
+
+from __future__ import annotations
+
+import os
+from base64 import b64encode
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+import similis
+from similis._drawing.figure import format_number
+from similis._drawing.html import Markup, read_template, render
+from similis._drawing.svg import frame_for_notebook, plot_style
+from similis._utils.files import atomic_write
+from similis.exceptions import ProximityError
+from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay
+from similis.study import (
+    AgreementDisplay,
+    Comparison,
+    ConfusionDisplay,
+    ObjectsDisplay,
+    RanksDisplay,
+    Recommendation,
+    ReliabilityDisplay,
+    Row,
+    SplitsDisplay,
+    StudyResult,
+    TimeErrorDisplay,
+    cells,
+    columns,
+    display_names,
+    ranks_sentence,
+    training_lines,
+)
+
+__all__ = ["PAPERS", "make_comparison", "make_notebook_view", "make_report", "write_page"]
+
+PAPERS = {  # by the keys of PAPERS.bib
+    "bernal2003": "A. E. Bernal, K. Hospevian, T. Karadeniz and J.-L. Lassez. Similarity Based Classification. 2003.",
+    "cazzanti2007": "L. Cazzanti. Generative Models for Similarity-based Classification. PhD thesis, University of "
+    "Washington, 2007.",
+    "chen2010": "Y. Chen. Strategies for Similarity-based Learning. PhD thesis, University of Washington, 2010.",
+    "pekalska2000": "E. Pękalska and R. P. W. Duin. Classification on dissimilarity data: a first look. 2000.",
+    "qiao2013": "M. Qiao and J. Li. Distance-based Mixture Modeling for Classification via Hypothetical Local Mapping. "
+    "2013.",
+}
+_MAX_CLASSES = 24  # classes of a confusion matrix
+
+
+def write_page(page: str, path: str | os.PathLike[str]) -> None:
+    """Write a page atomically: a reader finds the old file or the new one.
+
+    Parameters
+    ----------
+    page : str
+        HTML.
+    path : str or path-like
+        File to write.
+    """
+    with atomic_write(path) as file:
+        file.write(page.encode())
+
+
+def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
+    """Make the report of a study.
+
+    Parameters
+    ----------
+    result : StudyResult
+        Result of a study.
+    refresh : float, optional
+        Refresh interval in seconds, for the page of a running study.
+
+    Returns
+    -------
+    str
+        A complete HTML page.
+    """
+    advice, reason = _recommend(result)
+    return _render_page(
+        "report.html",
+        refresh=refresh,
+        result=result,
+        n=len(result.codes),
+        n_entries=len(result.methods) * len(result.splits),
+        time=TimeErrorDisplay.from_result(result, plot=False),
+        reliability=ReliabilityDisplay.from_result(result, plot=False),
+        grids=[(info.name, _format_grid(info.grid)) for info in result.methods if info.grid],
+        papers=_list_papers(result),
+        provenance=_list_provenance(result),
+        **_summarize(result, advice, reason),
+        **_show_matrix(result),
+        **_show_predictions(result, advice),
+        **_show_training(result, advice),
+    )
+
+
+def make_notebook_view(result: StudyResult) -> str:
+    """Make a short view for a notebook: verdict, table and errors by split.
+
+    Parameters
+    ----------
+    result : StudyResult
+        Result of a study.
+
+    Returns
+    -------
+    str
+        HTML with a style that leaves the rest of the notebook alone.
+    """
+    view = render("similis.report", "notebook.html", result=result, **_summarize(result, *_recommend(result)))
+    return frame_for_notebook(view, style=read_template("similis.report", "parts.css"))
+
+
+def make_comparison(found: Comparison, links: Mapping[str, str] | None = None) -> str:
+    """Make the page that compares several studies.
+
+    Parameters
+    ----------
+    found : Comparison
+        From :func:`similis.study.compare`.
+    links : mapping of str to str, optional
+        Address of each study's own report, by name; addresses that are not pages are left out.
+
+    Returns
+    -------
+    str
+        A complete HTML page.
+    """
+    pages = {
+        name: link for name, link in (links or {}).items() if urlsplit(link).scheme in ("", "http", "https", "file")
+    }
+    every = {info.name for result in found.results.values() for info in result.methods}
+    tables = {name: {row.method: row for row in result.table()} for name, result in found.results.items()}
+    return _render_page(
+        "comparison.html",
+        refresh=None,
+        found=found,
+        tables=tables,
+        shade=_shade,
+        sentence=ranks_sentence(found.ranks),
+        picture=RanksDisplay(ranks=found.ranks).svg(),
+        mean_ranks=dict(zip(found.ranks.methods, found.ranks.mean.tolist())),
+        left_out=sorted(every - set(found.ranks.methods)),
+        advice={name: result.recommend() for name, result in found.results.items()},
+        links=pages,
+    )
+
+
+def _render_page(template: str, **context: Any) -> str:
+    script = read_template("similis.report", "page.js")
+    style = plot_style() + read_template("similis.report", "parts.css") + read_template("similis.report", "page.css")
+    return render(
+        "similis.report",
+        template,
+        style=style,
+        script=script,
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),  # the only script that may run
+        number=format_number,
+        **context,
+    )
+
+
+def _recommend(result: StudyResult) -> tuple[Recommendation | None, str]:
+    """Recommendation, or None and the reason why there is none."""
+    try:
+        return result.recommend(), ""
+    except ProximityError as error:
+        return None, str(error)
+
+
+def _summarize(result: StudyResult, advice: Recommendation | None, reason: str) -> dict[str, Any]:
+    """Verdict, table of methods and errors by split."""
+    table = result.table()
+    found: dict[str, Any] = {
+        "advice": advice,
+        "reason": reason,
+        "heads": columns(result),
+        "rows": [(row, cells(result, row)) for row in table],
+        "summaries": {info.name: info.summary for info in result.methods},
+        "splits": SplitsDisplay.from_result(result, plot=False).svg(),
+    }
+    if advice is None:
+        return found
+    first, *rest = advice.sentences
+    certainty = advice.certainty or "No other method was compared."
+    answers = result.predictions_by_object()
+    tested = answers.tested.sum(axis=0) > 0
+    return {
+        **found,
+        "expectation": first.removeprefix("Use ").partition(":")[2],
+        "certainty": certainty,
+        # The banner of an interrupted study replaces the sentence about it.
+        "remarks": [s for s in rest if s != certainty and "interrupted" not in s],
+        "majority_error": 1 - np.bincount(result.codes).max() / len(result.codes),
+        "n_tested": int(tested.sum()),
+        "n_lost": int((answers.share_wrong()[tested] == 1).sum()),
+        "fit_seconds": next(row.fit_seconds for row in table if row.method == advice.method),
+    }
+
+
+def _show_matrix(result: StudyResult) -> dict[str, Any]:
+    """Heat map in two orders, spectrum, embedding and suspicious pairs, from what the result keeps of the matrix."""
+    picture = result.picture
+    if picture is None:
+        return {"picture": None}
+    names, labels = display_names(result), [str(c) for c in result.classes]
+    codes = result.codes[picture.objects]
+    values = picture.low + (picture.levels.astype(np.float64) - 1) / 254 * (picture.high - picture.low)
+    values[picture.levels == 0] = np.nan
+    m = len(picture.objects)
+    bounds = np.cumsum([0, *np.bincount(codes, minlength=len(labels))])
+    heat = []
+    for order, edges in ((np.arange(m), bounds), (picture.nearness, np.array([0, m]))):
+        objects = picture.objects[order]
+        shown = MatrixDisplay(
+            values=values[np.ix_(order, order)],
+            order=objects,
+            bounds=edges,
+            class_names=labels,
+            kind=result.kind,
+            codes=codes[order],
+            limits=(picture.low, picture.high),
+        )
+        heat.append(shown.svg([f"{names[i]} ({labels[result.codes[i]]})" for i in objects]))
+    eigenvalues = picture.eigenvalues
+    mass, spectrum = 0.0, Markup()
+    if eigenvalues is not None and len(eigenvalues):
+        spectrum = SpectrumDisplay.from_eigenvalues(eigenvalues).svg()
+        mass = float(np.abs(eigenvalues[eigenvalues < 0]).sum() / (np.abs(eigenvalues).sum() or 1.0))
+    return {
+        "picture": picture,
+        "heat": heat,
+        "missing": bool((picture.levels == 0).any()),
+        "spectrum": spectrum,
+        "negative_mass": mass,
+        "embedding": _show_embedding(result, names, labels),
+        "names": names,
+    }
+
+
+def _show_embedding(result: StudyResult, names: list[str], labels: list[str]) -> Markup:
+    picture = result.picture
+    if picture is None or picture.points is None or not len(picture.points):
+        return Markup()
+    share = result.predictions_by_object().share_wrong()
+    tips = []
+    for i in picture.looked_at:
+        wrong = "" if share[i] != share[i] else f"\n{share[i]:.0%} of all predictions wrong"
+        tips.append(f"{names[i]}\nclass {labels[result.codes[i]]}{wrong}")
+    shown = EmbeddingDisplay(
+        points=picture.points,
+        signature=np.array(picture.signature),
+        shares=np.array(picture.shares),
+        codes=result.codes[picture.looked_at],
+        class_names=labels,
+    )
+    return shown.svg(tips, np.flatnonzero(share[picture.looked_at] == 1).tolist())
+
+
+def _show_predictions(result: StudyResult, advice: Recommendation | None) -> dict[str, Any]:
+    """Disagreement, confusion and hard objects."""
+    if advice is None:
+        return {"agreement": None, "confusion": None, "hard": None}
+    share = result.predictions_by_object().share_wrong()
+    few = len(result.classes) <= _MAX_CLASSES
+    return {
+        "agreement": AgreementDisplay.from_result(result, plot=False),
+        "confusion": ConfusionDisplay.from_result(result, advice.method, plot=False) if few else None,
+        "hard": ObjectsDisplay.from_result(result, plot=False),
+        "n_right": int((share == 0).sum()),
+        "n_divided": int(((share >= 0.25) & (share <= 0.75)).sum()),
+    }
+
+
+def _show_training(result: StudyResult, advice: Recommendation | None) -> dict[str, Any]:
+    """Code that trains each method on all data."""
+    names = [] if advice is None else [name for name in result.complete_methods() if name != advice.method]
+    return {
+        "data": "objects" if result.fingerprint.get("measure") else "S",
+        "new_data": "new_objects" if result.fingerprint.get("measure") else "new_rows",
+        "others": [(name, training_lines(result, name)) for name in names],
+    }
+
+
+def _list_papers(result: StudyResult) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Papers behind the methods, each with the methods it describes and where, then similis."""
+    cited: dict[str, list[tuple[str, str]]] = {}
+    for info in result.methods:
+        key, _, place = info.paper.partition(" ")
+        if key:
+            cited.setdefault(key, []).append((info.name, place))
+    used = result.sessions[-1].get("versions", {}) if result.sessions else {}
+    version = used.get("similis", similis.__version__)
+    ours = f"The similis developers. similis: learning from pairwise similarities. Version {version}."
+    order = sorted(cited, key=lambda key: (key not in PAPERS, key))
+    return [*((PAPERS.get(key, key), cited[key]) for key in order), (ours, [])]
+
+
+def _list_provenance(result: StudyResult) -> list[tuple[str, str]]:
+    """Protocol, data, versions and machine."""
+    fingerprint, sessions = result.fingerprint, result.sessions
+    rows = [("protocol", result.protocol.describe(len(result.splits)))]
+    rows.append(("data", f"{len(result.codes):,} objects, {len(result.classes)} classes, {result.kind}"))
+    if fingerprint.get("measure"):
+        rows.append(("measure", str(fingerprint["measure"]).rpartition(".")[2] or "objects were measured"))
+    rows.append(("matrix", str(fingerprint.get("matrix", ""))))
+    for number, session in enumerate(sessions, 1):
+        head = "run" if len(sessions) == 1 else f"run {number} of {len(sessions)}"
+        rows.append((head, str(session.get("started", ""))))
+    if sessions:
+        versions, machine = dict(sessions[-1].get("versions") or {}), sessions[-1].get("machine")
+        rows.append(("versions", ", ".join(f"{name} {version}" for name, version in versions.items())))
+        parts = machine.values() if isinstance(machine, dict) else [machine or ""]
+        rows.append(("machine", ", ".join(map(str, parts))))
+    return [row for row in rows if row[1]]
+
+
+def _format_grid(grid: Mapping[str, Any]) -> str:
+    def brief(value: Any) -> str:
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+    return "; ".join(f"{name}: {', '.join(map(brief, values))}" for name, values in grid.items())
+
+
+def _shade(error: float, table: Mapping[str, Row]) -> float:
+    """1 for the best method of a data set, 0 for twice its error and more, with room for errors near zero."""
+    errors = [row.error for row in table.values() if row.error == row.error]
+    least = min(errors)
+    reach = max(least, 0.02, float(np.median(errors)) - least)
+    return max(0.0, 1 - (error - least) / reach)

@@ -1,0 +1,778 @@
+"""Pictures of a study: errors, running times, probabilities, disagreement, hard objects, ranks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from similis._drawing.display import Display
+from similis._drawing.figure import (
+    Axis,
+    Bars,
+    Cells,
+    Figure,
+    Key,
+    Labels,
+    Lines,
+    Mark,
+    Points,
+    Segments,
+    Texts,
+    class_color,
+    label_width,
+    names_axis,
+)
+from similis.proximity import seriation
+from similis.study._metrics import Ranks, average_ranks
+from similis.study._predictions import display_names
+
+if TYPE_CHECKING:
+    from similis.study._result import StudyResult
+
+__all__ = [
+    "AgreementDisplay",
+    "ConfusionDisplay",
+    "ObjectsDisplay",
+    "RanksDisplay",
+    "Reliability",
+    "ReliabilityDisplay",
+    "SplitsDisplay",
+    "TimeErrorDisplay",
+]
+
+_MAX_METHODS = 24  # methods of a grid, the best
+_MAX_OBJECTS = 30  # objects of a grid, the hardest
+_MAX_CURVES = 6  # methods of the reliability diagram, the best
+_BINS = 10  # of the reliability diagram
+_ROW = 23  # pixels of a method
+
+
+class _ResultDisplay(Display):
+    """Base of the displays that read one study."""
+
+    @classmethod
+    def from_result(cls, result: StudyResult, *, plot: bool = True, ax: Any = None, **options: Any) -> Self:
+        """Read the numbers from the result of a study and draw them.
+
+        Parameters
+        ----------
+        result : StudyResult
+            Result of a study.
+        plot : bool, default=True
+            Draw with matplotlib at once.
+        ax, **options
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        Display
+        """
+        display = cls._read(result)
+        return display.plot(ax=ax, **options) if plot else display
+
+    @classmethod
+    def _read(cls, result: StudyResult) -> Self:
+        raise NotImplementedError
+
+
+class SplitsDisplay(_ResultDisplay):
+    """Error of every method on every split: points, a box from the lower to the upper quartile, a line at the mean.
+
+    Parameters
+    ----------
+    methods : sequence of str
+        The lowest mean error first.
+    errors : sequence of ndarray
+        Errors of each method, one per split.
+    means : sequence of float
+        Mean errors.
+    intervals : sequence of (float, float) or None
+        Shown instead of points and boxes where each split tests a single object.
+    bold, baseline : sequence of bool
+        Methods not significantly worse than the best; baselines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import Study
+    >>> from similis.study import SplitsDisplay
+    >>> x = np.linspace(0, 1, 20)
+    >>> result = Study(["nc", "majority"], n_splits=3, cv=2).run(1 - abs(x[:, None] - x), x > 0.5)
+    >>> SplitsDisplay.from_result(result, plot=False).methods
+    ('nc', 'majority')
+    """
+
+    _size = (6.4, 4.2)
+
+    def __init__(
+        self,
+        *,
+        methods: Sequence[str],
+        errors: Sequence[NDArray[np.float64]],
+        means: Sequence[float],
+        intervals: Sequence[tuple[float, float]] | None,
+        bold: Sequence[bool],
+        baseline: Sequence[bool],
+    ) -> None:
+        self.methods = tuple(methods)
+        self.errors = list(errors)
+        self.means = list(means)
+        self.intervals = intervals
+        self.bold = list(bold)
+        self.baseline = list(baseline)
+
+    @classmethod
+    def _read(cls, result: StudyResult) -> Self:
+        rows = [row for row in result.table() if row.error == row.error]
+        scores = result.scores("error")
+        return cls(
+            methods=[row.method for row in rows],
+            errors=[scores[row.method][~np.isnan(scores[row.method])] for row in rows],
+            means=[row.error for row in rows],
+            intervals=[result.error_interval(row.method) for row in rows] if result.is_loo else None,
+            bold=[row.bold for row in rows],
+            baseline=[row.baseline for row in rows],
+        )
+
+    def describe(self) -> Figure | Sequence[Figure]:
+        """Describe the picture, one row per method.
+
+        Returns
+        -------
+        Figure
+        """
+        M = len(self.methods)
+        if not M:
+            return []
+        largest = self.means if self.intervals else [float(e.max(initial=0.0)) for e in self.errors]
+        high = _error_limit(self.means, largest)
+        return Figure(
+            f"Errors of {M} methods on each split, the lowest mean error first.",
+            Axis(0, 100 * high, "test error, %", n_ticks=7, format=lambda v: f"{v:g}"),
+            names_axis(self.methods, reverse=True, strong=self.bold, linked=True),
+            [mark for k in range(M) for mark in self._row(k, high)],
+            kind="splits",
+            height=_ROW * M,
+        )
+
+    def _row(self, k: int, high: float) -> list[Mark]:
+        """Marks of one method; an arrow where its mean error lies beyond the axis."""
+        name, mean = self.methods[k], 100 * self.means[k]
+        look: dict[str, Any] = {"color": "accent" if self.bold[k] else "muted", "method": name}
+        tip = f"{name}\nmean error {mean:.2f} %"
+        if mean > 100 * high:
+            words = [f"{mean:.1f} % \N{RIGHTWARDS ARROW}"]
+            return [Texts([100 * high], [k], words, "end", tips=[tip], **{**look, "color": "muted"})]
+        errors = 100 * self.errors[k]
+        box = self.intervals[k] if self.intervals else np.quantile(self.errors[k], [0.25, 0.75])
+        low, top = (min(100 * float(v), 100 * high) for v in box)
+        marks: list[Mark] = [Bars([low], [top], [k - 0.33], [k + 0.33], opacity=0.2, name="box", **look)]
+        if self.intervals:
+            return [*marks, Points([mean], [k], size=5.0, tips=[f"{tip} over all objects"], main=True, **look)]
+        tips = [f"{name}\nsplit {s}: {error:.2f} %" for s, error in enumerate(errors.tolist(), 1)]
+        heights = [k + offset / _ROW for offset in _spread_ties(np.round(errors, 7).tolist())]
+        shown = np.minimum(errors, 100 * high).tolist()
+        marks.append(Points(shown, heights, size=2.8, opacity=0.5, tips=tips, main=True, **look))
+        if len(errors) > 1:
+            tip += f" (sd {errors.std(ddof=1):.2f})\nmedian {np.median(errors):.2f} %"
+        return [*marks, Segments([mean], [k - 0.33], [mean], [k + 0.33], 3.0, tips=[tip], name="mean", **look)]
+
+
+class TimeErrorDisplay(_ResultDisplay):
+    """Mean error against mean time to fit and predict, one point per method.
+
+    Parameters
+    ----------
+    methods : sequence of str
+        Names.
+    seconds, errors : sequence of float
+        Means over the splits.
+    bold, baseline : sequence of bool
+        Methods not significantly worse than the best; baselines.
+
+    Examples
+    --------
+    >>> from similis.study import TimeErrorDisplay
+    >>> shown = TimeErrorDisplay(methods="ab", seconds=[1, 2], errors=[0.1, 0.2], bold=[1, 0], baseline=[0, 0])
+    >>> shown.front()
+    [0]
+    """
+
+    def __init__(
+        self,
+        *,
+        methods: Sequence[str],
+        seconds: Sequence[float],
+        errors: Sequence[float],
+        bold: Sequence[Any],
+        baseline: Sequence[Any],
+    ) -> None:
+        self.methods = tuple(methods)
+        self.seconds = [max(float(s), 1e-5) for s in seconds]
+        self.errors = [float(e) for e in errors]
+        self.bold = [bool(b) for b in bold]
+        self.baseline = [bool(b) for b in baseline]
+
+    @classmethod
+    def _read(cls, result: StudyResult) -> Self:
+        rows = [row for row in result.table() if row.error == row.error]
+        return cls(
+            methods=[row.method for row in rows],
+            seconds=[row.fit_seconds + row.predict_seconds for row in rows],
+            errors=[row.error for row in rows],
+            bold=[row.bold for row in rows],
+            baseline=[row.baseline for row in rows],
+        )
+
+    def front(self) -> list[int]:
+        """Find the methods that no other one beats in both time and error, baselines left out, the fastest first.
+
+        Returns
+        -------
+        list of int
+        """
+        order = sorted((s, e, k) for k, (s, e) in enumerate(zip(self.seconds, self.errors)) if not self.baseline[k])
+        found: list[int] = []
+        lowest = math.inf
+        for _, error, k in order:
+            if error < lowest:
+                found.append(k)
+                lowest = error
+        return found
+
+    def describe(self) -> Figure | Sequence[Figure]:
+        """Describe the picture; the methods of :meth:`front` are joined by a line and labeled.
+
+        Returns
+        -------
+        Figure
+        """
+        if not self.methods:
+            return []
+        high = 100 * _error_limit(self.errors, self.errors)
+        errors = [100 * e for e in self.errors]
+        shown = [min(e, high) for e in errors]
+        front = self.front()
+        tips = [
+            f"{name}\n{e:.2f} % error, {_format_seconds(s)} s"
+            + ("\nbeyond the upper end of the axis" if e > high else "")
+            for name, s, e in zip(self.methods, self.seconds, errors)
+        ]
+        points = Points(
+            self.seconds,
+            shown,
+            [2 if e > high else int(base) for e, base in zip(errors, self.baseline)],
+            color=["accent" if bold else "muted" for bold in self.bold],
+            tips=tips,
+            methods=self.methods,
+            main=True,
+        )
+        x, y = [self.seconds[k] for k in front], [shown[k] for k in front]
+        names = [self.methods[k] for k in front]
+        return Figure(
+            f"Mean error and running time of {len(self.methods)} methods.",
+            Axis(
+                min(self.seconds) / 1.6,
+                max(self.seconds) * 1.6,
+                "seconds to fit and predict, per split",
+                "log",
+                format=_format_seconds,
+            ),
+            Axis(0, high, "test error, %", format=lambda v: f"{v:g}"),
+            [
+                Lines(x, y, "dash"),
+                points,
+                Labels(x, y, names, [self.bold[k] for k in front], (self.seconds, shown)),
+            ],
+            kind="time",
+            height=360,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Confidence and accuracy of one method, by bins of equal width.
+
+    Attributes
+    ----------
+    method : str
+        Its name.
+    confidence, right : ndarray of shape (n_bins,)
+        Mean of the largest probability, and share of correct predictions; NaN in empty bins.
+    counts : ndarray of shape (n_bins,)
+        Predictions in each bin.
+    error : float
+        Expected calibration error.
+    """
+
+    method: str
+    confidence: NDArray[np.float64]
+    right: NDArray[np.float64]
+    counts: NDArray[np.intp]
+    error: float
+
+
+class ReliabilityDisplay(_ResultDisplay):
+    """Reliability diagrams of the best methods with probabilities; a calibrated method lies on the diagonal.
+
+    Parameters
+    ----------
+    curves : sequence of Reliability
+        One per method.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import Study
+    >>> from similis.study import ReliabilityDisplay
+    >>> x = np.linspace(0, 1, 20)
+    >>> result = Study(["knn"], n_splits=3, cv=2).run(1 - abs(x[:, None] - x), x > 0.5)
+    >>> [int(curve.counts.sum()) for curve in ReliabilityDisplay.from_result(result, plot=False).curves]
+    [12]
+    """
+
+    def __init__(self, *, curves: Sequence[Reliability]) -> None:
+        self.curves = tuple(curves)
+
+    @classmethod
+    def _read(cls, result: StudyResult) -> Self:
+        rows = [row.method for row in result.table() if row.error == row.error and not row.baseline]
+        found = [curve for curve in (_reliability(result, name) for name in rows) if curve is not None]
+        return cls(curves=found[:_MAX_CURVES])
+
+    def describe(self) -> list[Figure]:
+        """Describe one panel per method; matplotlib draws all of them into the same axes.
+
+        Returns
+        -------
+        list of Figure
+        """
+        return [self._panel(curve, class_color(k)) for k, curve in enumerate(self.curves)]
+
+    def _panel(self, curve: Reliability, color: str) -> Figure:
+        known = np.flatnonzero(curve.counts)
+        x, y = 100 * curve.confidence[known], 100 * curve.right[known]
+        share = curve.counts[known] / curve.counts.sum()
+        tips = [
+            f"{curve.method}\n{n} predictions, mean confidence {a:.0f} %\n{b:.0f} % of them correct"
+            for n, a, b in zip(curve.counts[known].tolist(), x, y)
+        ]
+        ticks = [(0, "0"), (50, "50"), (100, "100")]
+        return Figure(
+            f"Reliability of the probabilities of {curve.method}; calibration error {100 * curve.error:.1f} %.",
+            Axis(0, 100, "confidence, %", ticks=ticks),
+            Axis(0, 100, "correct, %", ticks=ticks),
+            [
+                Lines([0, 100], [0, 100], "dash"),
+                Lines(x.tolist(), y.tolist(), color=color, main=True),
+                Points(x.tolist(), y.tolist(), size=(3 + 7 * np.sqrt(share)).tolist(), color=color, tips=tips),
+            ],
+            kind="reliability",
+            height=190,
+            title=curve.method,
+            note=f"calibration error {100 * curve.error:.1f} %",
+            legend=[Key(curve.method, color, None)],
+        )
+
+
+def _reliability(result: StudyResult, method: str) -> Reliability | None:
+    """Bin the predictions of a method by confidence; None without probabilities."""
+    truth, proba = [], []
+    for split in result.splits:
+        entry = result.entries.get((method, split.number))
+        if entry is not None and entry.ok:
+            if entry.proba is None:
+                return None
+            truth.append(result.codes[split.test])
+            proba.append(entry.proba)
+    if not proba:
+        return None
+    P, t = np.concatenate(proba), np.concatenate(truth)
+    sure, right = P.max(axis=1), P.argmax(axis=1) == t
+    bins = np.minimum((sure * _BINS).astype(np.intp), _BINS - 1)
+    counts = np.bincount(bins, minlength=_BINS)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        confidence, share = (np.bincount(bins, weights=w, minlength=_BINS) / counts for w in (sure, right))
+    gap = float(np.nansum(np.abs(confidence - share) * counts) / len(t))
+    return Reliability(method, confidence, share, counts, gap)
+
+
+class AgreementDisplay(_ResultDisplay):
+    """Share of the test objects on which two methods predict different classes.
+
+    Parameters
+    ----------
+    methods : sequence of str
+        Names, similar methods side by side.
+    differ : ndarray of shape (n_methods, n_methods)
+        Share of the test objects on which the predictions differ.
+    n_left_out : int, default=0
+        Methods not shown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.study import AgreementDisplay
+    >>> AgreementDisplay(methods=["a", "b"], differ=np.array([[0, 0.25], [0.25, 0]])).differ[0, 1]
+    np.float64(0.25)
+    """
+
+    def __init__(self, *, methods: Sequence[str], differ: NDArray[np.float64], n_left_out: int = 0) -> None:
+        self.methods = tuple(methods)
+        self.differ = differ
+        self.n_left_out = n_left_out
+
+    @classmethod
+    def _read(cls, result: StudyResult) -> Self:
+        answers = result.predictions_by_object()
+        some = answers.differ[:_MAX_METHODS, :_MAX_METHODS]
+        order = seriation(np.nan_to_num(some, nan=1.0)) if len(some) else np.arange(0)
+        return cls(
+            methods=[answers.methods[k] for k in order],
+            differ=some[np.ix_(order, order)],
+            n_left_out=max(0, len(answers.methods) - _MAX_METHODS),
+        )
+
+    def describe(self) -> Figure:
+        """Describe the shares as a matrix.
+
+        Returns
+        -------
+        Figure
+        """
+        names = self.methods
+        tips = [
+            "" if i == j else f"{a} and {b}\ndiffer on {100 * self.differ[i, j]:.1f} % of the test objects"
+            for i, a in enumerate(names)
+            for j, b in enumerate(names)
+        ]
+        share = 100 * self.differ
+        high = float(np.nanmax(share, initial=0.0)) or 1.0
+        return _table(
+            f"Share of the test objects on which {len(names)} methods differ, by pair.",
+            names_axis(names, linked=True),
+            names_axis(names, reverse=True, linked=True),
+            Cells(share, 0.0, high, title="different predictions, %", color="accent", tips=tips, main=True),
+            "agreement",
+        )
+
+
+class ConfusionDisplay(_ResultDisplay):
+    """Confusion matrix of one method over all test objects.
+
+    Parameters
+    ----------
+    method : str
+        Its name.
+    classes : sequence of str
+        Names of the classes.
+    counts : ndarray of shape (n_classes, n_classes)
+        Predictions; rows: true class, columns: predicted class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import Study
+    >>> from similis.study import ConfusionDisplay
+    >>> x = np.linspace(0, 1, 20)
+    >>> result = Study("nc", n_splits=3, cv=2).run(1 - abs(x[:, None] - x), x > 0.5)
+    >>> int(ConfusionDisplay.from_result(result, plot=False).counts.sum())
+    12
+    """
+
+    def __init__(self, *, method: str, classes: Sequence[str], counts: NDArray[np.intp]) -> None:
+        self.method = method
+        self.classes = tuple(classes)
+        self.counts = counts
+
+    @classmethod
+    def from_result(
+        cls, result: StudyResult, method: str | None = None, *, plot: bool = True, ax: Any = None, **options: Any
+    ) -> Self:
+        """Count the predictions of a method in a study and draw them.
+
+        Parameters
+        ----------
+        result : StudyResult
+            Result of a study.
+        method : str, optional
+            Name of the method; the recommended one by default.
+        plot : bool, default=True
+            Draw with matplotlib at once.
+        ax, **options
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        ConfusionDisplay
+        """
+        name = method or result.best()
+        G = len(result.classes)
+        counts = np.zeros((G, G), dtype=np.intp)
+        for split in result.splits:
+            entry = result.entries.get((name, split.number))
+            if entry is not None and entry.predictions is not None:
+                np.add.at(counts, (result.codes[split.test], entry.predictions), 1)
+        display = cls(method=name, classes=[str(c) for c in result.classes], counts=counts)
+        return display.plot(ax=ax, **options) if plot else display
+
+    def describe(self) -> Figure:
+        """Describe the counts; rows: true class, columns: predicted class.
+
+        Returns
+        -------
+        Figure
+        """
+        G, names = len(self.classes), self.classes
+        totals = self.counts.sum(axis=1, keepdims=True)
+        share = self.counts / np.maximum(totals, 1)
+        tips = [
+            f"true class {names[g]}, predicted {names[f]}\n"
+            f"{self.counts[g, f]} of {totals[g, 0]} predictions of {self.method} ({share[g, f]:.1%})"
+            for g in range(G)
+            for f in range(G)
+        ]
+        cells = Cells(
+            share,
+            0.0,
+            1.0,
+            (0.06, 0.48),
+            [["accent" if f == g else "bad" for f in range(G)] for g in range(G)],
+            [[str(count) if count else "" for count in row] for row in self.counts.tolist()] if G <= 12 else None,
+            color="accent",
+            tips=tips,
+            main=True,
+        )
+        x, y = names_axis(names, "predicted class"), names_axis(names, "true class", reverse=True)
+        return _table(f"Confusion matrix of {self.method}.", x, y, cells, "confusion", (34, 64))
+
+
+class ObjectsDisplay(_ResultDisplay):
+    """The hardest objects, and the share of wrong predictions of each method for them.
+
+    Parameters
+    ----------
+    objects : ndarray of shape (m,)
+        Indices of the objects, the hardest first.
+    names : sequence of str
+        Their names.
+    classes : sequence of str
+        Their true classes.
+    methods : sequence of str
+        The lowest mean error first.
+    wrong, tested : ndarray of shape (m, n_methods)
+        Number of wrong predictions, and of predictions.
+    said : list of list of str
+        Most frequent predictions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import Study
+    >>> from similis.study import ObjectsDisplay
+    >>> x = np.r_[np.linspace(0, 1, 19), 0.1]
+    >>> result = Study(["nc", "knn"], protocol="loo", cv=2).run(1 - abs(x[:, None] - x), np.r_[x[:19] > 0.5, True])
+    >>> ObjectsDisplay.from_result(result, plot=False).names[0]
+    'object 20'
+    """
+
+    def __init__(
+        self,
+        *,
+        objects: NDArray[np.intp],
+        names: Sequence[str],
+        classes: Sequence[str],
+        methods: Sequence[str],
+        wrong: NDArray[np.intp],
+        tested: NDArray[np.intp],
+        said: Sequence[Sequence[str]],
+    ) -> None:
+        self.objects = objects
+        self.names = tuple(names)
+        self.classes = tuple(classes)
+        self.methods = tuple(methods)
+        self.wrong = wrong
+        self.tested = tested
+        self.said = said
+
+    @classmethod
+    def _read(cls, result: StudyResult) -> Self:
+        answers = result.predictions_by_object()
+        hard = answers.hardest()[:_MAX_OBJECTS]
+        names, labels = display_names(result, 28), [str(c) for c in result.classes]
+        usual = answers.usual[:_MAX_METHODS][:, hard].T
+        return cls(
+            objects=hard,
+            names=[names[i] for i in hard],
+            classes=[labels[result.codes[i]] for i in hard],
+            methods=answers.methods[:_MAX_METHODS],
+            wrong=answers.wrong[:_MAX_METHODS][:, hard].T,
+            tested=answers.tested[:_MAX_METHODS][:, hard].T,
+            said=[[labels[g] if g >= 0 else "" for g in row] for row in usual.tolist()],
+        )
+
+    def describe(self) -> Figure:
+        """Describe the shares of wrong predictions; rows: objects, columns: methods.
+
+        Returns
+        -------
+        Figure
+        """
+        share = np.where(self.tested > 0, self.wrong / np.maximum(self.tested, 1), np.nan)
+        tips = []
+        for i, (name, label) in enumerate(zip(self.names, self.classes)):
+            for j, method in enumerate(self.methods):
+                usual = f", usually predicted {self.said[i][j]}" if self.tested[i, j] else ""
+                counts = f"wrong {self.wrong[i, j]} of {self.tested[i, j]} times"
+                tips.append(f"{name}, class {label}\n{method}: {counts}{usual}")
+        cells = Cells(
+            share,
+            0.0,
+            1.0,
+            (0.2, 1.0),
+            [["good" if v == 0 else "bad" for v in row] for row in share.tolist()],
+            title="share of wrong predictions",
+            color="bad",
+            tips=tips,
+            main=True,
+        )
+        rows = [f"{name} ({label})" for name, label in zip(self.names, self.classes)]
+        words = f"Errors of {len(self.methods)} methods on the {len(rows)} hardest objects."
+        x, y = names_axis(self.methods, linked=True), names_axis(rows, reverse=True)
+        return _table(words, x, y, cells, "objects", (22, 84))
+
+
+class RanksDisplay(Display):
+    """Average ranks of methods across data sets; bars join methods that are not significantly different.
+
+    Parameters
+    ----------
+    ranks : Ranks
+        From :func:`average_ranks`.
+
+    References
+    ----------
+    Demsar, "Statistical comparisons of classifiers over multiple data sets", JMLR 7, 2006.
+
+    Examples
+    --------
+    >>> from similis.study import RanksDisplay
+    >>> scores = {"votes": {"a": 0.1, "b": 0.2, "c": 0.3}, "sonar": {"a": 0.2, "b": 0.2, "c": 0.4}}
+    >>> RanksDisplay.from_results(scores, plot=False).ranks.methods
+    ('a', 'b', 'c')
+    """
+
+    _size = (7.0, 3.0)
+
+    def __init__(self, *, ranks: Ranks) -> None:
+        self.ranks = ranks
+
+    @classmethod
+    def from_results(cls, results: Any, *, plot: bool = True, ax: Any = None, **options: Any) -> Self:
+        """Rank methods across data sets and draw the ranks.
+
+        Parameters
+        ----------
+        results : mapping of str to StudyResult
+            By name of the data set; see :func:`average_ranks`.
+        plot : bool, default=True
+            Draw with matplotlib at once.
+        ax, **options
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        RanksDisplay
+        """
+        display = cls(ranks=average_ranks(results))
+        return display.plot(ax=ax, **options) if plot else display
+
+    def describe(self) -> Figure:
+        """Describe the critical-difference diagram; heights are pixels below the axis of ranks.
+
+        Returns
+        -------
+        Figure
+        """
+        found, k = self.ranks, len(self.ranks.methods)
+        left, means = math.ceil(k / 2), self.ranks.mean.tolist()
+        bars = self._bars()
+        first = 34 + 9 * (max((level for *_, level in bars), default=-1) + 1)  # height of the first name
+        bottom, top = first + 20 * left - 8, -44
+        ruler = min(float(k), 1 + found.critical_difference)
+        ticks = list(range(1, k + 1, max(1, round(k / 12))))
+        rule: dict[str, Any] = {"color": "muted"}
+        marks: list[Mark] = [
+            Segments([1, *ticks], [0, *[-5] * len(ticks)], [k, *ticks], [0] * (len(ticks) + 1), **rule),
+            Texts(ticks, [-13] * len(ticks), [str(t) for t in ticks], **rule),
+            Segments([1, 1, ruler], [-32, -36, -36], [ruler, 1, ruler], [-32, -28, -28], **rule),
+            Texts([1], [-32], [f"critical difference {found.critical_difference:.2f}"], "end", -8, **rule),
+        ]
+        low, high, heights = [b[0] for b in bars], [b[1] for b in bars], [16 + 9 * b[2] for b in bars]
+        marks.append(Segments(low, heights, high, heights, 4.0, color="ink", name="clique", main=True))
+        for i, (name, mean) in enumerate(zip(found.methods, means)):
+            y = first + 20 * (i if i < left else k - 1 - i)
+            side, anchor, dx = (1, "end", -8) if i < left else (k, "start", 8)
+            each = "".join(f"\n{d}: {r:g}" for d, r in zip(found.datasets, found.ranks[:, i].tolist()))
+            marks += [
+                Lines([mean, mean, side], [0, y, y], width=1.0),
+                Texts([side], [y], [f"{name} {mean:.2f}"], anchor, dx, color="ink", method=name),  # type: ignore[arg-type]
+                Points([mean], [0], color="accent", tips=[f"{name}\nmean rank {mean:.2f}{each}"], method=name),
+            ]
+        return Figure(
+            f"Average ranks of {k} methods over {len(found.datasets)} data sets; critical difference "
+            f"{found.critical_difference:.2f}.",
+            Axis(1, k),
+            Axis(top, bottom, reverse=True),
+            marks,
+            kind="ranks",
+            height=bottom - top,
+            margin=label_width([f"{name} 00.00" for name in found.methods], 150),
+            frame=False,
+        )
+
+    def _bars(self) -> list[tuple[float, float, int]]:
+        """Groups as (first rank, last rank, level), each on the first level where it is free."""
+        place = dict(zip(self.ranks.methods, self.ranks.mean.tolist()))
+        ends: list[float] = []
+        found = []
+        for group in self.ranks.groups:
+            low, high = place[group[0]], place[group[-1]]
+            level = next((i for i, end in enumerate(ends) if end < low), len(ends))
+            ends[level : level + 1] = [high]
+            found.append((low, high, level))
+        return found
+
+
+def _table(label: str, x: Axis, y: Axis, cells: Cells, kind: str, cell: tuple[int, int] = (22, 46)) -> Figure:
+    """Figure of a small matrix; `cell` is the height of a row and the largest width of a column in pixels."""
+    R, C = cells.values.shape
+    label = f"{label} Use the arrow keys to move through the cells."
+    return Figure(label, x, y, [cells], kind, cell[0] * max(1, R), width=(20 * C, cell[1] * C))
+
+
+def _error_limit(means: Sequence[float], largest: Sequence[float]) -> float:
+    """Upper end of an axis of errors: a few methods far above most others stay beyond it."""
+    usual = sorted(means)[max(0, math.ceil(0.75 * len(means)) - 1)]
+    cut = max(2.5 * usual, 0.02)
+    inside = [max(mean, big) for mean, big in zip(means, largest) if mean <= cut]
+    return 1.04 * max([*inside, 0.01])
+
+
+def _spread_ties(values: list[float]) -> list[float]:
+    """Pixels by which equal values are moved apart, up and down in turn."""
+    seen: dict[float, int] = {}
+    offsets = []
+    for value in values:
+        k = seen[value] = seen.get(value, -1) + 1
+        offsets.append(min(8.5, 3.0 * ((k + 1) // 2)) * (1 if k % 2 else -1))
+    return offsets
+
+
+def _format_seconds(value: float) -> str:
+    return f"{value:.2g}" if value < 10 else f"{value:,.0f}"
