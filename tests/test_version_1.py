@@ -120,7 +120,9 @@ def test_parameters_and_defaults_remain(package):
         kept = [FIELDS.get(f"{package}.{name}.{parameter}", parameter) for parameter in positional(before)]
         assert positional(now)[: len(kept)] == kept, f"{package}.{name}: order of positional parameters"
         new = [parameter for parameter, _, default in now[len(kept) :] if default is None]
-        assert set(new) <= {parameter for parameter, *_ in before} | {*kept}, f"{package}.{name}: new required parameters"
+        assert set(new) <= {parameter for parameter, *_ in before} | {*kept}, (
+            f"{package}.{name}: new required parameters"
+        )
 
 
 # Model files.

@@ -288,7 +288,10 @@ class IRM(PointSetMeasure):
         self.metric = metric
 
     def validate_objects(self, X: Any) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
-        return [_sorted_set(points, weights) for points, weights in super().validate_objects(X)]
+        # Sort the points of each set, so that the matching does not depend on their order.
+        sets = super().validate_objects(X)
+        orders = [np.lexsort((weights, *points.T[::-1])) for points, weights in sets]
+        return [(points[order], weights[order]) for (points, weights), order in zip(sets, orders)]
 
     def block(
         self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: ProgressCallback | None = None
@@ -325,12 +328,6 @@ def _by_pot(a: NDArray[Any], b: NDArray[Any], M: NDArray[Any]) -> float:
     """Compute the smallest cost with the solver of POT."""
     ot = require_package("ot", extra="transport", who="Wasserstein, for a transport problem with many equal costs,")
     return float(ot.emd2(a, b * (a.sum() / b.sum()), M, numItermax=10_000_000))
-
-
-def _sorted_set(points: NDArray[Any], weights: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Sort the points of a set lexicographically."""
-    order = np.lexsort((weights, *points.T[::-1]))
-    return points[order], weights[order]
 
 
 def _ranks(A: PointSets, B: PointSets) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -142,7 +142,7 @@ class _Features:
         if isinstance(objects, list):
             rows, extra = self._rows_of_tokens(objects)
         elif self.bits and isinstance(objects, np.ndarray):
-            return _Sets(objects.sum(axis=1, dtype=np.float64), bits=both_layouts(_pack_dense(objects)))
+            return _Sets(objects.sum(axis=1, dtype=np.float64), bits=both_layouts(_words(np.packbits(objects, axis=1))))
         else:
             rows = sparse.csr_array(objects, dtype=np.float64)
         if self.weights is None:
@@ -282,10 +282,6 @@ def read_packed(X: Any, measure: Measure) -> NDArray[np.uint64]:
 def _words(octets: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """View bytes as 64-bit words, padded with zero bits."""
     return np.ascontiguousarray(np.pad(octets, ((0, 0), (0, -octets.shape[1] % 8)))).view(np.uint64)
-
-
-def _pack_dense(rows: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    return _words(np.packbits(rows, axis=1))
 
 
 def _pack_sparse(rows: Any) -> NDArray[np.uint64]:

@@ -269,7 +269,7 @@ def _run_round(t: Array, filled: Array, good: NDArray[np.bool_], n: int, columns
         far = np.fmin(np.abs(stretch(t_a) - stretch(nearest_a)), np.abs(t_a - nearest_a) / (SIGMA * local))
         usual = np.fmin(np.abs(stretch(t_a) - stretch(slope_a)), np.abs(t_a - slope_a) / (SIGMA * local))
     contradicted = _contradicted(t_a, nearest_a, gap, sampled)
-    contradicted &= _contradicted(t_a, nearest_a, _condensed(R)[ask], sampled)
+    contradicted &= _contradicted(t_a, nearest_a, R[np.triu_indices(n, 1)][ask], sampled)
     cut = max(CUT, _tail(usual[sampled & contradicted & np.isfinite(usual)], len(t)))
     rejected = np.zeros(len(t), dtype=bool)
     rejected[ask] = contradicted & (far > CUT)
@@ -419,10 +419,7 @@ def _balanced(n: int) -> NDArray[np.int64]:
 
 
 def _square(d: Array, n: int) -> Array:
+    """Build the symmetric matrix of a condensed vector, NaN on the diagonal."""
     T = np.full((n, n), np.nan)
     T[np.triu_indices(n, 1)] = d
     return np.where(np.isnan(T), T.T, T)
-
-
-def _condensed(A: Array) -> Array:
-    return A[np.triu_indices(len(A), 1)]
