@@ -1,6 +1,7 @@
 """complete_kernel and CompleteKernel: what every method promises, new rows, bad input, degenerate input."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -273,3 +274,13 @@ def test_the_experiment_met_its_criterion_and_the_page_quotes_it():
         assert item["criterion_met"]
         quoted = f"| {item['name']} | {100 * errors['auxiliary']['mean']:.1f} | {100 * errors['em']['mean']:.1f} |"
         assert quoted in page
+
+
+def test_a_missing_conic_solver_is_named(rng, monkeypatch):
+    from similis.exceptions import MissingExtraError
+    from similis.solvers import completion_machine
+
+    _, partial, known, aux = hidden_rows(rng, n=10)
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    with pytest.raises(MissingExtraError, match=r"CompletionSVM needs .*clarabel.*similis\[conic\]"):
+        completion_machine(np.nan_to_num(partial), known, aux, np.tile([1.0, -1.0], 5), eta=0.1, gamma=0.1)

@@ -45,7 +45,7 @@ def push_pairs(rows: Any, columns: Any, scores: Any, indices: Any, best: Any, fr
 def sample_candidates(indices: Any, fresh: Any, draws: Any, new: Any, old: Any, counts: Any) -> None:
     """Sample for each object from its list and its reverse list, fresh and old entries separately.
 
-    [dong2011] sec. 2.3-2.4, by reservoir sampling: `new` and `old` receive at most as many entries as they have
+    [dong2011], by reservoir sampling: `new` and `old` receive at most as many entries as they have
     columns. `draws` are uniform random numbers and `counts`, of shape (n, 2), zeros. Entries sampled as fresh become
     old.
     """

@@ -131,7 +131,7 @@ def _solve(n: int, C: float, before: float, K: Any, L: Any, V: Any, free: Any) -
                 c[i] = C * y[i]
             size += abs(c[i])
         _refresh(n, K, V)
-        # Optimality ([fan2005] Eq. (3)): the largest v of a coefficient that may grow does not exceed the smallest v of
+        # Optimality ([fan2005]): the largest v of a coefficient that may grow does not exceed the smallest v of
         # one that may fall. The intercept lies between the two.
         up, down = -np.inf, np.inf
         for i in range(n):
@@ -187,7 +187,7 @@ def _refresh(n: int, K: Any, V: Any) -> None:
 def _decompose(n: int, C: float, K: Any, V: Any) -> bool:
     """Take up to n two-variable steps; return True if no pair violates the optimality conditions any more.
 
-    Second-order working set selection, [fan2005] WSS 2: i has the largest v among those that may grow, j the largest
+    Second-order working set selection ([fan2005]): i has the largest v among those that may grow, j the largest
     decrease (v_i - v_j)^2 / (K_ii + K_jj - 2 K_ij) of the objective with i.
     """
     y, c, v = V[Y], V[COEF], V[SLACK]
@@ -205,9 +205,9 @@ def _decompose(n: int, C: float, K: Any, V: Any) -> bool:
                     j, best, curve = p, gain, bend
         if j < 0 or up - v[j] <= 1e-9:
             return True
-        room, depth = max(C * y[i], 0.0) - c[i], c[j] - min(C * y[j], 0.0)
-        step = min((up - v[j]) / curve, room, depth)
-        c[i] = max(C * y[i], 0.0) if step == room else c[i] + step
+        rise, depth = max(C * y[i], 0.0) - c[i], c[j] - min(C * y[j], 0.0)
+        step = min((up - v[j]) / curve, rise, depth)
+        c[i] = max(C * y[i], 0.0) if step == rise else c[i] + step
         c[j] = min(C * y[j], 0.0) if step == depth else c[j] - step
         other = K[j]
         for p in range(n):

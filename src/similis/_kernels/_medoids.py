@@ -96,7 +96,7 @@ def eager_exchanges(
 ) -> Any:
     """Make every exchange that lowers the total cost as soon as it is found, until no object offers one.
 
-    Eager swapping, [schubert2021] Algorithm 3 (FasterPAM). ``C[j, i]`` is the cost of assigning i to j, the transpose
+    Eager swapping, FasterPAM of [schubert2021]. ``C[j, i]`` is the cost of assigning i to j, the transpose
     of D. Only objects closer to the candidate than to their second medoid change the sum; `leaving` holds the cost of
     removing each medoid without a replacement. Returns the numbers of candidates examined and of exchanges made;
     `medoids`, `nearest`, `first` and `second` are updated in place.

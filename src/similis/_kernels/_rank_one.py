@@ -215,7 +215,7 @@ def ascend(
                 t += row[k] * pulled[k]
             gradient[i] = y[i] - t
             e += y[i] * ahead[i]
-        # Backtracking: double the inverse step L until f >= e + g'd - L/2 ||d||^2, [beck2009] Eq. (2.6).
+        # Backtracking: double the inverse step L until f >= e + g'd - L/2 ||d||^2 ([beck2009]).
         quiet, noise, f = False, 0.0, e
         for _ in range(60):
             for i in range(n):

@@ -1,4 +1,4 @@
-"""Minkowski distances of real vectors, from differences instead of inner products, which would cancel digits."""
+"""Pairwise distances of real vectors: sums of powers of differences, computed directly rather than from inner products."""
 
 from __future__ import annotations
 

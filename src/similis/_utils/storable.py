@@ -1,4 +1,4 @@
-"""Private classes that :func:`similis.load` trusts beside public estimators and measures."""
+"""Private classes that :func:`similis.load` trusts, in addition to public estimators and measures."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def storable(cls: _Class) -> _Class:
     Parameters
     ----------
     cls : type
-        A class whose instances are plain data: restoring one must depend on its attributes only, which live in
-        ``__dict__`` (no ``__slots__``). Dictionaries among them may have keys of any type.
+        A class of plain data: its state must be its attributes in ``__dict__`` (no ``__slots__``). Dictionaries among
+        them may have keys of any type.
 
     Returns
     -------
@@ -34,7 +34,7 @@ def storable(cls: _Class) -> _Class:
     ...         self.rows = rows
     """
     STORABLE.add(cls)
-    # Dictionaries are stored as two lists, since the keys of a JSON object are text only.
+    # Dictionaries are stored as two lists, because the keys of a JSON object must be text.
     if "__getstate__" not in vars(cls):
         marked: Any = cls
         marked.__getstate__, marked.__setstate__ = _get_state, _set_state

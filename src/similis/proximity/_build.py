@@ -64,7 +64,7 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
         names = tuple(str(name) for name in names)
         if len(names) != len(matrices) or len(set(names)) != len(names):
             raise ProximityError(
-                f"names must hold {len(matrices)} distinct names, one per matrix. Got {len(names)}: "
+                f"names must hold distinct names, one name per matrix, {len(matrices)}. Got {len(names)}: "
                 f"{', '.join(names)[:100]}."
             )
     called = [repr(name) for name in names] if names else [str(i) for i in range(len(matrices))]

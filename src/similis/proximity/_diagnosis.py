@@ -262,18 +262,14 @@ def diagnose(
         "triangles": triangle_facts(D, rng),
         "distances": distance_facts(D),
         "classes": None if codes is None else class_facts(A, codes, [quote(c).strip("'") for c in classes], kind),
-        "suspects": _some_suspects(A, kind, part, ids, rng),
     }
-    advice = advise(kind, **{name: fact for name, fact in facts.items() if name != "triangles"})
-    return Diagnosis(n=n, kind=kind, n_sampled=len(part), advice=advice, **facts)
-
-
-def _some_suspects(A: NDArray[Any], kind: Kind, objects: NDArray[Any], ids: Any, rng: Any) -> Suspects:
-    """Find suspicious pairs among all objects, or among a random sample of many."""
+    objects = part
     if len(A) > SUSPECT_SAMPLE:
         some = np.sort(rng.choice(len(A), SUSPECT_SAMPLE, replace=False))
-        A, objects = A[np.ix_(some, some)], objects[some]
-    return find_suspects(A, kind, objects=objects, ids=ids)
+        A, objects = A[np.ix_(some, some)], part[some]
+    facts["suspects"] = find_suspects(A, kind, objects=objects, ids=ids)
+    advice = advise(kind, **{name: fact for name, fact in facts.items() if name != "triangles"})
+    return Diagnosis(n=n, kind=kind, n_sampled=len(part), advice=advice, **facts)
 
 
 def _to_builtin(value: Any) -> Any:
@@ -438,13 +434,13 @@ def advise(
 ) -> tuple[Advice, ...]:
     """Return recommendations in the order in which to follow them."""
     return (
-        *_repair(entries, suspects),
-        *_spectrum(kind, spectrum),
-        *_methods(kind, entries, distances, classes),
+        *_advise_repair(entries, suspects),
+        *_advise_spectrum(kind, spectrum),
+        *_advise_methods(kind, entries, distances, classes),
     )
 
 
-def _repair(entries: Any, suspects: Any) -> Iterator[Advice]:
+def _advise_repair(entries: Any, suspects: Any) -> Iterator[Advice]:
     if len(suspects):
         yield Advice(
             "Check the suspicious pairs first",
@@ -464,7 +460,7 @@ def _repair(entries: Any, suspects: Any) -> Iterator[Advice]:
         )
 
 
-def _spectrum(kind: Kind, spectrum: Any) -> Iterator[Advice]:
+def _advise_spectrum(kind: Kind, spectrum: Any) -> Iterator[Advice]:
     if spectrum is None:
         return
     subject = "the similarities are" if kind == "similarity" else "the distances are Euclidean, their Gram matrix is"
@@ -488,7 +484,7 @@ def _spectrum(kind: Kind, spectrum: Any) -> Iterator[Advice]:
         )
 
 
-def _methods(kind: Kind, entries: Any, distances: Any, classes: Any) -> Iterator[Advice]:
+def _advise_methods(kind: Kind, entries: Any, distances: Any, classes: Any) -> Iterator[Advice]:
     if kind == "similarity" and entries.zeros > SPARSE and entries.self_maximal < 1:
         yield Advice(
             "Prefer local methods: k-NN, KRI, KRR, local SDA",
@@ -510,7 +506,7 @@ def _methods(kind: Kind, entries: Any, distances: Any, classes: Any) -> Iterator
         )
     elif abs(distances.skewness_after) < abs(distances.skewness) - 0.25:
         yield Advice(
-            f"Use Box-Cox with p = {distances.power:.2g} before methods that assume normal distances",
+            f"Use BoxCox(p={distances.power:.2g}) before methods that assume normal distances",
             f"skewness {distances.skewness:.2f}, afterwards {distances.skewness_after:.2f}",
             "[pekalska2000] sec. 4.4",
         )

@@ -222,21 +222,18 @@ def judge(d: Array, n: int, rng: Any) -> Verdict | None:
         return None
     t = _dither(d, known, rng)
     columns = np.arange(n) if n <= REFERENCES else np.sort(rng.choice(n, REFERENCES, replace=False))
-    filled, rejected, found = t, np.zeros(len(t), dtype=bool), None
+    filled, rejected = t, np.zeros(len(t), dtype=bool)
+    first = True
     for width in WIDTHS:
         for _ in range(MAX_ROUNDS):
-            last = found
             found = _run_round(t, filled, known & ~rejected, n, columns, width)
             unchanged = np.array_equal(found.rejected, rejected)
-            rejected = found.rejected
-            if last is None:  # from here on distances are measured in local standard deviations
-                t, expected = found.stretch(t), found.stretch(found.expected)
-            else:
-                expected = found.expected
+            rejected, expected = found.rejected, found.expected
+            if first:  # from here on distances are measured in local standard deviations
+                t, expected, first = found.stretch(t), found.stretch(expected), False
             filled = np.where(rejected, expected, t)
             if unchanged:
                 break
-    assert found is not None
     if not len(found.suspects):
         return Verdict(found.suspects, found.deviations, np.empty(0))
     order = np.argsort(t[known])  # interpolate back to the scale of d
@@ -272,7 +269,7 @@ def _run_round(t: Array, filled: Array, good: NDArray[np.bool_], n: int, columns
         far = np.fmin(np.abs(stretch(t_a) - stretch(nearest_a)), np.abs(t_a - nearest_a) / (SIGMA * local))
         usual = np.fmin(np.abs(stretch(t_a) - stretch(slope_a)), np.abs(t_a - slope_a) / (SIGMA * local))
     contradicted = _contradicted(t_a, nearest_a, gap, sampled)
-    contradicted &= _contradicted(t_a, nearest_a, _condensed(R)[ask], sampled)
+    contradicted &= _contradicted(t_a, nearest_a, R[np.triu_indices(n, 1)][ask], sampled)
     cut = max(CUT, _tail(usual[sampled & contradicted & np.isfinite(usual)], len(t)))
     rejected = np.zeros(len(t), dtype=bool)
     rejected[ask] = contradicted & (far > CUT)
@@ -422,10 +419,7 @@ def _balanced(n: int) -> NDArray[np.int64]:
 
 
 def _square(d: Array, n: int) -> Array:
+    """Build the symmetric matrix of a condensed vector, NaN on the diagonal."""
     T = np.full((n, n), np.nan)
     T[np.triu_indices(n, 1)] = d
     return np.where(np.isnan(T), T.T, T)
-
-
-def _condensed(A: Array) -> Array:
-    return A[np.triu_indices(len(A), 1)]

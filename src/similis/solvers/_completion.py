@@ -344,7 +344,11 @@ def frobenius_completion(
         Z[:r1, :r1] = K11
         return np.asarray(Z)
 
-    start = _first_guess(K11, A, fixed, free)
+    # Start from the solution without K >= 0 and w >= 0: M(w) on free entries, the known block elsewhere.
+    w = linalg.lstsq(np.eye(len(free)) - free, fixed)[0]
+    M = (A * np.maximum(w, 0.0)) @ A.T
+    M[:r1, :r1] = K11
+    start = clip(M)
     X, _, step, converged = douglas_rachford(clip, near_model, start, tol=tol, max_iter=max_iter)
     kernel = size * (T @ _put_block(X, r1, K11) @ T.T)
     kernel = (kernel + kernel.T) / 2
@@ -372,16 +376,6 @@ def known_range(K: NDArray[np.float64], known: NDArray[np.bool_]) -> tuple[NDArr
 def nearest_weights(K: NDArray[np.float64], V: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the w >= 0 for which sum_i w_i v_i v_i' is nearest to a positive semi-definite K: w_i = v_i' K v_i."""
     return np.maximum(np.einsum("ij,ij->j", V, K @ V), 0.0)
-
-
-def _first_guess(
-    K11: NDArray[np.float64], A: NDArray[np.float64], fixed: NDArray[np.float64], free: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Solve without the constraints K >= 0 and w >= 0: M(w) on free entries, the known block elsewhere."""
-    w = linalg.lstsq(np.eye(len(free)) - free, fixed)[0]
-    M = (A * np.maximum(w, 0.0)) @ A.T
-    M[: len(K11), : len(K11)] = K11
-    return clip(M)
 
 
 def _put_block(X: NDArray[np.float64], r1: int, K11: NDArray[np.float64]) -> NDArray[np.float64]:

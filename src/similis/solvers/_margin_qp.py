@@ -153,8 +153,12 @@ class _State:
         primal = -(self.A @ a + (self.xi if soft else 0.0) - 1 - t)
         D = 2 + v / a
         E = t / u + (self.xi / self.w if soft else 0.0)
+        # Normal matrix A' diag(1/E) A + diag(D)
+        scaled = self.A / np.sqrt(E)[:, None]
+        M = scaled.T @ scaled
+        M[np.diag_indices_from(M)] += D
         try:
-            factor = linalg.cho_factor(_normal_matrix(self.A, E, D), lower=True, check_finite=False, overwrite_a=True)
+            factor = linalg.cho_factor(M, lower=True, check_finite=False, overwrite_a=True)
         except linalg.LinAlgError:
             return False
         # Predictor toward zero products; its success sets the centering of the corrector (Mehrotra's cube).
@@ -212,11 +216,3 @@ def _length(pairs: Pairs, steps: Pairs, share: float) -> float:
     """Return the common step length that keeps variables and multipliers positive; 2 a = A'u + v couples them."""
     reach = min(min(positive_reach(x, dx), positive_reach(y, dy)) for (x, y), (dx, dy) in zip(pairs, steps))
     return min(1.0, share * reach)
-
-
-def _normal_matrix(A: NDArray[Any], E: NDArray[Any], D: NDArray[Any]) -> NDArray[Any]:
-    """Compute A' diag(1/E) A + diag(D)."""
-    scaled = A / np.sqrt(E)[:, None]
-    M = scaled.T @ scaled
-    M[np.diag_indices_from(M)] += D
-    return M

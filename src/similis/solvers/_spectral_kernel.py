@@ -289,26 +289,26 @@ class InteriorPoint:
     def __init__(self, y: Array, blocks: Sequence[Block], x: Array, *, cautious: bool = False) -> None:
         self.y, self.n, self.all, self.cautious = y, len(y), blocks, cautious
         self.x, self.nu = x, 0.0
-        self.room = 1.0 - x  # stored separately: 1 - x would lose its digits as x tends to 1
-        self.lower, self.upper = 0.5 / np.maximum(x, 1e-3), 0.5 / self.room
+        self.slack = 1.0 - x  # stored separately: 1 - x would lose its digits as x tends to 1
+        self.lower, self.upper = 0.5 / np.maximum(x, 1e-3), 0.5 / self.slack
         for block in blocks:
             block.start(x, 0.5)
 
     @property
     def total(self) -> float:
         """Sum of the complementarity products."""
-        own = float(self.x @ self.lower) + float(self.room @ self.upper)
+        own = float(self.x @ self.lower) + float(self.slack @ self.upper)
         return own + sum(float(block.s @ block.z) for block in self.all)
 
     def step(self) -> bool:
         """Take one predictor-corrector step; return False if none is possible."""
-        x, y, lower, upper, room, n = self.x, self.y, self.lower, self.upper, self.room, self.n
+        x, y, lower, upper, slack, n = self.x, self.y, self.lower, self.upper, self.slack, self.n
         residual = -1.0 - lower + upper + self.nu * y
         H = np.zeros((n, n))
         for block in self.all:
             residual += block.evaluate(x)
             block.eliminate(H)
-        H.flat[:: n + 1] += lower / x + upper / room
+        H.flat[:: n + 1] += lower / x + upper / slack
         factor = cholesky(H)
         if factor is None or not np.isfinite(residual).all():
             return False
@@ -317,16 +317,16 @@ class InteriorPoint:
 
         def direction(el: Array, eu: Array, es: list[Array]) -> tuple[Array, float, Array, Array, float]:
             """Compute the Newton step for changes el, eu and es of the complementarity products."""
-            rhs = -residual + el / x - eu / room + sum(block.push(e) for block, e in zip(self.all, es))
+            rhs = -residual + el / x - eu / slack + sum(block.push(e) for block, e in zip(self.all, es))
             base = linalg.cho_solve(factor, rhs, check_finite=False)
             dnu = (float(y @ base) + float(y @ x)) / float(y @ Hy)
             dx = base - dnu * Hy
             for block, e in zip(self.all, es):
                 block.pull(dx, e)
-            dl, du = (el - lower * dx) / x, (eu + upper * dx) / room
+            dl, du = (el - lower * dx) / x, (eu + upper * dx) / slack
             reach = min(
                 positive_reach(x, dx),
-                positive_reach(room, -dx),
+                positive_reach(slack, -dx),
                 positive_reach(lower, dl),
                 positive_reach(upper, du),
                 *(block.reach() for block in self.all),
@@ -334,23 +334,23 @@ class InteriorPoint:
             return dx, dnu, dl, du, reach
 
         # Predictor toward zero products; its success sets the target of the corrector (Mehrotra's cube).
-        dx, _, dl, du, reach = direction(-x * lower, -room * upper, [-block.s * block.z for block in self.all])
+        dx, _, dl, du, reach = direction(-x * lower, -slack * upper, [-block.s * block.z for block in self.all])
         t = min(1.0, reach)
         mean = self.total / count
-        after = float((x + t * dx) @ (lower + t * dl)) + float((room - t * dx) @ (upper + t * du))
+        after = float((x + t * dx) @ (lower + t * dl)) + float((slack - t * dx) @ (upper + t * du))
         after += sum(float((b.s + t * b.ds) @ (b.z + t * b.dz)) for b in self.all)
         target, second = max(after / (count * mean), 0.0) ** 3 * mean, 1.0
         if self.cautious:  # the second-order term is useless where the curvature of the constraints is large
             target, second = max(target, 0.3 * mean), 0.0
         dx, dnu, dl, du, reach = direction(
             target - x * lower - second * dx * dl,
-            target - room * upper + second * dx * du,
+            target - slack * upper + second * dx * du,
             [target - b.s * b.z - second * b.ds * b.dz for b in self.all],
         )
         if np.isnan(reach) or not np.isfinite(dx).all():
             return False
         t = min(1.0, (0.9 if self.cautious else 0.99) * reach)
-        self.x, self.room, self.nu = x + t * dx, room - t * dx, self.nu + t * dnu
+        self.x, self.slack, self.nu = x + t * dx, slack - t * dx, self.nu + t * dnu
         self.lower, self.upper = lower + t * dl, upper + t * du
         for block in self.all:
             block.move(t)
