@@ -1,4 +1,4 @@
-"""Pairwise distances of real vectors: sums of powers of differences, computed directly rather than from inner products."""
+"""Minkowski distances of real vectors ([pekalska2000] sec. 4.5), from differences: inner products would cancel."""
 
 from __future__ import annotations
 
