@@ -19,7 +19,7 @@ from rooms import first_sentence, room_names  # noqa: E402
 
 TIMED_ON = "voting_vdm"
 GUIDES = {
-    "neighbours": "neighbors",
+    "neighbors": "neighbors",
     "centroids": "neighbors",
     "discriminant analysis": "discriminant",
     "mixtures": "mixture",

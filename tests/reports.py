@@ -1,11 +1,11 @@
-"""Results of studies that never ran, for the tests of reports: quick to make, with anything in their names."""
+"""Simulated results of studies for the tests of reports, with any names."""
 
 from html.parser import HTMLParser
 
 import numpy as np
 
 from similis.study import StudyResult
-from similis.study._assemble import Situation
+from similis.study._assemble import MatrixFacts
 from similis.study._entry import Entry, MethodInfo
 from similis.study._picture import Picture
 from similis.study._problem import make_problem
@@ -15,7 +15,7 @@ METHODS = {"knn": 0.25, "nc": 0.45, "svm-kernel(clip)": 0.05, "majority": 0.9}
 
 
 def similarities(n, n_classes, rng, spread=1.0):
-    """Points in clouds, and their similarities; made indefinite by noise."""
+    """Similarities of points in clouds, made indefinite by noise, and the class codes."""
     codes = np.arange(n) % n_classes
     Z = 3 * rng.normal(size=(n_classes, 3))[codes] + spread * rng.normal(size=(n, 3))
     D = np.linalg.norm(Z[:, None] - Z[None], axis=2)
@@ -24,7 +24,7 @@ def similarities(n, n_classes, rng, spread=1.0):
 
 
 def make_result(n=60, n_classes=3, methods=METHODS, n_splits=6, *, seed=0, ids=None, labels=None, matrix=True):
-    """A study's result with predictions drawn at random, each method wrong about its share of the objects."""
+    """Result of a study with random predictions; `methods` maps each method to its error rate."""
     rng = np.random.default_rng(seed)
     S, codes = similarities(n if matrix else 30, n_classes, rng)
     codes = np.arange(n) % n_classes
@@ -61,7 +61,7 @@ def make_result(n=60, n_classes=3, methods=METHODS, n_splits=6, *, seed=0, ids=N
         methods=infos,
         entries=entries,
         protocol=protocol,
-        situation=Situation(),
+        situation=MatrixFacts(),
         ids=None if ids is None else tuple(ids),
         sessions=[{"started": "2024-01-01T00:00:00+00:00", "versions": {"similis": "0"}, "machine": {"cpu": "x"}}],
         source=source,
@@ -70,7 +70,7 @@ def make_result(n=60, n_classes=3, methods=METHODS, n_splits=6, *, seed=0, ids=N
 
 
 def noisy_picture(n, seed=0):
-    """The picture of a matrix of `n` objects that compresses badly."""
+    """Summary of a matrix of `n` objects that compresses badly."""
     rng = np.random.default_rng(seed)
     m, p = min(n, 450), min(n, 1000)
     return Picture(
@@ -92,7 +92,7 @@ def noisy_picture(n, seed=0):
 
 
 class Outline(HTMLParser):
-    """Counts elements and marks by plot, and refuses what is not closed in order."""
+    """Count elements, and marks by plot; assert that elements are closed in order."""
 
     VOID = frozenset({"meta", "img", "input", "br", "wbr", "circle", "line", "path", "rect", "use"})
 

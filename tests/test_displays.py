@@ -1,4 +1,4 @@
-"""Pictures: the right numbers, the right marks, and a sentence where matplotlib is missing."""
+"""Displays of a matrix: numbers, marks, both renderers, and the message where matplotlib is missing."""
 
 import builtins
 
@@ -39,11 +39,11 @@ def test_matrix_is_ordered_by_class(data):
     assert [t.get_text() for t in shown.ax_.get_xticklabels()] == ["a", "b", "c"]
 
 
-def test_seriation_brings_neighbours_together(data):
+def test_seriation_brings_neighbors_together(data):
     S, y = data
     blind = MatrixDisplay.from_proximity(S, plot=False)
     changes = (y[blind.order][1:] != y[blind.order][:-1]).sum()
-    assert changes == 2  # the classes are far apart: found without being told
+    assert changes == 2  # the classes are far apart and visible without the labels
 
 
 def test_spectrum_and_its_repairs(data, rng):
@@ -97,3 +97,84 @@ def test_without_matplotlib_the_remedy_is_named(data, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(ValueError, match=r"pip install similis\[report\]"):
         SpectrumDisplay.from_proximity(data[0])
+
+
+# Renderers
+
+
+def full_figure():
+    """A figure with every kind of mark but the large image."""
+    from similis._drawing import figure as f
+
+    marks = [
+        f.Bars([1], [2], [0], [3], tips=["bar"]),
+        f.Lines([1, 4], [1, 4], "dash", color="c1"),
+        f.Points([1, 2, 3], [1, 2, 3], [0, 1, 2], color=["c0", "c1", "c2"], tips=["<a>", "b", "c"], main=True),
+        f.Points([2], [2], size=8.0, hollow=True),
+        f.Segments([1], [1], [1], [2], 3.0, tips=["segment"], method="knn"),
+        f.Rule(2, "y"),
+        f.Texts([1], [1], ["<word>"], "end", 4, tips=["text"]),
+        f.Labels([1, 2], [1, 1], ["one", "two"], [True, False], ([1, 2, 3], [1, 2, 3])),
+    ]
+    keys = [f.Key("points", "c0"), f.Key("line", "c1", None, "dash")]
+    return f.Figure("Everything.", f.Axis(0.5, 5, "x", "log"), f.Axis(0, 5, "y"), marks, kind="all", legend=keys)
+
+
+def test_both_renderers_draw_every_mark():
+    from reports import Outline
+
+    from similis._drawing.axes import draw
+    from similis._drawing.svg import render_svg
+
+    page = render_svg([full_figure()])
+    assert Outline(page).marks == {"all": 6}
+    for text in ("&lt;a&gt;", "&lt;word&gt;", "one", "two", 'data-m="knn"', "points"):
+        assert text in page
+    _, ax = pyplot.subplots()
+    draw(ax, [full_figure()], {"s": 9})
+    points, ring = ax.collections[:3], ax.collections[3]
+    assert [len(c.get_offsets()) for c in points] == [1, 1, 1]
+    assert {c.get_sizes()[0] for c in points} == {9}  # options of the user go to the main mark
+    assert ring.get_sizes()[0] != 9
+    assert len(ax.patches) == 1
+    assert len(ax.lines) == 3
+    assert [t.get_text() for t in ax.texts] == ["<word>", "one", "two"]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["points", "line"]
+    assert ax.get_xscale() == "log"
+
+
+def test_ticks_are_the_same_in_both():
+    from similis._drawing.axes import draw
+    from similis._drawing.svg import render_svg
+
+    page = render_svg([full_figure()])
+    _, ax = pyplot.subplots()
+    draw(ax, [full_figure()], {})
+    for label in (*ax.get_xticklabels(), *ax.get_yticklabels()):
+        assert f">{label.get_text()}</text>" in page
+
+
+def test_labels_keep_clear_of_each_other():
+    from similis._drawing.figure import Axis, Figure, Labels, place_labels
+
+    x, y = [1.0, 1.0, 9.9], [5.0, 5.1, 5.0]
+    mark = Labels(x, y, ["first", "second", "at the end"], [False] * 3, (x, y))
+    places = place_labels(Figure("", Axis(0, 10), Axis(0, 10), [mark]), mark)
+    assert places[0] != places[1]
+    assert places[2][0] < 0  # to the left: there is no room on the right
+
+
+def test_one_module_draws_with_matplotlib():
+    """A display describes its picture; only the renderer and the message about a missing package import matplotlib."""
+    import re
+    from pathlib import Path
+
+    import similis
+
+    root = Path(similis.__file__).parent
+    users = {
+        str(path.relative_to(root))
+        for path in root.rglob("*.py")
+        if re.search(r"^\s*(from|import) matplotlib", path.read_text(), flags=re.MULTILINE)
+    }
+    assert users <= {"_drawing/axes.py", "_drawing/display.py"}

@@ -1,4 +1,4 @@
-"""The report as text: what it says, a function of the results alone, names that stay names, a small file."""
+"""Text of the report: content, dependence on the results alone, escaping of names, size of the file."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def page(result):
     return make_report(result)
 
 
-# What it says
+# Content
 
 
 def test_every_section_is_there(page):
@@ -155,7 +155,7 @@ def test_many_classes():
     assert "and 16 more" in page
 
 
-# Names stay names
+# Escaping
 
 
 def test_names_are_shown_as_text():
@@ -186,7 +186,7 @@ def test_nothing_is_loaded(page):
 
 
 def test_notebook_is_left_alone():
-    """Every rule in what a notebook gets begins with our own class."""
+    """Every style rule of the notebook view begins with the class of similis."""
     style = "".join(re.findall(r"<style>(.*?)</style>", make_result(matrix=False)._repr_html_(), flags=re.DOTALL))
     style = re.sub(r"@media[^{]*\{((?:[^{}]*\{[^{}]*\})*)\s*\}", r"\1", style)
     for rule in re.findall(r"([^{}]+)\{", style):
@@ -194,7 +194,7 @@ def test_notebook_is_left_alone():
             assert selector.strip().startswith(".similis"), selector
 
 
-# Small
+# Size
 
 
 def test_three_thousand_objects_stay_below_three_megabytes():
@@ -252,7 +252,7 @@ def test_report_command(tmp_path):
     assert run(app, ["report", str(tmp_path / "none.json")]).exit_code == 2
 
 
-# While it runs
+# Running studies
 
 
 def test_watch_sees_results_grow(rng):
@@ -305,3 +305,28 @@ def test_command_refuses_a_missing_folder(tmp_path):
         make_result(matrix=False).to_html(tmp_path / "nowhere" / "report.html")
     with pytest.raises(ProximityError):
         StudyResult.load(__file__)
+
+
+def test_report_needs_no_matplotlib(tmp_path):
+    """matplotlib is an extra; pages are SVG."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; sys.modules['matplotlib'] = None; sys.path.insert(0, sys.argv[1])\n"
+        "from reports import make_result\n"
+        "make_result().to_html(sys.argv[2])"
+    )
+    path = tmp_path / "report.html"
+    subprocess.run([sys.executable, "-c", code, str(Path(__file__).parent), str(path)], check=True)
+    assert path.stat().st_size > 10_000
+
+
+def test_templates_escape_by_default():
+    from similis._drawing.html import _environment
+
+    for package in ("similis._drawing", "similis.report"):
+        environment = _environment(package)
+        assert environment.autoescape is True
+        for name in environment.list_templates(extensions=["html"]):
+            assert not re.search(r"\|\s*safe\b", environment.loader.get_source(environment, name)[0]), name

@@ -1,4 +1,4 @@
-"""The report in a real browser: no errors, no requests, the right marks, hover, keys, and an accessibility check."""
+"""The report in a real browser: no errors, no requests, marks, hover, keys, touch, print and accessibility."""
 
 import os
 import re
@@ -48,7 +48,7 @@ def files(tmp_path_factory, result):
 
 
 class Opened:
-    """A page, and everything it said or asked for."""
+    """A page with its console messages and requests."""
 
     def __init__(self, browser, path, *, width=1200, height=900, scheme="light", **options):
         self.context = browser.new_context(
@@ -219,7 +219,7 @@ def test_touch_shows_what_a_mark_says(browser, files):
         assert box["x"] + box["width"] <= 390
 
 
-def test_a_running_study_renews_its_page(browser, files):
+def test_a_running_study_reloads_its_page(browser, files):
     with Opened(browser, files["running"]) as page:
         assert page.locator(".live").is_visible()
         page.wait_for_event("load", timeout=8000)

@@ -1,4 +1,4 @@
-"""What a report draws: what it remembers of the matrix, the numbers behind the pictures, scales and colours."""
+"""Pictures of a report: summary of the matrix, numbers behind the displays, scales and colors."""
 
 import base64
 import json
@@ -38,7 +38,7 @@ def close():
     pyplot.close("all")
 
 
-# What is remembered of the matrix
+# Summary of the matrix
 
 
 def test_picture_of_many_objects(rng, monkeypatch):
@@ -156,7 +156,7 @@ def test_front_of_time_and_error():
 
 
 def test_every_display_has_both_renderings(rng):
-    """In SVG for a page or a notebook, with matplotlib for a paper; what was drawn is not shown again."""
+    """SVG for a page or a notebook, matplotlib for a paper; a drawn display is not shown again."""
     result = make_result()
     S, y = similarities(30, 2, rng)
     scores = {d: {m: rng.random() for m in "abcdef"} for d in "uvw"}
@@ -175,7 +175,7 @@ def test_every_display_has_both_renderings(rng):
 def test_heat_map_by_nearness(rng):
     S, y = similarities(30, 3, rng, spread=0.3)
     shown = MatrixDisplay.from_proximity(S, y, order="seriation", plot=False)
-    assert (np.diff(shown.codes) != 0).sum() == 2  # the clouds are found without being told
+    assert (np.diff(shown.codes) != 0).sum() == 2  # the clouds are visible without the labels
     np.testing.assert_array_equal(shown.codes, y[shown.order])
 
 
@@ -201,8 +201,8 @@ def test_scales_and_ticks():
 
 
 @pytest.mark.parametrize("part", [0, 1, 2], ids=["light", "dark", "print"])
-def test_colours_have_contrast(part):
-    """Text at least 4.5 to 1 on its ground, marks at least 3 to 1 (WCAG 2)."""
+def test_colors_have_contrast(part):
+    """Contrast of text at least 4.5 to 1, of marks at least 3 to 1 (WCAG 2)."""
     blocks = re.findall(r"\{([^{}]*--ink[^{}]*)\}", plot_style())
     colors = dict(re.findall(r"--(\w+): (#\w+)", blocks[part]))
 

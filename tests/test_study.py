@@ -47,7 +47,7 @@ def test_every_method_reads_dissimilarities_and_asymmetric_matrices(rng):
     assert [name for name, row in rows.items() if row.status != "ok"] == []
     assert rows["knn"].conversion == ""
     assert rows["affinity-knn"].conversion == "to similarity (linear)"
-    assert rows["svm-kernel(clip)"].conversion == "symmetrised, to similarity (linear)"
+    assert rows["svm-kernel(clip)"].conversion == "symmetrized, to similarity (linear)"
 
 
 def test_methods_by_name_alias_and_hand():

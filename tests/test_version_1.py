@@ -41,7 +41,7 @@ RENAMED: dict[str, str] = {}
 # Defaults that differ from 1.0: "similis.package.name.parameter" -> repr of the new default.
 CHANGED: dict[str, str] = {}
 # Fields of records that have another name now.
-FIELDS = {"similis.solvers.SpectralFit.worth": "gap_scale"}
+FIELDS = {f"similis.solvers.{fit}.worth": "gap_scale" for fit in ("SpectralFit", "IndefiniteFit", "FullKernelFit")}
 
 # BLAS builds and processors may differ in the last bits of a sum.
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
@@ -120,7 +120,9 @@ def test_parameters_and_defaults_remain(package):
         kept = [FIELDS.get(f"{package}.{name}.{parameter}", parameter) for parameter in positional(before)]
         assert positional(now)[: len(kept)] == kept, f"{package}.{name}: order of positional parameters"
         new = [parameter for parameter, _, default in now[len(kept) :] if default is None]
-        assert set(new) <= {parameter for parameter, *_ in before} | {*kept}, f"{package}.{name}: new required parameters"
+        assert set(new) <= {parameter for parameter, *_ in before} | {*kept}, (
+            f"{package}.{name}: new required parameters"
+        )
 
 
 # Model files.

@@ -15,6 +15,7 @@ ROOMS = (
     "maxsim",
     "model_selection",
     "study",
+    "report",
     "datasets",
     "io",
     "distributed",

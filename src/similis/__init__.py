@@ -110,6 +110,7 @@ _MODULES = (
     "neighbors",
     "normal",
     "proximity",
+    "report",
     "solvers",
     "study",
     "svm",

@@ -51,17 +51,20 @@ def new_axes(size: tuple[float, float], n: int = 1) -> list[Any]:
 
 def draw(ax: Any, figures: Sequence[Figure], options: dict[str, Any]) -> None:
     """Draw figures into the same axes; `options` go to their main marks."""
-    for figure in figures:
-        for mark in figure.marks:
-            _draw(ax, figure, mark, options if mark.main else {})
     figure = figures[0]
-    _set_axis(ax, "x", figure.x, figure.frame)
-    _set_axis(ax, "y", figure.y, figure.frame)
     table = any(isinstance(mark, (Cells, HeatMap)) for mark in figure.marks)
+    if not figure.frame:
+        ax.set_xticks([])
+        ax.set_yticks([])
+    for each in figures:
+        for mark in each.marks:
+            _draw(ax, each, mark, options if mark.main else {})
+    _set_axis(ax, "x", figure)
+    _set_axis(ax, "y", figure)
     for side in ("top", "right") if figure.frame else ("top", "right", "left", "bottom"):
         ax.spines[side].set_visible(table)
     ax.set_axisbelow(True)
-    keys = [key for figure in figures for key in figure.legend]
+    keys = [key for each in figures for key in each.legend]
     if 0 < len(keys) <= _LEGEND and not table:
         ax.legend(handles=[_handle(key) for key in keys], frameon=False, title=figure.legend_title or None)
 
@@ -101,7 +104,7 @@ def _draw(ax: Any, figure: Figure, mark: Mark, options: dict[str, Any]) -> None:
                 weight = "bold" if mark.strong[k] else "normal"
                 anchor = "start" if right > 0 else "end"
                 _write(ax, mark.texts[k], (mark.x[k], mark.y[k]), (right, -down), anchor, colors["ink"], weight=weight)
-        case Cells():
+        case Cells() if mark.values.size:
             _draw_cells(ax, mark, options)
         case HeatMap():
             from matplotlib.colors import ListedColormap
@@ -122,6 +125,7 @@ def _draw_points(ax: Any, mark: Points, options: dict[str, Any]) -> None:
     for shape in np.unique(shapes):
         mine = shapes == shape
         style: dict[str, Any] = {"marker": _MARKERS[shape % len(_MARKERS)], "s": area[mine], "alpha": mark.opacity}
+        style["clip_on"] = False  # points at the ends of an axis stay whole
         if mark.hollow:
             style |= {"facecolors": "none", "edgecolors": colors[mine]}
         else:
@@ -159,34 +163,32 @@ def _draw_groups(ax: Any, mark: Groups) -> None:
         ax.tick_params(length=0)
 
 
-def _set_axis(ax: Any, which: str, axis: Axis, frame: bool) -> None:
-    colors = _colors()
-    own = ax.xaxis if which == "x" else ax.yaxis
-    if not frame:
-        if not len(own.get_ticklabels()) or not any(label.get_text() for label in own.get_ticklabels()):
-            own.set_ticks([])
-    elif axis.names or axis.ticks is not None:
-        places, texts = zip(*axis.labels()) if axis.labels() else ((), ())
-        own.set_ticks(places, texts, rotation=90 if axis.names and which == "x" else 0)
+def _set_axis(ax: Any, which: str, figure: Figure) -> None:
+    axis: Axis = getattr(figure, which)
+    own = getattr(ax, f"{which}axis")
     if axis.scale != "linear":
         getattr(ax, f"set_{which}scale")(axis.scale, **({"linthresh": axis.linear} if axis.scale == "symlog" else {}))
-    if frame and not axis.names and axis.ticks is None:
-        own.set_ticks(*zip(*axis.labels()), minor=False)
+    if figure.frame:
+        labels = axis.labels()
+        texts = [text for _, text in labels]
+        crowded = axis.names and (len(texts) if which == "y" else sum(map(len, texts)) / 3) > 16
+        own.set_ticks([value for value, _ in labels], texts, rotation=90 if crowded and which == "x" else 0)
         own.set_ticks([], minor=True)
-    ends = (axis.high, axis.low) if axis.reverse else (axis.low, axis.high)
-    getattr(ax, f"set_{which}lim")(*ends)
-    getattr(ax, f"set_{which}label")(axis.title)
-    if frame:
-        own.set_tick_params(labelcolor=colors["ink"], color=colors["muted"])
+        own.set_tick_params(labelcolor=_colors()["ink"], color=_colors()["muted"])
+        if len(texts) > 16:
+            own.set_tick_params(labelsize=7)
         if axis.grid:
-            ax.grid(axis=which, color=colors["faint"], linewidth=0.8)
+            ax.grid(axis=which, color=_colors()["faint"], linewidth=0.8)
         for label, strong in zip(own.get_ticklabels(), axis.strong):
             label.set_fontweight("bold" if strong else "normal")
+    if axis.high > axis.low:
+        getattr(ax, f"set_{which}lim")(*((axis.high, axis.low) if axis.reverse else (axis.low, axis.high)))
+    getattr(ax, f"set_{which}label")(axis.title)
 
 
 def _write(ax: Any, text: str, at: Any, offset: Any, anchor: str, color: Any, **options: Any) -> None:
     side = {"start": "left", "middle": "center", "end": "right"}[anchor]
-    style = {"textcoords": "offset pixels", "ha": side, "va": "center", "color": color, "fontsize": 8, **options}
+    style = {"textcoords": "offset points", "ha": side, "va": "center", "color": color, "fontsize": 8, **options}
     ax.annotate(text, at, xytext=offset, annotation_clip=False, **style)
 
 

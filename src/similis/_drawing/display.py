@@ -27,23 +27,24 @@ class Display:
     _size = (5.0, 4.2)  # inches of a new matplotlib figure
 
     def describe(self) -> Figure | Sequence[Figure]:
-        """Describe the picture; several figures are panels of one picture.
-
-        Returns
-        -------
-        Figure or sequence of Figure
-        """
+        """Describe the picture; several figures are panels of one picture."""
         raise NotImplementedError
 
-    def svg(self) -> Markup:
+    def svg(self, *args: Any, **options: Any) -> Markup:
         """Draw the picture as it appears in a report.
+
+        Parameters
+        ----------
+        *args, **options
+            Passed to :meth:`describe`.
 
         Returns
         -------
         str
             HTML with inline SVG.
         """
-        return self._svg(self.describe())
+        described = self.describe(*args, **options)
+        return render_svg([described] if isinstance(described, Figure) else described)
 
     def plot(self, ax: Any = None, **options: Any) -> Self:
         """Draw the picture with matplotlib.
@@ -61,9 +62,6 @@ class Display:
             The display itself, with the attributes ``figure_`` and ``ax_``.
         """
         return self._plot(self.describe(), ax, options)
-
-    def _svg(self, described: Figure | Sequence[Figure]) -> Markup:
-        return render_svg([described] if isinstance(described, Figure) else described)
 
     def _plot(self, described: Figure | Sequence[Figure], ax: Any, options: dict[str, Any]) -> Self:
         axes = _import_axes()

@@ -54,10 +54,9 @@ _LEGEND = 24  # entries of a legend
 
 def render_svg(figures: Sequence[Figure]) -> Markup:
     """Render figures, several as panels side by side."""
-    shown = [_render(figure) for figure in figures]
-    return (
-        tag("div", *shown, class_="panels") if len(shown) > 1 or any(f.title for f in figures) else Markup().join(shown)
-    )
+    panels = len(figures) > 1 or any(figure.title for figure in figures)
+    shown = Markup().join(_render(figure, panel=panels) for figure in figures)
+    return tag("div", shown, class_="panels") if panels else shown
 
 
 def plot_style() -> Markup:
@@ -70,7 +69,7 @@ def frame_for_notebook(*parts: Markup, style: str = "") -> str:
     return str(render("similis._drawing", "notebook.html", style=plot_style() + style, parts=parts))
 
 
-def _render(figure: Figure) -> Markup:
+def _render(figure: Figure, *, panel: bool) -> Markup:
     heat = next((mark for mark in figure.marks if isinstance(mark, HeatMap)), None)
     names = figure.x.names
     left = label_width([text for _, text in figure.y.labels()]) if figure.frame else 16
@@ -91,6 +90,7 @@ def _render(figure: Figure) -> Markup:
         "similis._drawing",
         "plot.html",
         figure=figure,
+        panel=panel,
         grid=any(isinstance(mark, Cells) for mark in figure.marks),
         style=style,
         parts=Markup().join(parts),

@@ -41,6 +41,7 @@ from similis.base._params import (
     validated_outer,
 )
 from similis.base._path import PathMixin
+from similis.base._path import Points as Points
 from similis.base._validation import LARGEST as LARGEST
 from similis.base._validation import Kind as Kind
 from similis.base._validation import (

@@ -75,7 +75,7 @@ def exponential_terms(omega: Omega, values: Any, rates: Any, log_partitions: Any
     """
     offset = np.where(rates > 0, omega.high - values, values - omega.low) / omega.width
     point = np.isinf(rates)
-    # [cazzanti2007] Eq. (3.6) -> lambda v + log gamma = -|rate| offset - log Z, seen from the favoured end.
+    # [cazzanti2007] Eq. (3.6) -> lambda v + log gamma = -|rate| offset - log Z, seen from the favored end.
     value = -np.where(point | (rates == 0), 0.0, np.abs(rates)) * np.where(np.isfinite(offset), offset, 0.0)
     zero = np.zeros_like(offset)
     return LogLimit(
@@ -90,7 +90,7 @@ class LogLimitMixin:
     """
 
     check_rows: Any
-    log_priors: NDArray[np.float64]
+    log_priors: Any
     finite_log_odds = False  # of point masses
 
     def _limits(self, Q: Any) -> LogLimit:

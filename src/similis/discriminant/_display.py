@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = ["SDADisplay"]
 _MOST_VALUES = 401
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SDADisplay(Display):
     """Fitted exponentials of a similarity discriminant analysis, one panel per statistic and one curve per class.
 
@@ -59,24 +61,13 @@ class SDADisplay(Display):
 
     _size = (4.0, 3.0)
 
-    def __init__(
-        self,
-        *,
-        values: list[NDArray[Any]],
-        probabilities: list[NDArray[Any]],
-        exponents: NDArray[Any],
-        ends: list[tuple[float, float]],
-        continuous: list[bool],
-        class_names: list[str],
-        statistic_names: list[str],
-    ) -> None:
-        self.values = values
-        self.probabilities = probabilities
-        self.exponents = exponents
-        self.ends = ends
-        self.continuous = continuous
-        self.class_names = class_names
-        self.statistic_names = statistic_names
+    values: list[NDArray[Any]]
+    probabilities: list[NDArray[Any]]
+    exponents: NDArray[Any]
+    ends: list[tuple[float, float]]
+    continuous: list[bool]
+    class_names: list[str]
+    statistic_names: list[str]
 
     @classmethod
     def from_estimator(
@@ -126,12 +117,7 @@ class SDADisplay(Display):
         return display.plot(axes=axes, **line_options) if plot else display
 
     def describe(self) -> list[Figure]:
-        """Describe one panel per statistic.
-
-        Returns
-        -------
-        list of Figure
-        """
+        """Describe one panel per statistic."""
         return [self._panel(m) for m in range(len(self.values))]
 
     def _panel(self, m: int) -> Figure:

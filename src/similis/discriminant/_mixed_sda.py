@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.special import softmax
@@ -210,7 +210,7 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
     priors : None, "laplace" or array-like of shape (G,)
         Training frequencies, the same with one added to each count, or given probabilities.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimises its expectation.
+        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
 
     Attributes
     ----------
@@ -227,7 +227,7 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
     means_ : ndarray of shape (G, d)
         Class means of the numeric columns.
     covariances_ : ndarray of shape (G, d, d)
-        Their regularised covariances; given the statistics, unless `independent`.
+        Their regularized covariances; given the statistics, unless `independent`.
     priors_ : ndarray of shape (G,)
         Class priors.
     n_features_in_ : int
@@ -275,19 +275,19 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        measure,
+        measure: Any,
         *,
-        numeric=None,
-        categorical=None,
-        independent=True,
-        regularization=1e-3,
-        statistic="centroid",
-        centroid="max-sum",
-        domain="empirical",
-        pseudocount=0.0,
-        priors=None,
-        costs=None,
-    ):
+        numeric: Any = None,
+        categorical: Any = None,
+        independent: bool = True,
+        regularization: float = 1e-3,
+        statistic: Any = "centroid",
+        centroid: str = "max-sum",
+        domain: Any = "empirical",
+        pseudocount: float = 0.0,
+        priors: Any = None,
+        costs: Any = None,
+    ) -> None:
         self.measure = measure
         self.numeric = numeric
         self.categorical = categorical
@@ -301,7 +301,7 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
         self.costs = costs
 
     @validated_outer
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Fit the measure, the exponentials and the Gaussians.
 
         Parameters
@@ -327,7 +327,7 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
         self.means_, self.covariances_ = self._gaussians.means, self._gaussians.covariances
         return self
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the class with the least expected cost.
 
         Parameters
@@ -343,7 +343,7 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
         proba = self.predict_proba(X)
         return self.classes_[least_cost(proba, check_costs(self.costs, len(self.classes_)))]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
         """Probability of each class.
 
         Parameters
@@ -359,7 +359,7 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
         return softmax(self.class_scores(self.check_rows(X)), axis=1)
 
     @property
-    def log_priors(self):
+    def log_priors(self) -> NDArray[Any]:
         """Logarithms of the class priors."""
         with np.errstate(divide="ignore"):
             return np.log(self.priors_)
@@ -401,7 +401,7 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
     def select_columns(self):
         return self, np.arange(self.n_features_in_)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.string = True

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from similis import _kernels
 from similis._utils.disk import take_block
 from similis._utils.threads import row_blocks
-from similis.base import BayesClassifier, at_least, between, choice, quote, validated
+from similis.base import BayesClassifier, Points, at_least, between, choice, quote, validated
 from similis.discriminant._base import LogLimit, LogLimitMixin, exponential_terms
 from similis.discriminant._statistics import (
     check_domain,
@@ -34,7 +36,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
 
         P(s(x, mu_h1), .., s(x, mu_hc) | g) = sum_l w_ghl gamma_ghl exp(lambda_ghl s(x, mu_hl)),
 
-    fitted for each pair of classes by expectation maximisation.
+    fitted for each pair of classes by expectation maximization.
 
     Parameters
     ----------
@@ -43,7 +45,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     init : {"uniform", "medoids"}, default="uniform"
         First responsibilities: all equal, or one for the nearest centroid.
     max_iter : int, default=30
-        Iterations of expectation maximisation for each pair of classes, at most.
+        Iterations of expectation maximization for each pair of classes, at most.
     tol : float, default=1e-6
         Stop when the log-likelihood rises by less than this fraction of itself.
     update_centroids : bool, default=False
@@ -61,7 +63,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     priors : None, "laplace" or array-like of shape (G,)
         Training frequencies, the same with one added to each count, or given probabilities.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimises its expectation.
+        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         What the matrix holds; it decides what the medoids are.
 
@@ -100,7 +102,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     -----
     Equal first responsibilities do not stay equal, because component l models its own statistic s(x, mu_hl). Initial
     medoids are distinct objects. "The log-likelihood" of figure 5.1 is that of the mixture; eq. (5.13) is the function
-    that one iteration maximises. On an interval the likelihood has no upper bound, as for Gaussian mixtures; a
+    that one iteration maximizes. On an interval the likelihood has no upper bound, as for Gaussian mixtures; a
     pseudocount gives it one.
 
     An empirical Omega of more than 2^21 values is represented by a share of them, see :class:`SDA`.
@@ -142,19 +144,19 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     def __init__(
         self,
         *,
-        n_components=2,
-        init="uniform",
-        max_iter=30,
-        tol=1e-6,
-        update_centroids=False,
-        n_init=10,
-        random_state=None,
-        domain="empirical",
-        pseudocount=0.0,
-        priors=None,
-        costs=None,
-        kind="similarity",
-    ):
+        n_components: int = 2,
+        init: str = "uniform",
+        max_iter: int = 30,
+        tol: float = 1e-6,
+        update_centroids: bool = False,
+        n_init: int = 10,
+        random_state: Any = None,
+        domain: Any = "empirical",
+        pseudocount: float = 0.0,
+        priors: Any = None,
+        costs: Any = None,
+        kind: str = "similarity",
+    ) -> None:
         self.n_components = n_components
         self.init = init
         self.max_iter = max_iter
@@ -169,7 +171,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         self.kind = kind
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Find the centroids and fit the mixtures.
 
         Parameters
@@ -266,7 +268,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         return fits
 
     def _collect(self, fits):
-        """Arrays over (g, h, l) from the pieces, and a word if expectation maximisation has not come to its end."""
+        """Arrays over (g, h, l) from the pieces, and a word if expectation maximization has not come to its end."""
         G = len(self.classes_)
         c = max(len(centroids) for centroids, _ in fits)
         self.n_iter_ = max(len(fit["path"]) for _, pairs in fits for fit in pairs)
@@ -285,7 +287,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         self.keep_columns(np.where(self.centroids_ < 0, self.centroids_[:, :1], self.centroids_).ravel())
         if self.tol > 0 and not all(fit["ended"] for _, pairs in fits for fit in pairs):
             warnings.warn(
-                f"Expectation maximisation was stopped after max_iter={self.max_iter} iterations while the likelihood "
+                f"Expectation maximization was stopped after max_iter={self.max_iter} iterations while the likelihood "
                 "still rose. Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=3,
@@ -313,15 +315,20 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
             log_w = np.log(weights)
         return [self._omega] * there.sum(), rates, log_z, log_w, [name for name, t in zip(names, there) if t]
 
-    def path_scores(self, S, codes, Q, points, values=None):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points, values: Any = None
+    ) -> list[NDArray[Any]]:
         """Scores for each point; Omega is prepared once, the medoids once for each number of them."""
         self._prepare(S, codes, values)
-        known_medoids, scores = {}, []
+        known_medoids: dict[tuple[int, int], Any] = {}
+        scores = []
         for point in points:
             self.set_params(**point)
             scores.append(self._fit(S, codes, known_medoids).class_scores(Q))
         return scores
 
-    def path_scores_cv(self, S, codes, test_fold, points):
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
         """The same fold by fold; Omega of every fold comes from one sort of the matrix."""
         return self.score_folds(S, codes, test_fold, points, fold_options(S, test_fold))

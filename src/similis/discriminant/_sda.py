@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from similis.base import BayesClassifier, between, check_stack_width, choice, quote, validated
+from similis.base import BayesClassifier, Points, between, check_stack_width, choice, quote, validated
 from similis.discriminant._base import LogLimit, LogLimitMixin, exponential_terms
 from similis.discriminant._statistics import (
     NAMES,
@@ -34,7 +36,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         P(T_m(x) = v | g) = gamma_gm exp(lambda_gm v),    E[T_m | g] = mean of T_m over the training objects of g,
 
     and an object is classified by Bayes' rule from the product over m. With the default statistics, the similarities
-    to the class centroids, it generalises nearest centroid as discriminant analysis generalises nearest mean.
+    to the class centroids, it generalizes nearest centroid as discriminant analysis generalizes nearest mean.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         A list joins them. A stack n x n x q of several proximities gives the statistics of each.
     centroid : {"max-sum", "popular"}, default="max-sum"
         The member with the largest total similarity to its class, eq. (2.10), or the one that is most often a nearest
-        neighbour, eq. (3.11).
+        neighbor, eq. (3.11).
     domain : {"empirical", "continuous"}, array-like or tuple (low, high), default="empirical"
         Omega: the distinct values of the training matrix (of a statistic that is no entry of the matrix, its own
         distinct training values); the interval from their minimum to their maximum; a given set of values; a given
@@ -63,7 +65,7 @@ class SDA(LogLimitMixin, BayesClassifier):
     priors : None, "laplace" or array-like of shape (G,)
         Training frequencies, the same with one added to each count, or given probabilities.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimises its expectation.
+        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         What the matrix holds; it decides what central and near mean.
 
@@ -93,14 +95,14 @@ class SDA(LogLimitMixin, BayesClassifier):
     See Also
     --------
     NearestNeighborSDA : The statistic "nearest".
-    LocalSDA : The same model in the neighbourhood of each object.
+    LocalSDA : The same model in the neighborhood of each object.
     MixtureSDA : Several centroids a class.
     SDADisplay : A picture of the fitted exponentials.
 
     Notes
     -----
     The centroid's similarity to itself is part of the means (sec. 3.1.1 of the paper counts it). In training, an
-    object is not its own nearest neighbour; a class of one object then has no nearest neighbour of its own, so
+    object is not its own nearest neighbor; a class of one object then has no nearest neighbor of its own, so
     nothing is known and its distribution is uniform.
 
     Point masses are the limit of one large exponent, the same for all (Omega scaled to width one): classes are
@@ -147,15 +149,15 @@ class SDA(LogLimitMixin, BayesClassifier):
     def __init__(
         self,
         *,
-        statistic="centroid",
-        centroid="max-sum",
-        domain="empirical",
-        pseudocount=0.0,
-        degenerate="limit",
-        priors=None,
-        costs=None,
-        kind="similarity",
-    ):
+        statistic: Any = "centroid",
+        centroid: str = "max-sum",
+        domain: Any = "empirical",
+        pseudocount: float = 0.0,
+        degenerate: str = "limit",
+        priors: Any = None,
+        costs: Any = None,
+        kind: str = "similarity",
+    ) -> None:
         self.statistic = statistic
         self.centroid = centroid
         self.domain = domain
@@ -166,7 +168,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         self.kind = kind
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Choose the centroids and fit the exponentials.
 
         Parameters
@@ -183,7 +185,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         S, codes = self.check_training_labels(X, y)
         return self._fit(S, codes)
 
-    def statistics(self, X):
+    def statistics(self, X: ArrayLike) -> NDArray[Any]:
         """Descriptive statistics T(x) of new objects.
 
         Parameters
@@ -300,7 +302,9 @@ class SDA(LogLimitMixin, BayesClassifier):
         names = self._read.names(self._widths, self.classes_)
         return self._omegas, self._rates, self._log_z, np.zeros_like(self._rates), names
 
-    def path_scores(self, S, codes, Q, points, values=None):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points, values: Any = None
+    ) -> list[NDArray[Any]]:
         """Scores for each pseudocount; everything but the exponents is fitted once."""
         self._learn(S, codes, values)
         scores = []
@@ -309,6 +313,8 @@ class SDA(LogLimitMixin, BayesClassifier):
             scores.append(self._solve().class_scores(Q))
         return scores
 
-    def path_scores_cv(self, S, codes, test_fold, points):
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
         """The same fold by fold; Omega of every fold comes from one sort of the matrix."""
         return self.score_folds(S, codes, test_fold, points, fold_options(S, test_fold))

@@ -270,7 +270,7 @@ class Statistics:
         """T of each row, (m, M), and how many of its columns each chosen statistic gave.
 
         Where only centroids are read, new rows hold their columns and nothing else. In training, an object is not
-        its own nearest neighbour; NaN then says that it has none.
+        its own nearest neighbor; NaN then says that it has none.
         """
         blocks = [rows] if rows.ndim == 2 else [rows[:, :, q] for q in range(rows.shape[2])]
         parts = []

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from similis.base import ProximityClassifier
 
@@ -23,7 +26,7 @@ class ClassSimilarity(ProximityClassifier):
         self._weighted_classes, self._starts = np.unique(codes[needed], return_index=True)
         self.keep_columns(needed)
 
-    def class_similarity(self, X):
+    def class_similarity(self, X: ArrayLike) -> NDArray[Any]:
         """Similarity S_C(x) of new objects to each class.
 
         Parameters
@@ -44,7 +47,7 @@ class ClassSimilarity(ProximityClassifier):
             )
         return sums
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
         """Similarity to each class, or for two classes the second's minus the first's.
 
         Parameters
@@ -59,7 +62,7 @@ class ClassSimilarity(ProximityClassifier):
         scores = self.class_similarity(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the class an object is most similar to; the earlier class wins a tie.
 
         Parameters
@@ -75,7 +78,7 @@ class ClassSimilarity(ProximityClassifier):
         scores = self.class_similarity(X)
         return self.classes_[np.argmax(scores, axis=1)]
 
-    def is_strong(self, X):
+    def is_strong(self, X: ArrayLike) -> NDArray[Any]:
         """Tell where an object is more similar to its class than to all other classes together, Eq. (3).
 
         Parameters

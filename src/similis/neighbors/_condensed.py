@@ -1,8 +1,11 @@
-"""Condensed nearest neighbours: a few prototypes stand for each class. [cazzanti2007] sec. 2.2.2."""
+"""Condensed nearest neighbors: a few prototypes stand for each class. [cazzanti2007] sec. 2.2.2."""
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from similis.base import ProximityClassifier, at_least, choice, validated
@@ -79,8 +82,15 @@ class CondensedNN(ProximityClassifier):
     }
 
     def __init__(
-        self, *, n_prototypes=1, clustering="kmedoids", n_init=10, max_iter=100, random_state=None, kind="similarity"
-    ):
+        self,
+        *,
+        n_prototypes: int = 1,
+        clustering: str = "kmedoids",
+        n_init: int = 10,
+        max_iter: int = 100,
+        random_state: Any = None,
+        kind: str = "similarity",
+    ) -> None:
         self.n_prototypes = n_prototypes
         self.clustering = clustering
         self.n_init = n_init
@@ -89,7 +99,7 @@ class CondensedNN(ProximityClassifier):
         self.kind = kind
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Find the prototypes.
 
         Parameters
@@ -128,7 +138,7 @@ class CondensedNN(ProximityClassifier):
         self.keep_columns(self.prototypes_)
         return self
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the class of the most similar prototype.
 
         Parameters

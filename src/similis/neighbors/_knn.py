@@ -1,17 +1,18 @@
-"""k nearest neighbours, uniform or weighted. [chen2010] ch. 3-4; [cazzanti2007] sec. 2.2.1."""
+"""k nearest neighbors, uniform or weighted. [chen2010] ch. 3-4; [cazzanti2007] sec. 2.2.1."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from similis.base import (
     Integral,
     PathMixin,
+    Points,
     ProximityClassifier,
     as_integer_k,
     at_least,
@@ -26,14 +27,14 @@ from similis.solvers import class_sums, local_scores, local_weights, top_k, vote
 
 __all__ = ["LOCAL_WEIGHTS", "simple_weights", "SimilarityKNN"]
 
-# These read the neighbours' own block as well: similis.solvers.local_weights.
+# These read the neighbors' own block as well: similis.solvers.local_weights.
 LOCAL_WEIGHTS = ("kri", "krr", "lime")
 
 
 def simple_weights(
     weights: str | Callable[..., Any], indices: NDArray[np.intp], values: NDArray[Any]
 ) -> NDArray[np.float64] | None:
-    """Weights of ranked neighbours up to a factor, zero where there is no neighbour; None where all are equal."""
+    """Weights of ranked neighbors up to a factor, zero where there is no neighbor; None where all are equal."""
     if weights == "uniform":
         return None
     known = indices >= 0
@@ -49,7 +50,7 @@ def _call(function: Callable[..., Any], values: NDArray[Any]) -> NDArray[np.floa
     found = np.asarray(function(values), dtype=np.float64)
     if found.shape != values.shape:
         raise ProximityError(
-            f"The weights function must return one weight per neighbour, shape {values.shape}. Got {found.shape}."
+            f"The weights function must return one weight per neighbor, shape {values.shape}. Got {found.shape}."
         )
     bad = ~((found >= 0) & np.isfinite(found)) & ~np.isnan(values)
     if bad.any():
@@ -72,31 +73,31 @@ def _has_scores(model):
 class SimilarityKNN(PathMixin, ProximityClassifier):
     """Classify by the k most similar training objects, their votes weighted.
 
-    Uniform weights are plain k-NN. Affinity weights grow with similarity. KRI, KRR and LIME weights also favour
-    diversity: neighbours that resemble one another share their weight, which helps where training objects repeat
+    Uniform weights are plain k-NN. Affinity weights grow with similarity. KRI, KRR and LIME weights also favor
+    diversity: neighbors that resemble one another share their weight, which helps where training objects repeat
     each other.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Number k of neighbours; above the number n of training objects it is cut to n (``n_neighbors_``).
+        Number k of neighbors; above the number n of training objects it is cut to n (``n_neighbors_``).
     weights : {"uniform", "affinity", "kri", "krr", "lime"} or callable, default="uniform"
-        - "uniform": every neighbour counts 1 / k;
+        - "uniform": every neighbor counts 1 / k;
         - "affinity": proportional to the similarity, which must not be negative;
         - "kri": kernel ridge interpolation, eq. (3.5): non-negative weights of sum one;
         - "krr": kernel ridge regression, eq. (3.8): weights of any sign, hence ``decision_function`` instead of
           ``predict_proba``;
         - "lime": linear interpolation with maximum entropy, eq. (3.3) in kernel form;
-        - a function of the neighbours' proximities (m, k) that returns weights (m, k), finite and not negative;
+        - a function of the neighbors' proximities (m, k) that returns weights (m, k), finite and not negative;
           where all of a row are zero they count alike.
     regularization : float, default=1.0
         lambda of KRI, KRR and LIME; large values make the weights even.
     spectrum : {"auto", "clip", "flip", "shift", "pinv"} or None, default="auto"
-        What KRI, KRR and LIME do when the neighbours' own k x k block is indefinite. Clip and flip treat the query's
+        What KRI, KRR and LIME do when the neighbors' own k x k block is indefinite. Clip and flip treat the query's
         k similarities by the same projection, shift and pinv leave them. "pinv" (KRR only) takes the pseudo-inverse.
         None trusts the block to be positive semi-definite. "auto" is "pinv" for KRR, else "clip".
     smoothing : float, default=0.0
-        Added to each class's probability before normalising ([chen2010] sec. 4.6).
+        Added to each class's probability before normalizing ([chen2010] sec. 4.6).
     costs : array-like of shape (G, G) or None
         ``costs[f, g]`` is the cost of saying f when g is true.
     kind : {"similarity", "dissimilarity"}, default="similarity"
@@ -111,27 +112,27 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
     priors_ : ndarray of shape (G,)
         Training frequencies: the answer for a row without any known entry.
     n_neighbors_ : int
-        Neighbours used.
+        Neighbors used.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
-    LocalNearestCentroid : Centroids of the neighbours' classes instead of votes.
+    LocalNearestCentroid : Centroids of the neighbors' classes instead of votes.
     similis.PathSearchCV : All k and all lambda in one sweep.
 
     Notes
     -----
     Equal similarities go to the lower training index and tied votes to the earlier class, so that nothing depends on
-    threads and ``predict`` is the arg max of ``predict_proba``. The paper chooses neighbours by symmetrised
+    threads and ``predict`` is the arg max of ``predict_proba``. The paper chooses neighbors by symmetrized
     similarity: put ``Pairwise(..., symmetrize=True)`` or :func:`similis.symmetrize` in front of an asymmetric
     matrix; otherwise a new row's own direction s(x, z) ranks, and KRI, KRR and LIME read the symmetric part of the
-    neighbours' block. The paper's "normalised" KRR weights are for display only; they would change decisions.
+    neighbors' block. The paper's "normalized" KRR weights are for display only; they would change decisions.
 
     With consistent treatment KRR with clip or flip errs far less on the benchmark's damaged protein matrix than table
     4.6 of the paper shows.
 
-    Missing entries (NaN) are never neighbours. KRI, KRR and LIME need the neighbours' own block and refuse them. A
+    Missing entries (NaN) are never neighbors. KRI, KRR and LIME need the neighbors' own block and refuse them. A
     row of zero affinities gives even weights, their limit.
 
     References
@@ -164,15 +165,15 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
     def __init__(
         self,
         *,
-        n_neighbors=5,
-        weights="uniform",
-        regularization=1.0,
-        spectrum="auto",
-        smoothing=0.0,
-        costs=None,
-        kind="similarity",
-        n_jobs=None,
-    ):
+        n_neighbors: int = 5,
+        weights: str | Callable[..., Any] = "uniform",
+        regularization: float = 1.0,
+        spectrum: str | None = "auto",
+        smoothing: float = 0.0,
+        costs: Any = None,
+        kind: str = "similarity",
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.regularization = regularization
@@ -183,7 +184,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         self.n_jobs = n_jobs
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Keep the labels and, for KRI, KRR and LIME, the matrix.
 
         Parameters
@@ -205,7 +206,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
         return self
 
-    def kneighbors(self, X, n_neighbors=None):
+    def kneighbors(self, X: ArrayLike, n_neighbors: int | None = None) -> tuple[NDArray[Any], NDArray[np.intp]]:
         """Find the nearest training objects of each row.
 
         Parameters
@@ -227,8 +228,8 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         indices, values = top_k(Q, k, sign=self.sign, n_jobs=self.n_jobs)
         return values, indices
 
-    def neighbor_weights(self, X):
-        """Weights of each row's neighbours.
+    def neighbor_weights(self, X: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Weights of each row's neighbors.
 
         Parameters
         ----------
@@ -245,7 +246,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         Q = self.check_rows(X)
         self._check_affinities(Q)
         indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
-        if self._is_local:
+        if self._S is not None:
             return indices, local_weights(self._S, indices, values, self.regularization, **self._local_options)
         given = simple_weights(self.weights, indices, values)
         given = (indices >= 0).astype(float) if given is None else given
@@ -253,8 +254,8 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         return indices, np.divide(given, total, out=np.zeros_like(given), where=total > 0)
 
     @available_if(_is_distribution)
-    def predict_proba(self, X):
-        """Probability of each class: the summed weight of its neighbours, eq. (3.2).
+    def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
+        """Probability of each class: the summed weight of its neighbors, eq. (3.2).
 
         Parameters
         ----------
@@ -269,7 +270,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         return self.respond(X, "predict_proba")
 
     @available_if(_has_scores)
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
         """Summed KRR weight of each class, which is local kernel ridge regression's discriminant, eq. (3.9).
 
         Parameters
@@ -316,22 +317,22 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
     def _needs_positive(self):
         return isinstance(self.weights, str) and self.weights == "affinity"
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = tags.input_tags.positive_only or self._needs_positive
         return tags
 
-    def class_scores(self, Q):
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
         """Summed weight of the neighbors of each class, before smoothing."""
         self._check_affinities(Q)
         points = [{"n_neighbors": self.n_neighbors_, "regularization": self.regularization}]
         return self._sums(self._S, self._codes, Q, points)[0]
 
-    def scores_to_response(self, scores, response):
+    def scores_to_response(self, scores: NDArray[Any], response: str) -> NDArray[Any]:
         """Smooth probabilities; KRR sums are decision values as they are."""
         return super().scores_to_response(self._smooth(scores), response)
 
-    def scores_to_codes(self, scores):
+    def scores_to_codes(self, scores: NDArray[Any]) -> NDArray[np.intp]:
         """Choose the class with the largest summed weight, eq. (3.1), or the least expected cost."""
         return super().scores_to_codes(self._smooth(scores))
 
@@ -375,17 +376,28 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
         return top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
 
-    def path_scores(self, S, codes, Q, points):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
         """Class scores for all k and all lambda from one ranking."""
         self._check_path(S, Q)
         return self._sums(S, codes, Q, points)
 
-    def path_scores_cv(self, S, codes, test_fold, points):
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
         """Class scores for all folds from one ranking that skips each row's own fold."""
         self._check_path(S, S)
         return self._sums(S, codes, S, points, test_fold)
 
-    def path_codes(self, S, codes, Q, test_fold, points):
+    def path_codes(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        Q: NDArray[Any] | None,
+        test_fold: NDArray[np.intp] | None,
+        points: Points,
+    ) -> list[NDArray[np.intp]]:
         """Class codes; uniform and affinity votes are counted without a table of scores."""
         if self._is_local or self.costs is not None or callable(self.weights):
             return super().path_codes(S, codes, Q, test_fold, points)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, Literal, Self
 
-from similis.base import PathMixin, ProximityClassifier, check_class_weights, choice, quote, validated
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from similis.base import PathMixin, Points, ProximityClassifier, check_class_weights, choice, quote, validated
 from similis.exceptions import ProximityError
 from similis.solvers import centroids_by_fold, class_centroids
 
@@ -24,7 +27,7 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         reaches farther than a tight one.
     centroid : {"max-sum", "popular"}, default="max-sum"
         The member with the largest total similarity to its class, eq. (2.10), or the member that is most often the
-        nearest neighbour of a training object, eq. (3.11).
+        nearest neighbor of a training object, eq. (3.11).
     kind : {"similarity", "dissimilarity"}, default="similarity"
         What the matrix holds.
 
@@ -45,13 +48,13 @@ class NearestCentroid(PathMixin, ProximityClassifier):
 
     See Also
     --------
-    LocalNearestCentroid : Centroids among the query's neighbours.
+    LocalNearestCentroid : Centroids among the query's neighbors.
     CondensedNN : Several prototypes a class.
 
     Notes
     -----
     A tie between centroids goes to the earlier class; a tie in the choice of a centroid to the lower index, sums that
-    differ by round-off counting as tied. The paper defines popularity by the nearest neighbours of all training
+    differ by round-off counting as tied. The paper defines popularity by the nearest neighbors of all training
     objects and describes it by those of the class; the definition is used. Missing entries (NaN) are left out of
     the means; a class whose centroid is unknown to a new object cannot win unless all are.
 
@@ -77,13 +80,15 @@ class NearestCentroid(PathMixin, ProximityClassifier):
     allow_missing = True
     accept_sparse = True
 
-    def __init__(self, *, adjusted=False, centroid="max-sum", kind="similarity"):
+    def __init__(
+        self, *, adjusted: bool = False, centroid: Literal["max-sum", "popular"] = "max-sum", kind: str = "similarity"
+    ) -> None:
         self.adjusted = adjusted
         self.centroid = centroid
         self.kind = kind
 
     @validated
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the centroids.
 
         Parameters
@@ -112,7 +117,7 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         self.keep_columns(self.centroids_)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
         """Similarity to each centroid, larger for the likelier class.
 
         Parameters
@@ -127,7 +132,7 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         """
         return self.respond(X, "decision_function")
 
-    def class_scores(self, Q):
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
         """Similarity to each centroid; dissimilarities with a minus sign."""
         return self._score(self.kept_columns(Q), self.mean_proximity_, self.class_count_)
 
@@ -159,11 +164,15 @@ class NearestCentroid(PathMixin, ProximityClassifier):
             )
         return mean
 
-    def path_scores(self, S, codes, Q, points):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
         """Scores of new rows; nothing varies between the points."""
         return [self._fit(S, codes).class_scores(Q)] * len(points)
 
-    def path_scores_cv(self, S, codes, test_fold, points):
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
         """Scores for all folds; the sums that choose the centroids are shared."""
         G = len(self.classes_)
         scores = np.empty((len(codes), G))

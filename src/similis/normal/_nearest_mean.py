@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from similis.base import ProximityClassifier, validated
 
@@ -54,7 +57,7 @@ class PseudoNearestMean(ProximityClassifier):
     _parameter_constraints: dict = {}
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Find the spread of each class.
 
         Parameters
@@ -75,7 +78,7 @@ class PseudoNearestMean(ProximityClassifier):
         self.spread_ = np.einsum("ig,ig->g", self._weights, to_class) / 2
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
         """Minus the squared distance to each class mean; for two classes the first's distance minus the second's.
 
         Parameters
@@ -90,7 +93,7 @@ class PseudoNearestMean(ProximityClassifier):
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the class with the nearest mean; the earlier class wins a tie.
 
         Parameters

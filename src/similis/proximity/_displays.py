@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -24,7 +25,6 @@ from similis._drawing.figure import (
     class_color,
     format_number,
 )
-from similis._drawing.html import Markup
 from similis._drawing.svg import color_levels
 from similis._utils.linalg import eigen_symmetric, symmetric_part
 from similis.base import Kind, check_labels, check_proximity, quote
@@ -212,22 +212,8 @@ class MatrixDisplay(Display):
             frame=False,
         )
 
-    def svg(self, names: Sequence[str] | None = None) -> Markup:
-        """Draw the heat map with a strip of class colors along two sides.
 
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the objects, in the order shown.
-
-        Returns
-        -------
-        str
-            HTML with inline SVG.
-        """
-        return self._svg(self.describe(names))
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class SpectrumDisplay(Display):
     """Eigenvalues of a similarity matrix, before and after a repair.
 
@@ -245,9 +231,8 @@ class SpectrumDisplay(Display):
     array([1., 1.])
     """
 
-    def __init__(self, *, eigenvalues: NDArray[Any], repaired: dict[str, NDArray[Any]]) -> None:
-        self.eigenvalues = eigenvalues
-        self.repaired = repaired
+    eigenvalues: NDArray[Any]
+    repaired: dict[str, NDArray[Any]]
 
     @classmethod
     def from_eigenvalues(cls, eigenvalues: NDArray[Any]) -> SpectrumDisplay:
@@ -317,11 +302,11 @@ class SpectrumDisplay(Display):
         bars = Bars(at - half, at + half, np.zeros(len(keep)), values[keep], color=colors, tips=tips, main=True)
         styles = {name: _REPAIRS.get(name, ("muted", "")) for name in shown}
         lines = [Lines(at, v[keep], styles[name][1], color=styles[name][0]) for name, v in shown.items()]
-        some = "" if n <= _MAX_BARS else f": the {_MAX_BARS // 2} largest and the {_MAX_BARS // 2} smallest"
+        half_shown = f"{_MAX_BARS // 2} largest and {_MAX_BARS // 2} smallest eigenvalues"
         ends = [(1.0, "1"), (float(len(keep)), str(n))] if n > 1 else [(1.0, "1")]
         return Figure(
             f"Spectrum: {n} eigenvalues, {int(negative.sum())} of them negative, and their values after repair.",
-            Axis(0, len(keep) + 1, f"eigenvalue, by size{some}", ticks=ends, grid=False),
+            Axis(0, len(keep) + 1, "eigenvalue, by size" if n <= _MAX_BARS else half_shown, ticks=ends, grid=False),
             Axis(
                 1.15 * low,
                 1.15 * high,
@@ -357,6 +342,7 @@ class SpectrumDisplay(Display):
         return self._plot(self.describe(repairs), ax, options)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class EmbeddingDisplay(Display):
     """Objects on the two largest axes of the pseudo-Euclidean embedding.
 
@@ -381,20 +367,11 @@ class EmbeddingDisplay(Display):
     (3, 2)
     """
 
-    def __init__(
-        self,
-        *,
-        points: NDArray[Any],
-        signature: NDArray[Any],
-        shares: NDArray[Any],
-        codes: NDArray[np.intp],
-        class_names: list[str],
-    ) -> None:
-        self.points = points
-        self.signature = signature
-        self.shares = shares
-        self.codes = codes
-        self.class_names = class_names
+    points: NDArray[Any]
+    signature: NDArray[Any]
+    shares: NDArray[Any]
+    codes: NDArray[np.intp]
+    class_names: list[str]
 
     @classmethod
     def from_proximity(
@@ -491,24 +468,8 @@ class EmbeddingDisplay(Display):
             legend=_class_keys(self.class_names, np.bincount(self.codes, minlength=len(self.class_names)).tolist()),
         )
 
-    def svg(self, tips: Sequence[str] | None = None, ringed: Sequence[int] | None = None) -> Markup:
-        """Draw the points.
 
-        Parameters
-        ----------
-        tips : sequence of str, optional
-            Text shown for each object.
-        ringed : sequence of int, optional
-            Objects to draw a ring around.
-
-        Returns
-        -------
-        str
-            HTML with inline SVG.
-        """
-        return self._svg(self.describe(tips, ringed))
-
-
+@dataclass(kw_only=True, eq=False, repr=False)
 class HistogramDisplay(Display):
     """Distribution of the proximities within classes and between classes.
 
@@ -527,10 +488,9 @@ class HistogramDisplay(Display):
     array([0.8, 0.8])
     """
 
-    def __init__(self, *, within: NDArray[Any], between: NDArray[Any], kind: Kind) -> None:
-        self.within = within
-        self.between = between
-        self.kind = kind
+    within: NDArray[Any]
+    between: NDArray[Any]
+    kind: Kind
 
     @classmethod
     def from_proximity(

@@ -81,7 +81,8 @@ def compare(results: Mapping[str, StudyResult]) -> Comparison:
     >>> compare({"narrow": found[0], "wide": found[1]}).ranks.methods
     ('nc', 'majority')
     """
-    return Comparison(dict(results), average_ranks(results))
+    ranks = average_ranks(results)  # validates the results first
+    return Comparison(dict(results), ranks)
 
 
 def ranks_sentence(ranks: Ranks, level: float = 0.05) -> str:

@@ -80,6 +80,7 @@ class _ResultDisplay(Display):
         raise NotImplementedError
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SplitsDisplay(_ResultDisplay):
     """Error of every method on every split: points, a box from the lower to the upper quartile, a line at the mean.
 
@@ -109,29 +110,19 @@ class SplitsDisplay(_ResultDisplay):
 
     _size = (6.4, 4.2)
 
-    def __init__(
-        self,
-        *,
-        methods: Sequence[str],
-        errors: Sequence[NDArray[np.float64]],
-        means: Sequence[float],
-        intervals: Sequence[tuple[float, float]] | None,
-        bold: Sequence[bool],
-        baseline: Sequence[bool],
-    ) -> None:
-        self.methods = tuple(methods)
-        self.errors = list(errors)
-        self.means = list(means)
-        self.intervals = intervals
-        self.bold = list(bold)
-        self.baseline = list(baseline)
+    methods: Sequence[str]
+    errors: Sequence[NDArray[np.float64]]
+    means: Sequence[float]
+    intervals: Sequence[tuple[float, float]] | None
+    bold: Sequence[bool]
+    baseline: Sequence[bool]
 
     @classmethod
     def _read(cls, result: StudyResult) -> Self:
         rows = [row for row in result.table() if row.error == row.error]
         scores = result.scores("error")
         return cls(
-            methods=[row.method for row in rows],
+            methods=tuple(row.method for row in rows),
             errors=[scores[row.method][~np.isnan(scores[row.method])] for row in rows],
             means=[row.error for row in rows],
             intervals=[result.error_interval(row.method) for row in rows] if result.is_loo else None,
@@ -140,12 +131,7 @@ class SplitsDisplay(_ResultDisplay):
         )
 
     def describe(self) -> Figure | Sequence[Figure]:
-        """Describe the picture, one row per method.
-
-        Returns
-        -------
-        Figure
-        """
+        """Describe the picture, one row per method."""
         M = len(self.methods)
         if not M:
             return []
@@ -183,6 +169,7 @@ class SplitsDisplay(_ResultDisplay):
         return [*marks, Segments([mean], [k - 0.33], [mean], [k + 0.33], 3.0, tips=[tip], name="mean", **look)]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TimeErrorDisplay(_ResultDisplay):
     """Mean error against mean time to fit and predict, one point per method.
 
@@ -203,26 +190,20 @@ class TimeErrorDisplay(_ResultDisplay):
     [0]
     """
 
-    def __init__(
-        self,
-        *,
-        methods: Sequence[str],
-        seconds: Sequence[float],
-        errors: Sequence[float],
-        bold: Sequence[Any],
-        baseline: Sequence[Any],
-    ) -> None:
-        self.methods = tuple(methods)
-        self.seconds = [max(float(s), 1e-5) for s in seconds]
-        self.errors = [float(e) for e in errors]
-        self.bold = [bool(b) for b in bold]
-        self.baseline = [bool(b) for b in baseline]
+    methods: Sequence[str]
+    seconds: Sequence[float]
+    errors: Sequence[float]
+    bold: Sequence[Any]
+    baseline: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        self.seconds = [max(float(s), 1e-5) for s in self.seconds]  # the axis is logarithmic
 
     @classmethod
     def _read(cls, result: StudyResult) -> Self:
         rows = [row for row in result.table() if row.error == row.error]
         return cls(
-            methods=[row.method for row in rows],
+            methods=tuple(row.method for row in rows),
             seconds=[row.fit_seconds + row.predict_seconds for row in rows],
             errors=[row.error for row in rows],
             bold=[row.bold for row in rows],
@@ -246,12 +227,7 @@ class TimeErrorDisplay(_ResultDisplay):
         return found
 
     def describe(self) -> Figure | Sequence[Figure]:
-        """Describe the picture; the methods of :meth:`front` are joined by a line and labeled.
-
-        Returns
-        -------
-        Figure
-        """
+        """Describe the picture; the methods of :meth:`front` are joined by a line and labeled."""
         if not self.methods:
             return []
         high = 100 * _error_limit(self.errors, self.errors)
@@ -317,6 +293,7 @@ class Reliability:
     error: float
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ReliabilityDisplay(_ResultDisplay):
     """Reliability diagrams of the best methods with probabilities; a calibrated method lies on the diagonal.
 
@@ -336,8 +313,7 @@ class ReliabilityDisplay(_ResultDisplay):
     [12]
     """
 
-    def __init__(self, *, curves: Sequence[Reliability]) -> None:
-        self.curves = tuple(curves)
+    curves: Sequence[Reliability]
 
     @classmethod
     def _read(cls, result: StudyResult) -> Self:
@@ -346,12 +322,7 @@ class ReliabilityDisplay(_ResultDisplay):
         return cls(curves=found[:_MAX_CURVES])
 
     def describe(self) -> list[Figure]:
-        """Describe one panel per method; matplotlib draws all of them into the same axes.
-
-        Returns
-        -------
-        list of Figure
-        """
+        """Describe one panel per method; matplotlib draws all of them into the same axes."""
         return [self._panel(curve, class_color(k)) for k, curve in enumerate(self.curves)]
 
     def _panel(self, curve: Reliability, color: str) -> Figure:
@@ -402,6 +373,7 @@ def _reliability(result: StudyResult, method: str) -> Reliability | None:
     return Reliability(method, confidence, share, counts, gap)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AgreementDisplay(_ResultDisplay):
     """Share of the test objects on which two methods predict different classes.
 
@@ -422,10 +394,9 @@ class AgreementDisplay(_ResultDisplay):
     np.float64(0.25)
     """
 
-    def __init__(self, *, methods: Sequence[str], differ: NDArray[np.float64], n_left_out: int = 0) -> None:
-        self.methods = tuple(methods)
-        self.differ = differ
-        self.n_left_out = n_left_out
+    methods: Sequence[str]
+    differ: NDArray[np.float64]
+    n_left_out: int = 0
 
     @classmethod
     def _read(cls, result: StudyResult) -> Self:
@@ -433,18 +404,13 @@ class AgreementDisplay(_ResultDisplay):
         some = answers.differ[:_MAX_METHODS, :_MAX_METHODS]
         order = seriation(np.nan_to_num(some, nan=1.0)) if len(some) else np.arange(0)
         return cls(
-            methods=[answers.methods[k] for k in order],
+            methods=tuple(answers.methods[k] for k in order),
             differ=some[np.ix_(order, order)],
             n_left_out=max(0, len(answers.methods) - _MAX_METHODS),
         )
 
     def describe(self) -> Figure:
-        """Describe the shares as a matrix.
-
-        Returns
-        -------
-        Figure
-        """
+        """Describe the shares as a matrix."""
         names = self.methods
         tips = [
             "" if i == j else f"{a} and {b}\ndiffer on {100 * self.differ[i, j]:.1f} % of the test objects"
@@ -462,6 +428,7 @@ class AgreementDisplay(_ResultDisplay):
         )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConfusionDisplay(_ResultDisplay):
     """Confusion matrix of one method over all test objects.
 
@@ -485,10 +452,9 @@ class ConfusionDisplay(_ResultDisplay):
     12
     """
 
-    def __init__(self, *, method: str, classes: Sequence[str], counts: NDArray[np.intp]) -> None:
-        self.method = method
-        self.classes = tuple(classes)
-        self.counts = counts
+    method: str
+    classes: Sequence[str]
+    counts: NDArray[np.intp]
 
     @classmethod
     def from_result(
@@ -522,12 +488,7 @@ class ConfusionDisplay(_ResultDisplay):
         return display.plot(ax=ax, **options) if plot else display
 
     def describe(self) -> Figure:
-        """Describe the counts; rows: true class, columns: predicted class.
-
-        Returns
-        -------
-        Figure
-        """
+        """Describe the counts; rows: true class, columns: predicted class."""
         G, names = len(self.classes), self.classes
         totals = self.counts.sum(axis=1, keepdims=True)
         share = self.counts / np.maximum(totals, 1)
@@ -552,6 +513,7 @@ class ConfusionDisplay(_ResultDisplay):
         return _table(f"Confusion matrix of {self.method}.", x, y, cells, "confusion", (34, 64))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ObjectsDisplay(_ResultDisplay):
     """The hardest objects, and the share of wrong predictions of each method for them.
 
@@ -581,24 +543,15 @@ class ObjectsDisplay(_ResultDisplay):
     'object 20'
     """
 
-    def __init__(
-        self,
-        *,
-        objects: NDArray[np.intp],
-        names: Sequence[str],
-        classes: Sequence[str],
-        methods: Sequence[str],
-        wrong: NDArray[np.intp],
-        tested: NDArray[np.intp],
-        said: Sequence[Sequence[str]],
-    ) -> None:
-        self.objects = objects
-        self.names = tuple(names)
-        self.classes = tuple(classes)
-        self.methods = tuple(methods)
-        self.wrong = wrong
-        self.tested = tested
-        self.said = said
+    _size = (6.4, 5.4)
+
+    objects: NDArray[np.intp]
+    names: Sequence[str]
+    classes: Sequence[str]
+    methods: Sequence[str]
+    wrong: NDArray[np.intp]
+    tested: NDArray[np.intp]
+    said: Sequence[Sequence[str]]
 
     @classmethod
     def _read(cls, result: StudyResult) -> Self:
@@ -608,7 +561,7 @@ class ObjectsDisplay(_ResultDisplay):
         usual = answers.usual[:_MAX_METHODS][:, hard].T
         return cls(
             objects=hard,
-            names=[names[i] for i in hard],
+            names=tuple(names[i] for i in hard),
             classes=[labels[result.codes[i]] for i in hard],
             methods=answers.methods[:_MAX_METHODS],
             wrong=answers.wrong[:_MAX_METHODS][:, hard].T,
@@ -617,12 +570,7 @@ class ObjectsDisplay(_ResultDisplay):
         )
 
     def describe(self) -> Figure:
-        """Describe the shares of wrong predictions; rows: objects, columns: methods.
-
-        Returns
-        -------
-        Figure
-        """
+        """Describe the shares of wrong predictions; rows: objects, columns: methods."""
         share = np.where(self.tested > 0, self.wrong / np.maximum(self.tested, 1), np.nan)
         tips = []
         for i, (name, label) in enumerate(zip(self.names, self.classes)):
@@ -647,6 +595,7 @@ class ObjectsDisplay(_ResultDisplay):
         return _table(words, x, y, cells, "objects", (22, 84))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RanksDisplay(Display):
     """Average ranks of methods across data sets; bars join methods that are not significantly different.
 
@@ -669,8 +618,7 @@ class RanksDisplay(Display):
 
     _size = (7.0, 3.0)
 
-    def __init__(self, *, ranks: Ranks) -> None:
-        self.ranks = ranks
+    ranks: Ranks
 
     @classmethod
     def from_results(cls, results: Any, *, plot: bool = True, ax: Any = None, **options: Any) -> Self:
@@ -693,12 +641,7 @@ class RanksDisplay(Display):
         return display.plot(ax=ax, **options) if plot else display
 
     def describe(self) -> Figure:
-        """Describe the critical-difference diagram; heights are pixels below the axis of ranks.
-
-        Returns
-        -------
-        Figure
-        """
+        """Describe the critical-difference diagram; heights are pixels below the axis of ranks."""
         found, k = self.ranks, len(self.ranks.methods)
         left, means = math.ceil(k / 2), self.ranks.mean.tolist()
         bars = self._bars()
@@ -717,11 +660,19 @@ class RanksDisplay(Display):
         marks.append(Segments(low, heights, high, heights, 4.0, color="ink", name="clique", main=True))
         for i, (name, mean) in enumerate(zip(found.methods, means)):
             y = first + 20 * (i if i < left else k - 1 - i)
-            side, anchor, dx = (1, "end", -8) if i < left else (k, "start", 8)
+            side = 1 if i < left else k
             each = "".join(f"\n{d}: {r:g}" for d, r in zip(found.datasets, found.ranks[:, i].tolist()))
             marks += [
                 Lines([mean, mean, side], [0, y, y], width=1.0),
-                Texts([side], [y], [f"{name} {mean:.2f}"], anchor, dx, color="ink", method=name),  # type: ignore[arg-type]
+                Texts(
+                    [side],
+                    [y],
+                    [f"{name} {mean:.2f}"],
+                    "end" if i < left else "start",
+                    -8 if i < left else 8,
+                    color="ink",
+                    method=name,
+                ),
                 Points([mean], [0], color="accent", tips=[f"{name}\nmean rank {mean:.2f}{each}"], method=name),
             ]
         return Figure(

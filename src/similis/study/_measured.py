@@ -1,7 +1,7 @@
-"""Objects measured inside the splits: once per training part, whichever methods ask.
+"""Objects measured inside the splits, once per training part for all methods.
 
 A measure that learns from labels, such as VDM, must be fitted on the training part alone, also inside the folds that
-choose parameters. Every method needs the same training parts, so each process keeps the blocks it measured last.
+choose parameters. Every method needs the same training parts, so each process caches the blocks it measured last.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Learns = Literal["nothing", "objects", "labels"]
 
 
 def learns(measure: Any) -> Learns:
-    """What a measure learns from when it is fitted: "labels" unless it says that it does not."""
+    """Return what a measure learns from when it is fitted: "labels", unless its tags exclude that."""
     from similis.measures import Measure
 
     if not isinstance(measure, Measure):
         raise ProximityError(
-            f"measure must be one of similis, such as Counting() or FromFunction(f). Got {type(measure).__name__}."
+            f"measure must be a similis measure, such as Counting() or FromFunction(f). Got {type(measure).__name__}."
         )
     cls = type(measure)
     if cls.fit is Measure.fit and (cls.learn is Measure.learn or measure.fit_only_indexes):
@@ -37,7 +37,7 @@ def learns(measure: Any) -> Learns:
 
 
 class MeasuredObjects:
-    """Objects and an unfitted measure, shared and never copied.
+    """Objects and an unfitted measure; shared by clones, never copied.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ class MeasuredObjects:
         self.token = token_hex(8)
 
     def step(self, *, symmetrize: bool) -> MeasureStep:
-        """The transformer that stands first in a pipeline and reads indices of objects."""
+        """Make the first step of a pipeline that reads indices of objects."""
         return MeasureStep(self, symmetrize=symmetrize)
 
     def pairwise(self, train: NDArray[np.intp], y: Any, symmetrize: bool) -> tuple[Any, NDArray[Any]]:
-        """A ``Pairwise`` fitted on a training part, and the square block."""
+        """Return a ``Pairwise`` fitted on a training part, and the square block."""
         key = (self.token, symmetrize, _bytes(train), _bytes(y))
         found: tuple[Any, NDArray[Any]] | None = CACHE.get(key)
         if found is None:
@@ -83,7 +83,7 @@ class MeasuredObjects:
 
 
 class MeasureStep(TransformerMixin, BaseEstimator):
-    """Reads indices of objects and gives proximity rows, as ``Pairwise`` would from the objects."""
+    """Transform indices of objects to proximity rows, as ``Pairwise`` does with the objects."""
 
     def __init__(self, source: MeasuredObjects, *, symmetrize: bool = False) -> None:
         self.source = source

@@ -1,4 +1,4 @@
-"""A method as data, and the way from the word a user writes to the methods that run."""
+"""Description of a method, and the lookup of methods by name."""
 
 from __future__ import annotations
 
@@ -45,24 +45,24 @@ Reads = Literal["similarity", "dissimilarity", "either", "objects"]
 
 @dataclass(frozen=True)
 class AtMost:
-    """Values of a grid that make sense only up to the number of training objects, such as numbers of neighbours.
+    """Grid values limited by the number of training objects, such as numbers of neighbors.
 
     Parameters
     ----------
     values : tuple of int
-        What to choose from, in ascending order.
+        Values in ascending order.
     """
 
     values: tuple[int, ...]
 
     def cut(self, n: int) -> list[int]:
-        """The values that n objects allow; the smallest in any case."""
+        """Values of at most n; at least the smallest."""
         return [value for value in self.values if value <= n] or [min(self.values)]
 
 
 @dataclass(frozen=True)
 class Method:
-    """One entry of the table of methods.
+    """A method of the study.
 
     Parameters
     ----------
@@ -78,17 +78,17 @@ class Method:
         Input of the method; the study converts inside the split where the matrix is of the other kind. A method that
         reads "objects" gets the objects themselves: those given with `measure`, or by ``Study.run(..., objects=X)``.
     symmetric : bool, default=False
-        Whether an asymmetric matrix is symmetrised in front.
+        Whether an asymmetric matrix is symmetrized first.
     family : str
         For grouping in reports.
     paper : str
-        Where it is described, as ``key place``.
+        Reference, as ``key place``.
     summary : str
-        One line in words.
+        One-line description.
     needs : str
-        What the matrix must have for it to work, in words; empty for nothing beyond `reads`.
+        Requirements on the matrix beyond `reads`, in words; empty for none.
     baseline : bool, default=False
-        There for comparison: never recommended.
+        A baseline for comparison, never recommended.
     quick : bool, default=False
         Whether ``methods="quick"`` includes it.
     on_request : bool, default=False
@@ -103,7 +103,7 @@ class Method:
     --------
     >>> from similis import SimilarityKNN
     >>> from similis.study import Method
-    >>> Method("3-nn", lambda: SimilarityKNN(n_neighbors=3), reads="either", summary="three neighbours").name
+    >>> Method("3-nn", lambda: SimilarityKNN(n_neighbors=3), reads="either", summary="three neighbors").name
     '3-nn'
     """
 
@@ -123,11 +123,11 @@ class Method:
     details: Callable[..., Mapping[str, float]] | None = None
 
     def grid_for(self, n: int) -> dict[str, list[Any]]:
-        """The grid for training parts of `n` objects."""
+        """Grid for training parts of `n` objects."""
         return {key: v.cut(n) if isinstance(v, AtMost) else list(v) for key, v in self.grid.items()}
 
     def fingerprint(self, n: int) -> str:
-        """Twelve digits that change with the pipeline, its parameters and the grid for `n` objects."""
+        """Fingerprint (12 digits) of the pipeline, its parameters and the grid for `n` objects."""
         try:
             made = describe(self.make())
         except Exception as error:  # becomes a row with this reason when it is evaluated
@@ -139,7 +139,7 @@ class Method:
 
 
 def lazy(name: str, /, module: str = "similis", **params: Any) -> Callable[[], Any]:
-    """An estimator by name, imported only when it is made; what returns it can be sent to another process."""
+    """Return a factory that imports an estimator when it is called; the factory can be pickled."""
     return _Lazy(name, module, tuple(params.items()))
 
 
@@ -156,7 +156,7 @@ class _Lazy:
 
 @dataclass(frozen=True)
 class Chain:
-    """Makes a pipeline of what its parts make."""
+    """Factory of a pipeline from factories of its steps."""
 
     parts: tuple[Callable[[], Any], ...]
 
@@ -165,7 +165,7 @@ class Chain:
 
 
 def list_methods() -> list[Method]:
-    """All methods of the table, in its order, those that run on request only included.
+    """Return all methods of the table, including those that run on request only.
 
     Returns
     -------
@@ -234,12 +234,12 @@ def find_methods(methods: str | Method | Sequence[str | Method]) -> list[Method]
         raise ValueError("methods must name at least one method. Got none.")
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"methods must have different names. {name!r} stands there {names.count(name)} times.")
+            raise ValueError(f"methods must have different names. {name!r} appears {names.count(name)} times.")
     return found
 
 
 def describe(value: Any) -> str:
-    """A text that is the same for the same estimator, parameters or grid, in every process."""
+    """Describe an estimator, its parameters or a grid by a text that is the same in every process."""
     if isinstance(value, BaseEstimator):
         params = ",".join(f"{k}={describe(v)}" for k, v in sorted(value.get_params(deep=False).items()))
         return f"{name_in_files(type(value))}({params})"
@@ -283,6 +283,6 @@ COMPONENTS = AtMost((2, 3, 4, 5, 7, 10))
 C_SBC = powers(-1, 2)
 # [qiao2013] sec. 5.1
 COMPONENTS_HLM = AtMost((*range(1, 11), 12, 14, 16))
-# [pekalska2000] tried "a few" regularisers; the quadratic rule wants smaller ones.
+# [pekalska2000] tried "a few" regularizers; the quadratic rule needs smaller ones.
 R_LINEAR = [1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
 R_QUADRATIC = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1]

@@ -1,6 +1,6 @@
-"""What a results file remembers of the matrix, so that a report needs nothing else: bounded, rounded, for looking at.
+"""Summary of the matrix for a report, stored in the results file: a bounded number of objects, rounded numbers.
 
-Of many objects a part is shown, each class with its share. Nothing here enters the comparison of methods.
+Of many objects a sample is shown, classes in proportion. Nothing here enters the comparison of methods.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay, ToSimilarity, diagnose
 
 if TYPE_CHECKING:
-    from similis.study._assemble import Situation
+    from similis.study._assemble import MatrixFacts
     from similis.study._problem import Problem
 
 __all__ = ["Picture", "make_picture"]
@@ -28,36 +28,36 @@ SUSPECTS = 12  # pairs listed
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """The matrix of a study, as a report shows it.
+    """Summary of the matrix of a study, as a report shows it.
 
     Attributes
     ----------
     objects : ndarray of shape (m,)
-        Objects of the heat map, by class, near ones side by side.
+        Objects of the heat map, by class, similar ones adjacent.
     levels : ndarray of uint8 of shape (m, m)
-        Their proximities in 255 steps from `low` to `high`; 0 is a missing one.
+        Their proximities in 255 levels from `low` to `high`; 0 is a missing entry.
     low, high : float
-        Values at the two ends of the colours.
+        Values at the two ends of the color scale.
     nearness : ndarray of shape (m,)
-        Positions in `objects`, ordered by nearness alone.
+        Positions in `objects`, ordered by similarity alone.
     looked_at : ndarray of shape (p,)
         Objects behind spectrum, embedding and facts.
     eigenvalues : ndarray of shape (p,) or None
-        Of their similarities, descending; None where entries are missing.
+        Eigenvalues of their similarities, descending; None where entries are missing.
     points : ndarray of shape (p, 2) or None
         Their embedding.
     shares, signature : ndarray of shape (2,)
-        Of its axes.
+        Share and sign of the axes of the embedding.
     facts : tuple of (str, str)
         The diagnosis, line by line.
     advice : tuple of str
-        What the papers would do with such a matrix.
+        Recommendations from the papers.
     suspects : tuple of (int, int, float, float, float)
-        Suspicious pairs, the worst first: objects, value, value expected, deviation.
+        Suspicious pairs, the most extreme first: two objects, value, expected value, deviation.
     n_suspects : int
-        How many there are.
+        Number of suspicious pairs.
     note : str
-        What else a reader should know.
+        Remark on the choice of objects or matrix.
     """
 
     objects: NDArray[np.intp]
@@ -77,7 +77,7 @@ class Picture:
     note: str = ""
 
     def to_record(self) -> dict[str, Any]:
-        """As plain data for JSON."""
+        """Convert to plain data for JSON."""
         return {
             "objects": self.objects.tolist(),
             "levels": b64encode(zlib.compress(self.levels.tobytes(), 9)).decode(),
@@ -96,7 +96,7 @@ class Picture:
 
     @classmethod
     def from_record(cls, record: dict[str, Any], n: int) -> Picture:
-        """Back from plain data about `n` objects; refuses what does not fit."""
+        """Restore from plain data about `n` objects; raise ValueError where it is inconsistent."""
         objects = _indices(record["objects"], n)
         m = len(objects)
         packed = zlib.decompressobj()
@@ -114,7 +114,7 @@ class Picture:
         if len(data) != m * m or not low < high or len(nearness) != m or len(shares) != 2 or len(signature) != 2:
             fits = False
         if not fits:
-            raise ValueError("the picture of the matrix does not fit")
+            raise ValueError("the picture of the matrix is inconsistent")
         suspects = [(int(i), int(j), float(v), float(e), float(s)) for i, j, v, e, s in record["suspects"]]
         _indices([k for pair in suspects for k in pair[:2]], n)
         return cls(
@@ -135,13 +135,13 @@ class Picture:
         )
 
 
-def make_picture(problem: Problem, situation: Situation) -> Picture:
-    """Look at the matrix of a study, or at a part of a large one."""
-    part = _part(problem.codes, POINTS)
+def make_picture(problem: Problem, situation: MatrixFacts) -> Picture:
+    """Summarize the matrix of a study, or a sample of a large one."""
+    part = _sample(problem.codes, POINTS)
     A, note = _matrix(problem, part)
     codes, kind = problem.codes[part], problem.kind
     names = [problem.ids[i] if problem.ids else f"object {i + 1}" for i in part]
-    some = _part(codes, HEAT)
+    some = _sample(codes, HEAT)
     heat = MatrixDisplay.from_proximity(A[np.ix_(some, some)], codes[some], kind=kind, plot=False)
     near = MatrixDisplay.from_proximity(A[np.ix_(some, some)], kind=kind, order="seriation", plot=False)
     place = np.empty(len(some), dtype=np.intp)
@@ -158,7 +158,7 @@ def make_picture(problem: Problem, situation: Situation) -> Picture:
         nearness=place[near.order],
         looked_at=part,
         eigenvalues=_spectrum(A, situation) if whole else None,
-        points=None if embedded is None else _upright(embedded.points),
+        points=None if embedded is None else _fix_signs(embedded.points),
         shares=(0.0, 0.0) if embedded is None else tuple(_rounded(embedded.shares)),
         signature=(1, 1) if embedded is None else tuple(int(s) for s in embedded.signature),
         facts=tuple((name, text) for name, text in found.rows() if name != "objects"),
@@ -174,19 +174,19 @@ def make_picture(problem: Problem, situation: Situation) -> Picture:
 
 
 def _matrix(problem: Problem, part: NDArray[np.intp]) -> tuple[NDArray[Any], str]:
-    """Proximities of a part of the objects, and how they were come by."""
+    """Proximities of a sample of the objects, and a remark on them."""
     if problem.matrix is None:
         assert problem.objects is not None
         square = problem.objects.pairwise(part, problem.codes[part], symmetrize=False)[1]
-        return square, "The measure learns; for the pictures it was fitted on all objects shown."
+        return square, "The measure learns from labels; for these pictures it was fitted on all objects shown."
     if problem.matrix.ndim == 3:
         q = problem.matrix.shape[2]
-        return problem.matrix[..., 0][np.ix_(part, part)], f"Of the {q} matrices the first is shown."
+        return problem.matrix[..., 0][np.ix_(part, part)], f"The first of {q} matrices is shown."
     return problem.matrix[np.ix_(part, part)], ""
 
 
-def _part(codes: NDArray[np.intp], most: int) -> NDArray[np.intp]:
-    """At most so many objects, each class with its share and at least one where that is possible."""
+def _sample(codes: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """Sample at most `most` objects, classes in proportion and each with at least one object where possible."""
     n = len(codes)
     if n <= most:
         return np.arange(n)
@@ -194,29 +194,29 @@ def _part(codes: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     depth = np.empty(n)
     for g in np.unique(codes):
         mine = rng.permutation(np.flatnonzero(codes == g))
-        depth[mine] = np.arange(len(mine)) / len(mine)  # the first of each class at 0, the others evenly after
+        depth[mine] = np.arange(len(mine)) / len(mine)  # the first of each class at 0, the others at equal steps
     return np.sort(np.argsort(depth, kind="stable")[:most])
 
 
-def _spectrum(A: NDArray[Any], situation: Situation) -> NDArray[np.float64]:
-    """Eigenvalues of the similarities that the methods of this study see."""
+def _spectrum(A: NDArray[Any], situation: MatrixFacts) -> NDArray[np.float64]:
+    """Eigenvalues of the similarities, converted as for the methods of this study."""
     if situation.kind == "dissimilarity":
         try:
             A = ToSimilarity(method=situation.to_similarity).fit_transform(A)
-        except ValueError:  # a rule these dissimilarities do not allow; the linear one always works
+        except ValueError:  # the rule does not allow these dissimilarities; the linear one always works
             A = ToSimilarity().fit_transform(A)
     return np.array(_rounded(SpectrumDisplay.from_proximity(A, plot=False).eigenvalues))
 
 
-def _upright(points: NDArray[Any]) -> NDArray[np.float64]:
-    """Axes turned so that the coordinate farthest from zero is positive: signs of eigenvectors are arbitrary."""
+def _fix_signs(points: NDArray[Any]) -> NDArray[np.float64]:
+    """Flip axes so that the coordinate farthest from zero is positive: signs of eigenvectors are arbitrary."""
     X = np.asarray(points, dtype=np.float64)
     far = X[np.abs(np.round(X, 9)).argmax(axis=0), [0, 1]]
     return np.array(_rounded((X * np.where(far < 0, -1.0, 1.0)).ravel())).reshape(X.shape)
 
 
 def _rounded(values: Any) -> list[float]:
-    """Numbers to five digits, against the largest of them."""
+    """Round to five digits; numbers below 1e-9 of the largest become zero."""
     V = np.asarray(values, dtype=np.float64)
     floor = 1e-9 * float(np.abs(V).max(initial=0.0))
     return [0.0 if abs(v) <= floor else _brief(v) for v in V.tolist()]
@@ -229,5 +229,5 @@ def _brief(value: float) -> float:
 def _indices(values: Any, n: int) -> NDArray[np.intp]:
     found = np.array(values, dtype=np.intp)
     if found.ndim != 1 or (found.size and (found.min() < 0 or found.max() >= n)):
-        raise ValueError(f"the picture of the matrix names objects beyond 0 to {n - 1}")
+        raise ValueError(f"the picture of the matrix names objects outside 0 to {n - 1}")
     return found

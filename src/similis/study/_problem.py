@@ -34,21 +34,21 @@ class Problem:
     codes, classes : ndarray
         Class code of each object, and the labels.
     kind : {"similarity", "dissimilarity"}
-        What the proximities are.
+        Kind of the proximities.
     symmetric : bool
         Whether they are symmetric.
     groups : ndarray of int or None
         Group code of each object.
     costs : ndarray of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true.
+        ``costs[f, g]`` is the cost of predicting f when g is true.
     ids : tuple of str or None
         Names of the objects.
     measure : measure or None
-        How objects were, or will be, compared.
+        Measure that compares the objects.
     data_fingerprint : str
         Of the matrix, or of the objects.
     picture : Picture or None
-        What a report shows of the matrix, once it was asked for.
+        Summary of the matrix for reports, once computed.
     given_objects : sequence or None
         The objects themselves, for methods that read them.
     """
@@ -74,11 +74,11 @@ class Problem:
 
     @property
     def missing(self) -> bool:
-        """Whether some entry of a single matrix is not known."""
+        """Whether some entry of a single matrix is missing."""
         return self.matrix is not None and self.matrix.ndim == 2 and bool(np.isnan(self.matrix).any())
 
     def parts(self, split: Split, *, symmetrize: bool, objects: bool = False) -> tuple[Any, Any, Any]:
-        """Training and test part of a split as a pipeline reads them, and the step to put first, if any."""
+        """Return the training and test input of a pipeline, and the step to put first, if any."""
         train, test = split.train, split.test
         if objects:
             return _safe_indexing(self.given_objects, train), _safe_indexing(self.given_objects, test), None
@@ -203,7 +203,7 @@ def _check_groups(groups: ArrayLike, n: int) -> NDArray[np.intp]:
 
 
 def _frame_ids(S: Any) -> list[str] | None:
-    """Row names of a frame; a plain 0, 1, 2, ... carries none."""
+    """Row names of a data frame; None for a default index."""
     index = getattr(S, "index", None)
     if index is None or callable(index) or not hasattr(S, "iloc") or list(index) == list(range(len(index))):
         return None

@@ -59,13 +59,13 @@ class Split:
 class DealtFolds:
     """Folds for every class size: objects in random order, sorted by class, are assigned to the folds in turn.
 
-    Fold sizes, and the share of each class in a fold, differ by at most one object. With groups, whole groups are
-    dealt, the largest first, each to the smallest fold.
+    Fold sizes, and the number of objects of a class in a fold, differ by at most one object. With groups, whole groups
+    are assigned, the largest first, each to the smallest fold.
 
     Parameters
     ----------
     n_splits : int
-        Number of folds, cut to the number of objects or groups.
+        Number of folds; at most the number of objects or groups.
     random_state : int, default=0
         Seed of the shuffling.
     """
@@ -94,12 +94,12 @@ class DealtFolds:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a study splits.
+    """Parameters of the splits of a study.
 
     Attributes
     ----------
     scheme : {"random", "stratified", "kfold", "loo"}
-        Random splits as in [chen2010] sec. 4.3; the same with class shares kept; k folds, k = 1 / test_size rounded,
+        Random splits as in [chen2010] sec. 4.3; stratified random splits; k folds, k = 1 / test_size rounded,
         repeated; leave one out.
     n_splits : int
         Number of splits; of folds in all for "kfold"; not used by "loo".
@@ -133,13 +133,13 @@ class Protocol:
         return [Split(i, np.flatnonzero(self._held_out(i, codes, groups)), n) for i in range(self.n_splits)]
 
     def inner(self, split: int, *, grouped: bool = False) -> Any:
-        """The splitter that chooses parameters inside the training part of a split."""
+        """Return the splitter that chooses parameters inside the training part of a split."""
         if self.cv == "loo":
             return DealtFolds(2**31) if grouped else LeaveOneOut()
         return DealtFolds(self.cv, int(self._rng(split, 1).integers(2**31)))
 
     def inner_train_size(self, n_train: int, cv: Any = None) -> int:
-        """About how many objects the smallest training part of the selection holds; `cv` is a method's own splitter."""
+        """Approximate size of the smallest inner training part; `cv` is a method's own splitter."""
         if cv is not None:
             folds = cv.get_n_splits(np.empty((n_train, 1)), np.zeros(n_train))
         else:
@@ -181,9 +181,9 @@ class Protocol:
         rng = self._rng(number, 0)
         if groups is not None:
             names = np.unique(groups)
-            return np.isin(groups, rng.permutation(names)[: _share(len(names), self.test_size)])
+            return np.isin(groups, rng.permutation(names)[: _test_count(len(names), self.test_size)])
         mask = np.zeros(len(codes), dtype=bool)
-        m = _share(len(codes), self.test_size)
+        m = _test_count(len(codes), self.test_size)
         if self.scheme == "random":
             # [chen2010] sec. 4.3 -> 20 % for testing; the printed errors are multiples of one over a rounded fifth
             mask[rng.permutation(len(codes))[:m]] = True
@@ -195,14 +195,14 @@ class Protocol:
 
 
 def deal(codes: Indices, n_folds: int, rng: np.random.Generator) -> Indices:
-    """Fold of each object: sorted by class, in random order, dealt out in turn."""
+    """Assign objects to folds in turn, in random order sorted by class; return the fold of each object."""
     fold = np.empty(len(codes), dtype=np.intp)
     fold[_by_class(codes, rng)] = np.arange(len(codes)) % n_folds
     return fold
 
 
 def deal_groups(groups: Indices, n_folds: int, rng: np.random.Generator) -> Indices:
-    """Fold of each object so that groups stay together: the largest group first, each to the smallest fold."""
+    """Assign whole groups to folds, the largest first, each to the smallest fold; return the fold of each object."""
     size = np.bincount(groups)
     shuffled = rng.permutation(len(size))
     shuffled = shuffled[size[shuffled] > 0]
@@ -237,11 +237,11 @@ def given_splits(splits: Iterable[Any], n: int, *, allow_empty_test: bool = Fals
 
 
 def _by_class(codes: Indices, rng: np.random.Generator) -> Indices:
-    """Objects in random order, then class by class, the classes in random order too."""
+    """Objects in random order, sorted by class, the classes in random order."""
     order = rng.permutation(len(codes))
     place = rng.permutation(int(codes.max()) + 1)
     return order[np.argsort(place[codes[order]], kind="stable")]
 
 
-def _share(n: int, test_size: float) -> int:
+def _test_count(n: int, test_size: float) -> int:
     return min(max(round(test_size * n), 1), n - 1)

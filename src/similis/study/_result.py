@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.study import _store
-from similis.study._assemble import Situation, make_model
+from similis.study._assemble import MatrixFacts, make_model
 from similis.study._entry import Entry, MethodInfo
 from similis.study._methods import Method
 from similis.study._metrics import (
@@ -53,7 +53,7 @@ class StudyResult:
         Predictions, probabilities, parameters and times by method and split.
     protocol : Protocol
         Protocol that made the splits.
-    situation : Situation
+    situation : MatrixFacts
         Kind and symmetry of the matrix, and conversion rules.
     partial : bool
         True if the study was interrupted, so that entries are missing.
@@ -77,7 +77,7 @@ class StudyResult:
     methods: list[MethodInfo]
     entries: dict[tuple[str, int], Entry]
     protocol: Protocol
-    situation: Situation
+    situation: MatrixFacts
     partial: bool = False
     ids: tuple[str, ...] | None = None
     groups: NDArray[np.intp] | None = None

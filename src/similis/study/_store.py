@@ -14,7 +14,7 @@ import numpy as np
 
 from similis._utils.files import atomic_write, short_path
 from similis.exceptions import ProximityError
-from similis.study._assemble import Situation
+from similis.study._assemble import MatrixFacts
 from similis.study._entry import Entry, MethodInfo, to_json
 from similis.study._picture import Picture
 from similis.study._protocol import Protocol, Split
@@ -129,7 +129,7 @@ def _build(cls: Any, record: dict[str, Any]) -> Any:
         methods=methods,
         entries=entries,
         protocol=Protocol(**record["protocol"]),
-        situation=Situation(**record["situation"]),
+        situation=MatrixFacts(**record["situation"]),
         partial=bool(record["partial"]),
         ids=None if record["ids"] is None else tuple(map(str, record["ids"])),
         sessions=list(record["sessions"]),

@@ -1,4 +1,4 @@
-"""The table of methods. A new family joins by adding its entries here; names are those of the published tables."""
+"""The table of methods. To add a family, add its methods here; names are those of the published tables."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SUPPORT_VECTORS = [
         {"svc__C": C},
         family="support vectors",
         paper="chen2010 sec. 2.2",
-        summary="SVM, rows as feature vectors, linear kernel: the same as spectrum square",
+        summary="SVM, rows as feature vectors, linear kernel; the same as spectrum square",
         quick=True,
     ),
     Method(
@@ -70,7 +70,7 @@ SUPPORT_VECTORS = [
         {"svc__C": C},
         family="support vectors",
         paper="chen2010 sec. 4.2",
-        summary="SVM, objects alike whose rows are alike: exp(-||s - s'||) as kernel",
+        summary="SVM, exp(-||s - s'||) between whole rows as kernel",
     ),
     Method(
         "svc-d2",
@@ -88,7 +88,7 @@ SUPPORT_VECTORS = [
             {"n_neighbors": K, "C": C},
             family="support vectors",
             paper="chen2010 sec. 4.1",
-            summary=f"an SVM on each object's neighbours, their block repaired by {spectrum}",
+            summary=f"an SVM on each object's neighbors, their block repaired by {spectrum}",
             on_request=spectrum == "shift",
         )
         for spectrum in ("clip", "flip", "shift")
@@ -99,7 +99,7 @@ SUPPORT_VECTORS = [
         {"C": powers(0, 4), "epsilon": powers(-4, 1)},
         family="support vectors",
         paper="chen2010 eq. 2.8",
-        summary="potential SVM: similarities as features, few of them used",
+        summary="potential SVM: similarities as features, with a sparse solution",
     ),
     Method(
         "simsvm",
@@ -146,7 +146,7 @@ SUPPORT_VECTORS = [
         {"C": C},
         family="support vectors",
         paper="chen2010 eq. 2.7",
-        summary="linear programme on rows as feature vectors",
+        summary="linear program on rows as feature vectors",
         on_request=True,
     ),
 ]
@@ -158,18 +158,18 @@ NEIGHBORS = [
         lazy("SimilarityKNN"),
         {"n_neighbors": K},
         reads="either",
-        family="neighbours",
+        family="neighbors",
         paper="cazzanti2007 sec. 2.2.1",
-        summary="majority of the k nearest neighbours",
+        summary="majority of the k nearest neighbors",
         quick=True,
     ),
     Method(
         "affinity-knn",
         lazy("SimilarityKNN", weights="affinity"),
         {"n_neighbors": K},
-        family="neighbours",
+        family="neighbors",
         paper="chen2010 sec. 3.1",
-        summary="k nearest neighbours, each weighted by its similarity",
+        summary="k nearest neighbors, each weighted by its similarity",
         needs="similarities that are not negative",
         quick=True,
     ),
@@ -178,9 +178,9 @@ NEIGHBORS = [
             f"kri-knn({spectrum})",
             lazy("SimilarityKNN", weights="kri", spectrum=spectrum),
             {"n_neighbors": K, "regularization": LAMBDA_KRI},
-            family="neighbours",
+            family="neighbors",
             paper="chen2010 eq. 3.5",
-            summary=f"kernel ridge interpolation weights, neighbours' block repaired by {spectrum}",
+            summary=f"kernel ridge interpolation weights, neighbors' block repaired by {spectrum}",
             quick=spectrum == "clip",
             on_request=spectrum == "shift",
         )
@@ -191,9 +191,9 @@ NEIGHBORS = [
             f"krr-knn({spectrum})",
             lazy("SimilarityKNN", weights="krr", spectrum=spectrum),
             {"n_neighbors": K, "regularization": LAMBDA_KRR},
-            family="neighbours",
+            family="neighbors",
             paper="chen2010 eq. 3.8",
-            summary=f"kernel ridge regression weights, neighbours' block treated by {spectrum}",
+            summary=f"kernel ridge regression weights, neighbors' block treated by {spectrum}",
             on_request=spectrum == "shift",
         )
         for spectrum in ("pinv", "clip", "flip", "shift")
@@ -202,7 +202,7 @@ NEIGHBORS = [
         "lime-knn",
         lazy("SimilarityKNN", weights="lime"),
         {"n_neighbors": K, "regularization": LAMBDA_KRR},
-        family="neighbours",
+        family="neighbors",
         paper="chen2010 eq. 3.3",
         summary="linear interpolation with maximum entropy",
     ),
@@ -224,7 +224,7 @@ CENTROIDS = [
         reads="either",
         family="centroids",
         paper="cazzanti2007 eq. 3.1",
-        summary="nearest centroid, loose classes reaching farther",
+        summary="nearest centroid, adjusted for the spread of the classes",
         needs="classes with a mean similarity to their centroid that is not negative",
     ),
     Method(
@@ -234,7 +234,7 @@ CENTROIDS = [
         reads="either",
         family="centroids",
         paper="cazzanti2007 sec. 4.1",
-        summary="nearest centroid within the neighbourhood",
+        summary="nearest centroid within the neighborhood",
     ),
     Method(
         "cnn",
@@ -243,7 +243,7 @@ CENTROIDS = [
         reads="either",
         family="centroids",
         paper="cazzanti2007 eq. 2.7",
-        summary="condensed nearest neighbour: a few prototypes a class",
+        summary="condensed nearest neighbor: a few prototypes per class",
     ),
 ]
 
@@ -262,7 +262,7 @@ DISCRIMINANT = [
         reads="either",
         family="discriminant analysis",
         paper="cazzanti2007 sec. 3.2.1",
-        summary="similarity discriminant analysis by nearest neighbours",
+        summary="similarity discriminant analysis by nearest neighbors",
     ),
     Method(
         "local-sda",
@@ -271,7 +271,7 @@ DISCRIMINANT = [
         reads="either",
         family="discriminant analysis",
         paper="cazzanti2007 sec. 4.1",
-        summary="similarity discriminant analysis within the neighbourhood",
+        summary="similarity discriminant analysis within the neighborhood",
     ),
     Method(
         "mixture-sda",
@@ -280,7 +280,7 @@ DISCRIMINANT = [
         reads="either",
         family="discriminant analysis",
         paper="cazzanti2007 sec. 5.2",
-        summary="similarity discriminant analysis with several centroids a class",
+        summary="similarity discriminant analysis with several centroids per class",
     ),
 ]
 
@@ -292,7 +292,7 @@ MIXTURES = [
         symmetric=True,
         family="mixtures",
         paper="qiao2013 sec. 3.2",
-        summary="a kernel density from distances alone, nothing to tune",
+        summary="kernel density from distances alone, without tuning parameters",
     ),
     *(
         Method(
@@ -337,7 +337,7 @@ SIMILARITY_BASED = [
         {"C": C_SBC},
         family="similarity based",
         paper="bernal2003 sec. 5",
-        summary="summed similarity with learnt weights that are not negative",
+        summary="summed similarity with learned weights that are not negative",
     ),
 ]
 
@@ -349,7 +349,7 @@ NORMAL = [
         reads="either",
         family="normal",
         paper="pekalska2000 sec. 2.2",
-        summary="rows as normal features, one regularised covariance",
+        summary="rows as normal features, one regularized covariance",
     ),
     Method(
         "rnlc(box-cox)",
@@ -367,7 +367,7 @@ NORMAL = [
         reads="either",
         family="normal",
         paper="pekalska2000 sec. 2.2",
-        summary="rows as normal features, a regularised covariance a class",
+        summary="rows as normal features, a regularized covariance per class",
     ),
     Method(
         "pfld",
@@ -411,7 +411,7 @@ BASELINES = [
         {"C": C},
         symmetric=True,
         family="baselines",
-        summary="scikit-learn's SVC on the matrix as it is: no kernel unless positive semi-definite",
+        summary="scikit-learn's SVC on the unmodified matrix, a kernel only if positive semi-definite",
         baseline=True,
     ),
     Method(
@@ -428,7 +428,7 @@ BASELINES = [
         lazy("DummyClassifier", "sklearn.dummy", strategy="prior"),
         reads="either",
         family="baselines",
-        summary="the largest class, whatever the object",
+        summary="always the largest class",
         baseline=True,
         quick=True,
     ),

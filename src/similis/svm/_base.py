@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -16,6 +16,7 @@ from similis._utils.linalg import EigenSystem, eigen_symmetric, symmetric_part, 
 from similis._utils.messages import warn_user
 from similis.base import (
     PathMixin,
+    Points,
     ProximityClassifier,
     check_block,
     check_class_weights,
@@ -34,8 +35,8 @@ __all__ = [
     "KernelSVM",
     "nearest_kernel_rows",
     "one_per_row",
-    "LearntMachine",
-    "LearntSVM",
+    "LearnedMachine",
+    "LearnedSVM",
     "eigen_system",
 ]
 
@@ -75,7 +76,7 @@ class Machine:
 class MarginClassifier(PathMixin, ProximityClassifier):
     """Base class of support vector machines: scores are decision values, for two classes -f and f."""
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
         """Decision values of each row.
 
         Parameters
@@ -91,7 +92,7 @@ class MarginClassifier(PathMixin, ProximityClassifier):
         """
         return self.respond(X, "decision_function")
 
-    def scores_to_response(self, scores, response):
+    def scores_to_response(self, scores: NDArray[Any], response: str) -> NDArray[Any]:
         """Return f for two classes, the scores for more."""
         if response == "decision_function" and scores.shape[1] == 2:
             return scores[:, 1]
@@ -113,7 +114,7 @@ class RowMachine(MarginClassifier):
             return super().check_training(X)
         return check_block(X, accept_sparse=self.accept_sparse, estimator=self)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = not self._on_features
         return tags
@@ -123,7 +124,7 @@ class RowMachine(MarginClassifier):
         raise NotImplementedError
 
     @validated
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train the machine, or one for each pair of classes.
 
         Parameters
@@ -151,7 +152,7 @@ class RowMachine(MarginClassifier):
     def _scheme(self) -> str:
         return getattr(self, "multiclass", "ovo")
 
-    def class_scores(self, Q):
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
         """Class scores of validated rows."""
         Q = self.kept_columns(Q)
         coef = (self.coef_[None] if len(self.classes_) == 2 else self.coef_)[:, self._kept_objects]
@@ -202,7 +203,9 @@ class RowMachine(MarginClassifier):
             part._keep([(np.arange(len(members)), None)], [machine], len(members))
             self.estimators_.append(part)
 
-    def path_scores_cv(self, S, codes, test_fold, points):
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
         """Class scores fold by fold; every training part must contain two classes."""
         for fold in np.unique(test_fold):
             known = np.unique(codes[test_fold != fold])
@@ -213,16 +216,18 @@ class RowMachine(MarginClassifier):
                 )
         return self.score_folds(S, codes, test_fold, points)
 
-    def path_scores(self, S, codes, Q, points):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
         """Class scores of new rows for each point."""
-        values = [[] for _ in points]
+        values: list[list[NDArray[Any]]] = [[] for _ in points]
         for members, sign in self._tasks(codes, np.ones(len(codes))):
             rows = Q if len(members) == len(codes) else Q[:, self.path_columns(S, members)]
             for column, machine in zip(values, self._solve(self._block(S, members), sign, np.ones(len(sign)), points)):
                 column.append(_times(rows, machine.coef[None])[:, 0] + machine.intercept)
         return [self._combine(np.column_stack(f), int(codes.max()) + 1) for f in values]
 
-    def path_columns(self, S, train):
+    def path_columns(self, S: NDArray[Any], train: NDArray[np.intp]) -> NDArray[np.intp]:
         """Columns that a machine for some objects reads: their own, or every feature."""
         return np.arange(S.shape[1]) if self._on_features else train
 
@@ -244,7 +249,7 @@ def square_block(S, members):
 def nearest_kernel_rows(K, S, self_similarity):
     """The rows r nearest to S that extend the kernel K to a positive semi-definite matrix.
 
-    Minimises 2 ||r - s||^2 + (t - s(x, x))^2 over r in the range of K and t >= r'K^+ r, [chen2010] Eq. (5.14) with the
+    Minimizes 2 ||r - s||^2 + (t - s(x, x))^2 over r in the range of K and t >= r'K^+ r, [chen2010] Eq. (5.14) with the
     constraint that Lemma 5.1 gives: the print has r'K r. In the eigenbasis of K, r_i = s_i / (1 + m / (2 k_i)) and
     t = s(x, x) + m / 2, where m >= 0 is the root of sum_i r_i^2 / k_i = t, or 0.
 
@@ -288,23 +293,23 @@ def one_per_row(self_similarity, m):
 
 
 @dataclass(frozen=True)
-class LearntMachine(Machine):
-    """A machine with what was learnt beside its coefficients, by attribute name."""
+class LearnedMachine(Machine):
+    """A machine with what was learned beside its coefficients, by attribute name."""
 
-    learnt: dict[str, Any] = field(default_factory=dict)
-    worth: float = 0.0  # the part of the objective that the gap is compared with
+    learned: dict[str, Any] = field(default_factory=dict)
+    scale: float = 0.0  # part of the objective that the gap is compared with
 
 
-class LearntSVM(RowMachine):
+class LearnedSVM(RowMachine):
     """Machines that learn a kernel from a similarity and decide by f(s) = s'coef + b on a row s.
 
-    A subclass writes ``_solve``, which returns a :class:`LearntMachine` a grid point.
+    A subclass writes ``_solve``, which returns a :class:`LearnedMachine` a grid point.
     """
 
     reads = "similarity"
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Learn the kernel and the machine, or a pair of them for each pair of classes.
 
         Parameters
@@ -334,8 +339,8 @@ class LearntSVM(RowMachine):
         self._warn_of_gaps(machines)
 
     def _warn_of_gaps(self, machines):
-        worst = max(machines, key=lambda machine: machine.gap / machine.worth)
-        if worst.gap > 1e-5 * worst.worth:
+        worst = max(machines, key=lambda machine: machine.gap / machine.scale)
+        if worst.gap > 1e-5 * worst.scale:
             warn_user(
                 f"{type(self).__name__} ended {worst.gap:.1e} from the optimum it can vouch for (objective "
                 f"{worst.objective:.3g}); scale the similarities to entries about 1, or change its parameters.",
@@ -347,7 +352,7 @@ class LearntSVM(RowMachine):
             delattr(self, name)
         super()._keep(tasks, machines, n)
         if len(self.classes_) == 2:
-            for name, value in machines[0].learnt.items():
+            for name, value in machines[0].learned.items():
                 setattr(self, name, value)
 
     # Attributes of a machine for two classes, beyond those of RowMachine.
@@ -359,10 +364,10 @@ def eigen_system(S) -> EigenSystem:
     return eigen_symmetric(np.asarray(symmetric_part(np.asarray(S)), dtype=np.float64))
 
 
-class KernelSVM(LearntSVM):
-    """A machine on a kernel learnt whole: ``kernel_`` and ``_kernel_coef`` give f on the training objects."""
+class KernelSVM(LearnedSVM):
+    """A machine on a kernel learned whole: ``kernel_`` and ``_kernel_coef`` give f on the training objects."""
 
-    def decision_function(self, X, self_similarity=None):
+    def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
         """How far each row is on a class's side.
 
         Parameters
@@ -371,7 +376,7 @@ class KernelSVM(LearntSVM):
             Similarities of new objects to the training objects.
         self_similarity : float or array-like of shape (m,), optional
             Similarity s(x, x) of each new object to itself. With it a row is replaced by the nearest one that extends
-            the learnt kernel to a positive semi-definite matrix; without, by its projection on the kernel's range.
+            the learned kernel to a positive semi-definite matrix; without, by its projection on the kernel's range.
 
         Returns
         -------
@@ -381,7 +386,7 @@ class KernelSVM(LearntSVM):
         """
         return self.scores_to_response(self._row_scores(X, self_similarity), "decision_function")
 
-    def predict(self, X, self_similarity=None):
+    def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
         """Predict the class on whose side each row is.
 
         Parameters

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -34,7 +37,7 @@ class CompletionSVM(ProximityClassifier):
     """Completes a kernel with hidden rows and trains a support vector machine on it, at once.
 
     Reads a stack n x n x 2 (see :func:`similis.make_stack`): a kernel with NaN rows and columns where objects were not
-    measured, and a complete auxiliary kernel. Minimises mean hinge loss + eta c'Kc + gamma ||K - sum_i w_i v_i v_i'||_F
+    measured, and a complete auxiliary kernel. Minimizes mean hinge loss + eta c'Kc + gamma ||K - sum_i w_i v_i v_i'||_F
     over the machine, the hidden part of K >= 0 and w >= 0, v_i the eigenvectors of the auxiliary kernel. Labels of -1
     beside two classes or more mark objects to be answered: they take part in the completion (transduction).
 
@@ -108,13 +111,13 @@ class CompletionSVM(ProximityClassifier):
     allow_stack = True
     _parameter_constraints = {"eta": [positive()], "gamma": [positive()], "max_samples": [at_least(2)]}
 
-    def __init__(self, *, eta=0.01, gamma=0.1, max_samples=100):
+    def __init__(self, *, eta: float = 0.01, gamma: float = 0.1, max_samples: int | None = 100) -> None:
         self.eta = eta
         self.gamma = gamma
         self.max_samples = max_samples
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Complete the kernel and train the machine, or do both for each pair of classes.
 
         Parameters
@@ -132,7 +135,7 @@ class CompletionSVM(ProximityClassifier):
         labelled = self._check_labels(y, len(stack))
         K, rows, aux = self._open(stack)
         for name in (*_BINARY, "transduction_", "pairs_", "estimators_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         codes = np.full(len(stack), -1)
         codes[labelled] = np.unique(column_or_1d(y)[labelled], return_inverse=True)[1]
         G = len(self.classes_)
@@ -146,7 +149,7 @@ class CompletionSVM(ProximityClassifier):
             self.transduction_ = np.where(labelled, self.classes_[codes], answers)
         return self
 
-    def decision_function(self, X, self_similarity=None):
+    def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
         """How far each row is on a class's side.
 
         Parameters
@@ -164,7 +167,7 @@ class CompletionSVM(ProximityClassifier):
         scores = self._class_scores(X, self_similarity)
         return scores[:, 1] if scores.shape[1] == 2 else scores
 
-    def predict(self, X, self_similarity=None):
+    def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
         """Predict the class on whose side each row is.
 
         Parameters

@@ -1,5 +1,5 @@
 "use strict";
-// Everything is readable without this. It adds: what a mark says on hover, touch and arrow keys; sorting; copying.
+// Everything is readable without this script. It adds tooltips on hover, touch and arrow keys, sorting, and copying.
 (() => {
   const tip = document.getElementById("tip");
   const all = (css, from = document) => [...from.querySelectorAll(css)];
@@ -26,7 +26,7 @@
     show(mark.dataset.t, mark.getBoundingClientRect());
   };
 
-  // Marks: the one under the pointer, or the nearest within a finger's width; arrow keys walk through them.
+  // Marks: the one under the pointer, or the nearest within 18 pixels; arrow keys move through them.
   const nearest = (marks, x, y) => {
     let best = null, least = 18 * 18;
     for (const mark of marks) {
@@ -67,10 +67,10 @@
     });
   });
 
-  // A finger leaves the mark when it is lifted: what was shown stays until the next touch elsewhere.
+  // After a touch the tooltip stays until the next touch elsewhere.
   document.addEventListener("pointerdown", (event) => { if (!event.target.closest(".plot > svg")) hide(); });
 
-  // The heat map: values are read back from the colours of the picture itself.
+  // The heat map: values are read back from the colors of the image itself.
   function heat(svg) {
     const data = JSON.parse(svg.closest("[data-heat]").dataset.heat);
     const n = data.names.length;
@@ -144,7 +144,7 @@
     });
   }
 
-  // Tables sort by a click on a head; numbers as numbers, empty cells last.
+  // A click on a column head sorts; numbers as numbers, empty cells last.
   all("thead button").forEach((button) => button.addEventListener("click", () => {
     const head = button.closest("th"), body = head.closest("table").tBodies[0];
     const column = [...head.parentNode.children].indexOf(head);
@@ -178,19 +178,19 @@
     box.append(button);
   });
 
-  // A page of a running study looks for a newer self, unless told to wait.
+  // The page of a running study reloads itself, unless paused.
   const fresh = parseFloat(document.body.dataset.fresh);
   if (fresh > 0) {
     const box = document.createElement("aside"), button = document.createElement("button");
     box.className = "live";
     box.setAttribute("aria-label", "Running study");
-    box.append("running; this page renews itself", button);
+    box.append("running; this page reloads itself", button);
     button.type = "button";
     let timer = 0;
     const go = (on) => {
       clearTimeout(timer);
       if (on) timer = setTimeout(() => location.reload(), 1000 * fresh);
-      button.textContent = on ? "pause" : "go on";
+      button.textContent = on ? "pause" : "resume";
     };
     button.addEventListener("click", () => go(button.textContent !== "pause"));
     go(true);
