@@ -14,6 +14,7 @@ import io
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,16 +34,46 @@ _INFINITE = ("inf", "infinity")
 
 def read_csv(path: Path, *, square: bool, delimiter: str | None, max_bytes: int) -> Proximity:
     """Read a csv, tsv or gzipped file of proximities."""
+    where = short_path(path)
     rows = read_rows(path, delimiter=delimiter, max_bytes=max_bytes)
     first = next(rows, None)
     if first is None:
-        raise ProximityError(f"{short_path(path)} is empty; it must hold a matrix with one line per object.")
-    body, bare = _Body(path), _is_bare(first[1])
+        raise ProximityError(f"{where} is empty; it must hold a matrix with one line per object.")
+    header_line, header = first
+    bare = bool(header[0].strip()) and all(map(_is_number, header))  # numbers only, also in the corner
+    skip = 0 if bare else 1  # the first cell of a row is its id
+    ids: list[str] = []
+    lines: list[int] = []
+    numbers: list[NDArray[np.float64]] = []
+    width = 0
+    for line, cells in chain([first], rows) if bare else rows:
+        width = width or len(cells)
+        if len(cells) != width:
+            raise ProximityError(
+                f"{where}, line {line}: every line must have the same number of cells. Got {len(cells)}, while line "
+                f"{lines[0]} has {width}."
+            )
+        ids += cells[:skip]
+        lines.append(line)
+        numbers.append(_parse_numbers(cells[skip:], where, line, skip))
     if bare:
-        body.add(*first, skip=0)
-    for line, cells in rows:
-        body.add(line, cells, skip=0 if bare else 1)
-    return proximity_in_file(short_path(path), body.matrix()) if bare else _with_ids(path, first, body, square)
+        return proximity_in_file(where, np.stack(numbers))
+    if not lines:
+        raise ProximityError(f"{where} has ids in line {header_line} but no rows of numbers below them.")
+    if len(header) == width - 1:  # no corner cell
+        return proximity_in_file(where, np.stack(numbers), ids=ids, column_ids=header)
+    if len(header) != width:
+        raise ProximityError(
+            f"{where}, line {header_line}: it must name every column. Got {len(header)} cells, while line {lines[0]} "
+            f"has {width}."
+        )
+    if square and len(lines) == width and all(map(_is_number, ids)):  # only the columns have ids
+        column = [_parse_numbers([cell], where, line, 0) for cell, line in zip(ids, lines)]
+        return proximity_in_file(where, np.hstack([np.stack(column), np.stack(numbers)]), ids=header)
+    kind = header[0].strip().lower()
+    return proximity_in_file(
+        where, np.stack(numbers), ids=ids, kind=kind if kind in KINDS else None, column_ids=header[1:]
+    )
 
 
 def write_csv(file: IO[bytes], P: Proximity, *, delimiter: str) -> None:
@@ -80,7 +111,7 @@ def read_rows(path: Path, *, delimiter: str | None, max_bytes: int) -> Iterator[
             head = text.readline()
             if "\0" in head:
                 raise ProximityError(f"{where} is not a text file: it has NUL characters in line 1.")
-            lines = _chain(head, text)
+            lines = chain([head], text) if head else iter(())
             reader = csv.reader(lines, delimiter=delimiter or _sniff(head), skipinitialspace=True, strict=True)
             for cells in reader:
                 if cells and (len(cells) > 1 or cells[0].strip()):
@@ -96,60 +127,7 @@ def read_rows(path: Path, *, delimiter: str | None, max_bytes: int) -> Iterator[
             raise ProximityError(f"{where} is damaged: its gzip data end early or are corrupt.") from None
 
 
-class _Body:
-    """Rows below the header: the first cells as text, the others as numbers."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.names: list[str] = []
-        self.rows: list[NDArray[np.float64]] = []
-        self.lines: list[int] = []
-        self.width = -1
-
-    def add(self, line: int, cells: list[str], *, skip: int) -> None:
-        """Add one line; the first `skip` cells are ids."""
-        if self.width < 0:
-            self.width = len(cells)
-        elif len(cells) != self.width:
-            raise ProximityError(
-                f"{short_path(self.path)}, line {line}: every line must have as many cells. Got {len(cells)}, "
-                f"while line {self.lines[0]} has {self.width}."
-            )
-        self.names += cells[:skip]
-        self.lines.append(line)
-        self.rows.append(_numbers(cells[skip:], self.path, line, skip))
-
-    def matrix(self, first_column: bool = False) -> NDArray[np.float64]:
-        """Return the numbers; with `first_column` the cells kept as names are numbers too."""
-        A = np.stack(self.rows)
-        if first_column:
-            column = [_numbers([name], self.path, line, 0) for name, line in zip(self.names, self.lines)]
-            A = np.hstack([np.stack(column), A])
-        return A
-
-
-def _with_ids(path: Path, header: tuple[int, list[str]], body: _Body, square: bool) -> Proximity:
-    """Find out which cells are ids: corner and columns, columns without a corner, or columns only."""
-    line, cells = header
-    where = short_path(path)
-    if not body.rows:
-        raise ProximityError(f"{where} has ids in line {line} but no rows of numbers below them.")
-    if len(cells) == body.width - 1:
-        return proximity_in_file(where, body.matrix(), ids=body.names, column_ids=cells)
-    if len(cells) != body.width:
-        raise ProximityError(
-            f"{where}, line {line}: it must name every column. Got {len(cells)} cells, while line {body.lines[0]} has "
-            f"{body.width}."
-        )
-    if square and len(body.rows) == body.width and all(map(_is_number, body.names)):
-        return proximity_in_file(where, body.matrix(first_column=True), ids=cells)
-    kind = cells[0].strip().lower()
-    return proximity_in_file(
-        where, body.matrix(), ids=body.names, kind=kind if kind in KINDS else None, column_ids=cells[1:]
-    )
-
-
-def _numbers(cells: list[str], path: Path, line: int, skip: int) -> NDArray[np.float64]:
+def _parse_numbers(cells: list[str], where: str, line: int, skip: int) -> NDArray[np.float64]:
     """Parse one line of numbers; slow only for a line with a bad cell."""
     try:
         row = np.array(list(map(float, cells)))
@@ -157,26 +135,26 @@ def _numbers(cells: list[str], path: Path, line: int, skip: int) -> NDArray[np.f
         try:
             row = np.array([float(_UNKNOWN.get(cell, cell)) for cell in cells])
         except ValueError:
-            row = np.array([_number(cell, path, line, skip + j) for j, cell in enumerate(cells)])
+            row = np.array([_parse_number(cell, where, line, skip + j) for j, cell in enumerate(cells)])
     # float() also accepts 1_000, digits of other scripts, and infinity, which csv readers do not
     text = " ".join(cells)
     if "_" in text or not text.isascii() or "i" in text or "I" in text:
         for j, cell in enumerate(cells):
-            _number(cell, path, line, skip + j)
+            _parse_number(cell, where, line, skip + j)
     elif np.isinf(row).any():
         j = int(np.argmax(np.isinf(row)))
-        raise ProximityError(f"{_cell(path, line, skip + j)}: {quote_short(cells[j])} is too large for a number.")
+        raise ProximityError(f"{_cell(where, line, skip + j)}: {quote_short(cells[j])} is too large for a number.")
     return row
 
 
-def _number(cell: str, path: Path, line: int, j: int) -> float:
+def _parse_number(cell: str, where: str, line: int, j: int) -> float:
     """Parse one cell, or raise an error that names it."""
     text = cell.strip()
     if text.lower() in MISSING:
         return np.nan
     if text.lower().lstrip("+-") in _INFINITE:
         raise ProximityError(
-            f"{_cell(path, line, j)}: infinity is not a proximity; leave the cell empty if it is missing."
+            f"{_cell(where, line, j)}: infinity is not a proximity; leave the cell empty if it is missing."
         )
     try:
         if "_" in text or not text.isascii():
@@ -185,13 +163,13 @@ def _number(cell: str, path: Path, line: int, j: int) -> float:
     except ValueError:
         comma = " Decimal commas are not read." if "," in text else ""
         raise ProximityError(
-            f"{_cell(path, line, j)}: {quote_short(cell)} is not a number.{comma} "
+            f"{_cell(where, line, j)}: {quote_short(cell)} is not a number.{comma} "
             "Leave the cell empty if it is missing."
         ) from None
 
 
-def _cell(path: Path, line: int, j: int) -> str:
-    return f"{short_path(path)}, line {line}, column {j + 1}"
+def _cell(where: str, line: int, j: int) -> str:
+    return f"{where}, line {line}, column {j + 1}"
 
 
 def _is_number(cell: str) -> bool:
@@ -205,21 +183,10 @@ def _is_number(cell: str) -> bool:
     return "_" not in text and text.isascii()
 
 
-def _is_bare(cells: list[str]) -> bool:
-    """Tell whether the first line holds numbers only, with a non-empty corner."""
-    return bool(cells[0].strip()) and all(map(_is_number, cells))
-
-
 def _sniff(head: str) -> str:
     """Comma, unless the first line has none outside quotes but has tabs or semicolons."""
     bare = re.sub(r'"[^"]*"?', "", head)
     return next((mark for mark in ",\t;" if mark in bare), ",")
-
-
-def _chain(head: str, rest: IO[str]) -> Iterator[str]:
-    if head:
-        yield head
-        yield from rest
 
 
 class _Limited(io.RawIOBase):
@@ -273,8 +240,10 @@ def read_labels(
     path = Path(path)
     where = short_path(path)
     rows = list(read_rows(path, delimiter=None, max_bytes=max_bytes))
-    if len(rows) == n + 1 and _is_header(rows[0][1]):
-        rows = rows[1:]
+    if len(rows) == n + 1:
+        names = [cell.strip().lower() for cell in rows[0][1]]
+        if names[-1] in _HEADERS and (len(names) == 1 or names[0] in ID_HEADERS):
+            rows = rows[1:]
     width = len(rows[0][1]) if rows else 1
     for line, cells in rows:
         if len(cells) != width or width > 2:
@@ -315,11 +284,6 @@ def decode_labels(labels: list[str]) -> NDArray[Any]:
         if list(map(str, numbers)) == labels and -(2**63) <= min(numbers) and max(numbers) < 2**63:
             return np.array(numbers)
     return np.array(labels)
-
-
-def _is_header(cells: list[str]) -> bool:
-    names = [cell.strip().lower() for cell in cells]
-    return names[-1] in _HEADERS and (len(names) == 1 or names[0] in ID_HEADERS)
 
 
 def _by_id(rows: list[tuple[int, list[str]]], ids: Sequence[str], where: str, what: str) -> list[str]:
