@@ -84,7 +84,7 @@ class Experiment:
         return self.arrange([cell for cell in known if cell.dataset in self.datasets] + others)
 
     def covers(self, cell: PublishedCell) -> bool:
-        """Whether a published cell, as printed, is compared with ours."""
+        """True if a published cell, as printed, is compared with ours."""
         if (cell.paper, cell.table) != (self.paper, self.table):
             return False
         ones = [one for one in cell.each() if one.method in self.methods and one.dataset in self.datasets]

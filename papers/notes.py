@@ -33,7 +33,7 @@ class Note:
     conditions: tuple[str, ...] = ()
 
     def fits(self, cell: dict[str, Any]) -> bool:
-        """Whether the remark is about this cell of a results file."""
+        """True if the remark is about this cell of a results file."""
         held = {f"{key}={value}" for key, value in cell["condition"].items()}
         return (
             self.paper in ("", cell["paper"])

@@ -94,7 +94,7 @@ class ReproducedCell:
 
     @property
     def is_miss(self) -> bool:
-        """Whether the figures disagree, or ours is lacking."""
+        """True if the figures disagree, or ours is missing."""
         return self.verdict not in NO_MISS
 
     @property

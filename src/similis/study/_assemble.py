@@ -111,7 +111,10 @@ def assemble(
         front.append(("symmetrize", Symmetrize()))
         words.append("symmetrized")
     if kind != facts.kind:
-        step = _conversion(kind, facts)
+        if kind == "similarity":
+            step: Any = ToSimilarity(method=facts.to_similarity)
+        else:
+            step = ToDissimilarity(method=facts.to_dissimilarity)
         front.append(("convert", step))
         words.append(f"to {kind} ({step.method})")
     own = list(made.steps) if isinstance(made, Pipeline) else [("classifier", made)]
@@ -222,12 +225,6 @@ class CostScore:
         if self.classes is not None:
             truth, predicted = (np.searchsorted(self.classes, labels) for labels in (truth, predicted))
         return mean_cost(np.asarray(truth), np.asarray(predicted), self.costs)
-
-
-def _conversion(kind: str, facts: MatrixFacts) -> Any:
-    if kind == "similarity":
-        return ToSimilarity(method=facts.to_similarity)
-    return ToDissimilarity(method=facts.to_dissimilarity)
 
 
 def _configure(last: BaseEstimator, kind: str, costs: NDArray[np.float64] | None) -> None:

@@ -110,7 +110,10 @@ def _evaluate(
     if problem.matrix is None and symmetrize:
         facts = replace(facts, symmetric=True)  # both directions were measured
     y = problem.codes[split.train]
-    seed = _seed(protocol, task) if split.seed is None else split.seed
+    seed = split.seed
+    if seed is None:
+        words = [protocol.random_state, 2, split.number, crc32(method.name.encode())]
+        seed = int(np.random.default_rng(words).integers(2**31))
     parts = assemble(method, facts, first=first, costs=_costs_of(problem, y), seed=seed)
     cv = protocol.inner(split.number, grouped=problem.groups is not None) if method.cv is None else method.cv
     model = with_search(parts, task.grid, cv=cv, costs=problem.costs)
@@ -155,11 +158,6 @@ def _costs_of(problem: Problem, y: NDArray[np.intp]) -> NDArray[np.float64] | No
         return None
     present = np.unique(y)
     return problem.costs[np.ix_(present, present)]
-
-
-def _seed(protocol: Protocol, task: Task) -> int:
-    words = [protocol.random_state, 2, task.split.number, crc32(task.method.name.encode())]
-    return int(np.random.default_rng(words).integers(2**31))
 
 
 def _reason(error: Exception) -> str:

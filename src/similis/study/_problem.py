@@ -74,7 +74,7 @@ class Problem:
 
     @property
     def missing(self) -> bool:
-        """Whether some entry of a single matrix is missing."""
+        """True if some entry of a single matrix is missing."""
         return self.matrix is not None and self.matrix.ndim == 2 and bool(np.isnan(self.matrix).any())
 
     def parts(self, split: Split, *, symmetrize: bool, objects: bool = False) -> tuple[Any, Any, Any]:
@@ -91,7 +91,7 @@ class Problem:
         return step.fit_transform(train, self.codes[train]), step.transform(test), None
 
     def unchanged(self) -> bool:
-        """Whether the matrix, which is the user's own, is still what was studied."""
+        """True if the matrix, which is the user's own, has not changed since the study."""
         return self.matrix is None or self.measure is not None or self.data_fingerprint.startswith(_digest(self.matrix))
 
     def header(self) -> dict[str, Any]:
