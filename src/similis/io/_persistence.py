@@ -56,6 +56,7 @@ _OTHERS = frozenset(
 )
 # Packages of version 1.0 whose classes live elsewhere now.
 _MOVED_PACKAGES = {"_utils": "base"}
+_RENAMED_CLASSES = {"Past": "ClassHistory"}  # private classes in models of version 1.0
 MAX_BYTES = 2**31  # of what is packed in a model file
 _KEYS = frozenset({"builtins.str", "builtins.int", "builtins.float", "numpy.str_"})
 _NUMPY_KEYS = ("numpy.int", "numpy.uint", "numpy.float")
@@ -280,9 +281,10 @@ def _with_current_names(file: IO[bytes], where: str) -> IO[bytes]:
     for node in _nodes(schema):
         module, name = node.get("__module__"), node.get("__class__")
         if isinstance(module, str) and isinstance(name, str) and module.startswith("similis."):
-            current = _current_module(module, name)
-            if current not in (None, module):
-                node["__module__"], moved = current, True
+            new_name = _RENAMED_CLASSES.get(name, name)
+            current = _current_module(module, new_name)
+            if current is not None and (current, new_name) != (module, name):
+                node["__module__"], node["__class__"], moved = current, new_name, True
     if not moved:
         return file
     copy = io.BytesIO()
