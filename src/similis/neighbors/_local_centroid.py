@@ -1,4 +1,4 @@
-"""Local nearest centroid: the centroids of a query's own neighborhood. [cazzanti2007] sec. 2.2.3, 4.1."""
+"""Local nearest centroid: centroids among the neighbors of each row. [cazzanti2007] sec. 2.2.3, 4.1."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
     Parameters
     ----------
     n_neighbors : int, default=5
-        Number k of neighbors; above the number n of training objects it is cut to n (``n_neighbors_``).
+        Number k of neighbors; clipped to the number n of training objects (``n_neighbors_``).
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        What the matrix holds.
+        Kind of proximity in the matrix.
     n_jobs : int or None
         Number of threads over the rows; the result does not depend on it.
 
@@ -56,7 +56,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
     Notes
     -----
     Equal similarity to two local centroids is decided by the larger class count in the neighborhood, then by the
-    earlier class: the only use that ch. 6 of the paper can make of "priors" for this classifier. Among equally
+    earlier class: ch. 6 of the paper can use "priors" for this classifier in no other way. Among equally
     central neighbors the one nearer to the query is the centroid. Missing entries (NaN) are left out of the means.
 
     References

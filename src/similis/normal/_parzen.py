@@ -79,7 +79,7 @@ def _others(D, codes, g):
 
 
 def _overall_bandwidth(D, dimension):
-    """For classes without two different objects: as if all objects were of one class with even weights."""
+    """Bandwidth of all objects as one class, for classes without two different objects."""
     u = np.square(D[~np.eye(len(D), dtype=bool)], dtype=np.float64)
     mean = u[u > 0].mean() if (u > 0).any() else dimension
     return float(np.sqrt(mean / dimension))
@@ -107,7 +107,7 @@ class Parzen(BayesClassifier):
     priors : array-like of shape (G,), "laplace" or None
         Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true.
+        ``costs[f, g]`` is the cost of predicting f when g is true.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class Parzen(BayesClassifier):
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Choose the width; keep the labels and, for distances between rows, the rows.
+        """Choose the bandwidth; store the labels and, for distances between rows, the rows.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class Parzen(BayesClassifier):
         return logs + nearest[:, None] - self.dimension_ * (np.log(self.bandwidth_) + 0.5 * np.log(2 * np.pi))
 
     def score_samples(self, X: ArrayLike) -> NDArray[Any]:
-        """Log-density of new objects under all classes together, log p(x): low is abnormal.
+        """Log-density of new objects under all classes together, log p(x); low values are abnormal.
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class Parzen(BayesClassifier):
 
 
 class _Widths:
-    """Bandwidth and dimension for parameters that may leave them open; what both need is computed once."""
+    """Bandwidth and dimension, estimated where the parameters do not give them; shared quantities are computed once."""
 
     def __init__(self, model, S, codes):
         self._model, self._S, self._codes = model, S, codes
@@ -284,7 +284,7 @@ class _Widths:
 def _log_windows(D, codes, h):
     """Two parts of log (1/n_g) sum over i in g of exp(-d_i^2 / 2h^2): -min d^2 / 2h^2, (m,), and the rest, (m, G).
 
-    Apart they stay finite however far an object is.
+    The parts stay finite for objects at any distance.
     """
     order = np.argsort(codes, kind="stable")
     size = np.bincount(codes)

@@ -25,15 +25,15 @@ class LPMachine(RowMachine):
     classes_ : ndarray of shape (G,)
         Class labels; ``classes_[1]`` is the positive side.
     coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n) for three classes or more
-        w, zeros written out.
+        w, dense.
     intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
         b; the middle where an interval of them is optimal.
     objective_, gap_ : float
-        The objective, and an upper bound on how far it is above its minimum; two classes only.
+        The objective, and the duality gap, an upper bound of its distance to the minimum; two classes only.
     pairs_ : ndarray of shape (G (G - 1) / 2, 2)
-        Three classes or more: the two classes of each machine, the second positive.
+        Three classes or more: the two classes of each model, the second positive.
     estimators_ : list of LPMachine
-        Three classes or more: the machines, each a model of its own members.
+        Three classes or more: the two-class models, each for its own members.
     columns_ : ndarray
         Training objects with a non-zero weight.
     n_features_in_ : int
