@@ -15,7 +15,7 @@ from _fuzz_law import call, demand, same
 from _fuzz_study import on_numbers, ranks, result_display
 
 import similis
-from similis import base, datasets, io, proximity, reproduce, study
+from similis import base, datasets, io, proximity, reproduce, study, testing
 
 FOLDER = Path(tempfile.gettempdir())
 ROOMS = (*similis._MODULES, "base")
@@ -52,6 +52,7 @@ LEFT_OUT = {
 _BASE = "a base for extensions; tried through the estimators and measures built on it"
 LEFT_OUT = {name: _RECORD for name in LEFT_OUT} | {
     **dict.fromkeys((f"base.{name}" for name in base.__all__ if name != "compact"), _BASE),
+    **dict.fromkeys((f"testing.{name}" for name in testing.__all__), "a check for tests of extensions"),
     "solvers.Infeasible": "an exception",
     "exceptions.ProximityError": "an exception",
     **dict.fromkeys(
