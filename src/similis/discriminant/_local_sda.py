@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -34,7 +35,7 @@ from similis.discriminant._statistics import (
     training_values,
 )
 from similis.exceptions import ProximityError
-from similis.solvers import class_sums, kri_weights, local_psd, local_weights, top_k
+from similis.solvers import Omega, class_sums, kri_weights, local_psd, local_weights, top_k
 
 __all__ = ["Neighborhoods", "Query", "neighborhoods", "LocalSDA"]
 
@@ -383,7 +384,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
             answers[rows] = limits.mix(self._local_log_priors(counts), axis=2).log()
         return answers[:, 0]
 
-    def _check_combinations(self, S):
+    def _check_combinations(self, S: NDArray[Any]) -> None:
         """Check parameter combinations."""
         domain = check_domain(self.domain)
         if self.kind == "dissimilarity" and (self.weights == "kri" or self.neighborhood == "enclosing"):
@@ -400,14 +401,23 @@ class LocalSDA(PathMixin, ProximityClassifier):
             if isinstance(domain, tuple) and np.isinf(domain).any() and self.smoothing > 0:
                 raise ProximityError("smoothing needs a domain with a uniform distribution; a half-line has none.")
 
-    def _sweep(self, Q, always=False):
+    def _sweep(self, Q: NDArray[Any], always: bool = False) -> Iterator[Any]:
         check_is_fitted(self)
         point = {"n_neighbors": self.n_neighbors_, "radius": self.radius}
         groups = [(np.arange(len(Q)), self._omega)]
         for _, *found in self._runs(self._S, self._codes, Q, None, groups, [point], always):
             yield found
 
-    def _runs(self, S, codes, rows, fold, groups, points, always=False):
+    def _runs(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        rows: Any,
+        fold: Any,
+        groups: Any,
+        points: Points,
+        always: bool = False,
+    ) -> Iterator[Any]:
         """Model rows group by group, for each part of the grid that shares one ranking.
 
         Yields grid points, rows, and limits, counts and winners with an axis for the points.
@@ -433,7 +443,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
                     part = members[start : start + at_a_time]
                     yield held, part, *self._model(S, codes, near, weights, part, omega, always)
 
-    def _neighbor_weights(self, S, codes, near):
+    def _neighbor_weights(self, S: NDArray[Any], codes: NDArray[np.intp], near: Any) -> Any:
         if self.weights is None:
             return np.empty((len(near.indices), 0))
         weights = local_weights(S, near.indices, near.values, self.regularization, n_jobs=self.n_jobs)
@@ -441,7 +451,16 @@ class LocalSDA(PathMixin, ProximityClassifier):
         without = np.take_along_axis(share, np.where(near.indices < 0, 0, codes[near.indices]), axis=1) <= 0
         return np.where(without, 1.0, weights)
 
-    def _model(self, S, codes, near, weights, part, omega, always):
+    def _model(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        near: Any,
+        weights: NDArray[Any],
+        part: Any,
+        omega: Any,
+        always: bool,
+    ) -> Any:
         """[cazzanti2007] sec. 4.1 for some rows: SDA among the neighbors, for each of the nested neighborhoods."""
         T, G = near.ends.shape[1], len(self.classes_)
         out, counts = np.empty((3, len(part), T, G)), np.empty((len(part), T, G))
@@ -459,7 +478,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
         options = (float(self.min_class_size), float(self.smoothing), float(np.log(size)), float(always))
         values = np.ascontiguousarray(values, dtype=S.dtype)
 
-        def work(rows):
+        def work(rows: Any) -> None:
             _kernels.local_sda(
                 S,
                 flip * self.sign,
@@ -478,7 +497,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
         map_row_chunks(work, len(part), self.n_jobs)
         return LogLimit(*out), counts, winners
 
-    def _local_log_priors(self, counts):
+    def _local_log_priors(self, counts: Any) -> Any:
         """[cazzanti2007] sec. 4.1 -> P(h) = n_h / k, or the other priors among the classes present."""
         if self.priors is None:
             local = counts
@@ -489,7 +508,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(local / local.sum(axis=-1, keepdims=True))
 
-    def _posterior(self, limits, counts, winners):
+    def _posterior(self, limits: Any, counts: Any, winners: Any) -> Any:
         """Bayes' rule; if a class is too small for a model, probability one for local nearest centroid's prediction."""
         proba = np.empty(counts.shape)
         modelled, G = winners < 0, counts.shape[-1]
@@ -523,12 +542,12 @@ class LocalSDA(PathMixin, ProximityClassifier):
                 scores[p][part] = proba[:, t]
         return scores
 
-    def _groups(self, S, n_rows, test_fold):
+    def _groups(self, S: NDArray[Any], n_rows: Any, test_fold: NDArray[np.intp] | None) -> Any:
         """Groups of rows with the same Omega, for "empirical" and "continuous" that of the row's training part."""
         domain = check_domain(self.domain)
         if test_fold is None or not isinstance(domain, str):
             return [(np.arange(n_rows), omega_of(domain, training_values(domain, S)))]
-        groups = {}
+        groups: dict[int, tuple[Omega, list[Any]]] = {}
         for test, values in fold_values(S, test_fold):
             omega = omega_of(domain, values)
             key = hash((omega.low, omega.high, b"" if omega.values is None else omega.values.tobytes()))

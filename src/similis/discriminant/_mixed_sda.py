@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -282,7 +282,7 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
         independent: bool = True,
         regularization: float = 1e-3,
         statistic: Any = "centroid",
-        centroid: str = "max-sum",
+        centroid: Literal["max-sum", "popular"] = "max-sum",
         domain: Any = "empirical",
         pseudocount: float = 0.0,
         priors: Any = None,
@@ -364,9 +364,11 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.log(self.priors_)
 
-    def _fit_categorical(self, objects, y):
+    def _fit_categorical(self, objects: Any, y: Any) -> Any:
         """Fit SDA to the categorical parts and compact it; return T of the training rows."""
-        self.measure_, self.sda_, self.objects_ = None, None, objects[:0]
+        self.measure_: Any = None
+        self.sda_: Any = None
+        self.objects_ = objects[:0]
         if objects.shape[1] == 0:
             return np.empty((len(objects), 0))
         self.measure_ = clone(self.measure).fit(objects, y)
@@ -382,12 +384,12 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
         self.objects_ = objects[columns]
         return self.sda_.statistics(S[:, columns])
 
-    def check_rows(self, X):
+    def check_rows(self, X: Any) -> Any:
         check_is_fitted(self)
         table = Table(X, self, reset=False)
         return table.part(self.categorical_), table.numbers(self.numeric_)
 
-    def _limits(self, Q):
+    def _limits(self, Q: NDArray[Any]) -> Any:
         """[cazzanti2007] Eq. (3.43)-(3.44) -> log P(x_num | T(x_cat), g) + log P(T(x_cat) | g)."""
         objects, numbers = Q
         T = np.empty((len(objects), 0))
@@ -398,7 +400,7 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
             T = T if self.independent else self.sda_._statistics(S)
         return limits.plus(self._gaussians.log_density(numbers, T))
 
-    def select_columns(self):
+    def select_columns(self) -> Any:
         return self, np.arange(self.n_features_in_)
 
     def __sklearn_tags__(self) -> Any:

@@ -189,7 +189,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         self._prepare(S, codes)
         return self._fit(S, codes, {})
 
-    def _prepare(self, S, codes, values=None):
+    def _prepare(self, S: NDArray[Any], codes: NDArray[np.intp], values: NDArray[Any] | None = None) -> None:
         """Set Omega, priors and seeds, which do not depend on the number of components."""
         domain = check_domain(self.domain)
         self._omega = omega_of(domain, training_values(domain, S) if values is None else values[0])
@@ -197,7 +197,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         self.set_priors(codes)
         self._seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(self.classes_))
 
-    def _fit(self, S, codes, known_medoids):
+    def _fit(self, S: NDArray[Any], codes: NDArray[np.intp], known_medoids: Any) -> Self:
         """Fit to a validated matrix; `known_medoids` caches centroids by class and number between fits."""
         G = len(self.classes_)
         members = [np.flatnonzero(codes == h) for h in range(G)]
@@ -210,14 +210,14 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         self._collect(fits)
         return self
 
-    def _medoids(self, S, members, seed):
+    def _medoids(self, S: NDArray[Any], members: Any, seed: int) -> Any:
         block = take_block(S, members, members)
         found = k_medoids(
             block, self.n_components, sign=self.sign, method="alternating", n_init=self.n_init, random_state=seed
         )
         return members[found.medoids]
 
-    def _fit_class(self, S, members, h, centroids):
+    def _fit_class(self, S: NDArray[Any], members: Any, h: Any, centroids: NDArray[np.intp]) -> Any:
         """Fit mixtures of all classes for the centroids of class h, updated while that raises the likelihood."""
         best = self._fit_pairs(S, members, centroids)
         while self.update_centroids:
@@ -231,17 +231,17 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
             centroids, best = moved, again
         return centroids, best
 
-    def _move(self, S, members, share):
+    def _move(self, S: NDArray[Any], members: Any, share: NDArray[Any]) -> Any:
         """[cazzanti2007] Eq. (2.8) with responsibilities: mu_l = argmax_mu sum_z P(l | z) s(z, mu), all different."""
         n = len(members)
         totals = self.sign * sum(share[a].T @ S[np.ix_(members[a], members)] for a in row_blocks(n, n))  # (c, n_h)
-        chosen = []
+        chosen: list[int] = []
         for total in totals:
             total[chosen] = -np.inf
             chosen.append(int(np.argmax(total)))
         return np.sort(members[chosen])
 
-    def _fit_pairs(self, S, members, centroids):
+    def _fit_pairs(self, S: NDArray[Any], members: Any, centroids: NDArray[np.intp]) -> Any:
         """One mixture per class g for its similarities to `centroids`. [cazzanti2007] sec. 5.3."""
         omega, c = self._omega, len(centroids)
         T = S[:, centroids].astype(np.float64)
@@ -267,7 +267,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
             fits.append({**fit, "path": path[:n_iter], "ended": n_iter < self.max_iter})
         return fits
 
-    def _collect(self, fits):
+    def _collect(self, fits: Any) -> None:
         """Set the arrays over (g, h, l); warn if expectation maximization did not converge."""
         G = len(self.classes_)
         c = max(len(centroids) for centroids, _ in fits)
@@ -293,7 +293,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
                 stacklevel=3,
             )
 
-    def _limits(self, Q):
+    def _limits(self, Q: NDArray[Any]) -> Any:
         """[cazzanti2007] Eq. (5.8) -> log prod_h sum_l w_ghl gamma_ghl exp(lambda_ghl s(x, mu_hl))."""
         T = self.kept_columns(Q).astype(np.float64).reshape(len(Q), *self.centroids_.shape)  # (m, G, c)
         with np.errstate(divide="ignore"):
@@ -304,7 +304,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         ]
         return LogLimit(*(np.stack(parts, axis=1) for parts in zip(*classes)))
 
-    def _exponentials(self):
+    def _exponentials(self) -> Any:
         """Data of SDADisplay: Omega, rates, log Z, log weights and the name of each component's similarity."""
         there = self.centroids_.ravel() >= 0
         rates, log_z, weights = (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -151,7 +152,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         self,
         *,
         statistic: Any = "centroid",
-        centroid: str = "max-sum",
+        centroid: Literal["max-sum", "popular"] = "max-sum",
         domain: Any = "empirical",
         pseudocount: float = 0.0,
         degenerate: str = "limit",
@@ -201,12 +202,12 @@ class SDA(LogLimitMixin, BayesClassifier):
         """
         return self._statistics(self.check_rows(X))
 
-    def _fit(self, S, codes, values=None):
+    def _fit(self, S: NDArray[Any], codes: NDArray[np.intp], values: Any = None) -> Any:
         """Fit to a validated matrix; `values` are the distinct values of each slice, if already computed."""
         self._prepare(S, codes, values)
         return self._solve()
 
-    def _prepare(self, S, codes, values=None):
+    def _prepare(self, S: NDArray[Any], codes: NDArray[np.intp], values: Any = None) -> None:
         """Compute everything but the exponents: centroids, statistics of the training objects, Omega, priors."""
         G, slices = len(self.classes_), S[:, :, None] if S.ndim == 2 else S
         self._n_slices = slices.shape[2]
@@ -225,7 +226,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         self._find_omegas(T, codes, slices, values)
         self._sum_offsets(T, codes)
 
-    def _find_omegas(self, T, codes, slices, values):
+    def _find_omegas(self, T: NDArray[Any], codes: NDArray[np.intp], slices: Any, values: Any) -> None:
         """Set Omega of each statistic: shared by entries of a slice, separate for any other statistic."""
         domain = check_domain(self.domain)
         of_slice = {}
@@ -248,7 +249,7 @@ class SDA(LogLimitMixin, BayesClassifier):
             self._omegas.append(omega)
         self.domain_ = public_domain(self._omegas)
 
-    def _sum_offsets(self, T, codes):
+    def _sum_offsets(self, T: NDArray[Any], codes: NDArray[np.intp]) -> None:
         """Class sums of each statistic's distance from both ends of Omega, and numbers of known values."""
         member = (codes == np.arange(len(self.classes_))[:, None]).astype(np.float64)  # (G, n)
         known = ~np.isnan(T)
@@ -256,7 +257,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         both = [omega.offsets(np.where(known[:, m], T[:, m], omega.low)) for m, omega in enumerate(self._omegas)]
         self._sums = [member @ (np.stack(side, axis=1) * known) for side in zip(*both)]
 
-    def _solve(self):
+    def _solve(self) -> Self:
         """[cazzanti2007] Eq. (3.4), (3.15) -> lambda_gm from the class means, shrunk by the pseudocount."""
         G, M = self._known.shape
         n, c = self._known, self.pseudocount
@@ -278,18 +279,18 @@ class SDA(LogLimitMixin, BayesClassifier):
             self._rates[:, columns], self._log_z[:, columns] = fitted.rates, fitted.log_partitions
         return self
 
-    def _same_omega(self):
+    def _same_omega(self) -> Iterator[Any]:
         """Runs of columns that share Omega."""
         starts = [m for m in range(len(self._omegas)) if m == 0 or self._omegas[m] is not self._omegas[m - 1]]
         for a, b in pairwise([*starts, len(self._omegas)]):
             yield slice(a, b), self._omegas[a]
 
-    def _statistics(self, Q):
+    def _statistics(self, Q: NDArray[Any]) -> Any:
         check_stack_width(Q, self._n_slices, self)
         rows = self.kept_columns(Q) if self._read.few else Q
         return self._read(rows)[0]
 
-    def _limits(self, Q):
+    def _limits(self, Q: NDArray[Any]) -> Any:
         """[cazzanti2007] Eq. (3.16) -> log P(T(x) | g) = sum_m (lambda_gm T_m(x) + log gamma_gm)."""
         T = self._statistics(Q)
         classes = []
@@ -298,7 +299,7 @@ class SDA(LogLimitMixin, BayesClassifier):
             classes.append([sum(parts) for parts in zip(*runs)])
         return LogLimit(*(np.stack(parts, axis=1) for parts in zip(*classes)))
 
-    def _exponentials(self):
+    def _exponentials(self) -> Any:
         """Data of SDADisplay: Omega, rates, log Z, log weights and the name of each statistic."""
         names = self._read.names(self._widths, self.classes_)
         return self._omegas, self._rates, self._log_z, np.zeros_like(self._rates), names

@@ -17,7 +17,7 @@ class ClassSimilarity(ProximityClassifier):
 
     reads = "similarity"
 
-    def _set_weights(self, alpha, codes):
+    def _set_weights(self, alpha: Any, codes: NDArray[np.intp]) -> None:
         """Set the weights; objects of weight zero are not needed for predictions."""
         self.alpha_ = alpha
         needed = np.flatnonzero(alpha) if alpha.any() else np.zeros(1, np.intp)  # a block needs a column
@@ -96,6 +96,6 @@ class ClassSimilarity(ProximityClassifier):
         return best > scores.sum(axis=1) - best
 
 
-def signed_similarities(S, codes):
+def signed_similarities(S: NDArray[Any], codes: NDArray[np.intp]) -> Any:
     """[bernal2003] Eq. (4) -> Sigma_ij = s_ij for objects of the same class, -s_ij for others."""
     return np.where(codes[:, None] == codes[None, :], S, -S)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from similis._utils.linalg import row_distances
@@ -120,7 +120,7 @@ class SBC(ClassSimilarity):
         self._set_weights(found.alpha, codes)
         return self
 
-    def _why_infeasible(self, S, codes):
+    def _why_infeasible(self, S: NDArray[Any], codes: NDArray[np.intp]) -> Any:
         equal = row_distances(S, S) <= 1e-9 * np.abs(S).max()
         pairs = np.argwhere(equal & (codes[:, None] < codes))
         if pairs.size:
@@ -136,7 +136,7 @@ class SBC(ClassSimilarity):
         )
 
 
-def _each_other_class(S, codes, n_classes):
+def _each_other_class(S: NDArray[Any], codes: NDArray[np.intp], n_classes: int) -> Any:
     """One row per object and other class: similarity to its own class minus that to the other."""
     own = codes[:, None] == codes[None, :]
     blocks = []

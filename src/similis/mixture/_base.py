@@ -49,12 +49,14 @@ class Clusters:
         Weighted sum of log(mean / u_i): their log of the arithmetic over the geometric mean, times the count.
     """
 
-    def __init__(self, members, numbers, counts, means, excess):
+    def __init__(self, members: NDArray[np.intp], numbers: Any, counts: Any, means: NDArray[Any], excess: Any) -> None:
         self.members, self.numbers = members, numbers
         self.counts, self.means, self.excess = counts, means, excess
 
     @classmethod
-    def of(cls, u, labels, k, *, weights=None, mass=None):
+    def of(
+        cls, u: NDArray[Any], labels: NDArray[np.intp], k: int, *, weights: NDArray[Any] | None = None, mass: Any = None
+    ) -> Any:
         """Statistics of clusters 0 to k - 1 from the squared distance of each object to its centroid."""
         w = np.where(u > 0, 1.0 if weights is None else weights, 0.0)
         counts = np.bincount(labels, w, k)
@@ -66,34 +68,34 @@ class Clusters:
         return cls(members.astype(np.float64), numbers, counts, means, np.maximum(excess, 0.0))
 
     @classmethod
-    def empty(cls, members):
+    def empty(cls, members: Any) -> Any:
         """Clusters with these numbers of members and no distances."""
         zeros = np.zeros(len(members))
         return cls(np.asarray(members, dtype=np.float64), zeros, zeros, zeros, zeros)
 
-    def __len__(self):
+    def __len__(self) -> Any:
         return len(self.counts)
 
-    def take(self, index):
+    def take(self, index: Any) -> Any:
         """Select clusters."""
         return Clusters(*(getattr(self, name)[index] for name in _NAMES))
 
     @staticmethod
-    def join(parts):
+    def join(parts: Any) -> Any:
         """Concatenate sets of clusters."""
         return Clusters(*(np.concatenate([getattr(part, name) for part in parts]) for name in _NAMES))
 
-    def pooled(self):
+    def pooled(self) -> Any:
         """Merge all clusters into one."""
         some = self.take(self.counts > 0)
         n = some.counts.sum(keepdims=True)
         mean = some.counts @ some.means / n if n else np.zeros(1)
         excess = some.excess.sum(keepdims=True) + some.counts @ np.log(mean / some.means) if n else np.zeros(1)
-        totals = (values.sum(keepdims=True) for values in (self.members, self.numbers))
-        return Clusters(*totals, n, mean, np.maximum(excess, 0.0))
+        members, numbers = (values.sum(keepdims=True) for values in (self.members, self.numbers))
+        return Clusters(members, numbers, n, mean, np.maximum(excess, 0.0))
 
 
-def estimate(clusters, codes, n_classes, shared, neighbors):
+def estimate(clusters: Any, codes: NDArray[np.intp], n_classes: int, shared: Any, neighbors: Any) -> Any:
     """Estimate shapes and scales by maximum likelihood.
 
     Parameters
@@ -128,7 +130,7 @@ def estimate(clusters, codes, n_classes, shared, neighbors):
     return shapes, (c * clusters.means + (1 - c) * means[codes]) / shapes[codes]
 
 
-def _common(clusters, classes, neighbors):
+def _common(clusters: Any, classes: Any, neighbors: Any) -> Any:
     """Shape and mean square of clusters: those of three objects or more, else of two, else nearest neighbors.
 
     Clusters with a single distance each do not determine a shape and are merged into one. None if no distance is above
@@ -146,17 +148,17 @@ def _common(clusters, classes, neighbors):
     return (_shape(near.excess[0] / near.counts[0]), near.means[0]) if near.counts[0] else None
 
 
-def _shape(excess):
+def _shape(excess: Any) -> Any:
     # [qiao2013] Eq. (3), (4) -> log s - psi(s) = r
     return min(float(gamma_shape(excess)), LARGEST_SHAPE)
 
 
-def round_shape(shapes):
+def round_shape(shapes: Any) -> Any:
     """[qiao2013] sec. 2.1 -> s* = floor(2 s + 1/2) / 2, at least one dimension."""
     return np.maximum(np.floor(2 * shapes + 0.5) / 2, 0.5)
 
 
-def squares_to(D, medoids, labels):
+def squares_to(D: NDArray[Any], medoids: NDArray[np.intp], labels: NDArray[np.intp]) -> Any:
     """u: squared distance of each object to its centroid; 0 for a centroid itself."""
     u = np.square(D[np.arange(len(D)), medoids[labels]], dtype=np.float64)
     u[medoids] = 0.0
@@ -166,15 +168,15 @@ def squares_to(D, medoids, labels):
 class AdjacentBlocks:
     """Two blocks over the same rows, side by side, without copying them."""
 
-    def __init__(self, left, right):
+    def __init__(self, left: Any, right: Any) -> None:
         self._parts = left, right
         self.shape = len(left), left.shape[1] + right.shape[1]
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: Any) -> Any:
         return np.hstack([part[rows] for part in self._parts])
 
 
-def nearest_squares(D, *, among=None, positive=False):
+def nearest_squares(D: Any, *, among: Any = None, positive: bool = False) -> Any:
     """Squared distance of each row's object to its nearest other object; column i belongs to row i.
 
     0 for an object without others. `among` restricts a square D to some objects. With `positive`, objects at distance
@@ -191,7 +193,7 @@ def nearest_squares(D, *, among=None, positive=False):
     return np.square(np.where(np.isfinite(nearest), nearest, 0.0))
 
 
-def neighbor_statistics(D, codes, n_classes):
+def neighbor_statistics(D: NDArray[Any], codes: NDArray[np.intp], n_classes: int) -> Any:
     """Squared distances to the nearest neighbor in the class, one cluster per class.
 
     Distances to duplicates are ignored: an object whose nearest neighbor is a duplicate is left out or, if nothing
@@ -211,7 +213,7 @@ def neighbor_statistics(D, codes, n_classes):
     return Clusters.of(u, codes, n_classes), between
 
 
-def _log_ratio(mean, u):
+def _log_ratio(mean: NDArray[Any], u: NDArray[Any]) -> Any:
     """log(mean / u), accurate also if the two are nearly equal."""
     x = (u - mean) / mean
     near = np.abs(x) < 0.5
@@ -222,7 +224,15 @@ def _log_ratio(mean, u):
 class Mixture:
     """Mixture components at some objects, class by class: one scale per component, one shape per class."""
 
-    def __init__(self, centroids, codes, members, shapes, scales, priors):
+    def __init__(
+        self,
+        centroids: NDArray[np.intp],
+        codes: NDArray[np.intp],
+        members: NDArray[np.intp],
+        shapes: Any,
+        scales: Any,
+        priors: Any,
+    ) -> None:
         self.centroids, self.codes, self.scales, self.shapes = centroids, codes, scales, shapes
         self.first = np.searchsorted(codes, np.arange(len(shapes)))
         self.sizes = np.add.reduceat(members, self.first)  # objects of each class
@@ -231,7 +241,7 @@ class Mixture:
         with np.errstate(divide="ignore"):
             self.log_priors = np.log(self.priors)
 
-    def log_density(self, Q, columns):
+    def log_density(self, Q: NDArray[Any], columns: Any) -> Any:
         """Two parts of log phi(z | M_k): one common to all classes, (m,), and the rest, (m, G).
 
         The parts stay finite for objects at any distance. `columns` are the columns of the centroids in `Q`.
@@ -241,7 +251,7 @@ class Mixture:
             common[rows], rest[rows] = self._log_density(Q[rows][:, columns])
         return common, rest
 
-    def _log_density(self, D):
+    def _log_density(self, D: NDArray[Any]) -> Any:
         x = np.asarray(D, dtype=np.float64) / np.sqrt(self.scales)  # (m, components)
         nearest = x.min(axis=1, keepdims=True)
         # [qiao2013] Eq. (5) -> phi(z | M_k) = sum_j w_j (pi b_j)^-s exp(-D^2(z, eta_j) / b_j)
@@ -257,7 +267,7 @@ class Mixture:
             rest = np.log(np.add.reduceat(np.exp(E, out=E), self.first, axis=1)) + peak
             return common - np.square(nearest[:, 0]), rest
 
-    def discriminants(self, Q, columns=None):
+    def discriminants(self, Q: NDArray[Any], columns: Any = None) -> Any:
         """[qiao2013] Eq. (6) -> log pi_k phi(z | M_k), up to a term common to all classes."""
         return self.log_priors + self.log_density(Q, self.centroids if columns is None else columns)[1]
 
@@ -267,7 +277,7 @@ class HLMClassifier(BayesClassifier):
 
     reads = "dissimilarity"
 
-    def _set_mixture(self, mixture, shape_estimates, shared):
+    def _set_mixture(self, mixture: Any, shape_estimates: Any, shared: Any) -> None:
         """Set the fitted attributes."""
         self._mixture = mixture
         self.centroids_, self.component_classes_ = mixture.centroids, mixture.codes
@@ -307,7 +317,7 @@ class HLMClassifier(BayesClassifier):
         common, rest = self._mixture_of(X)
         return common + logsumexp(self._mixture.log_priors + rest, axis=1)
 
-    def _mixture_of(self, X):
+    def _mixture_of(self, X: ArrayLike) -> Any:
         return self._mixture.log_density(self.check_rows(X), self._kept_places)
 
     def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
@@ -315,16 +325,16 @@ class HLMClassifier(BayesClassifier):
         return self._mixture.discriminants(Q, self._kept_places)
 
 
-def check_symmetric(D, who):
+def check_symmetric(D: NDArray[Any], who: str) -> None:
     """Raise an error for distances that are asymmetric beyond round-off."""
     largest, place = 0.0, (0, 0)
     for rows in row_blocks(*D.shape):
         if np.array_equal(D[rows, rows.start :], D[rows.start :, rows].T):
             continue
         gap = np.abs(D[rows, rows.start :] - D[rows.start :, rows].T)
-        i, j = np.unravel_index(int(gap.argmax()), gap.shape)
-        if gap[i, j] > largest:
-            largest, place = float(gap[i, j]), (rows.start + int(i), rows.start + int(j))
+        a, b = np.unravel_index(int(gap.argmax()), gap.shape)
+        if gap[a, b] > largest:
+            largest, place = float(gap[a, b]), (rows.start + int(a), rows.start + int(b))
     if largest > (1e-4 if D.dtype == np.float32 else 1e-6) * D.max():
         i, j = place
         raise ProximityError(

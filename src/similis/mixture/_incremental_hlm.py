@@ -72,13 +72,23 @@ class ClassHistory:
         Positions of the objects that take part in the next clustering, ascending, and their weights.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.centroids, self.rounds = np.empty(0, dtype=np.intp), 0
         self.clusters, self.near = Clusters.empty([]), Clusters.empty([0])
         self.objects, self.D, self.mass = np.empty(0, dtype=np.intp), np.empty((0, 0)), np.empty(0)
         self.sample, self.weights = np.empty(0, dtype=np.intp), np.empty(0)
 
-    def learn(self, model, past, rows, known, new, arrived, seed, draw):
+    def learn(
+        self,
+        model: Any,
+        past: NDArray[Any],
+        rows: Any,
+        known: Any,
+        new: NDArray[Any],
+        arrived: NDArray[np.intp],
+        seed: int,
+        draw: Any,
+    ) -> None:
         """Add new objects.
 
         Parameters
@@ -107,7 +117,7 @@ class ClassHistory:
             self._resample(model, earlier, new, arrived, seed, draw)
         self.rounds += 1
 
-    def _append(self, model, new, arrived, seed):
+    def _append(self, model: Any, new: NDArray[Any], arrived: NDArray[np.intp], seed: int) -> None:
         """Scheme I, sec. 4.1: add the clusters of the batch to the earlier ones."""
         medoids, labels = self._cluster(model, new, None, model.n_components, seed)
         u = squares_to(new, medoids, labels)
@@ -116,7 +126,9 @@ class ClassHistory:
         self.centroids = np.concatenate([self.centroids, arrived[medoids]])[latest]
         self._add_nearest(new)
 
-    def _resample(self, model, past, new, arrived, seed, draw):
+    def _resample(
+        self, model: Any, past: NDArray[Any], new: NDArray[Any], arrived: NDArray[np.intp], seed: int, draw: Any
+    ) -> None:
         """Scheme II, sec. 4.2: cluster the batch with weighted samples of earlier objects, assign the others."""
         n, m = len(self.objects), len(arrived)
         self._add_nearest(AdjacentBlocks(new, past))
@@ -140,10 +152,10 @@ class ClassHistory:
         self.centroids = self.objects[medoids]
         self._draw(model, medoids, labels, draw)
 
-    def _cluster(self, model, D, weights, k, seed):
+    def _cluster(self, model: Any, D: NDArray[Any], weights: NDArray[Any] | None, k: int, seed: int) -> Any:
         return Clustering(D, model.clustering, model.n_init, seed, weights)(k)
 
-    def _draw(self, model, medoids, labels, draw):
+    def _draw(self, model: Any, medoids: NDArray[np.intp], labels: NDArray[np.intp], draw: Any) -> None:
         """Draw the objects of the next clustering; a bounded model drops the others."""
         places, mass = [], self.mass.copy()
         for j, medoid in enumerate(medoids):
@@ -161,14 +173,14 @@ class ClassHistory:
             self.objects, self.D = self.objects[self.sample], self.D[np.ix_(self.sample, self.sample)]
             self.mass, self.sample = mass[self.sample], np.arange(len(self.sample))
 
-    def _add_nearest(self, around):
+    def _add_nearest(self, around: Any) -> None:
         u = nearest_squares(around)
         u = u if u.any() else nearest_squares(around, positive=True)
         found = Clusters.of(u, np.zeros(len(u), dtype=np.intp), 1)
         self.near = Clusters.join([self.near, found]).pooled()
 
 
-def _joined(D, past, new):
+def _joined(D: NDArray[Any], past: NDArray[Any], new: NDArray[Any]) -> Any:
     """[[D, past'], [past, new]]; on disk if it is large and a part of it is on disk."""
     n, m = len(D), len(new)
     shape = n + m, n + m
@@ -377,20 +389,24 @@ class IncrementalHLM(HLMClassifier):
         check_is_fitted(self)
         return np.unique(self._kept_objects) if self._columns is None else self._columns
 
-    def _begin(self):
+    def _begin(self) -> None:
         """Initialize the state without objects."""
         seed = self.random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(seed).randint(2**31 - 1)
-        self._seed, self._pasts, self._columns = int(seed), [], None
+        self._seed = int(seed)
+        self._pasts: Any = []
+        self._columns: Any = None
         self._between = np.zeros(2)  # nearest objects above distance zero: how many, and the sum of squares
         self.classes_, self.n_seen_, self.n_batches_ = np.empty(0), 0, 0
 
-    def _learn(self, past, new, classes, codes, *, first=False):
+    def _learn(
+        self, past: NDArray[Any], new: NDArray[Any], classes: Any, codes: NDArray[np.intp], *, first: bool = False
+    ) -> Self:
         """Fit a batch from its distances to earlier objects (possibly without columns) and within the batch."""
         check_symmetric(new, type(self).__name__)
         everyone = classes if first else np.union1d(self.classes_, classes)
-        class_priors(self.priors, np.ones(len(everyone)))  # validate before any attribute changes
+        class_priors(self.priors, np.ones(len(everyone), dtype=np.intp))  # validate before any attribute changes
         check_costs(self.costs, len(everyone))
         if first:
             self._begin()
@@ -409,27 +425,27 @@ class IncrementalHLM(HLMClassifier):
         self._finish()
         return self
 
-    def _add_classes(self, everyone, classes):
+    def _add_classes(self, everyone: Any, classes: Any) -> Any:
         """Add new classes; return the positions of the batch's classes among all."""
         known = dict(zip(self.classes_.tolist(), self._pasts))
         self._pasts = [known.get(label) or ClassHistory() for label in everyone.tolist()]
         self.classes_ = everyone
         return np.searchsorted(everyone, classes)
 
-    def _add_between(self, past, new):
+    def _add_between(self, past: NDArray[Any], new: NDArray[Any]) -> None:
         """Accumulate squared distances to nearest objects, used if no cluster has a positive distance."""
         nearest = nearest_squares(AdjacentBlocks(new, past), positive=True)
         nearest = nearest[nearest > 0]
         self._between += len(nearest), nearest.sum()
 
-    def _finish(self):
+    def _finish(self) -> None:
         """Estimate the mixture and set the columns that it reads."""
         parts = [past.clusters for past in self._pasts]
         clusters = Clusters.join(parts)
         codes = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
         centroids = np.concatenate([past.centroids for past in self._pasts])
 
-        def neighbors():
+        def neighbors() -> Any:
             count, total = self._between
             return Clusters.join([past.near for past in self._pasts]), total / count if count else 0.0
 
@@ -445,7 +461,7 @@ class IncrementalHLM(HLMClassifier):
         if self.bounded or self.n_batches_ > 1:
             self.__dict__.pop("feature_names_in_", None)  # the columns differ from those named
 
-    def select_columns(self):
+    def select_columns(self) -> Any:
         columns = np.unique(self.centroids_)
         small = copy.copy(self)
         small._columns = small._pasts = None
@@ -454,11 +470,11 @@ class IncrementalHLM(HLMClassifier):
         small.__dict__.pop("feature_names_in_", None)
         return small, columns
 
-    def _check_not_compacted(self):
+    def _check_not_compacted(self) -> None:
         if self._pasts is None:
             raise ProximityError("A compacted IncrementalHLM cannot be updated. Use partial_fit of the original model.")
 
-    def _check_type_of(self, classes):
+    def _check_type_of(self, classes: Any) -> None:
         """Reject text among numbers, which an array of labels would convert to text."""
         if (classes.dtype.kind in "US") != (self.classes_.dtype.kind in "US"):
             raise ProximityError(
@@ -610,11 +626,11 @@ class ObjectStream:
         return getattr(small, response)(self.measure.matrix(objects, centroids, n_jobs=self.n_jobs))
 
 
-def _count(objects):
+def _count(objects: Any) -> Any:
     if not hasattr(objects, "__len__"):
         raise ProximityError(f"The objects of a batch must be a collection. Got a {type(objects).__name__}.")
     return count_objects(objects)
 
 
-def _concatenate(a, b):
+def _concatenate(a: Any, b: Any) -> Any:
     return [*a, *b] if isinstance(a, list) or isinstance(b, list) else np.concatenate([a, b])

@@ -161,7 +161,7 @@ class KernelHLM(HLMClassifier):
         self.scale_ = float(scale[0]) if self.shared else scale
         return self
 
-    def _select(self, D, codes):
+    def _select(self, D: NDArray[Any], codes: NDArray[np.intp]) -> Any:
         """Kept objects, class by class, and the distances to their nearest neighbors."""
         kept = np.argsort(codes, kind="stable")
         if self.max_samples is not None:
@@ -172,7 +172,7 @@ class KernelHLM(HLMClassifier):
         found = neighbor_statistics(part, codes if len(kept) == len(D) else codes[kept], len(self.classes_))
         return kept, found
 
-    def _mix(self, codes, kept, neighbors, params):
+    def _mix(self, codes: NDArray[np.intp], kept: Any, neighbors: Any, params: Any) -> Any:
         """Mixture for `shape`, `scale` and `shared` of `params`."""
         own, size = codes[kept], np.bincount(codes)
         members = (size / np.bincount(own))[own]  # objects represented by each kept one

@@ -44,20 +44,24 @@ class Clustering:
         Weight of each object: row i of R = H D is w_i times row i of D.
     """
 
-    def __init__(self, D, method, n_init, seed, weights=None):
+    def __init__(
+        self, D: NDArray[Any], method: Any, n_init: Any, seed: int, weights: NDArray[Any] | None = None
+    ) -> None:
         self.D = np.ascontiguousarray(D)
         self.method, self.n_init, self.seed, self.weights = method, n_init, seed, weights
-        self._found = {}
-        self._tree = self._order = self._starts = None
+        self._found: dict[int, Any] = {}
+        self._tree: Any = None
+        self._order: Any = None
+        self._starts: Any = None
 
-    def __call__(self, k):
+    def __call__(self, k: int) -> Any:
         """Centroids, ascending, and the cluster of each object; at most as many clusters as objects."""
         k = min(k, len(self.D))
         if k not in self._found:
             self._found[k] = self._cluster(k)
         return self._found[k]
 
-    def _cluster(self, k):
+    def _cluster(self, k: int) -> Any:
         all_objects = np.arange(len(self.D))
         if k == len(self.D):
             return all_objects, all_objects
@@ -76,7 +80,7 @@ class Clustering:
                 return self._sorted(first, labels)
             medoids, labels, total = again
 
-    def _start(self, k):
+    def _start(self, k: int) -> Any:
         """One start, or for vertex substitution several."""
         if self.method == "vsh":
             if self._starts is None:
@@ -86,7 +90,7 @@ class Clustering:
             self._order = farthest_first(self.D, k)
         return self._order[:k]
 
-    def _descend(self, k, start):
+    def _descend(self, k: int, start: Any) -> Any:
         """Medoids, clusters and their total distance, from one or several starts."""
         found = k_medoids(
             self.D,
@@ -100,7 +104,7 @@ class Clustering:
         used = np.bincount(found.labels, minlength=len(found.medoids)) > 0
         return found.medoids[used], (np.cumsum(used) - 1)[found.labels], found.total
 
-    def _first_of_pairs(self, medoids, labels):
+    def _first_of_pairs(self, medoids: NDArray[np.intp], labels: NDArray[np.intp]) -> Any:
         found, D = medoids.copy(), self.D
         for j in np.flatnonzero(np.bincount(labels) == 2):
             a, b = np.flatnonzero(labels == j)
@@ -110,17 +114,17 @@ class Clustering:
                 found[j] = a
         return found
 
-    def _medoid(self, members):
+    def _medoid(self, members: NDArray[np.intp]) -> Any:
         """Object with the least total distance of the others to it; the first on a tie."""
         block = self.D[np.ix_(members, members)].astype(np.float64)
         w = np.ones(len(members)) if self.weights is None else self.weights[members]
         return members[int((w @ block).argmin())]
 
-    def _sorted(self, medoids, labels):
+    def _sorted(self, medoids: Any, labels: NDArray[np.intp]) -> Any:
         order = np.argsort(medoids)
         return np.asarray(medoids)[order], np.argsort(order)[labels]
 
-    def _cut(self, k):
+    def _cut(self, k: int) -> Any:
         """Clusters left when the last k - 1 of the n - 1 merges of Ward's tree are undone."""
         n = len(self.D)
         if self._tree is None:
@@ -300,15 +304,16 @@ class MixtureHLM(HLMClassifier):
 class _Classes:
     """Training objects by class, with the clusterings computed so far."""
 
-    def __init__(self, model, D, codes):
+    def __init__(self, model: Any, D: NDArray[Any], codes: NDArray[np.intp]) -> None:
         self.model, self.D, self.codes = model, D, codes
         self.members = [np.flatnonzero(codes == g) for g in range(len(model.classes_))]
         rng = check_random_state(model.random_state)
         self.seeds = rng.randint(2**31 - 1, size=len(self.members))
         self.folds_seed = int(rng.randint(2**31 - 1))
-        self._clusterings, self._neighbors = {}, None
+        self._clusterings: dict[tuple[int, str], Clustering] = {}
+        self._neighbors: Any = None
 
-    def mix(self, point):
+    def mix(self, point: dict[str, Any]) -> Any:
         """Mixture for one grid point, and the shapes before rounding."""
         k, method = point["n_components"], point["clustering"]
         parts = [self._cluster(g, k, method) for g in range(len(self.members))]
@@ -321,7 +326,7 @@ class _Classes:
         mixture = Mixture(centroids, codes, clusters.members, round_shape(shapes), scales, self.model.priors)
         return mixture, shapes
 
-    def choose_n_components(self, point):
+    def choose_n_components(self, point: dict[str, Any]) -> Any:
         """Number of components of a grid point; for "auto" also the scores of the candidates."""
         if point["n_components"] != "auto":
             return point["n_components"], None
@@ -335,7 +340,7 @@ class _Classes:
         scores = np.array([np.mean(predicted == self.codes) for predicted in found])
         return points[int(scores.argmax())]["n_components"], scores
 
-    def _cluster(self, g, k, method):
+    def _cluster(self, g: Any, k: int, method: Any) -> Any:
         """Centroids of class g among the training objects; its objects' clusters and squared distances to them."""
         members = self.members[g]
         if (g, method) not in self._clusterings:
@@ -345,7 +350,7 @@ class _Classes:
         medoids, labels = clustering(k)
         return members[medoids], labels, squares_to(clustering.D, medoids, labels)
 
-    def _nearest(self):
+    def _nearest(self) -> Any:
         if self._neighbors is None:
             self._neighbors = neighbor_statistics(self.D, self.codes, len(self.members))
         return self._neighbors

@@ -62,11 +62,11 @@ def _call(function: Callable[..., Any], values: NDArray[Any]) -> NDArray[np.floa
     return found
 
 
-def _is_distribution(model):
+def _is_distribution(model: Any) -> Any:
     return model.weights != "krr"
 
 
-def _has_scores(model):
+def _has_scores(model: Any) -> Any:
     return model.weights == "krr"
 
 
@@ -288,14 +288,14 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         return self.respond(X, "decision_function")
 
     @property
-    def allow_missing(self):
+    def allow_missing(self) -> bool:  # type: ignore[override]
         return not self._is_local
 
     @property
-    def _is_local(self):
+    def _is_local(self) -> Any:
         return isinstance(self.weights, str) and self.weights in LOCAL_WEIGHTS
 
-    def _check_combinations(self):
+    def _check_combinations(self) -> None:
         """Check parameter combinations."""
         if self.kind == "dissimilarity" and isinstance(self.weights, str) and self.weights != "uniform":
             raise ProximityError(
@@ -309,7 +309,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
                 "weights='krr' gives no probabilities, which costs require; use weights='kri' or costs=None."
             )
 
-    def _check_affinities(self, S):
+    def _check_affinities(self, S: NDArray[Any]) -> None:
         if self._needs_positive and np.nanmin(S, initial=0.0) < 0:
             i, j = np.argwhere(S < 0)[0]
             raise ProximityError(
@@ -318,7 +318,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
             )
 
     @property
-    def _needs_positive(self):
+    def _needs_positive(self) -> Any:
         return isinstance(self.weights, str) and self.weights == "affinity"
 
     def __sklearn_tags__(self) -> Any:
@@ -340,19 +340,26 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         """Choose the class with the largest summed weight, eq. (3.1), or the least expected cost."""
         return super().scores_to_codes(self._smooth(scores))
 
-    def _smooth(self, scores):
+    def _smooth(self, scores: NDArray[Any]) -> Any:
         if _has_scores(self):
             return scores
         # [chen2010] sec. 4.6.2 -> (P(g|x) + e) / sum_h (P(h|x) + e)
         return (scores + self.smoothing) / (1.0 + self.smoothing * scores.shape[1])
 
     @property
-    def _local_options(self):
+    def _local_options(self) -> Any:
         auto = "pinv" if self.weights == "krr" else "clip"
         spectrum = auto if self.spectrum == "auto" else self.spectrum
         return {"method": self.weights, "spectrum": spectrum, "n_jobs": self.n_jobs}
 
-    def _sums(self, S, codes, Q, points, test_fold=None):
+    def _sums(
+        self,
+        S: Any,
+        codes: NDArray[np.intp],
+        Q: NDArray[Any],
+        points: Points,
+        test_fold: NDArray[np.intp] | None = None,
+    ) -> Any:
         """Summed weight of each class, (m, G) for each point; the sums add up to one unless the weights are KRR."""
         ks, lambdas = ([point[name] for point in points] for name in self.path_params)
         indices, values = self._ranked(S, codes, Q, test_fold, ks)
@@ -375,7 +382,9 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
             table[:, lost] = _fold_priors(codes, G, test_fold, lost)
         return [table[t] for t in places]
 
-    def _ranked(self, S, codes, Q, test_fold, ks):
+    def _ranked(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], test_fold: NDArray[np.intp] | None, ks: Any
+    ) -> Any:
         """Neighbors of the rows `Q` for the largest k; with `test_fold`, outside each row's fold."""
         k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
         return top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
@@ -417,14 +426,14 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
             winners[:, lost] = _fold_priors(codes, len(self.classes_), test_fold, lost).argmax(axis=-1)
         return [winners[t] for t in places]
 
-    def _check_path(self, S, Q):
+    def _check_path(self, S: NDArray[Any], Q: NDArray[Any]) -> None:
         self._check_combinations()
         self._check_affinities(S)
         if Q is not S:
             self._check_affinities(Q)
 
 
-def _fold_priors(codes, n_classes, test_fold, rows):
+def _fold_priors(codes: NDArray[np.intp], n_classes: int, test_fold: NDArray[np.intp] | None, rows: Any) -> Any:
     """Class frequencies of the objects outside each row's fold."""
     counts = np.bincount(codes, minlength=n_classes).astype(float)
     if test_fold is None:

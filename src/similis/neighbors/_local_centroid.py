@@ -137,20 +137,28 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         check_is_fitted(self)
         return self._local(X, n_columns=len(self.classes_))[1]
 
-    def _local(self, X, n_columns):
+    def _local(self, X: ArrayLike, n_columns: int) -> Any:
         Q = self.check_rows(X)
         indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
         winners, chosen = self._sweep(self._S, self._codes, indices, values, [self.n_neighbors_], n_columns)
         return winners[:, 0], chosen[:, 0]
 
-    def _sweep(self, S, codes, indices, values, ks, n_columns=0):
+    def _sweep(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        indices: NDArray[np.intp],
+        values: NDArray[Any],
+        ks: Any,
+        n_columns: int = 0,
+    ) -> Any:
         m, G = len(indices), len(self.classes_)
         ks = np.asarray(ks, dtype=np.intp)
         winners = np.empty((m, len(ks)), np.intp)
         chosen = np.empty((m, len(ks), n_columns), np.intp)
         values = np.ascontiguousarray(values, dtype=S.dtype)
 
-        def work(rows):
+        def work(rows: Any) -> None:
             _kernels.local_centroids(
                 S, float(self.sign), codes, indices[rows], values[rows], ks, G, winners[rows], chosen[rows]
             )

@@ -109,7 +109,7 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         self._fit(S, codes, check_class_weights(sample_weight, S, codes, self.classes_))
         return self
 
-    def _fit(self, S, codes, weight=None):
+    def _fit(self, S: NDArray[Any], codes: NDArray[np.intp], weight: NDArray[Any] | None = None) -> Self:
         weight = np.ones(len(codes)) if weight is None else weight
         G = len(self.classes_)
         self.class_count_ = np.bincount(codes, weights=weight, minlength=G)
@@ -137,7 +137,7 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         """Similarity to each centroid; dissimilarities with a minus sign."""
         return self._score(self.kept_columns(Q), self.mean_proximity_, self.class_count_)
 
-    def _score(self, to_centroids, mean, class_count):
+    def _score(self, to_centroids: NDArray[Any], mean: Any, class_count: Any) -> Any:
         """[cazzanti2007] Eq. (2.9) -> s(x, mu_h), or Eq. (3.1) -> s(x, mu_h) / mean s(., mu_h)."""
         scores = np.asarray(to_centroids, dtype=np.float64)
         if self.adjusted:
@@ -151,7 +151,9 @@ class NearestCentroid(PathMixin, ProximityClassifier):
             scores[unknown.all(axis=1)] = class_count
         return scores
 
-    def _mean_to_centroid(self, S, codes, centroids, weight):
+    def _mean_to_centroid(
+        self, S: NDArray[Any], codes: NDArray[np.intp], centroids: NDArray[np.intp], weight: NDArray[Any]
+    ) -> Any:
         """Weighted mean over each class of its proximity to its centroid; 0 for a class without members."""
         to_centroid = S[np.arange(len(codes)), centroids[codes]].astype(np.float64)
         known = ~np.isnan(to_centroid)

@@ -5,7 +5,10 @@ One eigen-decomposition of the Gram matrix of the scaled, centered rows gives th
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from similis._utils.linalg import eigen_symmetric
 from similis.base import storable
@@ -40,7 +43,7 @@ class ClassRows:
         Variance of all rows, above zero.
     """
 
-    def __init__(self, S, codes):
+    def __init__(self, S: NDArray[Any], codes: NDArray[np.intp]) -> None:
         X = np.asarray(S, dtype=np.float64)
         noise = (_NOISE * np.abs(X).max(axis=0)) ** 2
         self.varying = np.flatnonzero(X.var(axis=0) > noise)
@@ -55,14 +58,14 @@ class ClassRows:
             deviations[:, (deviations**2).mean(axis=0) <= noise] = 0.0
             self.W[members] = deviations
 
-    def means_of_all_columns(self, S):
+    def means_of_all_columns(self, S: NDArray[Any]) -> Any:
         """Class means, shape (G, n), of the columns that vary and of those that do not."""
         means = np.tile(S.mean(axis=0, dtype=np.float64), (len(self.means), 1))
         means[:, self.varying] = self.means
         return means
 
     @property
-    def fallback_variance(self):
+    def fallback_variance(self) -> Any:
         """Pooled variance of each column, or its total variance where it varies only between classes."""
         pooled = (self.W**2).mean(axis=0)
         return np.where(pooled > 0, pooled, self.total)
@@ -87,7 +90,7 @@ class ShrunkCovariance:
         Positive variances, used where T = 0.
     """
 
-    def __init__(self, W, shrinkage, fallback):
+    def __init__(self, W: NDArray[Any], shrinkage: Any, fallback: Any) -> None:
         T = (W**2).mean(axis=0)
         if shrinkage == "trace":
             T, fallback = (np.full(len(v), v.sum() / max(1, len(v))) for v in (T, fallback))
@@ -100,7 +103,7 @@ class ShrunkCovariance:
         # Directions, among the columns that vary, in which W does not.
         self.n_null = np.count_nonzero(self.known) - len(self.l)
 
-    def solve(self, D, regularization):
+    def solve(self, D: NDArray[Any], regularization: Any) -> Any:
         """Solve ((1 - r) C + r T) B = D, D of shape (p, G), for each r: (len(regularization), p, G)."""
         D = D / self.scale[:, None]
         inside = self._to_axes(D)  # U'D
@@ -118,7 +121,7 @@ class ShrunkCovariance:
         B = lifted.transpose(1, 0, 2) + rest / np.where(self.known, null[:, None], 1.0)[:, :, None]
         return B / self.scale[:, None]
 
-    def log_density(self, Z, regularization):
+    def log_density(self, Z: NDArray[Any], regularization: Any) -> Any:
         """Log-density of N(0, (1 - r) C + r T) at the rows of Z, shape (m, p), for each r: (len(regularization), m)."""
         Z = Z / self.scale
         eigenvalues, null = self._regularized(regularization)
@@ -129,24 +132,24 @@ class ShrunkCovariance:
         log_det = np.log(eigenvalues).sum(axis=1) + self.n_null * np.log(null) + 2 * np.log(self.scale).sum()
         return -0.5 * (distance + log_det[:, None] + len(self.scale) * np.log(2 * np.pi))
 
-    def matrix(self, r):
+    def matrix(self, r: Any) -> Any:
         """Regularized covariance, shape (p, p)."""
         r = max(r, _LEAST) if self.n_null else r
         C = (1 - r) * (self.A.T @ self.A)
         C[np.diag_indices_from(C)] += np.where(self.known, r, 1.0)
         return C * self.scale * self.scale[:, None]
 
-    def _regularized(self, regularization):
+    def _regularized(self, regularization: Any) -> Any:
         """Eigenvalues (1 - r) l + r, shape (t, k), and r itself for the directions without variance, shape (t,)."""
         r = np.asarray(regularization, dtype=np.float64)
         r = np.maximum(r, _LEAST) if self.n_null else r
         eigenvalues = (1 - r[:, None]) * self.l + r[:, None]
         return eigenvalues, r if self.n_null else np.ones(len(r))
 
-    def _to_axes(self, D):
+    def _to_axes(self, D: NDArray[Any]) -> Any:
         """U'D for D of shape (p, q)."""
         return self.V.T @ (self.A @ D) / np.sqrt(self.l)[:, None]
 
-    def _from_axes(self, c):
+    def _from_axes(self, c: NDArray[Any]) -> Any:
         """U c for c of shape (k, q)."""
         return self.A.T @ (self.V @ (c / np.sqrt(self.l)[:, None]))

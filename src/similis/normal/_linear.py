@@ -52,7 +52,7 @@ class LinearRule(BayesClassifier):
         """Linear discriminants of new rows."""
         return (Q[:, self._columns] - self._centre) @ self.coef_[:, self._columns].T + self._constants
 
-    def _linear(self, rows, points):
+    def _linear(self, rows: Any, points: Points) -> Any:
         """Coefficients, shape (len(points), p, G), of x - m, and constants, shape (len(points), G)."""
         B = self._solve(rows, points)
         # Bayes -> log P(g) + (x - m)' S^-1 (m_g - m) - 1/2 (m_g - m)' S^-1 (m_g - m)
@@ -167,10 +167,10 @@ class NormalLinear(LinearRule):
         S[np.ix_(rows.varying, rows.varying)] = self._covariance(rows).matrix(self.regularization)
         return S
 
-    def _covariance(self, rows):
+    def _covariance(self, rows: Any) -> Any:
         return ShrunkCovariance(rows.W, self.shrinkage, rows.total)
 
-    def _solve(self, rows, points):
+    def _solve(self, rows: Any, points: Points) -> Any:
         D = (rows.means - rows.centre).T  # (p, G)
         return self._covariance(rows).solve(D, [point["regularization"] for point in points])
 
@@ -236,7 +236,7 @@ class PseudoFisher(LinearRule):
         self.priors = priors
         self.costs = costs
 
-    def _solve(self, rows, points):
+    def _solve(self, rows: Any, points: Points) -> Any:
         _, s, Ut = linalg.svd(rows.W, full_matrices=False, check_finite=False)
         l = s**2 / len(rows.W)  # noqa: E741
         self.rank_ = int(np.count_nonzero(l > roundoff(len(l), l.max(initial=0.0), l.dtype)))

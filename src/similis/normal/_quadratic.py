@@ -131,7 +131,7 @@ class NormalQuadratic(BayesClassifier):
             found.append(S)
         return found
 
-    def _covariances(self, rows, codes):
+    def _covariances(self, rows: Any, codes: NDArray[np.intp]) -> Any:
         fallback = rows.fallback_variance
         return [ShrunkCovariance(rows.W[codes == g], self.shrinkage, fallback) for g in range(len(rows.means))]
 
@@ -152,7 +152,7 @@ class NormalQuadratic(BayesClassifier):
         return list(_log_joint(Q[:, rows.varying], rows.means, covariances, self.log_priors, r))
 
 
-def _log_joint(Q, means, covariances, log_priors, regularization):
+def _log_joint(Q: NDArray[Any], means: NDArray[Any], covariances: Any, log_priors: Any, regularization: Any) -> Any:
     """Bayes -> log P(g) + log N(x; m_g, S_g), shape (len(regularization), m, G)."""
     densities = [C.log_density(Q - mean, regularization) for mean, C in zip(means, covariances)]
     return np.stack(densities, axis=2) + log_priors

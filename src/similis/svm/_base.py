@@ -109,7 +109,7 @@ class RowMachine(MarginClassifier):
         """True if columns are features of any kind instead of the training objects."""
         return getattr(self, "columns", "objects") == "features"
 
-    def check_training(self, X):
+    def check_training(self, X: ArrayLike) -> Any:
         if not self._on_features:
             return super().check_training(X)
         return check_block(X, accept_sparse=self.accept_sparse, estimator=self)
@@ -119,7 +119,7 @@ class RowMachine(MarginClassifier):
         tags.input_tags.pairwise = not self._on_features
         return tags
 
-    def _solve(self, S, y, weight, points) -> list[Machine]:
+    def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> list[Machine]:
         """Solutions for labels 1 and -1, one per grid point; weights are positive."""
         raise NotImplementedError
 
@@ -158,11 +158,13 @@ class RowMachine(MarginClassifier):
         coef = (self.coef_[None] if len(self.classes_) == 2 else self.coef_)[:, self._kept_objects]
         return self._combine(_times(Q, coef) + np.atleast_1d(self.intercept_), len(self.classes_))
 
-    def _combine(self, f, n_classes):
+    def _combine(self, f: NDArray[Any], n_classes: int) -> Any:
         """Class scores from decision values, (m, number of solutions)."""
         return f if self._scheme == "ovr" and n_classes > 2 else vote_scores(f, n_classes)
 
-    def _tasks(self, codes, weight) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+    def _tasks(
+        self, codes: NDArray[np.intp], weight: NDArray[Any]
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
         """Members and signs of each two-class problem; objects of weight zero are left out."""
         G = int(codes.max()) + 1
         if self._scheme == "ovr" and G > 2:
@@ -174,16 +176,16 @@ class RowMachine(MarginClassifier):
             members = np.flatnonzero(((codes == g) | (codes == h)) & (weight > 0))
             yield members, np.where(codes[members] == h, 1.0, -1.0)
 
-    def _set_solution(self, tasks, machines, n):
+    def _set_solution(self, tasks: Any, machines: Any, n: int) -> None:
         """Set the fitted attributes."""
         coef = np.zeros((len(tasks), n, *machines[0].coef.shape[1:]))
         for row, (members, _), machine in zip(coef, tasks, machines):
             row[members] = machine.coef
         G = len(self.classes_)
         self.coef_ = coef[0] if G == 2 else coef
-        self.intercept_ = machines[0].intercept if G == 2 else np.array([m.intercept for m in machines])
+        self.intercept_: Any = machines[0].intercept if G == 2 else np.array([m.intercept for m in machines])
         for name in ("pairs_", "estimators_", "objective_", "gap_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         if G == 2:
             self.objective_, self.gap_ = machines[0].objective, machines[0].gap
         else:
@@ -191,7 +193,7 @@ class RowMachine(MarginClassifier):
         support = np.flatnonzero(coef.any(axis=(0, *range(2, coef.ndim))))
         self.keep_columns(support if support.size else np.zeros(1, np.intp))
 
-    def _set_estimators(self, tasks, machines):
+    def _set_estimators(self, tasks: Any, machines: Any) -> None:
         """Set ``estimators_``: each solution as a model of its own members."""
         if self._scheme == "ovo":
             self.pairs_ = class_pairs(len(self.classes_))
@@ -231,22 +233,22 @@ class RowMachine(MarginClassifier):
         """Columns that a solution for some objects reads: their own, or every feature."""
         return np.arange(S.shape[1]) if self._on_features else train
 
-    def _block(self, S, members):
+    def _block(self, S: NDArray[Any], members: NDArray[np.intp]) -> Any:
         """Training block of some objects: rows and columns, or rows only for features."""
         return S[members] if self._on_features else square_block(S, members)
 
 
-def _times(rows, coef):
+def _times(rows: Any, coef: Any) -> Any:
     """Products (m, number of solutions) of rows, (m, n) or (m, n, q), with coefficients that have one axis more."""
     return rows.reshape(len(rows), -1) @ coef.reshape(len(coef), -1).T
 
 
-def square_block(S, members):
+def square_block(S: NDArray[Any], members: NDArray[np.intp]) -> Any:
     """Rows and columns of some members; S itself for all."""
     return S if len(members) == len(S) else S[np.ix_(members, members)]
 
 
-def nearest_kernel_rows(K, S, self_similarity):
+def nearest_kernel_rows(K: NDArray[Any], S: NDArray[Any], self_similarity: Any) -> Any:
     """Rows r nearest to S that extend the kernel K to a positive semi-definite matrix.
 
     Minimizes 2 ||r - s||^2 + (t - s(x, x))^2 over r in the range of K and t >= r'K^+ r, [chen2010] Eq. (5.14) with the
@@ -284,7 +286,7 @@ def nearest_kernel_rows(K, S, self_similarity):
     return (s * k / (k + half[:, None])) @ U.T
 
 
-def one_per_row(self_similarity, m):
+def one_per_row(self_similarity: Any, m: int) -> Any:
     """Self-similarities as an array with one number per row."""
     s = np.asarray(self_similarity, dtype=np.float64)
     if s.shape not in ((), (m,)) or not np.isfinite(s).all():
@@ -327,18 +329,18 @@ class LearnedSVM(RowMachine):
         self._fit_machines(self._symmetrize(S), codes)
         return self
 
-    def _symmetrize(self, S):
+    def _symmetrize(self, S: NDArray[Any]) -> Any:
         """Symmetrize the whole matrix, before it is split into pairs of classes."""
         return take_symmetric_part(S, self)
 
-    def _fit_machines(self, S, codes):
+    def _fit_machines(self, S: NDArray[Any], codes: NDArray[np.intp]) -> None:
         point = {name: getattr(self, name) for name in self.path_params}
         tasks = list(self._tasks(codes, np.ones(len(codes))))
         machines = [self._solve(square_block(S, members), sign, None, [point])[0] for members, sign in tasks]
         self._set_solution(tasks, machines, len(codes))
         self._warn_if_not_converged(machines)
 
-    def _warn_if_not_converged(self, machines):
+    def _warn_if_not_converged(self, machines: Any) -> None:
         worst = max(machines, key=lambda machine: machine.gap / machine.scale)
         if worst.gap > 1e-5 * worst.scale:
             warn_user(
@@ -347,7 +349,7 @@ class LearnedSVM(RowMachine):
                 ConvergenceWarning,
             )
 
-    def _set_solution(self, tasks, machines, n):
+    def _set_solution(self, tasks: Any, machines: Any, n: int) -> None:
         for name in [name for name in vars(self) if name in self._names]:
             delattr(self, name)
         super()._set_solution(tasks, machines, n)
@@ -359,7 +361,7 @@ class LearnedSVM(RowMachine):
     _names: tuple[str, ...] = ()
 
 
-def eigen_system(S) -> EigenSystem:
+def eigen_system(S: NDArray[Any]) -> EigenSystem:
     """Eigen-system of the symmetric part in float64."""
     return eigen_symmetric(np.asarray(symmetric_part(np.asarray(S)), dtype=np.float64))
 
@@ -404,7 +406,7 @@ class KernelSVM(LearnedSVM):
         scores = self._row_scores(X, self_similarity)
         return self.classes_[np.argmax(scores, axis=1)]
 
-    def _row_scores(self, X, self_similarity):
+    def _row_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
         if self_similarity is None:
             return self.class_scores(self.check_rows(X))
         Q = self.check_rows(X)
@@ -416,6 +418,6 @@ class KernelSVM(LearnedSVM):
         ]
         return self._combine(np.column_stack(f), len(self.classes_))
 
-    def _set_solution(self, tasks, machines, n):
+    def _set_solution(self, tasks: Any, machines: Any, n: int) -> None:
         self._members = [members for members, _ in tasks]
         super()._set_solution(tasks, machines, n)

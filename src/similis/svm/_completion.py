@@ -111,7 +111,7 @@ class CompletionSVM(ProximityClassifier):
     allow_stack = True
     _parameter_constraints = {"eta": [positive()], "gamma": [positive()], "max_samples": [at_least(2)]}
 
-    def __init__(self, *, eta: float = 0.01, gamma: float = 0.1, max_samples: int | None = 100) -> None:
+    def __init__(self, *, eta: float = 0.01, gamma: float = 0.1, max_samples: int = 100) -> None:
         self.eta = eta
         self.gamma = gamma
         self.max_samples = max_samples
@@ -183,7 +183,7 @@ class CompletionSVM(ProximityClassifier):
         scores = self._class_scores(X, self_similarity)
         return self.classes_[np.argmax(scores, axis=1)]
 
-    def _check_labels(self, y, n):
+    def _check_labels(self, y: Any, n: int) -> Any:
         """Set ``classes_``; return the mask of labeled objects."""
         classes, codes = check_labels(y, n, who="CompletionSVM")
         number = classes.dtype.kind in "iuf"
@@ -193,7 +193,7 @@ class CompletionSVM(ProximityClassifier):
         self.classes_ = classes
         return np.ones(n, dtype=bool)
 
-    def _check_stack(self, stack):
+    def _check_stack(self, stack: NDArray[Any]) -> Any:
         """Validate the stack; return the kernel, the mask of measured objects and the auxiliary kernel."""
         if stack.ndim == 2:
             stack = np.stack([stack, stack], axis=2)
@@ -216,7 +216,7 @@ class CompletionSVM(ProximityClassifier):
         check_kernel(auxiliary, "The auxiliary kernel must be a kernel", dtype)
         return K.astype(np.float64), rows, auxiliary
 
-    def _train_pairs(self, K, rows, aux, codes):
+    def _train_pairs(self, K: NDArray[Any], rows: Any, aux: NDArray[Any], codes: NDArray[np.intp]) -> Any:
         """Fit each pair of classes; unlabeled objects take part in all."""
         self.estimators_, values = [], np.zeros((len(codes), len(self.pairs_)))
         for k, pair in enumerate(self.pairs_):
@@ -230,7 +230,7 @@ class CompletionSVM(ProximityClassifier):
             self.estimators_.append(part)
         return values
 
-    def _train(self, K, rows, aux, codes):
+    def _train(self, K: NDArray[Any], rows: Any, aux: NDArray[Any], codes: NDArray[np.intp]) -> Any:
         """Fit codes 0 and 1, -1 for unlabeled; return the decision value of each object."""
         if len(K) > self.max_samples:
             raise ProximityError(
@@ -255,7 +255,7 @@ class CompletionSVM(ProximityClassifier):
         self._aux, self._R = aux, kernel_factor(fit.kernel).R
         return fit.kernel @ c + fit.intercept
 
-    def _class_scores(self, X, self_similarity):
+    def _class_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
         check_is_fitted(self)
         rows = self.check_rows(X)
         if rows.ndim == 2:
@@ -272,7 +272,7 @@ class CompletionSVM(ProximityClassifier):
         ]
         return vote_scores(np.column_stack(values), len(self.classes_))
 
-    def _values(self, rows, given):
+    def _values(self, rows: Any, given: Any) -> Any:
         """Decision values of one two-class model."""
         factor, r = KernelFactor(self._R), np.empty(rows.shape[:2])
         own = self._own_values(rows[:, :, 1]) if given is None else given
@@ -280,7 +280,7 @@ class CompletionSVM(ProximityClassifier):
             r[i] = infer_row(factor, self._aux, np.ascontiguousarray(row[:, 1]), float(own[i]), row[:, 0])
         return r @ self.dual_coef_ + self.intercept_
 
-    def _own_values(self, rows):
+    def _own_values(self, rows: Any) -> Any:
         """Auxiliary values of new objects with themselves."""
         diagonal = np.diagonal(self._aux)
         if np.ptp(diagonal) <= 1e-6 * np.abs(diagonal).max():

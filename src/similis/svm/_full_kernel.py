@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
-from similis.base import PathMixin, check_labels, positive, validated
+from similis.base import PathMixin, Points, check_labels, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import FullKernelMachine
 from similis.svm._base import KernelSVM, LearnedMachine, class_pairs, eigen_system, square_block
@@ -16,7 +16,7 @@ from similis.svm._base import KernelSVM, LearnedMachine, class_pairs, eigen_syst
 __all__ = ["FullKernelSVM"]
 
 
-def _inductive(self):
+def _inductive(self: Any) -> bool:
     return not self.transductive
 
 
@@ -136,7 +136,7 @@ class FullKernelSVM(KernelSVM):
         self.transduction_ = self.classes_[np.where(known, whole, scores.argmax(axis=1))]
         return self
 
-    def _fit_machines(self, S, codes):
+    def _fit_machines(self, S: NDArray[Any], codes: NDArray[np.intp]) -> Any:
         """Fit all pairs of classes; in the transductive setting with the unlabeled objects. Return f of all objects."""
         if not self.transductive:
             return super()._fit_machines(S, codes)
@@ -154,7 +154,7 @@ class FullKernelSVM(KernelSVM):
         self._warn_if_not_converged(machines)
         return np.column_stack(f)
 
-    def _solve(self, S, y, weight, points):
+    def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> Any:
         system = eigen_system(S)
         values = np.where(np.abs(system.values) > system.tolerance, system.values, 0.0)
         machine = FullKernelMachine(values, system.vectors, y)
@@ -162,7 +162,7 @@ class FullKernelSVM(KernelSVM):
         for point in points:
             fit = machine.solve(float(point["eta"]), float(point["gamma"]))
             coef = machine.inner.project(fit.coef, fit.rho)
-            learned = {"n_iter_": fit.n_iter}
+            learned: dict[str, Any] = {"n_iter_": fit.n_iter}
             if len(points) == 1:
                 k, W = machine.inner.kernel(fit.coef, fit.rho)
                 # [chen2010] below Eq. (5.7) -> c* = K^+ z*, of least norm: the part of c in the range of K, unless

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from similis.base import positive
+import numpy as np
+from numpy.typing import NDArray
+
+from similis.base import Points, positive
 from similis.solvers import IndefiniteMachine
 from similis.svm._base import KernelSVM, LearnedMachine, eigen_system
 
@@ -82,7 +85,7 @@ class IndefiniteSVM(KernelSVM):
         self.C = C
         self.rho = rho
 
-    def _solve(self, S, y, weight, points):
+    def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> Any:
         system = eigen_system(S)
         values = np.where(np.abs(system.values) > system.tolerance, system.values, 0.0)
         machine = IndefiniteMachine(values, system.vectors, y)

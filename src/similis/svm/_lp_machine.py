@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from similis.base import positive
+from typing import Any
+
+from numpy.typing import NDArray
+
+from similis.base import Points, positive
 from similis.solvers import lp_margin
 from similis.svm._base import Machine, RowMachine
 
@@ -68,9 +72,10 @@ class LPMachine(RowMachine):
     def __init__(self, *, C: float = 1.0) -> None:
         self.C = C
 
-    def _solve(self, S, y, weight, points):
+    def _solve(self, S: NDArray[Any], y: Any, weight: NDArray[Any], points: Points) -> Any:
         solved = {}
-        last, inside = None, False
+        last: Any = None
+        inside = False
         for C in sorted({point["C"] for point in points}):
             if not inside:
                 last = lp_margin(S, y, C * weight)

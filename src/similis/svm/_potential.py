@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from similis._utils.messages import warn_user
-from similis.base import between, choice, positive
+from similis.base import Points, between, choice, positive
 from similis.solvers import BoxLasso
 from similis.svm._base import Machine, RowMachine
 
@@ -112,7 +115,7 @@ class PotentialSVM(RowMachine):
         self.multiclass = multiclass
         self.columns = columns
 
-    def _solve(self, S, y, weight, points):
+    def _solve(self, S: NDArray[Any], y: Any, weight: NDArray[Any], points: Points) -> Any:
         S = np.asarray(S, dtype=np.float64)
         b, center, norm = 0.0, np.zeros(S.shape[1]), np.ones(S.shape[1])
         if self.normalize:
@@ -136,7 +139,7 @@ class PotentialSVM(RowMachine):
         return machines
 
 
-def _column_scale(S, weight):
+def _column_scale(S: NDArray[Any], weight: NDArray[Any]) -> Any:
     """Weighted means of the columns and norms about them; infinity for a constant column, which it sets to zero."""
     center = np.average(S, axis=0, weights=weight)
     size = np.abs(S).max(axis=0)

@@ -154,22 +154,22 @@ class SimMKL(LearnedSVM):
         self._fit_machines(self._symmetrize(S), codes)
         return self
 
-    def check_rows(self, X):
+    def check_rows(self, X: ArrayLike) -> Any:
         Q = super().check_rows(X)
         if hasattr(self, "roles_"):
             check_stack_width(Q, len(self.roles_), self)
         return Q if Q.ndim == 3 else Q[:, :, None]
 
-    def _symmetrize(self, S):
+    def _symmetrize(self, S: NDArray[Any]) -> Any:
         """Stack of symmetric slices; sets ``roles_``."""
         slices = np.moveaxis(S if S.ndim == 3 else S[:, :, None], 2, 0)
         if not hasattr(self, "names_") or len(self.names_) != len(slices):
             self.names_ = tuple(map(str, range(len(slices))))
-        slices = [symmetric_part_of(A, type(self).__name__) for A in slices]
-        self.roles_ = self._check_roles(slices)
-        return np.stack(slices, axis=2)
+        symmetric = [symmetric_part_of(A, type(self).__name__) for A in slices]
+        self.roles_ = self._check_roles(symmetric)
+        return np.stack(symmetric, axis=2)
 
-    def _check_roles(self, slices):
+    def _check_roles(self, slices: Any) -> Any:
         known = ("similarity", "kernel")
         if self.roles is None:
             return tuple("kernel" if _is_kernel(A) else "similarity" for A in slices)
@@ -196,7 +196,7 @@ class SimMKL(LearnedSVM):
         check_stack_width(Q, stack.shape[2], self)
         return super().path_scores(stack, codes, Q if Q.ndim == 3 else Q[:, :, None], points)
 
-    def _solve(self, S, y, weight, points):
+    def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> Any:
         similar = [k for k, role in enumerate(self.roles_) if role == "similarity"]
         others = [k for k, role in enumerate(self.roles_) if role == "kernel"]
         systems = [eigen_system(np.ascontiguousarray(S[:, :, k])) for k in similar]
@@ -239,7 +239,7 @@ class SimMKL(LearnedSVM):
         return machines
 
 
-def _is_kernel(A):
+def _is_kernel(A: NDArray[Any]) -> Any:
     """True if no eigenvalue of a symmetric matrix is negative beyond round-off."""
     norm = min(float(np.linalg.norm(A, 1)), float(np.linalg.norm(A)))
     return norm == 0 or is_psd(A, above=-roundoff(len(A), norm, A.dtype))

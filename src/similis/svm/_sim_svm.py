@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from similis.base import Integral, Options, choice, positive
+import numpy as np
+from numpy.typing import NDArray
+
+from similis.base import Integral, Options, Points, choice, positive
 from similis.solvers import LearntSpectrum, SpectralMachine
 from similis.svm._base import LearnedMachine, LearnedSVM, eigen_system
 
@@ -103,7 +106,7 @@ class SimSVM(LearnedSVM):
         self.anchor = anchor
         self.norm = norm
 
-    def _solve(self, S, y, weight, points):
+    def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> Any:
         system = eigen_system(S)
         anchor, keep = anchored_spectrum(system, self.anchor)
         norm = "identity" if self.anchor == "identity" else self.norm
@@ -128,7 +131,7 @@ class SimSVM(LearnedSVM):
         return machines
 
 
-def anchored_spectrum(system, anchor):
+def anchored_spectrum(system: Any, anchor: Any) -> Any:
     """Multipliers of the anchor for all eigenvalues, and the mask of nonzero eigenvalues."""
     keep = np.abs(system.values) > system.tolerance
     sign = np.where(keep, np.sign(system.values), 0.0)
