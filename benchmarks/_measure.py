@@ -1,4 +1,4 @@
-"""Time our callable beside a peer's in one run and keep every repeat, with versions and the kind of machine.
+"""Time our callable and a peer's in the same run and keep the best of each, with versions and the kind of machine.
 
 A script in this folder reads::
 
@@ -72,8 +72,8 @@ class Benchmark:
         item = {
             "name": name,
             "peer": peer_name,
-            "ours_seconds": times["ours"],
-            "peer_seconds": times["peer"],
+            "ours_seconds": min(times["ours"]),
+            "peer_seconds": min(times["peer"]),
             "ratio": ratio,
             "floor": floor,
             "goal": goal,
@@ -104,9 +104,32 @@ class Benchmark:
         path = folder / f"{self.name}.json" if path is None else Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_suffix(".part")
-        draft.write_text(json.dumps(self.record(), indent=1) + "\n")
+        draft.write_text(compact_json(self.record()))
         draft.replace(path)
         return path
+
+
+def compact_json(record: dict[str, Any]) -> str:
+    """JSON with one line per entry, and per item of a list of items; numbers have five significant digits."""
+
+    def line(value: Any) -> str:
+        return json.dumps(_rounded(value), separators=(", ", ": "))
+
+    entries = []
+    for key, value in record.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            entries.append(f'"{key}": [\n  ' + ",\n  ".join(map(line, value)) + "\n ]")
+        else:
+            entries.append(f'"{key}": {line(value)}')
+    return "{\n " + ",\n ".join(entries) + "\n}\n"
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.5g}")
+    if isinstance(value, dict):
+        return {key: _rounded(entry) for key, entry in value.items()}
+    return [_rounded(entry) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
 def seconds(call: Thunk) -> float:

@@ -1,6 +1,6 @@
 """Problems for the rule of suspicious entries: clean matrices, damage, and an oracle that knows the clean matrix.
 
-The protocol is in ``benchmarks/suspects_protocol.md``. ``CLEAN[name](rng, n)`` gives dissimilarities, ``DAMAGE[name](D,
+Used by derive_suspects.py. ``CLEAN[name](rng, n)`` gives dissimilarities, ``DAMAGE[name](D,
 rng)`` a damaged copy and the mask of what changed, or None where that damage means nothing.
 """
 

@@ -96,23 +96,23 @@ def resume(folder, X):
     target = folder / "resumed.npy"
     if not ready.exists():
         from similis.distributed._record import Record
-        from similis.distributed._store import Store
+        from similis.io import BlockFile
 
         ready.mkdir()
-        store = Store(target, len(X), "<f4", 1024)
-        real = Store.write
+        store = BlockFile(target, len(X), "<f4", 1024)
+        real = BlockFile.write
 
         def fails_at_the_end(self, rows, columns, block):
             if columns.start == rows.start and columns.stop == len(X):
                 raise OSError(28, "no space")
             real(self, rows, columns, block)
 
-        Store.write = fails_at_the_end
+        BlockFile.write = fails_at_the_end
         try:
             measure_to_disk(target, X, measure=s.Counting(), dtype="float32", block_size=1024)
         except ValueError:
             pass
-        Store.write = real
+        BlockFile.write = real
         shutil.copy(store.part, ready / "part")
         shutil.copy(Record.beside(store).path, ready / "journal")
     target.unlink(missing_ok=True)
@@ -279,8 +279,8 @@ def compacted(n):
     calls = []
 
     class Counted(s.Counting):
-        def _matrix(self, A, B, n_jobs=None, tick=None):
-            out = super()._matrix(A, B, n_jobs, tick)
+        def block(self, A, B, n_jobs=None, tick=None):
+            out = super().block(A, B, n_jobs, tick)
             calls.append(out.size)
             return out
 

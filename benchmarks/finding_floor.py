@@ -2,11 +2,13 @@
 
 python benchmarks/finding_floor.py          # a minute; writes benchmarks/results/findings/floor.json
 
-Naive Bayes is run anew, with more runs and other random numbers than `similis reproduce`, under four ways of giving the
+Naive Bayes is run anew, with more runs and other random numbers than `scripts/reproduce`, under four ways of giving the
 1,000 test objects their labels.
 """
 
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 from _finding import write_facts
@@ -14,7 +16,10 @@ from scipy.stats import binom, chi2
 from sklearn.naive_bayes import BernoulliNB
 
 from similis.datasets import make_perturbed_centroids
-from similis.reproduce import published_cells
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for papers
+
+from papers import published_cells
 
 TABLES = ("6.1", "6.2", "6.3", "6.4", "6.5", "6.6", "6.7", "6.8")
 RUNS, PAPER_RUNS, N_TEST = 200, 20, 1000

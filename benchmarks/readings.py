@@ -2,10 +2,11 @@
 
 python benchmarks/readings.py          # prints, and writes benchmarks/results/readings/readings.json
 
-Needs SIMILIS_DATA. Nothing here changes what `similis reproduce` does.
+Needs SIMILIS_DATA. Nothing here changes what `scripts/reproduce` does.
 """
 
 import json
+import sys
 from itertools import product
 from pathlib import Path
 
@@ -16,10 +17,11 @@ from threadpoolctl import threadpool_limits
 
 from similis import MaxSim, NormalQuadratic, Parzen
 from similis._utils.environment import machine, versions
-from similis.reproduce._data import load_part
-from similis.reproduce._dissimilarity import HalfRuns
-from similis.reproduce._levels import ThirdRuns
-from similis.reproduce._problems import part_of
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for papers
+
+from papers.data import load_data
+from papers.problems import Halves, Thirds
 
 RESULTS = Path(__file__).parent / "results" / "readings" / "readings.json"
 
@@ -29,12 +31,11 @@ def right(model, train, y_train, test, y_test):
 
 
 def thirds(name, kernel, runs):
-    problem = ThirdRuns(f"thirds {name} {kernel}", name, "vectors", kernel)
-    whole = problem.whole()
+    problem = Thirds(f"thirds {name} {kernel}", name, "vectors", kernel=kernel)
     for run in range(runs):
-        order = problem.generator(run).permutation(len(whole.labels))
-        cut = round(len(order) / 3)
-        yield whole.objects, whole.labels, order[cut:], order[:cut]
+        data = problem.data(run)
+        ((train, test),) = problem.splits(run, data)
+        yield data.objects, data.labels, train, test
 
 
 def liver():
@@ -68,22 +69,20 @@ def letters():
 
 
 def halves(model, name, distance, **parameter):
-    problem = HalfRuns(f"halves {name} {distance}", name, distance)
-    whole, values = problem.whole(), []
+    problem = Halves(f"halves {name} {distance}", name, distance)
+    values = []
     for run in range(10):
-        generator, known = problem.generator(run), np.zeros(len(whole.labels), dtype=bool)
-        for label in np.unique(whole.labels):
-            members = generator.permutation(np.flatnonzero(whole.labels == label))
-            known[members[: -(-len(members) // 2)]] = True
-        train, test = (part_of(whole, np.flatnonzero(rows), np.flatnonzero(known)) for rows in (known, ~known))
-        values.append(100 - right(model, train.proximities, train.labels, test.proximities, test.labels))
+        data = problem.data(run)
+        ((train, test),) = problem.splits(run, data)
+        D, y = data.matrix, data.labels
+        values.append(100 - right(model, D[np.ix_(train, train)], y[train], D[np.ix_(test, train)], y[test]))
     return {**parameter, "mean": np.mean(values), "standard error": np.std(values, ddof=1) / np.sqrt(10)}
 
 
 def knn_ties():
     """[cazzanti2007] table 6.9, k-NN: errors of 213 by how tied neighbours, tied votes and tied k are decided."""
-    part = load_part("Protein")
-    S, y, n = part.proximities, part.labels, len(part.labels)
+    data = load_data("Protein")
+    S, y, n = data.matrix, data.labels, len(data.labels)
     ks, sizes = np.array([*range(1, 21), *range(30, 101, 10), 150, 200]), np.bincount(y)
     found = []
     for neighbours, votes, size in product(("first", "last"), ("first", "largest", "nearest"), ("smallest", "largest")):

@@ -42,11 +42,6 @@ HEADLINES = (
 )
 
 
-def ratio(item):
-    """The peer's best time over ours."""
-    return min(item["peer_seconds"]) / min(item["ours_seconds"])
-
-
 def shown(value):
     return f"{value:.0f}x" if value >= 10 else f"{value:.1f}x"
 
@@ -61,7 +56,7 @@ def ratio_rows(found):
     lines = ["| what | against, in the same run | ratio | floor |", "|---|---|---|---|"]
     for item in found:
         floor = "" if item.get("floor") is None else f"{item['floor']:g}x"
-        lines.append(f"| {item['name']} | {item['peer']} | {shown(ratio(item))} | {floor} |")
+        lines.append(f"| {item['name']} | {item['peer']} | {shown(item['ratio'])} | {floor} |")
     return "\n".join(lines)
 
 
@@ -72,7 +67,7 @@ def headlines():
 def all_ratios():
     found = [item for item in items() if "ours_seconds" in item]
     judged = [item for item in found if item.get("floor")]
-    missed = [f"{item['name']} ({shown(ratio(item))})" for item in judged if ratio(item) < item["floor"]]
+    missed = [f"{item['name']} ({shown(item['ratio'])})" for item in judged if item["ratio"] < item["floor"]]
     verdict = f"{len(judged) - len(missed)} of {len(judged)} floors are met"
     return f"{ratio_rows(found)}\n\n{verdict}{'; missed: ' + ', '.join(missed) if missed else ''}."
 

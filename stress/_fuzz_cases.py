@@ -10,12 +10,11 @@ import _fuzz_solvers
 import _fuzz_study as studies
 from _fuzz_calls import display, on_matrix, plainly
 from _fuzz_estimators import classifier, measure, transformer
-from _fuzz_inputs import one
-from _fuzz_law import call, demand, same
+from _fuzz_law import demand, same
 from _fuzz_study import on_numbers, ranks, result_display
 
 import similis
-from similis import base, datasets, io, proximity, reproduce, study
+from similis import base, datasets, io, proximity, study
 
 FOLDER = Path(tempfile.gettempdir())
 ROOMS = (*similis._MODULES, "base")
@@ -38,15 +37,6 @@ LEFT_OUT = {
         for n in "TrainedModel ModelCard Predictions Entry Row Recommendation Progress Verdict Ranks "
         "Reliability Comparison".split()
     ),
-    **dict.fromkeys(
-        (
-            "reproduce.Account",
-            "reproduce.Comparison",
-            "reproduce.Experiment",
-            "reproduce.PublishedCell",
-            "reproduce.Reproduction",
-        )
-    ),
     **dict.fromkeys(("proximity.Diagnosis", "proximity.Suspects", "datasets.DatasetInfo", "io.Objects")),
 }
 _BASE = "a base for extensions; tried through the estimators and measures built on it"
@@ -61,11 +51,9 @@ LEFT_OUT = {name: _RECORD for name in LEFT_OUT} | {
     "solvers.RandomStarts": "random draws that k_medoids takes; tried through it",
     "study.JournalWarning": "a warning",
     "study.METRICS": "a table",
-    "reproduce.EXPERIMENTS": "a table",
     "measures.Measure": "an abstract base",
     "distributed.cluster_jobs": "needs a Dask cluster",
     "distributed.connect": "needs a Dask cluster",
-    "reproduce.note_repetition": "needs the results of a long run; tried in tests/test_reproduce_runner.py",
 }
 
 _MEASURES = {
@@ -182,12 +170,5 @@ CASES = {
             "ObjectsDisplay",
         )
     },
-    "reproduce.account_for": lambda draw, note: call(reproduce.account_for, one(draw, *reproduce.published_cells())),
-    "reproduce.default_cache": plainly(reproduce.default_cache),
-    "reproduce.published_cells": plainly(reproduce.published_cells, ("chen2010",), (None,), method=("knn",)),
-    "reproduce.read_results": plainly(reproduce.read_results, (FOLDER / "no such folder",)),
-    "reproduce.reproduce_tables": studies.tables,
-    "reproduce.write_pages": plainly(reproduce.write_pages, (FOLDER / "no such folder",), (FOLDER / "no such folder",)),
-    "reproduce.write_results": plainly(reproduce.write_results, (None,), (FOLDER / "no such folder",)),
     "base.compact": calls.compact_model,
 }

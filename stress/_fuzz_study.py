@@ -5,13 +5,13 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from _fuzz_calls import odd, or_no_file
+from _fuzz_calls import odd
 from _fuzz_estimators import n_rows
 from _fuzz_inputs import SEEDS, labels, matrix, often, one
 from _fuzz_law import call, demand
 
 import similis
-from similis import reproduce, study
+from similis import study
 
 
 def a_study(draw, note):
@@ -178,11 +178,3 @@ def on_numbers(f):
         demand(np.ndim(found) == 0 or len(found) == n_rows(values), "another length")
 
     return case
-
-
-def tables(draw, note):
-    tables, runs = odd(draw, [], ["no such"], "x", share=0.6), odd(draw, 1, 0, -1)
-    note(f"{tables} {runs}")
-    if not tables:
-        return
-    call(or_no_file(reproduce.reproduce_tables), tables, runs=runs, quick=True)

@@ -20,7 +20,6 @@ import similis
 from similis import Proximity, Study, StudyResult, read_proximity, write_proximity
 from similis.io import read_labels, read_objects
 from similis.report import make_report
-from similis.reproduce import read_results
 from similis.study import read_model, train_model, write_model
 from similis.study._journal import Journal
 
@@ -255,7 +254,6 @@ def study_readers(folder):
         Study("nc", n_splits=2, cv=2, journal=Path(other) / "j").run(S, y)
         journal = (Path(other) / "j").read_bytes()
     plain = b"\n".join(b"{" + line[19:] for line in journal.splitlines())
-    tables = {"paper": "chen2010", "table": "4.1", "date": "2026-01-01", "cells": [], "runs": 20}
     shutil.copy(folder / "m.skops", folder / "c.skops")
     return {
         "model": Reader(folder, "m.skops", lambda: similis.load(folder / "m.skops"), seeds=[data]),
@@ -283,9 +281,6 @@ def study_readers(folder):
         "lines of a journal": Reader(
             folder, "k", lambda: _read_journal(folder / "k"), seeds=[plain], wrap=_journal_lines
         ),
-        "reproduced tables": Reader(
-            folder, "tables/t.json", lambda: read_results(folder / "tables"), seeds=[json.dumps(tables).encode()]
-        ),
     }
 
 
@@ -293,7 +288,7 @@ NAMES = (
     "csv|csv, any shape|csv.gz|csv inside gzip|labels beside a csv|labels|npy|npy, mapped|sidecar of an npy|npz|"
     "array inside an npz|ids inside an npz|parquet|zarr metadata|zarr chunk|zarr metadata, format 2|objects|"
     "objects in JSON|model|description inside a model|array inside a model|card of a model|results|results.gz|"
-    "results, and their report|journal|lines of a journal|reproduced tables"
+    "results, and their report|journal|lines of a journal"
 ).split("|")
 
 

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from _measure import machine, versions  # noqa: E402  (one description of machines for benchmarks and stress)
+from _measure import compact_json, machine, versions  # noqa: E402  (one description of machines for benchmarks and stress)
 
 
 def record(name: str, *, summary: str, items: list[dict[str, Any]], failures: list[Any], **facts: Any) -> Path:
@@ -52,7 +52,7 @@ def record(name: str, *, summary: str, items: list[dict[str, Any]], failures: li
         return path
     path.parent.mkdir(exist_ok=True)
     draft = path.with_suffix(".part")
-    draft.write_text(json.dumps(whole, indent=1) + "\n")
+    draft.write_text(compact_json(whole))
     draft.replace(path)
     return path
 

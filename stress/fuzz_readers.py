@@ -104,7 +104,7 @@ def attack(names, seconds, seed, found):
         import atheris
     except ImportError:
         atheris = None
-    parts = ["similis.io", "similis.study", "similis.reproduce", "skops.io"]
+    parts = ["similis.io", "similis.study", "skops.io"]
     with atheris.instrument_imports(include=parts) if atheris else contextlib.nullcontext():
         from _readers import make_readers
 

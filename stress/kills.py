@@ -31,7 +31,6 @@ WANTED = {
     "measure to npy": 45,
     "measure to zarr": 45,
     "stream": 45,
-    "reproduce": 12,
     "writers": 40,
 }
 
@@ -175,9 +174,9 @@ def refused(path):
 
 def stored(path):
     from similis import read_proximity
-    from similis.distributed._store import Store
+    from similis.io import BlockFile
 
-    return read_proximity(path).values, Store(path, 0, "<f8", 1).card()
+    return read_proximity(path).values, BlockFile(path, 0, "<f8", 1).card()
 
 
 class StreamJob(Job):
@@ -235,40 +234,6 @@ class StreamJob(Job):
         self.expect_files("stream.skops")
 
 
-class ReproduceJob(Job):
-    fresh_every, ahead = 10, 6
-
-    def __init__(self, folder, rng):
-        super().__init__(folder, rng)
-        self.journal = folder / "c.jsonl"
-        self.results = folder / "results"
-        if not hasattr(ReproduceJob, "expected"):
-            from similis.reproduce import reproduce_tables
-
-            whole = reproduce_tables(["cazzanti2007:6.1"], methods=["nc", "naive-bayes"], runs=6)
-            ReproduceJob.expected = [(c.method, c.condition, c.ours) for c in whole.comparisons]
-
-    def work(self):
-        methods = ["--method", "nc", "--method", "naive-bayes"]
-        files = ["--cache", str(self.journal), "--results", str(self.results), "--quiet"]
-        return ["reproduce", "cazzanti2007:6.1", *methods, "--runs", "6", *files]
-
-    def at_end(self):
-        from similis.reproduce import reproduce_tables
-
-        keys = [json.loads(line)["key"] for line in lines(self.journal) if line.strip()]
-        assert len(keys) == len(set(keys)), "runs were computed twice"
-        again = reproduce_tables(["cazzanti2007:6.1"], methods=["nc", "naive-bayes"], runs=6, cache=self.journal)
-        assert [(c.method, c.condition, c.ours) for c in again.comparisons] == self.expected
-        self.expect_files("c.jsonl", "results")
-        assert len(list(self.results.iterdir())) == 1
-
-    def after_kill(self):
-        now = [line for line in lines(self.journal) if line.startswith(b"{") and line.endswith(b"}")]
-        assert now[: len(self.before)] == self.before, "finished runs have changed"
-        self.before = now
-
-
 class WriterJob(Job):
     """Matrices and a model replaced without end: a reader finds the old or the new one, with its own labels."""
 
@@ -318,7 +283,6 @@ JOBS = {
     "measure to npy": MeasureJob,
     "measure to zarr": ZarrJob,
     "stream": StreamJob,
-    "reproduce": ReproduceJob,
     "writers": WriterJob,
 }
 

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 import numpy as np
 
 from similis.study import StudyResult
-from similis.study._assemble import Situation
+from similis.study._assemble import MatrixFacts
 from similis.study._entry import Entry, MethodInfo
 from similis.study._picture import Picture
 from similis.study._problem import make_problem
@@ -61,7 +61,7 @@ def make_result(n=60, n_classes=3, methods=METHODS, n_splits=6, *, seed=0, ids=N
         methods=infos,
         entries=entries,
         protocol=protocol,
-        situation=Situation(),
+        situation=MatrixFacts(),
         ids=None if ids is None else tuple(ids),
         sessions=[{"started": "2024-01-01T00:00:00+00:00", "versions": {"similis": "0"}, "machine": {"cpu": "x"}}],
         source=source,

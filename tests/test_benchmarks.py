@@ -26,16 +26,14 @@ SCALE = load_script(ROOT / "benchmarks" / "_scale_page.py")
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda p: p.stem)
-def test_records_hold_versions_machine_and_every_repeat(path):
+def test_records_hold_versions_machine_and_ratios(path):
     record = json.loads(path.read_text())
     assert {"date", "machine", "versions"} <= set(record)
     assert {"cpu", "cores", "memory_gb"} <= set(record["machine"])
     assert {"python", "numpy"} <= set(record["versions"])
     for item in record.get("items", ()):
         if "ours_seconds" in item:
-            best = min(item["peer_seconds"]) / min(item["ours_seconds"])
-            assert best == pytest.approx(item["ratio"], rel=1e-9)
-            assert item["ours_seconds"]
+            assert item["peer_seconds"] / item["ours_seconds"] == pytest.approx(item["ratio"], rel=1e-4)
 
 
 @pytest.mark.parametrize(("page", "name"), list(README.SECTIONS))
@@ -64,7 +62,7 @@ def test_seventeen_kinds_of_work_are_promised_and_all_scripts_are_run():
 
 
 def test_a_missed_floor_is_said_and_counted(tmp_path, capsys):
-    item = {"peer": "plain", "ours_seconds": [1.0], "peer_seconds": [3.0], "ratio": 3.0}
+    item = {"peer": "plain", "ours_seconds": 1.0, "peer_seconds": 3.0, "ratio": 3.0}
     found = [item | {"name": "a", "floor": 4, "goal": 9}, item | {"name": "b", "floor": 2, "goal": 3}]
     found += [item | {"name": "c", "floor": 2, "goal": 4}, item | {"name": "d", "floor": None, "goal": None}]
     (tmp_path / "compact.json").write_text(json.dumps({"items": found}))

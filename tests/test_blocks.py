@@ -14,9 +14,9 @@ import pytest
 
 from similis import VDM, Counting, FromFunction, Pairwise, TverskyContrast, read_proximity, write_proximity
 from similis.distributed import measure_to_disk
-from similis.distributed._store import Store
 from similis.distributed._tiles import Plan, tile_size
 from similis.exceptions import ProximityError
+from similis.io import BlockFile
 
 FORMATS = ["S.npy", pytest.param("S.zarr", marks=pytest.mark.filterwarnings("ignore"))]
 
@@ -103,7 +103,7 @@ def test_everything_is_recorded(tmp_path, X, name):
     P = read_proximity(tmp_path / name)
     assert (P.kind, P.ids, P.values.dtype) == ("dissimilarity", tuple(ids), np.float32)
     assert P.labels.tolist() == y.tolist()
-    card = Store(tmp_path / name, 61, "<f4", 20).card()
+    card = BlockFile(tmp_path / name, 61, "<f4", 20).card()
     assert card["measure"] == "VDM()"
     assert len(card["fingerprint"]) == 32
     assert len(card["times"]) == 10
@@ -131,8 +131,9 @@ def test_sets_and_one_object(tmp_path):
 # resume
 
 
+@pytest.mark.parametrize("version_1", [False, True])
 @pytest.mark.parametrize("name", ["S.npy", pytest.param("S.zarr", marks=pytest.mark.slow)])
-def test_a_kill_costs_no_finished_block(tmp_path, name):
+def test_a_kill_costs_no_finished_block(tmp_path, name, version_1):
     (tmp_path / "job.py").write_text(
         textwrap.dedent(
             """
@@ -161,10 +162,13 @@ def test_a_kill_costs_no_finished_block(tmp_path, name):
     before = [json.loads(line) for line in journal.read_text().splitlines()[1:]]
     assert 3 <= len(before) < 36
     chunks = {p: p.stat().st_mtime_ns for p in tmp_path.glob("S.zarr.part/c/*/*")}
+    if version_1:  # which wrote no checksums
+        lines = [json.loads(line) for line in journal.read_text().splitlines()]
+        journal.write_text("".join(json.dumps({k: line[k] for k in line if k != "crc"}) + "\n" for line in lines))
     journal.write_text(journal.read_text() + '{"block": 3')  # torn
     subprocess.run([sys.executable, tmp_path / "job.py", target, "0"], check=True)
     np.testing.assert_array_equal(read_proximity(target).values, abs(np.subtract.outer(np.arange(40), np.arange(40))))
-    times = Store(target, 40, "<f8", 5).card()["times"]
+    times = BlockFile(target, 40, "<f8", 5).card()["times"]
     for entry in before:
         assert times[entry["block"]] == entry["time"]
     done = {entry["block"] for entry in before}
@@ -202,9 +206,9 @@ def test_a_store_of_another_fingerprint_is_refused(tmp_path, X, name):
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_begun_store_of_other_objects_is_refused(tmp_path, name):
     measure = FromFunction(picky, kind="dissimilarity", symmetric=True)
-    with pytest.raises(ProximityError, match="refuses object 7"):
+    with pytest.raises(ProximityError, match="rejects object 7"):
         measure_to_disk(tmp_path / name, [*WORDS[:7], "bad", *WORDS[8:]], measure=measure, block_size=10)
-    with pytest.raises(ProximityError, match=r"S\.(npy|zarr)\.part was begun for other objects"):
+    with pytest.raises(ProximityError, match=r"S\.(npy|zarr)\.part was started for other objects"):
         measure_to_disk(tmp_path / name, WORDS[::-1], measure=measure, block_size=10)
 
 
@@ -213,7 +217,7 @@ def test_a_refused_object_is_named_and_the_rest_is_kept(tmp_path, name):
     words = [*WORDS[:17], "bad", *WORDS[18:]]
     measure = FromFunction(picky, kind="dissimilarity", symmetric=True)
     options = {"measure": measure, "block_size": 10, "ids": [f"w{i}" for i in range(40)]}
-    message = r"Block 1 of 10: FromFunction refuses object 17, 'w17': no vowels. 6 blocks are kept; mend it"
+    message = r"Block 1 of 10: FromFunction rejects object 17, 'w17': no vowels. 6 blocks are kept; fix it"
     with pytest.raises(ProximityError, match=message) as caught:
         measure_to_disk(tmp_path / name, words, **options)
     assert len(str(caught.value)) < 300
@@ -222,7 +226,7 @@ def test_a_refused_object_is_named_and_the_rest_is_kept(tmp_path, name):
     assert len(kept) == 6
     P = measure_to_disk(tmp_path / name, WORDS, **options)  # mended
     np.testing.assert_array_equal(P.values[:], [[picky(x, z) for z in WORDS] for x in WORDS])
-    times = Store(tmp_path / name, 40, "<f8", 10).card()["times"]
+    times = BlockFile(tmp_path / name, 40, "<f8", 10).card()["times"]
     assert {number: times[number] for number in kept} == kept
 
 
@@ -242,7 +246,7 @@ def test_a_refusal_in_block_417_is_named_and_the_rest_is_kept(tmp_path, name):
         return float(abs(x - z))
 
     measure = FromFunction(quarrel, kind="dissimilarity", symmetric=True)
-    message = rf"Block 417 of 465: FromFunction refuses the pair \({i}; {j}\): not together\. 464 blocks are kept"
+    message = rf"Block 417 of 465: FromFunction rejects the pair \({i}; {j}\): not together\. 464 blocks are kept"
     with pytest.raises(ProximityError, match=message):
         measure_to_disk(tmp_path / name, list(range(60)), measure=measure, block_size=2)
     entries = [json.loads(line) for line in (tmp_path / f"{name}.part.jsonl").read_text().splitlines()[1:]]
@@ -261,7 +265,7 @@ def test_what_is_refused_may_be_missing(tmp_path):
 
 def test_infinite_values_are_refused_by_pair(tmp_path):
     measure = FromFunction(lambda x, z: 1e300 if x + z == 5 else x, kind="similarity")
-    with pytest.raises(ProximityError, match=r"refuses the pair \(0; 5\): its value is infinite"):
+    with pytest.raises(ProximityError, match=r"rejects the pair \(0; 5\): its value is infinite"):
         measure_to_disk(tmp_path / "S.npy", list(range(9)), measure=measure, block_size=3, dtype="float32")
 
 
@@ -278,14 +282,14 @@ def test_no_room_is_said_before_anything_is_measured(tmp_path):
         print(error)
     """
     said = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True).stdout
-    assert "There is no room for " in said
+    assert "Not enough disk space for " in said
     assert "S.npy: 720000 bytes are needed. Free some" in said
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_disk_that_fills_up_keeps_what_is_finished(tmp_path, X, name, monkeypatch):
-    write = Store.write
+    write = BlockFile.write
     written = []
 
     def fills_up(self, rows, columns, block):
@@ -293,10 +297,12 @@ def test_a_disk_that_fills_up_keeps_what_is_finished(tmp_path, X, name, monkeypa
             raise OSError(errno.ENOSPC, "No space left on device")
         written.append(write(self, rows, columns, block))
 
-    monkeypatch.setattr(Store, "write", fills_up)
-    with pytest.raises(ProximityError, match=r"no room for .*S\.(npy|zarr): 3 of 10 blocks are kept. Free some"):
+    monkeypatch.setattr(BlockFile, "write", fills_up)
+    with pytest.raises(
+        ProximityError, match=r"Not enough disk space for .*S\.(npy|zarr): 3 of 10 blocks are kept. Free some"
+    ):
         measure_to_disk(tmp_path / name, X, measure=Counting(), block_size=20)
-    monkeypatch.setattr(Store, "write", write)
+    monkeypatch.setattr(BlockFile, "write", write)
     P = measure_to_disk(tmp_path / name, X, measure=Counting(), block_size=20)
     np.testing.assert_array_equal(P.values[:], Pairwise(Counting()).fit_transform(X))
 
@@ -322,7 +328,7 @@ def test_blocks_are_on_the_disk_before_they_are_noted(tmp_path, X, name, monkeyp
     if not os.path.exists("/proc/self/fd"):
         pytest.skip("needs /proc to name the files")
     monkeypatch.setattr(os, "fsync", seen)
-    monkeypatch.setattr(_record, "_PAUSE", 0.0)
+    monkeypatch.setattr(_record, "_INTERVAL", 0.0)
     monkeypatch.setattr(_record.Writer, "flush", flush)
     measure_to_disk(tmp_path / name, X, measure=Counting(), block_size=20)
     assert len(noted) >= 20
@@ -332,7 +338,7 @@ def test_blocks_are_on_the_disk_before_they_are_noted(tmp_path, X, name, monkeyp
 def test_two_processes_do_not_write_one_matrix(tmp_path):
     from similis.distributed._record import Record
 
-    store = Store(tmp_path / "S.npy", 2, "<f8", 1)
+    store = BlockFile(tmp_path / "S.npy", 2, "<f8", 1)
     store.create()
     record = Record.beside(store)
     with record.held(store):
@@ -382,7 +388,7 @@ def test_the_command_measures_in_blocks_and_reads_large_matrices_from_disk(tmp_p
         assert "holds other objects, another measure" in refused.output
         monkeypatch.setattr(_source, "LARGE", 1)
         monkeypatch.setattr("similis._utils.disk._IN_MEMORY", 0)
-        data = _source.load_data(_source.Source(str(tmp_path / name)))
+        data = _source.load_data(_source.Source(str(tmp_path / name))).data
         assert isinstance(data.values, np.memmap)
         np.testing.assert_array_equal(data.values, P.values)
     gone = ["--cluster", "tcp://127.0.0.1:1", "--out", str(tmp_path / "T.npy")]

@@ -107,9 +107,6 @@ def test_standard_input_is_named_in_the_sentence():
         (("datasets", "nothing"), "There is no data set"),
         (("predict", "good.csv", "good.csv"), "not a model file"),
         (("predict", "nowhere.skops", "good.csv"), "There is no file"),
-        (("reproduce", "9.9"), "there is no '9.9'"),
-        (("reproduce", "--pages", "pages"), "--results"),
-        (("reproduce", "--pages", "pages", "--results", "."), "results file"),
     ],
 )
 def test_wrong_options_are_one_sentence(arguments, words, folder, monkeypatch):

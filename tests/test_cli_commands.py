@@ -21,7 +21,7 @@ from similis import StudyResult, read_proximity, write_proximity
 from similis.cli import app
 from similis.datasets import make_similarity
 
-COMMANDS = ("measure", "inspect", "complete", "study", "report", "fit", "predict", "datasets", "reproduce")
+COMMANDS = ("measure", "inspect", "complete", "study", "report", "fit", "predict", "datasets")
 
 
 def run(*arguments, code=0, stdin=None):
@@ -215,22 +215,6 @@ def test_study_lists_methods():
     assert {"name", "paper", "summary"} <= set(json.loads(run("study", "--list", "--json").stdout)[0])
 
 
-# reproduce
-
-
-def test_reproduce_lists_runs_and_writes(tmp_path):
-    assert "cazzanti2007:6.1" in run("reproduce", "--list").stdout
-    assert json.loads(run("reproduce", "--list", "--json").stdout)[0]["table"] == "cazzanti2007:6.1"
-    base = ["reproduce", "6.1", "--method", "naive-bayes", "--runs", 2, "-q", "--cache", tmp_path / "runs.jsonl"]
-    text = run(*base, "--results", tmp_path / "results").stdout
-    assert "26 figures" in text
-    assert "better" in text  # the floor of the published tables
-    cells = json.loads(run(*base, "--json").stdout)["cells"]
-    assert len(cells) == 26
-    run("reproduce", "--results", tmp_path / "results", "--pages", tmp_path / "pages")
-    assert "## Misses" in (tmp_path / "pages" / "cazzanti2007-6.1.md").read_text()
-
-
 # Real processes
 
 
@@ -275,10 +259,6 @@ def test_help_comes_without_the_heavy_rooms():
         ("similis study --dataset vo", {"votes", "voting_vdm"}),
         ("similis measure --measure tv", {"tversky-contrast", "tversky-ratio"}),
         ("similis fit --method kn", {"knn"}),
-        (
-            "similis reproduce chen2010:4.",
-            {"chen2010:4.1", "chen2010:4.3", "chen2010:4.5", "chen2010:4.6", "chen2010:4.7", "chen2010:4.8"},
-        ),
     ],
 )
 def test_the_shell_completes(typed, offered):
@@ -288,14 +268,10 @@ def test_the_shell_completes(typed, offered):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", ["reproduce", "study"])
-def test_ctrl_c_ends_a_real_process_and_the_next_one_goes_on(command, tmp_path):
+def test_ctrl_c_ends_a_real_process_and_the_next_one_goes_on(tmp_path):
     """Interrupted with workers at work: status 130 at once, no traceback, and what was finished is not lost."""
     kept = tmp_path / "kept"
-    arguments = {
-        "reproduce": ["reproduce", "6.1", "--method", "knn", "--jobs", "2", "--cache", str(kept)],
-        "study": ["study", "--dataset", "votes", "-m", "vdm", "--method", "knn", "--jobs", "2", "--journal", str(kept)],
-    }[command]
+    arguments = ["study", "--dataset", "votes", "-m", "vdm", "--method", "knn", "--jobs", "2", "--journal", str(kept)]
     process = subprocess.Popen(
         [sys.executable, "-m", "similis", *arguments],
         stdout=subprocess.PIPE,

@@ -1,6 +1,7 @@
 """complete_kernel and CompleteKernel: what every method promises, new rows, bad input, degenerate input."""
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -166,7 +167,7 @@ def test_bad_input_gets_one_clear_sentence(rng):
     refused("at least one known", np.full((4, 4), np.nan), method="psd")
     refused("square", partial[:, :4], aux)
     refused("needs an auxiliary kernel", partial)
-    refused("reads no auxiliary", partial, aux, method="psd")
+    refused("uses no auxiliary", partial, aux, method="psd")
     refused(f"row {i}, column {j}.*nuclear", holes, aux)
     refused("same 10 objects. Got 9", partial, aux[:9, :9])
     refused("does not accept missing", partial, partial)
@@ -181,7 +182,7 @@ def test_bad_input_gets_one_clear_sentence(rng):
         refused("form a kernel.*Clip", partial - 0.6, aux, method)
     low = np.outer(np.arange(10.0), np.arange(10.0))
     refused("Raise regularization", partial, low, "wishart", regularization=1e-30)
-    with pytest.raises(ProximityError, match="reads a stack"):
+    with pytest.raises(ProximityError, match="needs a stack"):
         CompleteKernel(method="em").fit(partial)
     rows = make_stack([partial, aux])
     model = CompleteKernel(method="em").fit(rows)
@@ -198,6 +199,41 @@ def test_what_no_kernel_has_is_refused(diagonal):
     refused("no positive semi-definite matrix.*mu='auto'.*psd=False", S, method="nuclear")
     assert np.isfinite(complete_kernel(S, method="nuclear", psd=False)).all()
     assert least_eigenvalue(complete_kernel(S, method="nuclear", mu="auto")) > -1e-9
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("n_free", [0, 1, 4])
+@pytest.mark.parametrize("coupled", [True, False])
+@pytest.mark.parametrize("excess", [0.01, 1.0])
+def test_infeasible_blocks_are_recognized_beside_free_diagonal_entries(scale, n_free, coupled, excess):
+    """The certificate lives on the objects whose diagonal is known, whatever is known of the others."""
+    rng = np.random.default_rng(n_free)
+    block = np.array([[1.0, 1.0 + excess, np.nan], [1.0 + excess, 1.0, 0.3], [np.nan, 0.3, 1.0]])
+    S = np.full((3 + n_free, 3 + n_free), np.nan)
+    S[:3, :3] = block
+    if coupled:
+        S[3:, :3] = rng.uniform(-1, 1, (n_free, 3))
+        S[:3, 3:] = S[3:, :3].T
+    order = rng.permutation(len(S))
+    refused("no positive semi-definite matrix", scale * S[np.ix_(order, order)], method="nuclear")
+
+
+def test_infeasible_without_a_negative_two_by_two_block():
+    """Every known 2 x 2 block is a kernel, the 3 x 3 block is not."""
+    S = np.array([[1.0, 0.9, -0.9, 0.2], [0.9, 1.0, 0.9, 0.1], [-0.9, 0.9, 1.0, 0.4], [0.2, 0.1, 0.4, np.nan]])
+    refused("no positive semi-definite matrix", S, method="nuclear")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("seed", range(5))
+def test_feasible_matrices_with_free_diagonal_entries_are_completed(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(8, 12))
+    K = A @ A.T
+    S = np.where(np.triu(rng.uniform(size=K.shape) < 0.3, 1), np.nan, K)
+    S = np.where(np.isnan(S) | np.isnan(S.T), np.nan, K)
+    S[[0, 3], [0, 3]] = np.nan
+    assert least_eigenvalue(complete_kernel(S, method="nuclear")) > -1e-6
 
 
 def test_directions_and_steps_are_reported():
@@ -238,3 +274,13 @@ def test_the_experiment_met_its_criterion_and_the_page_quotes_it():
         assert item["criterion_met"]
         quoted = f"| {item['name']} | {100 * errors['auxiliary']['mean']:.1f} | {100 * errors['em']['mean']:.1f} |"
         assert quoted in page
+
+
+def test_a_missing_conic_solver_is_named(rng, monkeypatch):
+    from similis.exceptions import MissingExtraError
+    from similis.solvers import completion_machine
+
+    _, partial, known, aux = hidden_rows(rng, n=10)
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    with pytest.raises(MissingExtraError, match=r"CompletionSVM needs .*clarabel.*similis\[conic\]"):
+        completion_machine(np.nan_to_num(partial), known, aux, np.tile([1.0, -1.0], 5), eta=0.1, gamma=0.1)

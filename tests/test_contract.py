@@ -1,10 +1,9 @@
-"""Every public classifier keeps scikit-learn's contract and ours."""
+"""Every public classifier passes scikit-learn's estimator checks and those of similis.testing."""
 
 import contract
 import numpy as np
 import pytest
 from sklearn.utils._testing import ignore_warnings
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 
 import similis
@@ -40,6 +39,7 @@ from similis import (
     SimMKL,
     SimSVM,
 )
+from similis.testing import check_estimator, parametrize_with_checks
 
 
 class Inverse:
@@ -118,58 +118,38 @@ SEARCHES = [
 
 
 @parametrize_with_checks(CLASSIFIERS + SEARCHES + TABLES, expected_failed_checks=contract.expected_failures)
-def test_scikit_learn(estimator, check):
+def test_checks(estimator, check):
     with ignore_warnings(category=UserWarning):
         check(estimator)
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
-@pytest.mark.parametrize(
-    "check",
-    [
-        contract.check_decision_and_probability_agree,
-        contract.check_rows_are_independent,
-        contract.check_order_of_objects,
-        contract.check_float32,
-    ],
-)
-def test_ours(estimator, check):
-    check(estimator)
+def test_sample_weight_is_documented_where_it_exists(estimator):
+    assert has_fit_parameter(estimator, "sample_weight") == ("sample_weight" in type(estimator).fit.__doc__)
 
 
-@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
-def test_weights(estimator):
-    if not has_fit_parameter(estimator, "sample_weight"):
-        assert "sample_weight" not in type(estimator).fit.__doc__
-        return
-    if getattr(estimator, "centroid", None) == "popular":
-        return  # a copy of an object is its nearest neighbour, so copies change who is popular
-    contract.check_weight_is_repetition(estimator)
-    contract.check_zero_weight_is_absence(estimator)
+def test_check_estimator_runs_all_checks():
+    check_estimator(NearestCentroid())
+
+
+class DependsOnOtherRows(NearestCentroid):
+    """A classifier that fails check_rows_independent."""
+
+    def class_scores(self, Q):
+        return np.where(np.arange(len(Q))[:, None] % 2, -1, 1) * super().class_scores(Q)
+
+
+def test_checks_find_faults():
+    with pytest.raises(AssertionError):
+        check_estimator(DependsOnOtherRows())
 
 
 def test_every_public_classifier_is_here():
-    rooms = ("neighbors", "discriminant", "mixture", "svm", "normal", "maxsim")
+    packages = ("neighbors", "discriminant", "mixture", "svm", "normal", "maxsim")
     names = {
-        name for room in rooms for name in similis._PACKAGES.get(room, ()) if isinstance(getattr(similis, name), type)
+        name
+        for package in packages
+        for name in similis._PACKAGES.get(package, ())
+        if isinstance(getattr(similis, name), type)
     }
     assert names <= {type(estimator).__name__ for estimator in CLASSIFIERS + TABLES}
-
-
-@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
-def test_bad_input_gets_one_clear_sentence(estimator):
-    S, y, Q = contract.toy(estimator)
-    bad = S.copy()
-    bad[3, 5] = np.inf
-    cases = [
-        (lambda: type(estimator)().fit(S[:, :7], y), "square"),
-        (lambda: estimator.fit(bad, y), "row 3, column 5"),
-        (lambda: estimator.fit(S, y[:-1]), "39 labels for 40"),
-        (lambda: estimator.fit(S, np.zeros(len(y), int)), "class"),
-        (lambda: estimator.fit(S, y).predict(Q.T), "transpose"),
-        (lambda: estimator.fit(S, y).predict(Q[:, :5]), "expecting 40"),
-    ]
-    for call, words in cases:
-        with pytest.raises(ValueError, match=words) as caught:
-            call()
-        assert len(str(caught.value)) < 300

@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import shutil
+import sys
 from importlib.resources import files
 
 import numpy as np
@@ -21,7 +22,7 @@ from similis.datasets import (
     make_perturbed_centroids,
     make_similarity,
 )
-from similis.exceptions import DataNotFoundError
+from similis.exceptions import DataNotFoundError, MissingExtraError
 
 BENCHMARK = [info for info in list_datasets() if info.where == "benchmark"]
 HERE = [info for info in list_datasets() if info.where != "benchmark"]
@@ -321,7 +322,7 @@ def test_damaged_protein_is_the_right_one_with_lost_tens():
 def test_absent_sets_say_where_to_get_them(info, monkeypatch, tmp_path):
     monkeypatch.delenv("SIMILIS_DATA", raising=False)
     with pytest.raises(
-        DataNotFoundError, match=f"{info.name!r} does not ship .* Get it from .* SIMILIS_DATA"
+        DataNotFoundError, match=f"{info.name!r} is not bundled .* Get it from .* SIMILIS_DATA"
     ) as caught:
         load_benchmark(info.name)
     assert len(str(caught.value)) < 300
@@ -367,3 +368,9 @@ def test_pickled_arrays_in_the_data_folder_are_refused(tmp_path):
     with pytest.raises(ProximityError, match="not a readable copy"):
         load_benchmark("aural_sonar", data_home=tmp_path)
     assert not (tmp_path / "executed").exists()
+
+
+def test_frames_need_pandas(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=r"as_frame=True needs .*pandas.*similis\[frame\]"):
+        load_votes(as_frame=True)

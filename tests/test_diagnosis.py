@@ -118,7 +118,7 @@ def test_large_matrices_are_sampled(monkeypatch, rng):
     x = rng.normal(size=(50, 2))
     found = diagnose(np.linalg.norm(x[:, None] - x[None], axis=2), kind="dissimilarity")
     assert (found.n, found.n_sampled) == (50, 30)
-    assert "a random 30 of them" in str(found)
+    assert "a random sample of 30" in str(found)
 
 
 def test_bad_input_is_named():

@@ -236,7 +236,7 @@ def test_a_cluster_predicts_and_names_what_is_refused(tmp_path, client, data):
         found = predict_blocks(model, stored, block_size=25, client=client)
         np.testing.assert_array_equal(found, model.predict(S))
     measure = FromFunction(never_seven, kind="dissimilarity", symmetric=True)
-    with pytest.raises(ProximityError, match=r"refuses object 7: it is seven\. 10 blocks are kept"):
+    with pytest.raises(ProximityError, match=r"rejects object 7: it is seven\. 10 blocks are kept"):
         measure_to_disk(tmp_path / "r.zarr", list(range(20)), measure=measure, block_size=4, client=client)
 
 
@@ -256,7 +256,9 @@ def test_what_goes_wrong_on_a_cluster_is_one_sentence(tmp_path, client, data, na
     options = {"measure": Counting(), "block_size": 30, "client": client}
     client.run(no_room, 4096)  # a block is 7200 bytes, of which npy rows are written one by one
     try:
-        with pytest.raises(ProximityError, match=r"no room for .*S\.(npy|zarr): \d of 6 blocks are kept\. Free some"):
+        with pytest.raises(
+            ProximityError, match=r"Not enough disk space for .*S\.(npy|zarr): \d of 6 blocks are kept\. Free some"
+        ):
             measure_to_disk(tmp_path / name, X, **options)
     finally:
         client.run(no_room, resource.RLIM_INFINITY)
@@ -273,7 +275,7 @@ def test_what_goes_wrong_on_a_cluster_is_one_sentence(tmp_path, client, data, na
         return float(abs(x - z))
 
     measure = FromFunction(quarrel, kind="dissimilarity", symmetric=True)
-    message = rf"Block 417 of 465: FromFunction refuses the pair \({i}; {j}\): not together\. 464 blocks are kept"
+    message = rf"Block 417 of 465: FromFunction rejects the pair \({i}; {j}\): not together\. 464 blocks are kept"
     with pytest.raises(ProximityError, match=message):
         measure_to_disk(tmp_path / f"R{name}", list(range(60)), measure=measure, block_size=2, client=client)
 

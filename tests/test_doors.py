@@ -32,15 +32,15 @@ class Step(ProximityTransformer):
     """The least that has both doors."""
 
     def fit(self, X, y=None):
-        self._check_fit(X)
+        self.check_training(X)
         return self
 
     def transform(self, X):
-        return self._check_query(X)
+        return self.check_rows(X)
 
 
 class Tolerant(Step):
-    _allow_missing = _allow_stack = _accept_sparse = True
+    allow_missing = allow_stack = accept_sparse = True
 
 
 def fitted(n, names=None, step=Step):

@@ -38,7 +38,7 @@ def test_a_page_names_its_command_and_its_results(page):
     assert re.search(r"^Results?: ", text, flags=re.MULTILINE)
     for script in re.findall(r"`python (benchmarks/\w+\.py)`", text):
         assert (ROOT / script).exists(), script
-    for result in re.findall(r"`(benchmarks/results/[\w./-]+\.json)`", text):
+    for result in re.findall(r"`((?:benchmarks|papers)/results/[\w./-]+\.json)`", text):
         assert (ROOT / result).exists(), result
     assert f"({page.name})" in (page.parent / "index.md").read_text()
 
@@ -150,7 +150,7 @@ def test_the_words_about_the_duals():
     programme = next(item for name, item in items.items() if name.endswith("(5.28), p = 50"))
     assert programme["ratio"] > 100
     assert programme["peer_above_optimum"] == pytest.approx(0.1, abs=0.02)
-    cells = json.loads((RESULTS / "reproduce" / "chen2010-5.1.json").read_text())["cells"]
+    cells = json.loads((ROOT / "papers" / "results" / "chen2010-5.1.json").read_text())["cells"]
     for cell in cells:
         if cell["method"] == "simsvm-socp":
             assert abs(cell["ours"] - cell["published"]) <= cell["tolerance"]

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import contract
 import numpy as np
-import pytest
 from sklearn.utils._testing import ignore_warnings
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from typer.testing import CliRunner
 
 from similis import __version__, load, make_similarity, save, write_proximity
 from similis.cli import app
+from similis.testing import parametrize_with_checks
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / "docs" / "how-to"
@@ -35,24 +34,10 @@ CentralMembers = from_the_page().CentralMembers
 MODELS = [CentralMembers(), CentralMembers(n_prototypes=1, kind="dissimilarity")]
 
 
-@parametrize_with_checks(MODELS, expected_failed_checks=contract.expected_failures)
-def test_scikit_learn(estimator, check):
+@parametrize_with_checks(MODELS)
+def test_checks(estimator, check):
     with ignore_warnings(category=UserWarning):
         check(estimator)
-
-
-@pytest.mark.parametrize("estimator", MODELS, ids=repr)
-@pytest.mark.parametrize(
-    "check",
-    [
-        contract.check_decision_and_probability_agree,
-        contract.check_rows_are_independent,
-        contract.check_order_of_objects,
-        contract.check_float32,
-    ],
-)
-def test_ours(estimator, check):
-    check(estimator)
 
 
 def test_extremes_are_known_rules(rng):

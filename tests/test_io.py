@@ -274,7 +274,7 @@ def test_labels_file(tmp_path):
         "a,b,c\n": "Got 3 cells",
         "x\n": "Got 1 labels for 2 objects",
         "x\ny\nz\n": "Got 3 labels for 2 objects",
-        "a,x\nb,\n": "line 2: there is no label",
+        "a,x\nb,\n": "line 2: the label is missing",
         "": "Got 0 labels",
     }.items():
         beside.write_text(text)

@@ -173,5 +173,5 @@ def test_shards_are_read_where_nothing_in_them_is_packed(tmp_path, rng):
             str(tmp_path / f"{name}.zarr"), data=values, chunks=(2, 2), shards=(4, 4), compressors=packers
         )
     np.testing.assert_array_equal(read_proximity(tmp_path / "plain.zarr").values, values)
-    with pytest.raises(ProximityError, match="packed by 'sharding'"):
+    with pytest.raises(ProximityError, match="compressed by 'sharding'"):
         read_proximity(tmp_path / "packed.zarr")

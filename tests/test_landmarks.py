@@ -114,7 +114,7 @@ def test_saved_and_loaded(tmp_path, X):
 
 
 def test_bad_input(X):
-    with pytest.raises(ProximityError, match="output='nystrom' needs similarities, and Minkowski gives dissim"):
+    with pytest.raises(ProximityError, match="output='nystrom' needs similarities, but Minkowski returns dissim"):
         PairwiseLandmarks(Minkowski(), output="nystrom").fit(X)
     with pytest.raises(ValueError, match="n_landmarks"):
         PairwiseLandmarks(Counting(), n_landmarks=0).fit(X)

@@ -41,7 +41,7 @@ class TestEveryMachine:
 
     def test_grids_give_what_single_fits_give(self, estimator, rng):
         S, y, Q, _ = problem(rng, n=24, n_classes=3)
-        first, second = estimator._path_params
+        first, second = estimator.path_params
         grid = [{first: a, second: b} for a in (0.3, 0.01) for b in (0.01, 0.3)]
         values = estimator.predict_path(S, y, Q, grid, response="decision_function")
         for point, value in zip(grid, values):
@@ -106,7 +106,7 @@ class TestExperiments:
 
     def test_linear_programme_stays_above_the_optimum_and_comes_nearer(self, rng):
         """[chen2010] Eq. (5.28)."""
-        from similis.reproduce._learnt import lp_approximation
+        from papers.problems import lp_approximation
 
         S, y, _, _ = problem(rng, n=16)
         model = SimSVM(eta=0.01, gamma=0.01, norm=1).fit(S, y)
@@ -117,12 +117,11 @@ class TestExperiments:
         assert value <= many.objective + 1e-9  # c is the best for the spectrum found
 
     def test_augmented_rows_of_an_inactive_machine_are_those_of_clip(self, rng):
-        from similis.reproduce._learnt import _other_rows
-        from similis.reproduce._method import Part
+        from papers.problems import treat_new_rows
 
         S, y, Q, own = problem(rng, n=20, m=6)
         model = SimSVM(eta=0.1, gamma=1e3).fit(S, y)
-        values = _other_rows(model, Part(S, y, "similarity"), Part(Q, np.repeat("b", 6), "similarity"), own)
+        values = treat_new_rows(model, S, y, Q, np.repeat("b", 6), own=own)
         wrong = 0
         for s, t in zip(Q, own):
             row = oracle.positive_part(oracle.augmented(S, s, t))[-1, :-1]

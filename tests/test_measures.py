@@ -133,7 +133,7 @@ class SharedPrefix(Measure):
 
 
 class Linear(Measure):
-    def _compare(self, A, B):
+    def compare(self, A, B):
         return A @ B.T
 
 
@@ -195,8 +195,8 @@ def test_many_values_need_wider_codes(rng):
         new = np.array([[0, X[5, 1]], [n_values, -1], [n_values - 1, X[5, 1] + 0.5]], dtype=object)
         expected = (np.asarray(new)[:, None] == X[:10].astype(object)).sum(-1)
         np.testing.assert_array_equal(measure.matrix(new, X[:10]), expected)
-        A, B = measure._encode(measure._objects(new)), measure._encode(X[:10])
-        np.testing.assert_array_equal(measure._matrix(A, B), expected)
+        A, B = measure.encode(measure.validate_objects(new)), measure.encode(X[:10])
+        np.testing.assert_array_equal(measure.block(A, B), expected)
 
 
 def test_value_differences_of_many_values(rng):

@@ -128,5 +128,5 @@ def test_any_sets(X, Z, alpha, beta):
         expected = oracle.double_loop(definition, X, Z)
         np.testing.assert_allclose(measure.matrix(X, Z), expected, rtol=1e-12, atol=1e-12)
         fitted = measure.fit(Z)
-        A, B = fitted._encode(fitted._objects(X)), fitted._encode(fitted._objects(Z))
-        np.testing.assert_allclose(fitted._matrix(A, B), expected, rtol=1e-12, atol=1e-12)
+        A, B = fitted.encode(fitted.validate_objects(X)), fitted.encode(fitted.validate_objects(Z))
+        np.testing.assert_allclose(fitted.block(A, B), expected, rtol=1e-12, atol=1e-12)

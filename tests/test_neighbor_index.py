@@ -15,8 +15,8 @@ from similis import (
     SimilarityKNN,
 )
 from similis.distributed import NeighborIndex, OnNeighbors
+from similis.distributed._descent import Lists, grow_tree
 from similis.exceptions import ProximityError
-from similis.solvers._descent import Lists, grow_tree
 
 
 def clustered(rng, n, d=24, n_groups=12, noise=0.2):
@@ -170,9 +170,9 @@ def test_probabilities_have_a_column_for_every_class(rng):
 def test_bad_input(rng):
     X, y = clustered(rng, 30)
     index = NeighborIndex(Counting())
-    with pytest.raises(ProximityError, match="needs a local method, which has n_neighbors"):
+    with pytest.raises(ProximityError, match="needs a local method with the parameter n_neighbors"):
         OnNeighbors(NearestCentroid(), index).fit(X, y)
-    with pytest.raises(ProximityError, match="pynndescent' serves Minkowski"):
+    with pytest.raises(ProximityError, match="pynndescent' needs Minkowski"):
         NeighborIndex(Counting(), method="pynndescent").fit(X)
     with pytest.raises(ProximityError, match="n_neighbors must be an integer of at least 1"):
         index.fit(X).kneighbors(X, 0)

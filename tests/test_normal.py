@@ -197,7 +197,7 @@ def test_fold_without_a_class(rng):
     y[4] = 2
     fold = np.arange(len(y)) % 3
     for estimator in (NormalLinear(), NormalQuadratic(), Parzen()):
-        name = estimator._path_params[0]
+        name = estimator.path_params[0]
         proba = estimator.predict_path_cv(S, y, fold, grid(name, [0.5]), response="predict_proba")[0]
         assert not proba[fold == fold[4], 2].any()
         np.testing.assert_allclose(proba.sum(axis=1), 1)

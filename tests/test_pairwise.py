@@ -116,7 +116,7 @@ def test_copies_clones_files_and_fewer_columns(problem, tmp_path):
         save(pairwise, tmp_path / "pairwise.similis")
         np.testing.assert_array_equal(load(tmp_path / "pairwise.similis").transform(X), expected)
     assert not hasattr(clone(pairwise), "measure_")
-    small, needs = pairwise._compact(np.array([7, 2]))
+    small, needs = pairwise.select_columns(np.array([7, 2]))
     assert needs is None
     np.testing.assert_array_equal(small.transform(X), expected[:, [7, 2]])
     assert small.get_feature_names_out().tolist() == pairwise.get_feature_names_out()[[7, 2]].tolist()

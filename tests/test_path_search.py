@@ -207,3 +207,25 @@ def test_bad_objects_and_labels_are_named(data):
 def test_progress_goes_to_stderr(data, capsys):
     PathSearchCV(LocalNearestCentroid(), KS, cv=3, progress=True).fit(*data)
     assert capsys.readouterr().out == ""
+
+
+def test_responses_share_one_ranking(data, monkeypatch):
+    from similis import SimilarityKNN
+    from similis.base import predict_responses
+    from similis.neighbors import _knn
+
+    S, y = data
+    search = PathSearchCV(make_pipeline(Half(), SimilarityKNN(smoothing=0.01)), {"half__power": [1.0, 2.0]}, cv=3).fit(
+        S, y
+    )
+    ranked = []
+    monkeypatch.setattr(_knn, "top_k", lambda *a, original=_knn.top_k, **o: ranked.append(1) or original(*a, **o))
+    names = ["predict", "predict_proba"]
+    for model in (search, search.best_estimator_, search.best_estimator_[-1]):
+        ranked.clear()
+        shared = predict_responses(model, S, names)
+        assert len(ranked) == 1
+        for response, name in zip(shared, names):
+            np.testing.assert_array_equal(response, getattr(model, name)(S))
+    svc = SVC(kernel="precomputed").fit(S, y)
+    np.testing.assert_array_equal(predict_responses(svc, S, ["predict"])[0], svc.predict(S))

@@ -87,8 +87,8 @@ def test_our_estimators_come_back(tmp_path, problem, name):
         pytest.skip("needs arguments")
     save(model, tmp_path / "unfitted.skops")
     assert repr(load(tmp_path / "unfitted.skops")) == repr(model)
-    X = 1 - S if model._kind == "dissimilarity" else S
-    X = np.stack([X, X**2], axis=2) if model._allow_stack and name != "make_stack" else X
+    X = 1 - S if model.proximity_kind == "dissimilarity" else S
+    X = np.stack([X, X**2], axis=2) if model.allow_stack and name != "make_stack" else X
     model.fit(X, y)
     save(model, tmp_path / "m.skops")
     same_answers(model, load(tmp_path / "m.skops"), X[:5])
@@ -162,17 +162,17 @@ def test_own_classes_must_be_named(tmp_path):
 
 def test_private_classes_need_the_mark(tmp_path, problem):
     """What a fitted estimator holds is trusted if it is public or marked, not because it lives in similis."""
-    from similis.io._raw import Raw
+    from similis.distributed._record import Record
 
     model = SVC(kernel="precomputed").fit(*problem)
-    model.extra_ = Raw(np.eye(2), kind="similarity")
-    refused(save, model, tmp_path / "m.skops", match=r"similis\.io\._raw\.Raw")
-    storable(Raw)
+    model.extra_ = Record("a.jsonl", head={"n": 3})
+    refused(save, model, tmp_path / "m.skops", match=r"similis\.distributed\._record\.Record")
+    storable(Record)
     try:
         save(model, tmp_path / "m.skops")
-        assert load(tmp_path / "m.skops").extra_.kind == "similarity"
+        assert load(tmp_path / "m.skops").extra_.head == {"n": 3}
     finally:
-        STORABLE.discard(Raw)
+        STORABLE.discard(Record)
     refused(load, tmp_path / "m.skops", match="is not on the list")
 
 
@@ -239,12 +239,12 @@ def test_crafted_files_execute_nothing(tmp_path, canary):
         node("MethodNode", "sklearn.svm._classes", "SVC", content={"func": "fit", "obj": svc}),
         node("OperatorFuncNode", "operator", "methodcaller", attrs=arguments),
         node("ObjectNode", "subprocess", "Popen", content=nothing),
-        node("ObjectNode", "similis.io._raw", "Raw", content=nothing),
+        node("ObjectNode", "similis.distributed._record", "Record", content=nothing),
         node("ObjectNode", "similis.exceptions", "os", content=nothing),
         node("ObjectNode", "similis.no_such_room", "Thing", content=nothing),
-        node("FunctionNode", "similis.io._persistence", "load"),
+        node("FunctionNode", "similis.io._models", "load"),
         node("FunctionNode", "similis", "load"),
-        node("ConstructorFromReduceNode", "similis.io._persistence", "load", content=arguments),
+        node("ConstructorFromReduceNode", "similis.io._models", "load", content=arguments),
         node("NoSuchNode", "builtins", "str"),
         node(["a"], "builtins", "str"),
         node("ObjectNode", ["a"], {"b": 1}, content=nothing),
@@ -317,21 +317,21 @@ def test_dictionaries_that_files_keep(tmp_path):
 
 
 def test_storable_classes_keep_any_dictionary(tmp_path):
-    from similis.io._raw import Raw
+    from similis.distributed._record import Record
 
     value = [{None: 0, True: 1, "x": 2, "1": 3, 2: 4, 1.5: 5, (1, "a"): 6, frozenset({1}): 7}, {}]
-    before = vars(Raw).copy()
+    before = vars(Record).copy()
     try:
-        storable(Raw)
+        storable(Record)
         model = SVC()
-        model.extra_ = Raw(np.eye(2), labels={"nested": ({1: [{2: {3: 4}}]},)}, ids=value)
+        model.extra_ = Record(np.eye(2), head={"nested": ({1: [{2: {3: 4}}]},)}, done=value)
         save(model, tmp_path / "m.skops")
         back = load(tmp_path / "m.skops").extra_
     finally:
-        STORABLE.discard(Raw)
-        for name in set(vars(Raw)) - set(before):
-            delattr(Raw, name)
-    assert back.ids == value
-    assert [type(key) for key in back.ids[0]] == [type(key) for key in value[0]]
-    assert back.labels == {"nested": ({1: [{2: {3: 4}}]},)}
-    np.testing.assert_array_equal(back.values, np.eye(2))
+        STORABLE.discard(Record)
+        for name in set(vars(Record)) - set(before):
+            delattr(Record, name)
+    assert back.done == value
+    assert [type(key) for key in back.done[0]] == [type(key) for key in value[0]]
+    assert back.head == {"nested": ({1: [{2: {3: 4}}]},)}
+    np.testing.assert_array_equal(back.path, np.eye(2))

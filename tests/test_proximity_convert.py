@@ -78,7 +78,7 @@ class TestToDissimilarity:
         with pytest.raises(ProximityError, match=r"upper must not be below.*row 0, column 1"):
             ToDissimilarity(upper=1).fit([[1.0, 3.0], [3.0, 1.0]])
         step = ToDissimilarity(method="reciprocal").fit(np.ones((2, 2)))
-        with pytest.raises(ProximityError, match=r"above zero.*Got 0 at row 0, column 1"):
+        with pytest.raises(ProximityError, match=r"positive similarities.*Got 0 at row 0, column 1"):
             step.transform([[1.0, 0.0]])
 
     def test_a_dissimilarity_draws_a_warning(self):

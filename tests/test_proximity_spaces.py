@@ -119,7 +119,7 @@ class TestDissimilaritySpace:
         assert len(set(space.prototype_indices_)) == 5
 
     def test_refusals(self, D):
-        with pytest.raises(ProximityError, match="n_prototypes=3 needs a way to choose"):
+        with pytest.raises(ProximityError, match="n_prototypes=3 cannot be combined with selection='all'"):
             DissimilaritySpace(n_prototypes=3).fit(D)
         with pytest.raises(ProximityError, match="requires y"):
             DissimilaritySpace(n_prototypes=3, selection="forward").fit(D)
@@ -289,7 +289,7 @@ class TestStack:
             ([np.eye(2), np.eye(3)], None, r"Matrix 1 has \(3, 3\), matrix 0 has \(2, 2\)"),
             ([np.eye(2), np.eye(3)], ["a", "b"], r"Matrix 'b' has \(3, 3\)"),
             ([np.eye(2)], ["a", "b"], "one name per matrix"),
-            ([np.eye(2), np.eye(2)], ["a", "a"], "no two the same"),
+            ([np.eye(2), np.eye(2)], ["a", "a"], "distinct names"),
         ],
     )
     def test_refusals(self, matrices, names, words):

@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from similis._utils import linalg
+from similis._utils.cache import CACHE
 from similis.exceptions import AsymmetryWarning, KindWarning
 from similis.proximity import SpectrumClip, SpectrumFlip, SpectrumShift, SpectrumSquare, Symmetrize
 
@@ -52,7 +53,7 @@ def decompositions(monkeypatch):
         count.append(1)
         return original(*args, **kwargs)
 
-    linalg._cache.clear()
+    CACHE.clear()
     monkeypatch.setattr(linalg.linalg, "eigh", counting)
     return count
 

@@ -14,7 +14,6 @@ from similis._drawing.html import Markup, render, tag
 from similis.report import make_comparison, make_report
 from similis.report._pages import PAPERS
 from similis.study import average_ranks, compare
-from similis.study._predictions import collect_answers
 
 EVIL = "<img src=x onerror=\"document.title='bad'\">&amp;'\"</script>"
 
@@ -43,7 +42,7 @@ def test_every_section_is_there(page):
 
 def test_number_of_marks(page, result):
     marks = Outline(page).marks
-    hard = min(30, len(collect_answers(result).hardest()))
+    hard = min(30, len(result.predictions_by_object().hardest()))
     beyond = page.count("\N{RIGHTWARDS ARROW}</text>")  # methods far off the scale have one mark: an arrow
     assert marks["splits"] == (4 - beyond) * (6 + 1) + beyond
     assert marks["time"] == 4

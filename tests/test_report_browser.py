@@ -10,7 +10,6 @@ from reports import make_result
 
 from similis.report import make_comparison, make_report
 from similis.study import compare
-from similis.study._predictions import collect_answers
 
 pytestmark = pytest.mark.slow
 EVIL = "<img src=x onerror=\"document.title='bad'\">"
@@ -88,7 +87,7 @@ def test_quiet_and_no_wider_than_the_screen(browser, files, name, width, scheme)
 
 
 def test_marks_in_the_dom(browser, files, result):
-    hard = min(30, len(collect_answers(result).hardest()))
+    hard = min(30, len(result.predictions_by_object().hardest()))
     wanted = {
         "embedding": 80,
         "spectrum": 80,

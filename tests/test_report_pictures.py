@@ -30,7 +30,6 @@ from similis.study import (
     TimeErrorDisplay,
 )
 from similis.study._picture import HEAT, POINTS, Picture, make_picture
-from similis.study._predictions import collect_answers
 
 
 @pytest.fixture(autouse=True)
@@ -114,7 +113,7 @@ def test_damaged_pictures_are_refused():
 
 def test_answers_against_plain_loops():
     result = make_result()
-    answers = collect_answers(result)
+    answers = result.predictions_by_object()
     assert answers.methods == ("svm-kernel(clip)", "knn", "nc")
     for k, method in enumerate(answers.methods):
         wrong, tested = np.zeros(60, int), np.zeros(60, int)

@@ -21,9 +21,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from papers import read_results
 from similis import ProximityError, StudyResult, load, read_proximity, save, write_proximity
 from similis.io import read_objects
-from similis.reproduce import read_results
 
 MEMORY = 3 * 2**30  # of address space, for a process that imports everything and unpacks nothing
 

@@ -47,7 +47,7 @@ def test_every_method_reads_dissimilarities_and_asymmetric_matrices(rng):
     assert [name for name, row in rows.items() if row.status != "ok"] == []
     assert rows["knn"].conversion == ""
     assert rows["affinity-knn"].conversion == "to similarity (linear)"
-    assert rows["svm-kernel(clip)"].conversion == "symmetrised, to similarity (linear)"
+    assert rows["svm-kernel(clip)"].conversion == "symmetrized, to similarity (linear)"
 
 
 def test_methods_by_name_alias_and_hand():
@@ -183,7 +183,7 @@ def test_leave_one_out_pools_its_objects():
     assert 0 <= rows["nc"].balanced_error <= 1
     low, high = found.error_interval("nc")
     assert low < rows["nc"].error < high
-    for ask, words in ((found.error_interval, "no finished split"), (found.scores, "no measure of merit")):
+    for ask, words in ((found.error_interval, "no finished split"), (found.scores, "no metric")):
         for nothing in ("x", ["nc"], {}):
             with pytest.raises(ValueError, match=words):
                 ask(nothing)

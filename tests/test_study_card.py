@@ -8,9 +8,8 @@ import pytest
 from similis import Counting, Proximity
 from similis.datasets import load_votes, make_similarity
 from similis.exceptions import ProximityError
-from similis.io import Objects
+from similis.io import Objects, card_path
 from similis.study import Study, predict_rows, read_model, train_model, write_model
-from similis.study._card import card_path
 
 
 @pytest.fixture(scope="module")

@@ -167,7 +167,7 @@ def test_claims_keep_two_studies_apart(tmp_path):
     """A second process does not compute what a first has claimed; it waits until the claim is gone."""
     path = tmp_path / "a.journal"
     code = (
-        "import os, sys, time\nfrom similis._utils.files import byte_lock\n"
+        "import os, sys, time\nfrom similis._utils.journal import byte_lock\n"
         "file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)\n"
         "with byte_lock(file, int(sys.argv[2])) as mine:\n    print(mine, flush=True); time.sleep(60)"
     )

@@ -181,3 +181,61 @@ def test_ranks_across_studies(result):
     assert set(found.methods) == set(LIGHT)
     assert found.methods[-1] == "majority"
     assert found.ranks.shape == (2, 4)
+
+
+def test_each_quantity_is_computed_once(tmp_path, monkeypatch):
+    """Table, recommendation, text, results file and report of one result share what they compute."""
+    from collections import Counter
+
+    from similis.study import _recommend, _result
+
+    calls = Counter()
+
+    def counted(module, name):
+        original = getattr(module, name)
+
+        def wrapper(*args, **kwargs):
+            calls[name] += 1
+            return original(*args, **kwargs)
+
+        monkeypatch.setattr(module, name, wrapper)
+
+    for name in ("make_rows", "count_predictions", "recommend", "compare_to_best"):
+        counted(_result, name)
+    counted(_recommend, "training_code")
+    computed = []
+    once = StudyResult._once
+    monkeypatch.setattr(
+        StudyResult,
+        "_once",
+        lambda self, key, compute: once(self, key, lambda: computed.append(key) or compute()),
+    )
+    found = run(["nc"], n_splits=2)
+    for _ in range(2):
+        found.table(), found.recommend(), str(found), found.significance()
+        found.to_html(tmp_path / "report.html")
+        found.save(tmp_path / "result.json")
+    assert calls == {
+        "make_rows": 1,
+        "count_predictions": 1,
+        "recommend": 1,
+        "compare_to_best": 1,
+        "training_code": 1,
+    }
+    assert len(set(computed)) == len(computed)
+
+
+def test_cached_results_are_not_shared_with_callers(result):
+    result.table().clear()
+    result.scores("error")["nc"][:] = -1
+    result.mean_scores("error").clear()
+    result.complete_methods().clear()
+    result.significance().clear()
+    assert len(result.table()) == 4
+    assert result.scores("error")["nc"].min() >= 0
+    assert (
+        set(result.mean_scores("error")) == set(result.complete_methods()) == set(result.significance()) == set(LIGHT)
+    )
+    assert replace(result, partial=True)._computed == {}
+    fewer = replace(result, entries={key: e for key, e in result.entries.items() if key[0] != "nc"})
+    assert "nc" not in fewer.complete_methods()

@@ -63,7 +63,7 @@ def test_kernels_against_plain_loops(rng, turns, bounds, additive):
     pairs = np.stack(np.triu_indices(n, 1), axis=1)
     found = np.empty((4, len(pairs)))
     _kernels.expected_from_neighbors(T, N, turns, additive, rows, found[0], found[1])
-    _kernels.pair_doubts(T, N, turns, bounds, additive, pairs, found[1], found[2], found[3])
+    _kernels.pair_spreads(T, N, turns, bounds, additive, pairs, found[1], found[2], found[3])
     np.testing.assert_allclose(found, oracle.expected_from_neighbors(T, N, turns, bounds, additive), rtol=1e-12)
 
 
@@ -157,7 +157,7 @@ def test_where_nothing_can_be_said_it_is_said(S, recwarn):
     found = suspects(S)
     assert len(found) == 0
     assert found.skipped
-    assert "not looked for" in found.summary()
+    assert "not checked" in found.summary()
     assert not recwarn
 
 
@@ -173,7 +173,7 @@ def test_names_and_mask(rng):
     found = suspects(D, "dissimilarity", ids=[f"object {i}" for i in range(70)])
     assert isinstance(found, Suspects)
     assert found.ids == (("object 8", "object 30"),)
-    assert "'object 8' and 'object 30', says 40" in str(found)
+    assert "'object 8' and 'object 30', has 40" in str(found)
     mask = found.mask(70)
     assert mask[8, 30]
     assert mask.sum() == 2

@@ -23,10 +23,10 @@ from similis import (
     SpectrumSquare,
     Symmetrize,
 )
-from similis._utils import linalg as shared
+from similis._utils.cache import CACHE
 from similis.datasets import load_benchmark
 from similis.exceptions import DataNotFoundError
-from similis.model_selection._path_search import _are_clear
+from similis.model_selection._path_search import _labels_are_certain
 
 CS = [10.0**p for p in range(-3, 6)]
 
@@ -179,7 +179,7 @@ def count(monkeypatch, owner, name):
     return calls
 
 
-def test_labels_are_clear_where_no_doubtful_machine_could_change_them(rng):
+def test_labels_labels_are_certain_where_no_doubtful_machine_could_change_them(rng):
     """Against trying out every way the doubtful machines could decide."""
     seen = set()
     for _ in range(300):
@@ -193,7 +193,7 @@ def test_labels_are_clear_where_no_doubtful_machine_could_change_them(rng):
             for value, (g, h) in zip(tried, combinations(range(4), 2)):
                 votes[g if value > 0 else h] += 1
             labels.add(int(votes.argmax()))
-        clear = _are_clear(f[None], 4, 0.05)
+        clear = _labels_are_certain(f[None], 4, 0.05)
         assert not (clear and len(labels) > 1)  # never sure and wrong
         seen.add((clear, len(labels) == 1))
     assert (True, True) in seen
@@ -201,7 +201,7 @@ def test_labels_are_clear_where_no_doubtful_machine_could_change_them(rng):
 
 def test_one_decomposition_a_fold_serves_every_cost_and_treatment(rng, monkeypatch):
     S, y = problem(rng)
-    shared._cache.clear()
+    CACHE.clear()
     calls = count(monkeypatch, linalg, "eigh")
     grid = {"spectrumclip": [SpectrumClip(), SpectrumFlip(), SpectrumShift()], "svc__C": CS[:5]}
     PathSearchCV(make_pipeline(SpectrumClip(), svc()), grid, cv=5, refit=False).fit(S, y)

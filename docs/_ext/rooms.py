@@ -19,8 +19,9 @@ ROOMS = (
     "datasets",
     "io",
     "distributed",
-    "reproduce",
     "solvers",
+    "base",
+    "testing",
     "exceptions",
 )
 TOP = "similis"  # what lives at the top level only
@@ -30,8 +31,8 @@ def room_names():
     """Public names by module, each in one place: {"similis.measures": ["Measure", ...], ...}."""
     found = {f"{TOP}.{room}": list(import_module(f"{TOP}.{room}").__all__) for room in ROOMS}
     known = {name for names in found.values() for name in names}
-    found[TOP] = [name for name in import_module(TOP).__all__ if name not in known and not name.startswith("__")]
-    return found
+    rest = [name for name in import_module(TOP).__all__ if name not in known and not name.startswith("__")]
+    return {**found, TOP: rest} if rest else found
 
 
 def public_object(module, name):
@@ -49,9 +50,18 @@ def at_top_level(name):
     return name in import_module(TOP).__all__
 
 
+def protocol_methods():
+    """Methods for authors of extensions: those of the base classes that users do not call."""
+    base = import_module(f"{TOP}.base")
+    classes = [getattr(base, name) for name in base.__all__ if inspect.isclass(getattr(base, name))]
+    called = {"fit", "predict", "predict_proba", "decision_function", "predict_path", "predict_path_cv", "matrix"}
+    return {name for cls in classes for name in vars(cls)} - called - {"columns_"}
+
+
 def methods_to_show(cls):
     """Public methods and properties that similis writes, its own bases' included: construction and fit first."""
     found = {}
+    hidden = set() if cls.__module__.startswith(f"{TOP}.base") else protocol_methods()
     for base in cls.__mro__:
         if base.__module__.startswith(TOP):
             for name in vars(base):
@@ -61,15 +71,11 @@ def methods_to_show(cls):
                 ):
                     found.setdefault(name, inspect.getdoc(getattr(cls, name)))
     order = ("fit", "fit_transform", "transform", "partial_fit", "predict", "predict_proba", "decision_function")
-    shown = [name for name, doc in found.items() if doc and name != "metric"]
+    shown = [name for name, doc in found.items() if doc and name not in hidden and name != "metric"]
     return sorted(shown, key=lambda name: order.index(name) if name in order else len(order))
 
 
 # Constants cannot carry a docstring.
 DATA = {
     ("similis.study", "METRICS"): "The measures of merit by name: ``error``, ``log_loss`` and the others.",
-    (
-        "similis.reproduce",
-        "EXPERIMENTS",
-    ): "The papers' tables, each an ``Experiment``: what ``similis reproduce`` can run.",
 }

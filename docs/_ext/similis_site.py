@@ -8,7 +8,7 @@ import inspect
 import re
 from pathlib import Path
 
-from rooms import DATA, ROOMS, TOP, at_top_level, first_sentence, methods_to_show, public_object, room_names
+from rooms import DATA, TOP, at_top_level, first_sentence, methods_to_show, public_object, room_names
 
 PAPER = re.compile(r"\[((?:cazzanti|chen|qiao|pekalska|bernal)\d{4})\]")
 CALL = re.compile(r"((?:similis\.)?[A-Za-z_][\w.]*)(\(.*\))?", flags=re.DOTALL)
@@ -79,7 +79,7 @@ def add_contents(app, name, text):
         folder = name.split("/")[0]
         text[0] += contents("", [page for page in pages_of(source, folder) if not page.endswith("/index")])
     elif name == "api/index":
-        text[0] += contents("", [f"/api/generated/{module}" for module in [*(f"{TOP}.{r}" for r in ROOMS), TOP]])
+        text[0] += contents("", [f"/api/generated/{module}" for module in room_names()])
 
 
 # API pages

@@ -97,6 +97,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
     "study": ("Study", "StudyResult"),
 }
 _MODULES = (
+    "base",
     "datasets",
     "discriminant",
     "distributed",
@@ -110,10 +111,10 @@ _MODULES = (
     "normal",
     "proximity",
     "report",
-    "reproduce",
     "solvers",
     "study",
     "svm",
+    "testing",
 )
 _HOME = {name: package for package, names in _PACKAGES.items() for name in names}
 

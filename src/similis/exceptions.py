@@ -1,4 +1,4 @@
-"""Errors and warnings that similis raises on purpose."""
+"""Exceptions and warnings of similis."""
 
 __all__ = [
     "AsymmetryWarning",
@@ -11,24 +11,24 @@ __all__ = [
 
 
 class ProximityError(ValueError):
-    """A proximity matrix, a block of new rows or a file of them breaks a rule; the message says which and where."""
+    """Invalid proximity matrix, block of new rows, or file; the message names the problem and its place."""
 
 
 class DataNotFoundError(FileNotFoundError):
-    """A benchmark data set that cannot ship with the package is not where ``SIMILIS_DATA`` points."""
+    """Missing file of a benchmark data set that is not bundled with the package."""
 
 
 class MissingExtraError(ImportError, ProximityError):
-    """A library that only some measures need is not installed; the message names the command that installs it."""
+    """Missing optional package; the message contains the command that installs it."""
 
 
 class KindWarning(UserWarning):
-    """The matrix looks like the other kind: dissimilarities given as similarities, or the reverse."""
+    """Warning that a matrix looks like the other kind: dissimilarities given as similarities, or the reverse."""
 
 
 class AsymmetryWarning(UserWarning):
-    """A step that needs a symmetric matrix uses the symmetric part of an asymmetric one."""
+    """Warning that the symmetric part of an asymmetric matrix is used."""
 
 
 class DiagonalWarning(UserWarning):
-    """An object's dissimilarity to itself is not zero where the step's mathematics says it is."""
+    """Warning that the dissimilarity of an object to itself is not zero."""

@@ -1,6 +1,6 @@
-"""The hot loops: arrays in, arrays out.
+"""Compiled loops on arrays.
 
-Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``)::
+Modules (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``)::
 
     _jit.py            the compilation decorator
     _features.py       count_equal, value_difference, common_bits, ratio_model, contrast_model, overlap_model,
@@ -10,21 +10,21 @@ Map (a caller writes ``from similis import _kernels`` and ``_kernels.name(...)``
     _point_sets.py     greedy_matches, shared_counts, transport_costs: weighted point sets
     _neighbors.py      top_k, vote_winners, class_sums, local_centroids: ranked neighbors for a grid of k
     _local_weights.py  gather_blocks, psd_prefix, krr_path, simplex_path, lime_path, sum_by_class: weights of ranked
-                       neighbors from their own block
+                       neighbors from their own block (KRI, KRR, LIME)
     _local_sda.py      local_sda, lost_values: class models among ranked neighbors for a grid of neighborhoods
     _local_svm.py      local_svm, svm_path: support vector machines on many small blocks, all C of a grid
     _maxent.py         maxent_rates, maxent_table, maxent_nodes, mixture_em: maximum-entropy exponents and mixtures
     _rank_one.py       rank_one_positive, ascend: positive part of a matrix after a rank-one update; the ascent of the
                        Indefinite SVM
     _perceptron.py     perceptron: sweeps of the dual perceptron
-    _triangles.py      row_differences, expected_from_neighbors, pair_doubts: consistency of an entry with the others
-    _descent.py        push_pairs, sample_candidates, candidate_pairs: approximate neighbors by descent
+    _triangles.py      row_differences, expected_from_neighbors, pair_spreads: consistency of an entry with the others
+    _descent.py        push_pairs, sample_candidates, candidate_pairs: approximate neighbors by NN-descent
     _medoids.py        nearest_two, exchange_gains, vertex_substitution, eager_exchanges, cluster_totals: k-medoids
 
-Contract. A kernel takes C-contiguous arrays and scalars, writes into arrays its caller made or returns arrays it
-made at its top; it validates nothing, draws nothing, prints nothing, raises nothing. Kernels are serial and
-release the GIL: callers chunk rows over threads (``_utils.threads``). A kernel never takes a function as argument,
-so its compiled form can be cached on disk. Numba is imported when the first kernel is asked for, not before.
+Contract. A kernel takes C-contiguous arrays and scalars and writes into arrays that its caller allocated, or returns
+arrays allocated at its top. It does not validate, print, raise, or draw random numbers. Kernels are serial and release
+the GIL; callers distribute rows over threads (``_utils.threads``). A kernel never takes a function as argument, so that
+its compiled form can be cached on disk. Numba is imported on first access to a kernel.
 """
 
 from importlib import import_module
@@ -73,7 +73,7 @@ _HOME: dict[str, str] = {
     "ascend": "_rank_one",
     "rank_one_positive": "_rank_one",
     "perceptron": "_perceptron",
-    "pair_doubts": "_triangles",
+    "pair_spreads": "_triangles",
     "expected_from_neighbors": "_triangles",
     "row_differences": "_triangles",
 }

@@ -1,4 +1,9 @@
-"""Neighbours by descent: lists of the best so far, whom to candidate_pairs to whom, and pushing what was measured."""
+"""NN-descent [dong2011]: neighbor lists, candidate pairs, and updates of the lists with computed similarities.
+
+The method rests on the observation that a neighbor of a neighbor is likely to be a neighbor. Each round samples fresh
+and old entries of every list and its reverse list, proposes pairs that share an object, and inserts the computed
+scores.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +16,10 @@ __all__ = ["candidate_pairs", "push_pairs", "sample_candidates"]
 
 @kernel
 def push_pairs(rows: Any, columns: Any, scores: Any, indices: Any, best: Any, fresh: Any) -> int:
-    """Let column j join the list of row i if its score is above the last one there; how many joined.
+    """Insert columns[p] into the list of rows[p] where scores[p] exceeds the last score there; return how many were.
 
-    Lists are sorted, the best first; -1 and minus infinity pad. NaN never joins, nor does a column that is there.
+    Lists are sorted by descending score and padded with index -1 and score -inf. NaN is never inserted, and no index
+    appears twice.
     """
     K = indices.shape[1]
     joined = 0
@@ -37,10 +43,11 @@ def push_pairs(rows: Any, columns: Any, scores: Any, indices: Any, best: Any, fr
 
 @kernel
 def sample_candidates(indices: Any, fresh: Any, draws: Any, new: Any, old: Any, counts: Any) -> None:
-    """Draw for each object some of those that it lists, or that list it, apart by whether they are fresh.
+    """Sample for each object from its list and its reverse list, fresh and old entries separately.
 
-    A reservoir of as many as `new` and `old` have columns; `draws` are uniform numbers, `counts` (n, 2) zeros. Fresh
-    entries that were drawn are fresh no more.
+    [dong2011], by reservoir sampling: `new` and `old` receive at most as many entries as they have
+    columns. `draws` are uniform random numbers and `counts`, of shape (n, 2), zeros. Entries sampled as fresh become
+    old.
     """
     n, K = indices.shape
     c = new.shape[1]
@@ -70,9 +77,10 @@ def sample_candidates(indices: Any, fresh: Any, draws: Any, new: Any, old: Any, 
 
 @kernel
 def candidate_pairs(new: Any, old: Any, first: int, stop: int, indices: Any, left: Any, right: Any) -> int:
-    """Write the pairs, two new ones or a new and an old one, that objects first to stop - 1 bring together; how many.
+    """Write the candidate pairs that objects first to stop - 1 have in common; return their number.
 
-    Pairs that list each other already are left out.
+    A pair joins two new entries or a new and an old entry of one object. Pairs that are in each other's lists are left
+    out.
     """
     c, K = new.shape[1], indices.shape[1]
     m = 0

@@ -1,9 +1,10 @@
-"""The tile that the pairwise kernels share: a strip of rows against a strip of columns, small enough for the cache.
+"""Similarities of categorical rows and of sets stored as bits: [cazzanti2007] sec. 2.1.
 
-Each pairwise kernel fills ``out[start:stop]`` from the left objects' rows A, (m, d), and the right objects'
-*columns* Bt, (d, n): the inner loop then runs over neighbouring objects and vectorises. With `mirror` (the objects
-against themselves, a symmetric measure) it computes the tiles on and above the diagonal and writes each one twice,
-so rows ``start:stop`` of the upper half and the same columns of the lower half are filled.
+The kernels work on tiles, a strip of rows against a strip of columns that fits into the cache. Each one fills
+``out[start:stop]`` from the rows A, (m, d), of the left objects and the *columns* Bt, (d, n), of the right objects, so
+that the inner loop runs over neighboring objects and vectorizes. With `mirror` (the objects against themselves, a
+symmetric measure) only the tiles on and above the diagonal are computed and each is written twice, which fills rows
+``start:stop`` of the upper half and the same columns of the lower half.
 """
 
 from __future__ import annotations
@@ -38,20 +39,21 @@ def put_tile(tile: Any, i0: int, height: int, j0: int, width: int, mirror: bool,
         for j in range(width):
             out[i0 + i, j0 + j] = tile[i, j]
     if mirror:
-        # Of a tile across the diagonal the part above it is written last, over both halves: exactly symmetric.
+        # In a tile on the diagonal the upper part is written last, over both halves: `out` is exactly symmetric.
         for j in range(width):
             for i in range(min(height, j0 + j - i0 + 1)):
                 out[j0 + j, i0 + i] = tile[i, j]
 
 
-BYTE = 255
+BYTE = 255  # largest count that fits into a byte
 
 
 @kernel
 def count_equal(A: Any, Bt: Any, start: int, stop: int, mirror: bool, out: Any) -> None:
-    """Count the features with equal codes: ``out[i, j] = #{k: A[i, k] == Bt[k, j]}``.
+    """Count the features with equal codes: ``out[i, j] = #{k: A[i, k] == Bt[k, j]}``, [cazzanti2007] sec. 2.1.
 
-    Bytes count, as many at a time as a register holds; every 255 features they are emptied into wider counters.
+    Counters are bytes, so that a vector register holds many of them. Every 255 features they are added to wider
+    counters.
     """
     d, n = Bt.shape
     few = np.empty(COLUMNS, np.uint8)
@@ -77,7 +79,7 @@ def count_equal(A: Any, Bt: Any, start: int, stop: int, mirror: bool, out: Any) 
 
 @kernel
 def add_differences(x: Any, Bt: Any, table: Any, offsets: Any, widths: Any, j0: int, row: Any) -> None:
-    """Add sum_k T_k[x[k], Bt[k, j0 + j]] to each row[j], two tables to a pass over the row."""
+    """Add sum_k T_k[x[k], Bt[k, j0 + j]] to each row[j], two tables per pass over the row."""
     d, width = x.shape[0], row.shape[0]
     pairs = d - d % 2
     for k in range(0, pairs, 2):
@@ -97,9 +99,9 @@ def add_differences(x: Any, Bt: Any, table: Any, offsets: Any, widths: Any, j0: 
 def value_difference(
     A: Any, Bt: Any, table: Any, offsets: Any, widths: Any, start: int, stop: int, mirror: bool, out: Any
 ) -> None:
-    """Sum looked-up differences: ``out[i, j] = sum_k T_k[A[i, k], Bt[k, j]]``.
+    """Sum tabulated differences: ``out[i, j] = sum_k T_k[A[i, k], Bt[k, j]]``, [cazzanti2007] Eq. (2.3).
 
-    ``T_k`` is the widths[k] x widths[k] table that starts at ``table[offsets[k]]``.
+    ``T_k`` is the widths[k] x widths[k] table of feature k that starts at ``table[offsets[k]]``.
     """
     n = Bt.shape[1]
     tile = np.empty((ROWS, COLUMNS))
@@ -116,7 +118,11 @@ def value_difference(
 
 @kernel
 def population(x: np.uint64) -> np.uint64:
-    """Number of bits set; compilers know this sum by halves and make one instruction of it."""
+    """Count the set bits of x.
+
+    Adds neighboring groups of 1, 2 and 4 bits, then all bytes by one multiplication. LLVM recognizes the pattern and
+    compiles it to one instruction.
+    """
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -125,7 +131,7 @@ def population(x: np.uint64) -> np.uint64:
 
 @kernel
 def add_common(x: Any, Bt: Any, j0: int, row: Any) -> None:
-    """Add sum_k popcount(x[k] & Bt[k, j0 + j]) to each row[j], four words to a pass over the row."""
+    """Add sum_k popcount(x[k] & Bt[k, j0 + j]) to each row[j], four words per pass over the row."""
     n_words, width = x.shape[0], row.shape[0]
     fours = n_words - n_words % 4
     for k in range(0, fours, 4):
@@ -161,7 +167,7 @@ def common_bits(A: Any, Bt: Any, start: int, stop: int, mirror: bool, out: Any) 
 def ratio_model(fx: Any, fz: Any, alpha: float, beta: float, start: int, stop: int, out: Any) -> None:
     """Turn common saliences c in `out` into c / (c + alpha (f(x) - c) + beta (f(z) - c)), in place.
 
-    Where that is 0/0: 1 if neither object has a salient feature, else 0.
+    Tversky's ratio model, [cazzanti2007] Eq. (2.2). 0/0 is 1 if neither object has a salient feature, else 0.
     """
     for i in range(start, stop):
         for j in range(out.shape[1]):
@@ -175,7 +181,10 @@ def ratio_model(fx: Any, fz: Any, alpha: float, beta: float, start: int, stop: i
 
 @kernel
 def contrast_model(fx: Any, fz: Any, alpha: float, beta: float, start: int, stop: int, out: Any) -> None:
-    """Turn common saliences c in `out` into c - alpha (f(x) - c) - beta (f(z) - c), in place."""
+    """Turn common saliences c in `out` into c - alpha (f(x) - c) - beta (f(z) - c), in place.
+
+    Tversky's contrast model, [cazzanti2007] Eq. (2.1).
+    """
     for i in range(start, stop):
         for j in range(out.shape[1]):
             c = out[i, j]
@@ -196,7 +205,11 @@ def overlap_model(fx: Any, fz: Any, start: int, stop: int, out: Any) -> None:
 
 @kernel
 def entropy_of(chosen: Any, counts: Any, products: Any, plain: bool) -> float:
-    """Entropy of the objects whose bits are set: log N - sum c log c / N, N = sum c; no object, no entropy."""
+    """Compute the entropy log N - sum c log c / N, N = sum c, of the objects whose bits are set; 0 without objects.
+
+    Objects with equal features share one bit; ``counts`` holds their numbers c and ``products`` c log c. With `plain`
+    every count is 1 and the entropy is the log of the number of bits.
+    """
     total, spread = 0.0, 0.0
     for w in range(chosen.shape[0]):
         word = chosen[w]
@@ -204,8 +217,8 @@ def entropy_of(chosen: Any, counts: Any, products: Any, plain: bool) -> float:
             total += population(word)
             continue
         while word != np.uint64(0):
-            rest = word & (word - np.uint64(1))
-            k = 64 * w + population((word ^ rest) - np.uint64(1))
+            rest = word & (word - np.uint64(1))  # clear the lowest set bit
+            k = 64 * w + population((word ^ rest) - np.uint64(1))  # the index of that bit
             total += counts[k]
             spread += products[k]
             word = rest
@@ -230,10 +243,12 @@ def residual_entropies(
     mirror: bool,
     out: Any,
 ) -> None:
-    """Fill ``out[i, j]`` with -H(R | x and z) + (H(R | x without z) + H(R | z without x)) / 2.
+    """Fill ``out[i, j]`` with -H(R | x and z) + (H(R | x without z) + H(R | z without x)) / 2, [cazzanti2007] Eq.
+    (2.5).
 
-    ``having[f]`` are the training objects with feature f as bits; an object of ``x`` or ``z`` is a sorted run of
-    features.
+    ``having[f]`` are the training objects with feature f, as bits. An object of ``x`` or ``z`` is a sorted run of
+    features. R is distributed as the training objects that have all features of a group, found by intersecting the
+    bits.
     """
     n_words = having.shape[1]
     common = np.empty(n_words, np.uint64)
@@ -243,6 +258,7 @@ def residual_entropies(
             common[:] = everyone
             left[:] = everyone
             right[:] = everyone
+            # Merge the two sorted runs: a feature is common, or belongs to x alone, or to z alone.
             a, b = x_start[i], z_start[j]
             while a < x_start[i + 1] or b < z_start[j + 1]:
                 if b == z_start[j + 1] or (a < x_start[i + 1] and x[a] < z[b]):

@@ -1,7 +1,7 @@
-"""The one decorator for compiled loops.
+"""Compilation decorator of all kernels.
 
-The flags let sums be reordered so that loops vectorise, and nothing more: a NaN is a missing similarity, so the
-flags that assume there are none (``nnan``, ``ninf``) stay out.
+The fast-math flags allow sums to be reordered, so that loops vectorize. NaN is a missing similarity, so the flags that
+assume its absence (``nnan``, ``ninf``) are not set.
 """
 
 from __future__ import annotations
@@ -17,5 +17,5 @@ _FLAGS = {"reassoc", "contract", "arcp", "nsz"}
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile `function` on first use, release the GIL while it runs, keep the result on disk."""
+    """Compile `function` on first use without the GIL and cache the result on disk."""
     return numba.njit(nogil=True, cache=True, fastmath=_FLAGS, error_model="numpy")(function)

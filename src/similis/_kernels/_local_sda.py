@@ -1,4 +1,4 @@
-"""Local similarity discriminant analysis of many queries for all neighbourhoods of a grid in one pass."""
+"""Local similarity discriminant analysis ([cazzanti2007] sec. 4.1) of many queries for all neighborhoods of a grid."""
 
 from __future__ import annotations
 
@@ -29,16 +29,27 @@ def local_sda(
     counts: Any,
     winners: Any,
 ) -> None:
-    """Model each class among the first ends[i, t] ranked neighbours of query i; ends ascend along t.
+    """Fit a maximum-entropy model per class to the first ends[i, t] ranked neighbors of query i; ends ascend along t.
 
-    ``omega`` is (form, nodes, weights, centre, table, low, high, width); ``options`` is (smallest class, smoothing, log
-    of the size of Omega, whether rows that fall back are modelled too). Writes ``out[:, i, t, g]``, the slope, power
-    and value of log P(s(x, mu_1), .., s(x, mu_G) | g), ``counts[i, t, g]``, and ``winners[i, t]``: the class of
-    the most similar local centroid where some class has too few neighbours to be modelled, else -1.
+    Neighborhoods are nested, so sums are updated instead of recomputed: ``above[g, q]`` is the sum over the members z
+    of class g of the distance of s(z, q) from the lower end of Omega, for every neighbor q. The mean similarity of a
+    class to any neighbor is therefore available, whichever neighbors become centroids.
 
-    Neighbourhoods are nested and sums grow: ``above[g, q]`` is the sum over the members z of class g of the distance of
-    s(z, q) from the lower end of Omega, for every neighbour q at once, so that whichever neighbours become centroids,
-    their means are there. Without weights `weights` has no columns.
+    Parameters
+    ----------
+    weights : ndarray of shape (m, k) or (m, 0)
+        Weights of the neighbors; no columns mean equal weights.
+    omega : tuple
+        (form, nodes, weights, center, table, low, high, width) of Omega.
+    options : tuple
+        (smallest class size, smoothing, log of the size of Omega, 1 to model rows that fall back too).
+    out : ndarray of shape (3, m, len(ends), G)
+        Output: slope, power and value of log P(s(x, mu_1), .., s(x, mu_G) | g) as a point-mass limit, see
+        :func:`_term`.
+    counts : ndarray of shape (m, len(ends), G)
+        Output: neighbors per class.
+    winners : ndarray of shape (m, len(ends))
+        Output: class of the most similar local centroid where a class has too few neighbors for a model, else -1.
     """
     n_rows, n_ranks = indices.shape
     n_classes = counts.shape[2]
@@ -68,7 +79,7 @@ def local_sda(
 
 @kernel
 def _known(row: Any, stop: int) -> int:
-    """How many of the first `stop` neighbours there are."""
+    """Count the leading valid neighbors among the first `stop`; -1 pads a row."""
     n = 0
     while n < min(stop, row.shape[0]) and row[n] >= 0:
         n += 1
@@ -77,7 +88,7 @@ def _known(row: Any, stop: int) -> int:
 
 @kernel
 def _join(source: Any, row: Any, stop: int, w: float, low: float, high: float, above: Any, below: Any) -> None:
-    """Let a neighbour join its class: its similarities s(z, q) to all neighbours q are added to the class's sums."""
+    """Add the similarities s(z, q) of a neighbor z to all neighbors q to the sums of the class of z."""
     for q in range(stop):
         value = source[row[q]]
         above[q] += w * (value - low)
@@ -86,7 +97,7 @@ def _join(source: Any, row: Any, stop: int, w: float, low: float, high: float, a
 
 @kernel
 def _central(sign: float, codes: Any, row: Any, r: int, above: Any, weight: Any, low: float, centroid: Any) -> None:
-    """[cazzanti2007] Eq. (2.10) -> rank of each class's centroid, the nearer one among equals; -1 if absent."""
+    """Find the rank of each class centroid, [cazzanti2007] Eq. (2.10): the nearer one among equals; -1 if absent."""
     centroid[:] = -1
     for q in range(r):
         c = codes[row[q]]
@@ -98,7 +109,7 @@ def _central(sign: float, codes: Any, row: Any, r: int, above: Any, weight: Any,
 
 @kernel
 def _score(values: Any, centroid: Any, weight: Any, above: Any, below: Any, omega: Any, options: Any, out: Any) -> None:
-    """[cazzanti2007] Eq. (3.6) -> log of prod_h gamma_gh exp(lambda_gh s(x, mu_h)), point masses in limit form."""
+    """Compute the log of prod_h gamma_gh exp(lambda_gh s(x, mu_h)) for each class g, [cazzanti2007] Eq. (3.6)."""
     form, nodes, node_weights, center, table, low, high, width = omega
     for g in range(centroid.shape[0]):
         slope = power = value = 0.0
@@ -108,6 +119,7 @@ def _score(values: Any, centroid: Any, weight: Any, above: Any, below: Any, omeg
             for h in range(centroid.shape[0]):
                 if centroid[h] < 0:
                     continue
+                # lambda_gh from the mean similarity of class g to the centroid of class h, [cazzanti2007] Eq. (3.4).
                 rate, log_z = solve_rate(
                     form,
                     nodes,
@@ -130,7 +142,11 @@ def _score(values: Any, centroid: Any, weight: Any, above: Any, below: Any, omeg
 def _term(
     form: int, rate: float, log_z: float, offset: float, log_width: float, options: Any
 ) -> tuple[float, float, float]:
-    """Slope, power and value of log((1 - e) P + e / |Omega|) for one exponential P at one offset from its end."""
+    """Compute slope, power and value of log((1 - e) P + e / |Omega|) for one exponential P at one offset from its end.
+
+    A point mass is the limit of a common rate x -> inf. There the logarithm is value + power log x - slope x; a finite
+    rate has slope and power zero. Classes are compared by slope first, then by power, then by value.
+    """
     smoothing, log_size = options[1], options[2]
     density = form > 1
     if density:
@@ -151,10 +167,11 @@ def _term(
 
 @kernel
 def lost_values(order: Any, starts: Any, fold: Any, lost: Any) -> None:
-    """Write into ``lost[:, v]`` the folds (at most two, else -1) in which every entry of the v-th value is lost.
+    """Write to ``lost[:, v]`` the folds (at most two, padded with -1) whose removal deletes every entry of value v.
 
-    Entries of a square matrix, numbered row by row, come in `order` of their values, those of the v-th value from
-    starts[v] on. An entry is lost to the fold of its row and to that of its column.
+    `order` sorts the entries of a square matrix, numbered row by row, by their values; those of the v-th distinct value
+    start at starts[v]. Removing a fold deletes the entries whose row or column belongs to it. The empirical Omega of
+    the remaining objects then lacks the value.
     """
     n = fold.shape[0]
     for v in range(starts.shape[0]):

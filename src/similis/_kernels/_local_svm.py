@@ -1,7 +1,9 @@
-"""Support vector machines on many small blocks, all C of a grid: decomposition steps with Newton steps in between.
+"""Support vector machines on many small blocks for all C of a grid, by decomposition and Newton steps in turn.
 
-A machine of n objects minimises c'Kc / 2 - y'c subject to sum c = 0 and c_i between 0 and C y_i: [chen2010] Eq. (2.4)
-with c = y . alpha. What belongs to it stands in the leading n x n parts of K and of the factor L, and in the rows of V.
+An SVM on n objects minimizes c'Kc / 2 - y'c subject to sum c = 0 and c_i between 0 and C y_i: [chen2010] Eq. (2.4) with
+c = y . alpha. A sweep of two-variable steps with second-order selection ([fan2005]) finds the active bounds; a Newton
+step on the free coefficients then solves for them exactly. K and the factor L are stored in the leading n x n parts of
+their arrays, vectors in the rows of V.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ from similis._kernels._local_weights import back_substitute, grow_cholesky
 __all__ = ["local_svm", "svm_path"]
 
 EPS = float(np.finfo(np.float64).eps)
-# Rows of V: labels, coefficients, v = y - K c, 1 / diag(L), and three of Newton's.
+# Rows of V: labels y, coefficients c, v = y - K c, 1 / diag(L); direction d, L^-1 1 and K d of the Newton step.
 Y, COEF, SLACK, INVERSE, STEP, ONES, CHANGE = range(7)
 
 
 @kernel
 def svm_path(K: Any, y: Any, Cs: Any, coef: Any, intercept: Any, violation: Any) -> None:
-    """Solve for every C (ascending): ``coef[r]`` = c, the intercept, and what the optimality conditions lack."""
+    """Solve for every C (ascending): coefficients, intercepts, and violations of the optimality conditions."""
     n = y.shape[0]
     V = np.empty((7, n))
     V[Y] = y
@@ -32,11 +34,11 @@ def svm_path(K: Any, y: Any, Cs: Any, coef: Any, intercept: Any, violation: Any)
 
 @kernel
 def local_svm(blocks: Any, s: Any, codes: Any, Cs: Any, scores: Any, violation: Any) -> None:
-    """Answer query i by the SVM on ``blocks[i]``, one machine a pair of classes, for every C (ascending).
+    """Classify query i by SVMs on ``blocks[i]``, one per pair of classes, for every C (ascending).
 
-    ``scores[i, r]`` are class scores: -f and f for two classes, else votes plus a bounded sum of margins, where a class
-    without neighbours loses to every other with a margin of one. ``violation[i, r]`` is the largest violation of
-    the optimality conditions among the machines.
+    ``scores[i, r]`` are class scores: -f and f for two classes, else votes plus a bounded sum of margins. A class
+    without neighbors loses to every other class with a margin of one. ``violation[i, r]`` is the largest violation of
+    the optimality conditions among the SVMs.
     """
     n_queries, k = s.shape
     R, G = scores.shape[1], scores.shape[2]
@@ -74,7 +76,7 @@ def local_svm(blocks: Any, s: Any, codes: Any, Cs: Any, scores: Any, violation: 
 
 @kernel
 def _gather(B: Any, s: Any, codes: Any, g: int, h: int, K: Any, y: Any, members: Any, query: Any) -> int:
-    """Copy what concerns classes g (y = -1) and h (y = 1); return the number of their members."""
+    """Copy the rows of classes g (y = -1) and h (y = 1) to K, y and `query`; return the number of their members."""
     n = 0
     for p in range(codes.shape[0]):
         if codes[p] == g or codes[p] == h:
@@ -90,12 +92,12 @@ def _gather(B: Any, s: Any, codes: Any, g: int, h: int, K: Any, y: Any, members:
 
 @kernel
 def _path(n: int, Cs: Any, K: Any, L: Any, V: Any, free: Any, coef: Any, intercept: Any, violation: Any) -> None:
-    """Solve for every C; raise `violation` where the solution is worse."""
+    """Solve for every C (ascending), each from the previous solution; raise `violation` where the new one is larger."""
     y, c = V[Y], V[COEF]
     before, inside, b, bad = 0.0, False, 0.0, 0.0
     for r in range(Cs.shape[0]):
         C = Cs[r]
-        if not inside:  # a solution off the bound C is that for every larger C
+        if not inside:  # a solution with no coefficient at the bound C is optimal for every larger C
             bad, b = _solve(n, C, before, K, L, V, free)
             inside, before = True, C
             for i in range(n):
@@ -108,7 +110,7 @@ def _path(n: int, Cs: Any, K: Any, L: Any, V: Any, free: Any, coef: Any, interce
 
 @kernel
 def _solve(n: int, C: float, before: float, K: Any, L: Any, V: Any, free: Any) -> tuple[float, float]:
-    """Solve for C from the solution for `before` (0: from nothing); return the violation and the intercept."""
+    """Solve for C, starting from the solution for `before` (0: none); return the violation and the intercept."""
     y, c, v = V[Y], V[COEF], V[SLACK]
     _start(n, C, before, K, V)
     top = 1e-300
@@ -118,17 +120,19 @@ def _solve(n: int, C: float, before: float, K: Any, L: Any, V: Any, free: Any) -
     for _ in range(1000):
         if not _decompose(n, C, K, V):
             _newton(n, C, ridge, K, L, V, free)
-            ridge = min(10.0 * ridge, 1e-9 * top)  # a singular K needs more of it
+            ridge = min(10.0 * ridge, 1e-9 * top)  # a singular K needs a larger ridge
         size = 0.0
         for i in range(n):
-            # What rounding left beside a bound would pass for a free coefficient and fix the intercept alone.
+            # Snap to the bounds: a coefficient that differs from its bound by rounding would count as free and
+            # determine the intercept alone.
             if abs(c[i]) < 1e-13 * C:
                 c[i] = 0.0
             elif abs(c[i] - C * y[i]) < 1e-13 * C:
                 c[i] = C * y[i]
             size += abs(c[i])
         _refresh(n, K, V)
-        # The largest v that could grow and the smallest that could fall: optimal where they do not cross.
+        # Optimality ([fan2005]): the largest v of a coefficient that may grow does not exceed the smallest v of
+        # one that may fall. The intercept lies between the two.
         up, down = -np.inf, np.inf
         for i in range(n):
             if c[i] < max(C * y[i], 0.0):
@@ -143,7 +147,7 @@ def _solve(n: int, C: float, before: float, K: Any, L: Any, V: Any, free: Any) -
 
 @kernel
 def _start(n: int, C: float, before: float, K: Any, V: Any) -> None:
-    """Set c and v: the best multiple of the last solution, or of the difference of the class means, inside the box."""
+    """Set c and v to the best feasible multiple of the last solution, or of the difference of the class means."""
     y, c, v = V[Y], V[COEF], V[SLACK]
     most = 1.0
     if before > 0.0:
@@ -181,7 +185,11 @@ def _refresh(n: int, K: Any, V: Any) -> None:
 
 @kernel
 def _decompose(n: int, C: float, K: Any, V: Any) -> bool:
-    """Move two coefficients n times, those that promise the most; return whether nothing is left to move."""
+    """Take up to n two-variable steps; return True if no pair violates the optimality conditions any more.
+
+    Second-order working set selection ([fan2005]): i has the largest v among those that may grow, j the largest
+    decrease (v_i - v_j)^2 / (K_ii + K_jj - 2 K_ij) of the objective with i.
+    """
     y, c, v = V[Y], V[COEF], V[SLACK]
     for _ in range(n):
         i, up = -1, -np.inf
@@ -197,9 +205,9 @@ def _decompose(n: int, C: float, K: Any, V: Any) -> bool:
                     j, best, curve = p, gain, bend
         if j < 0 or up - v[j] <= 1e-9:
             return True
-        room, depth = max(C * y[i], 0.0) - c[i], c[j] - min(C * y[j], 0.0)
-        step = min((up - v[j]) / curve, room, depth)
-        c[i] = max(C * y[i], 0.0) if step == room else c[i] + step
+        rise, depth = max(C * y[i], 0.0) - c[i], c[j] - min(C * y[j], 0.0)
+        step = min((up - v[j]) / curve, rise, depth)
+        c[i] = max(C * y[i], 0.0) if step == rise else c[i] + step
         c[j] = min(C * y[j], 0.0) if step == depth else c[j] - step
         other = K[j]
         for p in range(n):
@@ -209,9 +217,10 @@ def _decompose(n: int, C: float, K: Any, V: Any) -> bool:
 
 @kernel
 def _newton(n: int, C: float, ridge: float, K: Any, L: Any, V: Any, free: Any) -> None:
-    """Go to the optimum of the free coefficients; one that meets its bound on the way stays there, the rest go on.
+    """Move to the optimum of the free coefficients.
 
-    The ridge makes directions without curvature long instead of wrong: they end at a bound.
+    A coefficient that reaches its bound on the way is fixed there, its row is removed from the factor, and the step is
+    repeated for the others. The ridge makes steps along directions without curvature long, so that they end at a bound.
     """
     y, c, v, d, change = V[Y], V[COEF], V[SLACK], V[STEP], V[CHANGE]
     size: Any = np.intp(0)  # typed, so that the callees compile once
@@ -266,7 +275,7 @@ def _direction(n: int, size: int, K: Any, L: Any, V: Any, free: Any) -> tuple[fl
     for p in range(size):
         total += d[p]
     for p in range(size):
-        d[p] -= total / size  # rounding must not leave the plane
+        d[p] -= total / size  # keep sum d = 0 in spite of rounding
         linear += d[p] * v[free[p]]
     for i in range(n):
         row, t = K[i], 0.0

@@ -1,4 +1,11 @@
-"""The growing Cholesky factor that kernel ridge interpolation and regression share."""
+"""Weights of ranked neighbors from their own similarity block: [chen2010] ch. 3, for all k and regularizations of a
+grid.
+
+* KRR, Eq. (3.8): a linear system per ridge; one growing Cholesky factor serves all k.
+* KRI, Eq. (3.5): a quadratic program on the simplex by block principal pivoting ([portugal1994]) with Murty's rule
+  ([murty1974]) as fallback, which guarantees termination.
+* LIME, Eq. (3.3): entropy instead of the ridge; Newton's method on the dual with decreasing temperature.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +34,8 @@ def grow_cholesky(
 ) -> int:
     """Append rows start..stop-1 to the factor L of ``B[order][:, order] + ridge I``; `inverse` holds 1 / L[p, p].
 
-    At a pivot not above `floor` it stops and returns how many rows stand; or, with `lift`, raises the pivot to the
-    floor and goes on: a change of the diagonal of the size of round-off when B is PSD.
+    A pivot that does not exceed `floor` ends the factorization, and the number of completed rows is returned. With
+    `lift` the pivot is raised to the floor instead, which changes the diagonal by rounding only if B is PSD.
     """
     for p in range(start, stop):
         i = order[p]
@@ -75,7 +82,7 @@ def back_substitute(L: Any, inverse: Any, size: int, x: Any) -> None:
 
 @kernel
 def gather_blocks(S: Any, indices: Any, blocks: Any) -> None:
-    """Write the symmetric part of S among the neighbours of each query, zero where an index is -1."""
+    """Write the symmetric part of S among the neighbors of each query, zero where an index is -1."""
     n_queries, k = indices.shape
     for c in range(n_queries):
         for a in range(k):
@@ -91,10 +98,11 @@ def gather_blocks(S: Any, indices: Any, blocks: Any) -> None:
 
 @kernel
 def psd_prefix(blocks: Any, s: Any, known: Any, prefix: Any) -> None:
-    """Write the size of the largest leading block that is surely PSD, with s in its range.
+    """Write the size of the largest leading block that is certainly PSD, with s in its range.
 
-    A Cholesky factor of the independent rows: a row either adds a pivot clear of round-off, or depends on them to
-    round-off, entries and s alike (duplicates, Gram matrices of low rank). The first row that does neither ends it.
+    A Cholesky factor of the linearly independent rows. A row either adds a pivot well above rounding, or depends on the
+    rows before it up to rounding, together with its entry of s (duplicates, Gram matrices of low rank). The first row
+    that does neither ends the block.
     """
     n_queries, K = s.shape
     L, inverse, a = np.zeros((K, K)), np.empty(K), np.empty(K)
@@ -114,6 +122,7 @@ def psd_prefix(blocks: Any, s: Any, known: Any, prefix: Any) -> None:
                 row[q] = (blocks[c, p, independent[q]] - t) * inverse[q]
                 pivot -= row[q] * row[q]
                 x -= row[q] * a[q]
+            # Residual of this row against the dependent rows, which the factor does not contain.
             worst = 0.0
             for e in range(idle):
                 other, t = L[dependent[e]], blocks[c, p, dependent[e]]
@@ -140,8 +149,9 @@ def psd_prefix(blocks: Any, s: Any, known: Any, prefix: Any) -> None:
 def krr_path(blocks: Any, s: Any, known: Any, ks: Any, ridges: Any, weights: Any, sound: Any) -> None:
     """Solve [chen2010] Eq. (3.8), (S + ridge I) w = s, for leading blocks of all sizes ks and all ridges.
 
-    Neighbours in rank order make the factor of a smaller block the leading part of one factor. ``sound[c, r]`` is
-    the size of the largest leading block of S + ridge I that is safely positive definite; larger k get its weights.
+    Neighbors are in rank order, so that the factor of a smaller block is the leading part of one factor. ``sound[c,
+    r]`` is the size of the largest leading block of S + ridge I that is numerically positive definite; larger k get its
+    weights.
     """
     n_queries, K = s.shape
     L, inverse, order = np.empty((K, K)), np.empty(K), np.arange(K)
@@ -168,7 +178,7 @@ def krr_path(blocks: Any, s: Any, known: Any, ks: Any, ridges: Any, weights: Any
 
 @kernel
 def sum_by_class(weights: Any, codes: Any, sums: Any) -> None:
-    """Write ``sums[c, q, g]``, the sum of ``weights[c, q, p]`` over the neighbours p of class g; code -1 is nobody."""
+    """Write ``sums[c, q, g]``, the sum of ``weights[c, q, p]`` over the neighbors p of class g; code -1 is padding."""
     n_queries, n_sets, K = weights.shape
     for c in range(n_queries):
         for q in range(n_sets):
@@ -183,7 +193,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 class _Work(NamedTuple):
-    """The support P = order[:size] and what belongs to it, by position: LL' = H_PP, a = L^-1 s_P, b = L^-1 1, w."""
+    """Work arrays of the support P = order[:size], by position: LL' = H_PP, a = L^-1 s_P, b = L^-1 1, weights w."""
 
     order: Any
     inside: Any  # by index: whether it is in the support
@@ -200,7 +210,7 @@ class _Work(NamedTuple):
 def simplex_path(blocks: Any, s: Any, known: Any, ks: Any, ridges: Any, weights: Any, gaps: Any) -> None:
     """Solve [chen2010] Eq. (3.5) for every query c, every leading block of size ks[t] (ascending) and every ridge.
 
-    ``weights[c, t, r]`` minimises w'Sw / 2 - s'w + ridges[r] w'w / 2 on the simplex, S = blocks[c, :k, :k]; zeros
+    ``weights[c, t, r]`` minimizes w'Sw / 2 - s'w + ridges[r] w'w / 2 on the simplex, S = blocks[c, :k, :k]; zeros
     beyond k. ``gaps[c, t, r]`` bounds how far the objective is above its minimum.
     """
     n_queries, K = s.shape
@@ -219,7 +229,7 @@ def simplex_path(blocks: Any, s: Any, known: Any, ks: Any, ridges: Any, weights:
             for t in range(ks.shape[0]):
                 target = min(ks[t], known[c])
                 while k < target:
-                    # Neighbours come in order of similarity: the support for few is a good start for more.
+                    # Warm start: neighbors come in order of similarity, so the support changes little with k.
                     k = min(max(2 * k, 8), target)
                     size = _pivot(B, s[c], k, ridges[r], floor, size, work)
                 gaps[c, t, r] = _write(weights[c, t, r], k, size, work)
@@ -227,11 +237,12 @@ def simplex_path(blocks: Any, s: Any, known: Any, ks: Any, ridges: Any, weights:
 
 @kernel
 def _pivot(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, work: Any) -> int:
-    """Pivot from a support of `size`, whose factor stands, to the optimal one among the first k; return its size.
+    """Pivot from a factored support of `size` to the optimal support among the first k; return its size.
 
-    All violated indices change sides at once while their number falls (with five steps of grace), otherwise only
-    the largest, which is Murty's rule. It is finite: on the simplex s'w = w'(s1' + 1s')w / 2, so that with c large
-    the problem is a multiple of the complementarity problem of S + ridge I - s1' - 1s' + c 11', positive definite.
+    Block principal pivoting: all violated indices change sides at once as long as their number falls at least once in
+    five steps; otherwise only the largest violated index does, which is Murty's rule and terminates ([murty1974]): on
+    the simplex s'w = w'(s1' + 1s')w / 2, so that for large c the problem is a multiple of the linear complementarity
+    problem with the positive definite matrix S + ridge I - s1' - 1s' + c 11'.
     """
     order, inside, w, gradient = work.order, work.inside, work.w, work.gradient
     factored = size
@@ -262,7 +273,7 @@ def _pivot(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, work: 
             i = order[p]
             if w[p] < -1e-14 and (grace >= 0 or i == largest):
                 inside[i] = False
-                gradient[i] = np.inf  # it left just now and does not come back in this step
+                gradient[i] = np.inf  # an index that just left must not return in the same step
                 factored = min(factored, kept)
             else:
                 order[kept] = i
@@ -278,7 +289,7 @@ def _pivot(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, work: 
 
 @kernel
 def _solve(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, factored: int, work: Any) -> float:
-    """Find the weights on the support that sum to one, H w + nu 1 = s, and the gradient H w - s; return nu."""
+    """Find the weights on the support with H w + nu 1 = s and 1'w = 1, and the gradient H w - s; return nu."""
     order, _inside, L, inverse, a, b, w, gradient, spare = work
     grow_cholesky(B, ridge, floor, True, order, factored, size, L, inverse)
     for p in range(factored, size):
@@ -287,6 +298,7 @@ def _solve(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, factor
             x -= row[q] * a[q]
             y -= row[q] * b[q]
         a[p], b[p] = x * inverse[p], y * inverse[p]
+    # w = L^-T (a - nu b) sums to one if b'a - nu b'b = 1.
     ab = bb = 0.0
     for p in range(size):
         ab += a[p] * b[p]
@@ -296,7 +308,7 @@ def _solve(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, factor
         w[p] = a[p] - nu * b[p]
     back_substitute(L, inverse, size, w)
     if _residual(B, s, k, ridge, floor, nu, size, work) > 4.0 * floor:
-        # One step of refinement: the same bordered system with what is left of its right-hand sides.
+        # One step of iterative refinement: the same bordered system with the residuals as right-hand sides.
         for p in range(size):
             spare[p] = -gradient[order[p]] - nu
         forward_substitute(L, inverse, size, spare)
@@ -317,7 +329,7 @@ def _solve(B: Any, s: Any, k: int, ridge: float, floor: float, size: int, factor
 
 @kernel
 def _residual(B: Any, s: Any, k: int, ridge: float, floor: float, nu: float, size: int, work: Any) -> float:
-    """Compute the gradient for the first k indices; return how far the support is from H w + nu 1 = s and 1'w = 1."""
+    """Compute the gradient for the first k indices; return the residual of H w + nu 1 = s and 1'w = 1."""
     order, w, gradient = work.order, work.w, work.gradient
     for i in range(k):
         gradient[i] = -s[i]
@@ -336,7 +348,7 @@ def _residual(B: Any, s: Any, k: int, ridge: float, floor: float, nu: float, siz
 
 @kernel
 def _write(out: Any, k: int, size: int, work: Any) -> float:
-    """Write non-negative weights of sum one; return the gap w'g - min g, g the gradient of the objective."""
+    """Write non-negative weights of sum one; return the duality gap w'g - min g, g the gradient of the objective."""
     total = 0.0
     for i in range(out.shape[0]):
         out[i] = 0.0
@@ -352,7 +364,7 @@ def _write(out: Any, k: int, size: int, work: Any) -> float:
 
 
 class _EntropyWork(NamedTuple):
-    """The dual point v, its primal point p = softmax(2 (s - Sv) / t), their difference d = p - v, a step in v."""
+    """Work arrays: dual point v, primal point p = softmax(2 (s - Sv) / t), difference d = p - v, and a step in v."""
 
     v: Any
     Sv: Any
@@ -370,10 +382,11 @@ class _EntropyWork(NamedTuple):
 
 @kernel
 def lime_path(blocks: Any, s: Any, known: Any, ks: Any, temperatures: Any, weights: Any, gaps: Any) -> None:
-    """Minimise [chen2010] Eq. (3.3), w'Sw - 2 s'w + t sum w log w on the simplex, S PSD, temperatures descending.
+    """Minimize [chen2010] Eq. (3.3), w'Sw - 2 s'w + t sum w log w on the simplex, S PSD, temperatures descending.
 
-    The dual value at v is -v'Sv - t log sum exp(2 (s - Sv) / t); the softmax p inside is the primal point, and the
-    duality gap is (p - v)'S(p - v), written to `gaps`. The temperature falls tenfold at most at a time.
+    The dual value at v is -v'Sv - t log sum exp(2 (s - Sv) / t). The softmax p in it is the primal point, and the
+    duality gap is (p - v)'S(p - v), written to `gaps`. The temperature is lowered at most tenfold per stage, each stage
+    starting from the last solution.
     """
     n_queries, K = s.shape
     work = _EntropyWork(
@@ -389,11 +402,11 @@ def lime_path(blocks: Any, s: Any, known: Any, ks: Any, temperatures: Any, weigh
             _multiply(blocks[c], work.v, k, work.Sv)
             t = np.inf
             for r in range(temperatures.shape[0]):
-                target = max(temperatures[r], 1e-7 * scale)  # below, round-off decides the weights
+                target = max(temperatures[r], 1e-7 * scale)  # below, the weights are determined by rounding
                 while k > 0 and t != target:
                     t = max(target, min(0.1 * t, scale))
                     noise = EPS * scale * max(8.0 * k, scale / t)
-                    _maximise(blocks[c], s[c], k, t, noise if t == target else max(noise, 0.05 * t), work)
+                    _maximize(blocks[c], s[c], k, t, noise if t == target else max(noise, 0.05 * t), work)
                 gap = 0.0
                 for i in range(k):
                     gap += work.d[i] * work.Sd[i]
@@ -403,7 +416,7 @@ def lime_path(blocks: Any, s: Any, known: Any, ks: Any, temperatures: Any, weigh
 
 
 @kernel
-def _maximise(B: Any, s: Any, k: int, t: float, enough: float, work: Any) -> None:
+def _maximize(B: Any, s: Any, k: int, t: float, enough: float, work: Any) -> None:
     """Take Newton steps in v at temperature t until max |S(p - v)| is `enough`."""
     v, Sv, p, d, Sd, step, Sstep = work.v, work.Sv, work.p, work.d, work.Sd, work.step, work.Sstep
     last = np.inf
@@ -415,7 +428,7 @@ def _maximise(B: Any, s: Any, k: int, t: float, enough: float, work: Any) -> Non
         worst = 0.0
         for i in range(k):
             worst = max(worst, abs(Sd[i]))
-        # The softmax magnifies round-off by 1/t: past that floor the residual no longer falls.
+        # The softmax amplifies rounding by 1/t: below that level the residual stops falling.
         if worst <= enough or (worst < 1e-4 * t and worst > 0.5 * last):
             return
         last = worst
@@ -427,6 +440,7 @@ def _maximise(B: Any, s: Any, k: int, t: float, enough: float, work: Any) -> Non
             vSx += v[i] * Sstep[i]
             xSx += step[i] * Sstep[i]
             slope += 2.0 * d[i] * Sstep[i]
+        # Backtracking line search (Armijo) on the dual value, with an allowance for rounding.
         length, allowance = 1.0, 16.0 * EPS * (abs(log_sum) + abs(vSv))
         for _ in range(40):
             gain = log_sum - _softmax(s, Sv, Sstep, length, k, t, p) - 2.0 * length * vSx - length * length * xSx
@@ -440,7 +454,12 @@ def _maximise(B: Any, s: Any, k: int, t: float, enough: float, work: Any) -> Non
 
 @kernel
 def _newton_step(B: Any, k: int, t: float, work: Any) -> None:
-    """Write d - W (t/2 I + P W S W P)^-1 P W S d, where W = diag(p)^(1/2) and P = I - W 1 1'W."""
+    """Write the Newton step d - W (t/2 I + P W S W P)^-1 P W S d, where W = diag(p)^(1/2) and P = I - W 1 1'W.
+
+    The dual gradient is 2 S d and the Hessian -2 S - (4 / t) S (diag(p) - p p') S, with diag(p) - p p' = W P W. Solving
+    with the symmetric inner matrix avoids the inverse of a singular S. Entry (i, j) of P W S W P is
+    sqrt(p_i p_j) (S_ij - (Sp)_i - (Sp)_j + p'Sp).
+    """
     p, d, Sd, Sp, step, M, L, inverse = (
         work.p, work.d, work.Sd, work.Sp, work.step, work.M, work.L, work.inverse,
     )  # fmt: skip

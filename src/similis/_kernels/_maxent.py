@@ -1,12 +1,14 @@
-"""The one-dimensional maximum-entropy exponent: p(v) proportional to exp(lambda v) on Omega, with a given mean.
+"""Maximum-entropy exponents on an interval or a finite set, and mixtures of such distributions.
 
-Omega is scaled to [0, 1] and looked at from the end that the exponent favours, so that every problem has one form:
-given the offsets d of the values from that end (0 = d_0 < d_1 < ... <= 1), find the rate x >= 0 for which
+A class-conditional model of similarity discriminant analysis is p(v) proportional to exp(lambda v) on Omega with a
+given mean, [cazzanti2007] Eq. (3.4)-(3.6). Omega is scaled to [0, 1] and values are replaced by their offsets d from
+the end with the larger probability (0 = d_0 < d_1 < ... <= 1), so that every problem has one form: find the rate x >= 0
+with
 
     E_x[d] = sum_j w_j d_j exp(-x d_j) / sum_j w_j exp(-x d_j) = mu.
 
-No exponent is positive and no digits cancel; lambda is x or -x over the width of Omega. Side 0 looks from the lower
-end, side 1 from the upper one. A set is a pair of node arrays of shape (2, N), offsets and weights.
+No exponent is positive and no digits cancel; lambda is x or -x over the width of Omega. Side 0 measures offsets from
+the lower end, side 1 from the upper end. Omega is a pair of node arrays of shape (2, N): offsets and weights.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ _LOG2E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 0.693145751953125, 1.428606820
 def maxent_rates(
     form: int, nodes: Any, weights: Any, center: Any, table: Any, above: Any, below: Any, rates: Any, log_z: Any
 ) -> None:
-    """Solve every problem; ``rates`` is positive where the upper end is favoured, infinite at the ends."""
+    """Solve for many means; ``rates`` is positive where the upper end is more probable, infinite for a point mass."""
     for i in range(above.shape[0]):
         rates[i], log_z[i] = solve_rate(form, nodes, weights, center, table, above[i], below[i])
 
@@ -37,7 +39,10 @@ def maxent_rates(
 def solve_rate(
     form: int, nodes: Any, weights: Any, center: Any, table: Any, above: float, below: float
 ) -> tuple[float, float]:
-    """Signed rate, and log sum_j w_j exp(-x d_j), for a mean `above` the lower and `below` the upper end."""
+    """Return the signed rate and log sum_j w_j exp(-x d_j) for the mean at distance `above` the lower end.
+
+    `below` is its distance from the upper end, passed separately because 1 - above would lose digits.
+    """
     if form == POINT:
         return 0.0, 0.0
     side = 0 if above < center[0] or form == RAY else 1
@@ -57,11 +62,15 @@ def solve_rate(
 
 @kernel
 def _newton(d: Any, w: Any, mu: float, nu: float) -> tuple[float, float]:
-    """Safeguarded Newton on the logit of the mean, which is linear for two values and nearly so near both ends."""
+    """Solve for the rate by safeguarded Newton steps on the logit of the mean.
+
+    The logit is linear in x for two values and nearly linear near both ends of Omega. The mean falls strictly with x,
+    so that the sign of the excess gives a bracket.
+    """
     x = _uniform_guess(mu, nu) if mu < nu else 1e-3
     gap = d[1]
     if mu < 1e-200 * gap:
-        return math.log(gap / mu) / gap, 0.0  # the two values nearest to the end are all there is
+        return math.log(gap / mu) / gap, 0.0  # only the two values nearest to the end have any probability
     if mu < 0.5 * gap:
         x = min(x, (math.log(gap / mu) + 1.0) / gap)
     low, high = 0.0, np.inf
@@ -76,7 +85,7 @@ def _newton(d: Any, w: Any, mu: float, nu: float) -> tuple[float, float]:
         else:
             high = x
         step = excess * mean * (1.0 - mean) / (z2 / z0 - mean * mean)
-        # The size of the step is tested before the bracket: at the root a step rounds to nothing and lies on its edge.
+        # The step size is tested before the bracket: at the root a step rounds to zero and lies on its edge.
         if abs(excess) <= 4e-15 or abs(step) <= 1e-15 * x:
             break
         moved = x + step
@@ -90,7 +99,7 @@ def _newton(d: Any, w: Any, mu: float, nu: float) -> tuple[float, float]:
 
 @kernel
 def _uniform_guess(mu: float, nu: float) -> float:
-    """Kroger's approximation of the inverse Langevin function: the rate on [0, 1], within a fraction of a percent."""
+    """Approximate the rate on [0, 1] within a fraction of a percent: the inverse Langevin function by [kroger2015]."""
     u = nu - mu
     v = u * u
     return u * (3.0 - v * (6.0 + v - 2.0 * v * v) / 5.0) / (mu * (1.0 + u))
@@ -98,7 +107,7 @@ def _uniform_guess(mu: float, nu: float) -> float:
 
 @kernel
 def _sums(d: Any, w: Any, x: float) -> tuple[float, float, float]:
-    """Sum of w exp(-x d) times 1, d and d^2."""
+    """Sum w exp(-x d) times 1, d and d^2."""
     z0 = z1 = z2 = 0.0
     for j in range(d.shape[0]):
         e = w[j] * _exp(-x * d[j])
@@ -110,8 +119,11 @@ def _sums(d: Any, w: Any, x: float) -> tuple[float, float, float]:
 
 @kernel
 def _exp(x: float) -> float:
-    """exp(x) for x <= 0 by range reduction and a polynomial: unlike the library's, a loop of it vectorises."""
-    x = max(x, -500.0)  # e^-500 counts for nothing, and its products stay clear of slow denormal numbers
+    """Compute exp(x) for x <= 0 by range reduction and a Taylor polynomial, which vectorizes unlike the library call.
+
+    x = n log 2 + r with |r| <= log(2) / 2; log 2 is split in two parts so that n log 2 is subtracted exactly.
+    """
+    x = max(x, -500.0)  # exp(-500) is negligible, and its products are no denormal numbers, which are slow
     n = np.floor(x * _LOG2E + 0.5)
     r = (x - n * _LN2_HIGH) - n * _LN2_LOW
     p = 1.0 / 6227020800.0
@@ -128,17 +140,17 @@ def _exp(x: float) -> float:
     p = p * r + 0.5
     p = p * r + 1.0
     p = p * r + 1.0
-    return p * np.int64((np.int64(n) + 1023) << 52).view(np.float64)
+    return p * np.int64((np.int64(n) + 1023) << 52).view(np.float64)  # times 2^n, made from its exponent bits
 
 
 @kernel
 def _interval(mu: float, nu: float) -> tuple[float, float]:
-    """[cazzanti2007] Eq. (3.18) -> 1/x - 1/(e^x - 1) = mu on [0, 1], by Newton on the inverse of the mean."""
+    """Solve [cazzanti2007] Eq. (3.18), 1/x - 1/(e^x - 1) = mu on [0, 1], by Newton steps on the inverse of the mean."""
     u = nu - mu
     if u <= 0.0:
         return 0.0, 0.0
     if mu < 1e-3:
-        return 1.0 / mu, math.log(mu)  # exp(-1000) is no number
+        return 1.0 / mu, math.log(mu)  # exp(-1000) is zero: an exponential distribution
     x = _uniform_guess(mu, nu)
     for _ in range(50):
         lack, slope = _interval_lack(x, mu, u)
@@ -153,8 +165,8 @@ def _interval(mu: float, nu: float) -> tuple[float, float]:
 
 @kernel
 def _interval_lack(x: float, mu: float, u: float) -> tuple[float, float]:
-    """Mean at rate x minus mu, and the derivative of the mean; u = 1 - 2 mu keeps the digits near the middle."""
-    if x < 0.5:
+    """Return the mean at rate x minus mu, and the derivative of the mean; u = 1 - 2 mu keeps digits near the middle."""
+    if x < 0.5:  # the closed form cancels near zero: Bernoulli series of 1/2 - (1/x - 1/(e^x - 1))
         y = x * x
         series = 1.0 / 47900160.0 - y * 5.284190138687493e-10
         series = 1.0 / 12.0 - y * (1.0 / 720.0 - y * (1.0 / 30240.0 - y * (1.0 / 1209600.0 - y * series)))
@@ -167,10 +179,11 @@ def _interval_lack(x: float, mu: float, u: float) -> tuple[float, float]:
 
 @kernel
 def maxent_table(nodes: Any, weights: Any, grid: Any, table: Any) -> None:
-    """Write ``table[side, i]``: grid[i], then the Taylor coefficients of log sum_j w_j exp(-x d_j) about it.
+    """Write to ``table[side, i]`` grid[i] and the Taylor coefficients of log sum_j w_j exp(-x d_j) about it.
 
     With b_r = E[(M - d)^r] / r!, M the mean, the logarithm of the series sum_r b_r t^r has the coefficients
-    n a_n = n b_n - sum_{k<n} k a_k b_{n-k}; the mean itself enters at first order.
+    n a_n = n b_n - sum_{k<n} k a_k b_{n-k} (the recursion from moments to cumulants). The mean is the coefficient of
+    first order.
     """
     n_terms = table.shape[2] - 2
     b, term = np.empty(n_terms + 1), np.empty(nodes.shape[1])
@@ -202,7 +215,7 @@ def maxent_table(nodes: Any, weights: Any, grid: Any, table: Any) -> None:
 
 @kernel
 def _lookup(table: Any, mu: float) -> tuple[float, float]:
-    """Rate whose mean is mu, from the Taylor expansion (eight terms) at the nearest grid point."""
+    """Return the rate with mean mu and the log sum from the eight-term Taylor expansion at the nearest grid point."""
     left, right = 0, table.shape[0] - 1
     while right - left > 1:
         middle = (left + right) // 2
@@ -210,6 +223,7 @@ def _lookup(table: Any, mu: float) -> tuple[float, float]:
             left = middle
         else:
             right = middle
+    # Nearest in ratio: the geometric mean of the two means decides.
     a = table[right] if mu * mu < table[left, 2] * table[right, 2] else table[left]
     a1, a2, a3, a4, a5, a6, a7, a8 = a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9]
     t = 0.5 * -(a1 + mu) / a2
@@ -218,7 +232,7 @@ def _lookup(table: Any, mu: float) -> tuple[float, float]:
         slope = a1 + t * (2 * a2 + t * (3 * a3 + t * (4 * a4 + t * slope)))
         curve = 20 * a5 + t * (30 * a6 + t * (42 * a7 + t * 56 * a8))
         curve = 2 * a2 + t * (6 * a3 + t * (12 * a4 + t * curve))
-        # slope = -E[d], curve = Var[d].
+        # Newton step on the derivative of the log sum: slope = -E[d], curve = Var[d].
         step = -(slope + mu) / curve
         t += step
         if abs(step) <= 1e-15 * (a[0] + t):
@@ -231,13 +245,14 @@ def _lookup(table: Any, mu: float) -> tuple[float, float]:
 def maxent_nodes(d: Any, cosines: Any, nodes: Any, weights: Any) -> None:
     """Replace the offsets `d` of a panel [a, 2a], ascending, by the p Chebyshev nodes of the panel.
 
-    Interpolation reproduces exp(-x d) there for every x at which the panel counts, so that a sum over the offsets is
-    a sum over the nodes with weights w_c = (2/p) sum'_r cos(r theta_c) sum_j T_r(t_j); ``cosines[c, r]``.
+    Chebyshev interpolation reproduces exp(-x d) on the panel to rounding for every x at which the panel has a
+    noticeable weight. A sum over the offsets then equals a sum over the nodes with the weights w_c = (2/p) sum'_r cos(r
+    theta_c) sum_j T_r(t_j), where ``cosines[c, r]`` = cos(r theta_c).
     """
     p = cosines.shape[0]
     middle, half = 0.5 * (d[0] + d[-1]), 0.5 * (d[-1] - d[0])
     moments = np.zeros(p)
-    for j in range(d.shape[0]):
+    for j in range(d.shape[0]):  # T_r by its recursion; the prime halves the term r = 0
         t = (d[j] - middle) / half
         before, now = 1.0, t
         moments[0] += 0.5
@@ -265,13 +280,24 @@ def mixture_em(
     log_z: Any,
     path: Any,
 ) -> int:
-    """Fit sum_l w_l gamma_l exp(lambda_l s_l) to n objects; return the number of iterations.
+    """Fit the mixture sum_l w_l gamma_l exp(lambda_l s_l) to n objects by EM; return the number of iterations.
 
-    ``above[i, l]`` and ``below[i, l]`` are the distances of object i's similarity to centroid l from the ends of Omega,
-    over its width. ``share`` holds the responsibilities, the first ones given, the last ones left behind. Each
-    iteration is an M step and an E step; ``path`` receives the log-likelihood after it, which never decreases (with a
-    pseudocount, the log-likelihood plus as many objects of mean ``pooled[:, l]`` in each component). ``omega`` is
-    (form, nodes, weights, centre, table).
+    [cazzanti2007] sec. 5.2-5.3, Eq. (5.7)-(5.12).
+
+    Parameters
+    ----------
+    above, below : ndarray of shape (n, c)
+        Distances of the similarity of object i to centroid l from the ends of Omega, divided by its width.
+    pooled : ndarray of shape (2, c)
+        Mean distances of all classes, the location of the pseudo-objects.
+    pseudocount : float
+        Number of pseudo-objects per component.
+    omega : tuple
+        (form, nodes, weights, center, table).
+    share : ndarray of shape (n, c)
+        Responsibilities: initial values, replaced by the final ones.
+    path : ndarray of shape (max_iter,)
+        Output: log-likelihood (of pseudo-objects too) after each M and E step; it never decreases.
     """
     n, c = above.shape
     log_p = np.empty(c)
@@ -286,7 +312,7 @@ def mixture_em(
                     offset = above[i, h] if rates[h] < 0.0 else below[i, h]
                     log_p[h] = math.log(weights[h]) + _log_p(omega[0] > 1, rates[h], log_z[h], offset)
                 best = max(best, log_p[h])
-            # [cazzanti2007] Eq. (5.9); an infinite density takes the object to itself.
+            # [cazzanti2007] Eq. (5.9); a component with an infinite density gets the whole responsibility.
             mass = 0.0
             for h in range(c):
                 share[i, h] = math.exp(log_p[h] - best) if log_p[h] < best else 1.0
@@ -312,7 +338,7 @@ def _m_step(
     rates: Any,
     log_z: Any,
 ) -> float:
-    """[cazzanti2007] Eq. (5.10)-(5.12); returns the log-probability of the pseudo-objects."""
+    """Update weights and rates, [cazzanti2007] Eq. (5.10)-(5.12); return the log-probability of the pseudo-objects."""
     form, nodes, node_weights, center, table = omega
     n, c = above.shape
     bonus = 0.0
@@ -334,7 +360,7 @@ def _m_step(
 
 @kernel
 def _log_p(density: bool, rate: float, log_z: float, offset: float) -> float:
-    """Log gamma exp(lambda s) on Omega of width one; a point mass is all or nothing."""
+    """Compute log(gamma exp(lambda s)) on Omega of width one; a point mass has all its probability at offset 0."""
     if not np.isinf(rate):
         return -abs(rate) * offset - log_z
     if offset > 1e-12:

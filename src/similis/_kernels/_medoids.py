@@ -1,6 +1,6 @@
-"""k-medoids: nearest medoids, exchanges evaluated for all medoids in one pass, eager exchanges, cluster totals.
+"""k-medoids clustering by exchanges: best exchange per sweep ([qiao2013] sec. 2.2) or first improving ([schubert2021]).
 
-The cost of serving object i by medoid j is ``sign * D[i, j]``: the row is the object, the column the medoid.
+The cost of assigning object i to medoid j is ``sign * D[i, j]``: the row is the object, the column the medoid.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ def nearest_two(D: Any, sign: float, medoids: Any, nearest: Any, first: Any, sec
 
 @kernel
 def exchange_gains(D: Any, sign: float, weights: Any, nearest: Any, first: Any, second: Any, gains: Any) -> None:
-    """Write ``gains[m, j]``, by how much the total cost changes when medoid m gives way to object j.
+    """Write ``gains[m, j]``, the change of the total cost when object j replaces medoid m.
 
-    [qiao2013] sec. 2.2, vertex substitution. Object i contributes w min(c - d1, 0) whichever medoid leaves, plus
-    w (min(max(c, d1), d2) - d1) if its own does: one pass over D serves all medoids. The last row of `gains` holds
-    the common part.
+    [qiao2013] sec. 2.2, vertex substitution. With c the cost of object i under the candidate and d1, d2 its two
+    smallest costs, it contributes w min(c - d1, 0) for every m, plus w (min(max(c, d1), d2) - d1) if m is its own
+    medoid, so that one pass over D evaluates all medoids. The last row of `gains` holds the common part.
     """
     n_objects, n_candidates = D.shape
     k = gains.shape[0] - 1
@@ -58,10 +58,10 @@ def exchange_gains(D: Any, sign: float, weights: Any, nearest: Any, first: Any, 
 
 @kernel
 def vertex_substitution(D: Any, sign: float, weights: Any, medoids: Any, gains: Any, rounds: int) -> Any:
-    """Make the best exchange of each sweep, the lowest object, then medoid, among equals, until none improves.
+    """Make the best exchange of each sweep until none improves; `medoids` is updated in place.
 
-    An exchange must gain more than round-off in the total cost. Returns the numbers of sweeps and of exchanges;
-    `medoids` is updated in place, and equal numbers mean that the rounds were over first.
+    Among equals the lowest object is chosen, then the lowest medoid. An exchange must gain more than rounding of the
+    total cost. Returns the numbers of sweeps and of exchanges; they are equal if `rounds` was reached first.
     """
     n, k = D.shape[0], medoids.shape[0]
     nearest, first, second = np.empty(n, np.intp), np.empty(n), np.empty(n)
@@ -94,18 +94,19 @@ def eager_exchanges(
     tolerance: float,
     rounds: int,
 ) -> Any:
-    """Take every exchange that lowers the total cost as soon as it is found, until no object offers one.
+    """Make every exchange that lowers the total cost as soon as it is found, until no object offers one.
 
-    ``C[j, i]`` is the cost of serving i by j, the transpose of D. Only objects closer to the candidate than to their
-    second medoid change anything; what a medoid's leaving costs otherwise is kept in `leaving`. Returns the numbers
-    of candidates looked at and of exchanges made; `medoids` and the rest are updated in place.
+    Eager swapping, FasterPAM of [schubert2021]. ``C[j, i]`` is the cost of assigning i to j, the transpose
+    of D. Only objects closer to the candidate than to their second medoid change the sum; `leaving` holds the cost of
+    removing each medoid without a replacement. Returns the numbers of candidates examined and of exchanges made;
+    `medoids`, `nearest`, `first` and `second` are updated in place.
     """
     n, k = C.shape[0], medoids.shape[0]
     leaving, change = np.empty(k), np.empty(k)
     looked = exchanges = idle = 0
     j = 0
     while idle < n and looked < rounds * n:
-        if idle == 0:
+        if idle == 0:  # after an exchange: removing medoid m moves its objects to their second medoid
             for m in range(k):
                 leaving[m] = 0.0
             for i in range(n):
@@ -113,6 +114,7 @@ def eager_exchanges(
         common, row = 0.0, C[j]
         for m in range(k):
             change[m] = leaving[m]
+        # Change of the total cost: `common` for any medoid that leaves, `change[m]` in addition for medoid m.
         for i in range(n):
             cost = sign * row[i]
             if cost < second[i]:
@@ -136,11 +138,11 @@ def eager_exchanges(
 
 @kernel
 def _exchange(C: Any, sign: float, medoids: Any, m: int, j: int, nearest: Any, first: Any, second: Any) -> None:
-    """Put object j in place of medoid m and update every object's two cheapest medoids."""
+    """Replace medoid m by object j and update the two cheapest medoids of every object."""
     old = C[medoids[m]]
     medoids[m] = j
     for i in range(C.shape[1]):
-        if sign * old[i] > second[i]:
+        if sign * old[i] > second[i]:  # the old medoid was neither of the two: only the new one can enter
             cost = sign * C[j, i]
             if cost < first[i]:
                 nearest[i], first[i], second[i] = m, cost, first[i]
@@ -159,7 +161,7 @@ def _exchange(C: Any, sign: float, medoids: Any, m: int, j: int, nearest: Any, f
 
 @kernel
 def cluster_totals(D: Any, sign: float, weights: Any, nearest: Any, totals: Any) -> None:
-    """Write ``totals[j]``, the cost of serving all of j's cluster by j: [cazzanti2007] Eq. (2.8)."""
+    """Write ``totals[j]``, the cost of assigning the whole cluster of j to j: [cazzanti2007] Eq. (2.8)."""
     n = D.shape[0]
     for j in range(n):
         totals[j] = 0.0

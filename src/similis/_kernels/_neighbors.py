@@ -1,4 +1,7 @@
-"""The k largest of every row in one pass, in the order (value descending, index ascending)."""
+"""Ranking of neighbors, and votes, class sums and local centroids of ranked neighbors for a grid of k.
+
+Neighbors are ordered by descending similarity, then by ascending index, so that results do not depend on threads.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,14 @@ def top_k(S: Any, sign: Any, row_fold: Any, col_fold: Any, indices: Any, values:
     """Rank the k largest ``sign * S[i, j]`` of each row i among the columns j with ``col_fold[j] != row_fold[i]``.
 
     NaN is never selected; a row with fewer candidates than k ends in index -1 and value NaN. Columns are read in runs
-    of 64: those above a running threshold, if a run has any, join a buffer, and a buffer of 4 k or more is cut to its
-    k best, which raises the threshold. Everything keeps the column order, so ties need no second key.
+    of 64. Values above a running threshold are appended to a buffer; a buffer of 4 k or more values is reduced to its k
+    largest, which raises the threshold. The buffer keeps the column order, so that ties need no second key.
     """
     n_rows, n_columns = S.shape
     k = indices.shape[1]
-    room = 4 * k + 64
-    best, where = np.empty(room, S.dtype), np.empty(room, np.intp)
-    spare, spare_index = np.empty(room, S.dtype), np.empty(room, np.intp)
+    capacity = 4 * k + 64
+    best, where = np.empty(capacity, S.dtype), np.empty(capacity, np.intp)
+    spare, spare_index = np.empty(capacity, S.dtype), np.empty(capacity, np.intp)
     for i in range(n_rows):
         fold = row_fold[i]
         m: Any = np.intp(0)  # typed, so that the helpers compile once
@@ -32,7 +35,7 @@ def top_k(S: Any, sign: Any, row_fold: Any, col_fold: Any, indices: Any, values:
         for start in range(0, n_columns, 64):
             run = S[i, start : min(start + 64, n_columns)]
             above = 0
-            for a in range(run.shape[0]):  # counts vectorise; mostly there is none
+            for a in range(run.shape[0]):  # this count vectorizes, and is zero for most runs
                 above += sign * run[a] > threshold
             if above == 0:
                 continue
@@ -54,7 +57,10 @@ def top_k(S: Any, sign: Any, row_fold: Any, col_fold: Any, indices: Any, values:
 
 @kernel
 def _keep_largest(best: Any, where: Any, m: int, k: int, spare: Any) -> Any:
-    """Cut the first m pairs to the k largest, the earlier of equals first, in unchanged order; also the k-th value."""
+    """Reduce the first m pairs to the k largest in unchanged order; return k and the k-th largest value.
+
+    Of equal values at the threshold the earlier ones are kept.
+    """
     threshold, above = _kth_largest(best, m, k, spare)
     ties, kept = k - above, 0
     for a in range(m):
@@ -69,9 +75,9 @@ def _keep_largest(best: Any, where: Any, m: int, k: int, spare: Any) -> Any:
 
 @kernel
 def _kth_largest(best: Any, m: int, k: int, x: Any) -> Any:
-    """Find the k-th largest of the first m numbers, and how many are larger; x is scratch.
+    """Return the k-th largest of the first m numbers and the number of larger ones; x is scratch.
 
-    Quickselect with a median of three: count, then compact one side without a branch.
+    Quickselect ([hoare1961]) with a median of three as pivot: count, then compact one side without a branch.
     """
     for a in range(m):
         x[a] = best[a]
@@ -102,7 +108,7 @@ def _kth_largest(best: Any, m: int, k: int, x: Any) -> Any:
 
 @kernel
 def _sort_descending(x: Any, where: Any, m: int, y: Any, y_index: Any) -> None:
-    """Sort the first m pairs by value, largest first, equals in unchanged order: runs of 32 by rank, then merges."""
+    """Sort the first m pairs by descending value, equals in unchanged order: runs of 32 by rank, then merge sort."""
     for start in range(0, m, 32):
         stop = min(start + 32, m)
         run = x[start:stop]
@@ -138,11 +144,11 @@ def _sort_descending(x: Any, where: Any, m: int, y: Any, y_index: Any) -> None:
 
 @kernel
 def vote_winners(indices: Any, weights: Any, codes: Any, ks: Any, n_classes: int, winners: Any) -> None:
-    """Write ``winners[i, t]``, the class with the largest summed weight among the first ks[t] neighbours of row i.
+    """Write ``winners[i, t]``, the class with the largest summed weight among the first ks[t] neighbors of row i.
 
-    Weights are non-negative, so a running sum only grows and the arg max is kept up to date: a class takes the lead
-    when it passes the leader, or equals it with a smaller code. Without weights (no columns) every vote counts 1. A
-    row without neighbours goes to class 0.
+    Weights are non-negative, so that sums only grow and the arg max is updated per neighbor: a class takes the lead
+    when its sum exceeds that of the leader, or equals it with a smaller code. Without weights (no columns) every vote
+    counts 1. A row without neighbors is assigned to class 0.
     """
     n_rows, n_ranks = indices.shape
     weighted = weights.shape[1] > 0
@@ -168,9 +174,9 @@ def vote_winners(indices: Any, weights: Any, codes: Any, ks: Any, n_classes: int
 
 @kernel
 def class_sums(indices: Any, weights: Any, codes: Any, ks: Any, sums: Any) -> None:
-    """Write ``sums[i, t, c]``, the summed weight of class c among the first ks[t] neighbours of row i.
+    """Write ``sums[i, t, c]``, the summed weight of class c among the first ks[t] neighbors of row i.
 
-    [chen2010] Eq. (3.2) before normalisation. Without weights (no columns) every neighbour counts 1.
+    [chen2010] Eq. (3.2) before normalization. Without weights (no columns) every neighbor counts 1.
     """
     n_rows, n_ranks = indices.shape
     n_classes = sums.shape[2]
@@ -192,12 +198,13 @@ def class_sums(indices: Any, weights: Any, codes: Any, ks: Any, sums: Any) -> No
 def local_centroids(
     S: Any, sign: float, codes: Any, indices: Any, values: Any, ks: Any, n_classes: int, winners: Any, chosen: Any
 ) -> None:
-    """Write ``winners[i, t]``, the class whose centroid among the first ks[t] neighbours is the most similar to i.
+    """Write ``winners[i, t]``, the class whose centroid among the first ks[t] neighbors is the most similar to i.
 
-    Neighbourhoods are nested, so the sums s(z, mu) over the members z of mu's class grow by one row and one column
-    a neighbour. Centroid: the largest mean over known entries, the nearer to the query among equals. Equal
-    similarity to two centroids is decided by the larger class count, then the smaller code. ``chosen[i, t, c]``
-    receives the centroid's index (-1: class absent), unless it has no columns.
+    [cazzanti2007] Eq. (2.9)-(2.10) on neighborhoods. These are nested, so that the sums of s(z, mu) over the members z
+    of the class of mu grow by one row and one column per neighbor. The centroid has the largest mean over known
+    entries; among equals it is the one nearer to the query. Equal similarity to two centroids is decided by the larger
+    class count, then the smaller code. ``chosen[i, t, c]`` receives the index of the centroid (-1: class absent),
+    unless it has no columns.
     """
     n_rows, n_ranks = indices.shape
     total, known = np.empty(n_ranks), np.empty(n_ranks)
@@ -224,7 +231,7 @@ def local_centroids(
 
 @kernel
 def _add_member(S: Any, sign: float, codes: Any, row: Any, r: int, total: Any, known: Any) -> None:
-    """Let the r-th neighbour join its class: it adds to the others' sums and they to its own."""
+    """Add the r-th neighbor to its class: update the sums of the other members and compute its own."""
     j = row[r]
     total[r], known[r] = 0.0, 0.0
     for q in range(r + 1):
@@ -241,7 +248,7 @@ def _add_member(S: Any, sign: float, codes: Any, row: Any, r: int, total: Any, k
 
 @kernel
 def _nearest(values: Any, sign: float, best_rank: Any, count: Any) -> Any:
-    """Class of the most similar centroid; ties by class count, then by the smaller code."""
+    """Return the class of the most similar centroid; ties are decided by class count, then by the smaller code."""
     winner = -1
     for c in range(best_rank.shape[0]):
         if best_rank[c] < 0:

@@ -1,4 +1,4 @@
-"""The dual perceptron's sweeps."""
+"""Dual perceptron on similarities, [bernal2003] sec. 4.2, with the average of its iterates."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ __all__ = ["perceptron"]
 
 @kernel
 def perceptron(columns: Any, max_iter: int, alpha: Any, total: Any) -> Any:
-    """Sweep: where (Sigma alpha)_i <= 0, alpha_i += 1. Returns the number of sweeps and whether the last was clean.
+    """Sweep over the objects: where (Sigma alpha)_i <= 0, add 1 to alpha_i.
 
-    ``columns[i]`` is the i-th column of Sigma, so that an update of alpha_i adds a row of memory to Sigma alpha.
-    `total` receives the mean of alpha over all steps.
+    Returns the number of sweeps and whether the last one changed nothing. ``columns[i]`` is the i-th column of Sigma,
+    so that an update of alpha_i adds a contiguous row to Sigma alpha. `total` receives the mean of alpha over all
+    steps, as in the averaged perceptron ([freund1999]).
     """
     n = len(alpha)
-    margin = np.zeros(n)
-    born = np.zeros(n)  # sum over the updates of alpha_i of the step at which they were made
+    margin = np.zeros(n)  # Sigma alpha
+    born = np.zeros(n)  # sum of the step numbers at which alpha_i was raised
     step = 0.0
     sweeps, clean = 0, False
     while sweeps < max_iter and not clean:
@@ -34,6 +35,7 @@ def perceptron(columns: Any, max_iter: int, alpha: Any, total: Any) -> Any:
                 born[i] += step - 1.0
                 for j in range(n):
                     margin[j] += columns[i, j]
+    # An update at step t is part of the iterates t..step: it contributes 1 - (t - 1) / step to the mean.
     for i in range(n):
         total[i] = alpha[i] - born[i] / step
     return sweeps, clean

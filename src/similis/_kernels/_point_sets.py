@@ -1,4 +1,9 @@
-"""Weighted point sets: greedy matching of near points, intersections of histograms."""
+"""Comparison of weighted point sets: greedy matching, histogram intersection, optimal transport.
+
+Optimal transport (the earth mover's distance, [rubner2000]) is solved by the network simplex method, [ahuja1993] ch.
+11: a basis is a spanning tree of the bipartite graph of rows and columns, with the flow of the arc to the parent, depth
+and dual price per node.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +18,10 @@ __all__ = ["greedy_matches", "shared_counts", "transport_costs"]
 
 @kernel
 def greedy_matches(M: Any, p: Any, q: Any, starts: Any, flips: Any, out: Any) -> None:
-    """Match one set with many, nearest pairs first: ``out[j] = sum s_ab M[a, b]`` with s_ab what both have left.
+    """Match one set with many, nearest pairs first: ``out[j] = sum s_ab M[a, b]``, s_ab the smaller remaining weight.
 
-    Set j has the columns ``starts[j]:starts[j + 1]`` of M and weights of q. Equal distances are taken by a, then b;
-    by b, then a where ``flips[j]``.
+    Integrated region matching ([li2000]). Set j has the columns ``starts[j]:starts[j + 1]`` of M and the same weights
+    of q. Equal distances are taken in the order of a, then b; of b, then a where ``flips[j]``.
     """
     k = p.shape[0]
     for j in range(starts.shape[0] - 1):
@@ -50,7 +55,10 @@ def shared_counts(
     mirror: bool,
     out: Any,
 ) -> None:
-    """Fill ``out[i, j]`` with the sum of the smaller counts of the bins that both objects have; bins are sorted."""
+    """Fill ``out[i, j]`` with the histogram intersection, the sum of the smaller counts of common bins.
+
+    Used by the pyramid match ([grauman2005]). Bins are sorted.
+    """
     for i in range(start, stop):
         for j in range(i if mirror else 0, z_start.shape[0] - 1):
             a, b, total = x_start[i], z_start[j], 0.0
@@ -66,12 +74,13 @@ def shared_counts(
             out[i, j] = total
 
 
+# Rows of `tree`: parent, first child, next and previous sibling (-1: none), depth.
 PARENT, CHILD, NEXT, BEFORE, DEPTH = range(5)
 
 
 @kernel
 def transport_costs(M: Any, a: Any, b: Any, starts: Any, out: Any) -> None:
-    """Write ``out[j] = min <F, M_j>`` over F >= 0 with row sums a and column sums b_j; NaN where it took too long.
+    """Write ``out[j] = min <F, M_j>`` over F >= 0 with row sums a and column sums b_j; NaN beyond the pivot limit.
 
     M_j and b_j are columns ``starts[j]`` to ``starts[j + 1]`` of `M` and `b`; weights of either side sum to one.
     """
@@ -85,7 +94,10 @@ def transport_costs(M: Any, a: Any, b: Any, starts: Any, out: Any) -> None:
 
 @kernel
 def _first_tree(C: Any, a: Any, b: Any, tree: Any, flow: Any, price: Any) -> None:
-    """Serve each row by its cheapest columns; every step ends a row or a column, never both, which makes a tree."""
+    """Build a feasible spanning tree: serve each row by its cheapest columns.
+
+    Every step completes a row or a column, never both, so that the m + n - 1 arcs form a tree.
+    """
     m, n = C.shape
     supply, demand, waiting = a.copy(), b.copy(), np.ones(n, np.bool_)
     rows, columns, sent = np.empty(m + n - 1, np.intp), np.empty(m + n - 1, np.intp), np.empty(m + n - 1)
@@ -105,7 +117,7 @@ def _first_tree(C: Any, a: Any, b: Any, tree: Any, flow: Any, price: Any) -> Non
             n_waiting -= 1
     depth, left = tree[DEPTH], m + n - 1
     depth[0] = 0
-    while left > 0:  # hang what touches the tree, and keep the rest for the next round
+    while left > 0:  # attach the arcs that touch the tree and keep the others for the next round
         kept = 0
         for arc in range(left):
             i, k = rows[arc], columns[arc]
@@ -114,13 +126,13 @@ def _first_tree(C: Any, a: Any, b: Any, tree: Any, flow: Any, price: Any) -> Non
                 kept += 1
             else:
                 v, above = (k, i) if depth[k] < 0 else (i, k)
-                _hang(tree, v, above)
+                _attach(tree, v, above)
                 flow[v], depth[v], price[v] = sent[arc], depth[above] + 1, C[i, k - m] - price[above]
         left = kept
 
 
 @kernel
-def _hang(tree: Any, v: int, above: int) -> None:
+def _attach(tree: Any, v: int, above: int) -> None:
     """Make v the first child of `above`."""
     after = tree[CHILD, above]
     tree[PARENT, v], tree[NEXT, v], tree[BEFORE, v], tree[CHILD, above] = above, after, -1, v
@@ -129,8 +141,8 @@ def _hang(tree: Any, v: int, above: int) -> None:
 
 
 @kernel
-def _unhang(tree: Any, v: int) -> None:
-    """Take v from among the children of its parent."""
+def _detach(tree: Any, v: int) -> None:
+    """Remove v from the children of its parent."""
     before, after = tree[BEFORE, v], tree[NEXT, v]
     if before >= 0:
         tree[NEXT, before] = after
@@ -142,7 +154,10 @@ def _unhang(tree: Any, v: int) -> None:
 
 @kernel
 def _improve(C: Any, tree: Any, flow: Any, price: Any) -> float:
-    """Exchange arcs, row by row the one that promises most, until none promises anything; the cost of the flow."""
+    """Pivot until no arc has a negative reduced cost; return the cost of the flow.
+
+    The entering arc is the one with the most negative reduced cost of a row; rows are visited cyclically.
+    """
     m, n = C.shape
     tolerance, limit = 1e-13 * np.abs(C).max(), 1000 + 100 * (m + n)
     i = idle = pivots = 0
@@ -159,7 +174,7 @@ def _improve(C: Any, tree: Any, flow: Any, price: Any) -> float:
             pivots += 1
             if pivots > limit:
                 return np.nan
-            _follow(C, _exchange(i, m + at, m, tree, flow), tree, price)
+            _update_subtree(C, _exchange(i, m + at, m, tree, flow), tree, price)
         i = (i + 1) % m
     total = 0.0
     for v in range(1, m + n):
@@ -169,13 +184,15 @@ def _improve(C: Any, tree: Any, flow: Any, price: Any) -> float:
 
 @kernel
 def _exchange(row: int, column: int, m: int, tree: Any, flow: Any) -> int:
-    """Send as much as possible along the new arc and back through the tree; what is emptied first leaves it.
+    """Send as much flow as possible around the cycle of the entering arc; the first arc that is emptied leaves.
 
-    Returns the end of the new arc that hangs from the other one now.
+    Returns the end of the entering arc that is now the child of the other end.
     """
     parent, depth = tree[PARENT], tree[DEPTH]
     x, y, least, leaving, start = row, column, np.inf, -1, row
-    while x != y:  # on the way up from the row, arcs above rows carry less; from the column, those above columns
+    # Walk up from both ends to their common ancestor. On the row's side flow falls on arcs above rows, on the column's
+    # side on arcs above columns.
+    while x != y:
         if depth[x] >= depth[y]:
             if x < m and flow[x] < least:
                 least, leaving, start = flow[x], x, row
@@ -191,11 +208,12 @@ def _exchange(row: int, column: int, m: int, tree: Any, flow: Any) -> int:
     while y != top:
         flow[y] += -least if y >= m else least
         y = parent[y]
+    # Reverse the path from the entering arc to the leaving arc: each node becomes the child of its former child.
     v, above, carried = start, column if start == row else row, least
     while True:
         old_parent, old_flow = parent[v], flow[v]
-        _unhang(tree, v)
-        _hang(tree, v, above)
+        _detach(tree, v)
+        _attach(tree, v, above)
         flow[v] = carried
         if v == leaving:
             return start
@@ -203,8 +221,8 @@ def _exchange(row: int, column: int, m: int, tree: Any, flow: Any) -> int:
 
 
 @kernel
-def _follow(C: Any, start: int, tree: Any, price: Any) -> None:
-    """Depths and prices of `start` and all nodes below it, from their parents'."""
+def _update_subtree(C: Any, start: int, tree: Any, price: Any) -> None:
+    """Recompute depths and prices of `start` and all nodes below it, in preorder."""
     parent, child, after, depth = tree[PARENT], tree[CHILD], tree[NEXT], tree[DEPTH]
     v = start
     while True:
@@ -222,6 +240,6 @@ def _follow(C: Any, start: int, tree: Any, price: Any) -> None:
 
 @kernel
 def _cost(C: Any, v: int, w: int) -> float:
-    """What the arc between a row and a column costs."""
+    """Return the cost of the arc between a row and a column, given in either order."""
     m = C.shape[0]
     return C[v, w - m] if v < m else C[w, v - m]

@@ -1,8 +1,17 @@
-"""A diagonal matrix plus a rank-one matrix, its positive part applied to the vector of the update, in O(r^2).
+"""Positive part of a diagonal plus rank-one matrix, and the accelerated ascent of the indefinite SVM that needs it.
 
-The eigenvalues of diag(poles) + sigma z z' interlace the poles: one in each interval between them, and one beyond the
-last. Each is stored as a pole and the offset from it, so that differences to all poles are accurate. Differences of
-poles are put into memory first: sums may be reordered, and P - (base + offset) would lose the offset.
+The dual of the indefinite SVM, [chen2010] Eq. (5.8) with the inner kernel of Eq. (5.9), contains ||(S + v v' / (4
+rho))_+||^2 with v = y . alpha. In the eigenbasis of S the matrix is M = diag(poles) + sigma z z' with sigma = 1 / (4
+rho) and z = U'v, so that value and gradient cost O(r^2) for r distinct eigenvalues instead of an O(n^3) decomposition.
+
+The eigenvalues mu of M interlace the poles, one in each interval between neighboring poles and one beyond the last,
+and are the roots of the secular equation ([bunch1978])
+
+    1 / sigma + sum_i z_i^2 / (pole_i - mu) = 0.
+
+Each root is stored as its nearest pole plus an offset, so that the differences to all poles keep their relative
+accuracy ([li1993]). These differences are written to memory before they are used: the compiler may reorder sums, and P
+- (base + offset) would lose the digits of the offset.
 """
 
 from __future__ import annotations
@@ -22,16 +31,38 @@ EPS = float(np.finfo(np.float64).eps)
 def rank_one_positive(poles: Any, weight: Any, sigma: float, project: bool, factor: Any, work: Any) -> float:
     """Set `factor` so that M_+ z = factor . z for M = diag(poles) + sigma z z'; return ||M_+||^2 - ||diag(poles)_+||^2.
 
-    Poles ascend, no two alike; ``weight`` is z^2. A pole that z hardly touches is deflated. With `project`, the factors
-    are those of the projection on the eigenvectors whose eigenvalue is positive, instead of M_+. `work` is (3, r).
+    The unit eigenvector of the root mu has the entries z_i / (pole_i - mu) over the square root of
+    q = sum_i z_i^2 / (pole_i - mu)^2, and its inner product with z is -1 / sigma over the same root, by the secular
+    equation. The part of M_+ z that belongs to mu is therefore
+
+        mu * (z_i / (pole_i - mu)) * (-1 / sigma) / q = -(mu / (sigma q)) / (pole_i - mu) * z_i,
+
+    a factor times z_i. The part of the negative eigenvalues is subtracted from M z instead where these are fewer.
+
+    Parameters
+    ----------
+    poles : ndarray of shape (r,)
+        Ascending and distinct.
+    weight : ndarray of shape (r,)
+        z^2, summed over equal poles. A pole with a negligible weight is deflated: its eigenvalue stays as it is.
+    sigma : float
+        Positive.
+    project : bool
+        Use the projection on the eigenvectors with a positive eigenvalue instead of M_+.
+    factor : ndarray of shape (r,)
+        Output.
+    work : ndarray of shape (3, r)
+        Scratch: remaining poles, their weights, and differences to the nearest pole.
     """
     P, W, D = work[0], work[1], work[2]
+    # Deflated poles keep this value: max(pole, 0), or its indicator for the projection.
     total = 0.0
     for i in range(poles.shape[0]):
         total += weight[i]
         factor[i] = max(poles[i], 0.0) if not project else (1.0 if poles[i] > 0.0 else 0.0)
     if not total > 1e-300:
         return 0.0
+    # Collect the poles that take part; `below` of them are negative.
     r, below, linear = 0, 0, 0.0
     for i in range(poles.shape[0]):
         if weight[i] > EPS * EPS * total:
@@ -39,8 +70,11 @@ def rank_one_positive(poles: Any, weight: Any, sigma: float, project: bool, fact
             linear += weight[i] * poles[i]
             below += 1 if poles[i] < 0.0 else 0
             r += 1
+    # The root above pole j can be negative only for j < below, and positive only for j >= below - 1 (interlacing).
+    # Visit the smaller group: M_+ = M - M_-, with M z = (pole_i + sigma ||z||^2) z_i entry by entry.
     by_negative = below <= r - below + 1
     first, last = (0, below) if by_negative else (below - 1, r)
+    # ||M||^2 - ||diag(poles)||^2 = 2 sigma sum pole_i z_i^2 + sigma^2 ||z||^4
     whole = 2.0 * sigma * linear + sigma * sigma * total * total
     value = whole if by_negative else 0.0
     for i in range(poles.shape[0]):
@@ -49,6 +83,8 @@ def rank_one_positive(poles: Any, weight: Any, sigma: float, project: bool, fact
     for j in range(first, last):
         near, offset, slope = _root(P, W, D, r, j, 1.0 / sigma, sigma * total)
         mu = P[near] + offset
+        # `value` changes by mu^2 - P_j^2 for the pair (root, pole), written as (mu - P_j)(mu + P_j): the first factor
+        # is known accurately from the offset. Each of mu and P_j counts only where it has the sign of the group.
         if by_negative:
             grown = (P[near] - P[j]) + offset if mu < 0.0 else -P[j]
             value -= grown * (min(mu, 0.0) + P[j])
@@ -60,6 +96,7 @@ def rank_one_positive(poles: Any, weight: Any, sigma: float, project: bool, fact
         if used != 0.0 and project:
             used = 1.0 if by_negative else -1.0
         if used != 0.0:
+            # D_i - offset = P_i - mu; the sign of `used` is that of the correction -(mu / (sigma q)) / (P_i - mu).
             share = used / (sigma * slope)
             for i in range(r):
                 D[i] = share / (D[i] - offset)
@@ -77,12 +114,16 @@ def rank_one_positive(poles: Any, weight: Any, sigma: float, project: bool, fact
 
 @kernel
 def _root(P: Any, W: Any, D: Any, r: int, j: int, level: float, most: float) -> tuple[int, float, float]:
-    """The root of level + sum_i W_i / (P_i - mu) above pole j: nearest pole, offset, and sum_i W_i / (P_i - mu)^2.
+    """Find the root of f(mu) = level + sum_i W_i / (P_i - mu) above pole j.
 
-    D becomes the poles' differences to the nearest one. The sums over the poles up to j and beyond it are each
-    interpolated by a pole of their own (the middle way); a step out of the bracket is replaced by its middle.
+    Returns the index of the nearest pole, the offset of the root from it, and f'(mu) = sum_i W_i / (P_i - mu)^2. D
+    receives the differences of the poles to the nearest one. The middle way of [li1993]: psi, the sum over the poles up
+    to j, and phi, the sum over those beyond, are each interpolated by one pole (P_j and P_j+1), which gives a quadratic
+    equation for the step. A step that leaves the bracket is replaced by bisection.
     """
     near, low, high = j, 0.0, most
+    # f increases from -inf to inf between two poles: its sign in the middle tells which of them is nearer to the root.
+    # Beyond the last pole the root lies within sigma ||z||^2 = most.
     if j + 1 < r:
         middle, f = 0.5 * (P[j + 1] - P[j]), level
         for i in range(r):
@@ -110,8 +151,8 @@ def _root(P: Any, W: Any, D: Any, r: int, j: int, level: float, most: float) -> 
             phi += t
             dphi += t * inverse
         f, slope = level + psi + phi, dpsi + dphi
-        size = level - psi + phi
-        if abs(f) <= 2.0 * EPS * size:
+        size = level - psi + phi  # sum of absolute terms: psi <= 0 <= phi
+        if abs(f) <= 2.0 * EPS * size:  # f is zero to rounding
             break
         if f < 0.0:
             low = offset
@@ -119,6 +160,7 @@ def _root(P: Any, W: Any, D: Any, r: int, j: int, level: float, most: float) -> 
             high = offset
         if high - low <= 2.0 * EPS * max(abs(low), abs(high)):
             break
+        # c eta^2 - a eta + b = 0 for the step eta, solved without cancellation.
         left, right = gap_low - offset, gap_high - offset
         a = (left + right) * f - left * right * slope
         b = left * right * f
@@ -138,17 +180,32 @@ def _root(P: Any, W: Any, D: Any, r: int, j: int, level: float, most: float) -> 
 def ascend(
     U: Any, poles: Any, group: Any, y: Any, C: float, rho: float, steps: int, V: Any, Z: Any, work: Any, state: Any
 ) -> None:
-    """Go up on y'v - rho ||(S + v v' / (4 rho))_+||^2 over v_i between 0 and C y_i, sum v = 0: FISTA with restarts.
+    """Maximize y'v - rho ||(S + v v' / (4 rho))_+||^2 over v_i between 0 and C y_i with sum v = 0.
 
-    U holds the eigenvectors of S and `group` the pole of each. ``V`` rows: v, the last v, the extrapolated v, the
-    gradient, the trial; ``Z`` rows: U'v of the first three, of the trial, and what is multiplied. ``work`` is
-    (5, r); ``state`` holds the inverse step, the momentum and the value at v.
+    [chen2010] Eq. (5.8) with v = y . alpha, by `steps` iterations of FISTA ([beck2009]) with backtracking and adaptive
+    restarts ([odonoghue2015]).
+
+    Parameters
+    ----------
+    U : ndarray of shape (n, n)
+        Eigenvectors of S.
+    poles, group : ndarray
+        Distinct eigenvalues, and the index of the one that belongs to each eigenvector.
+    V : ndarray of shape (5, n)
+        Rows: v, the previous v, the extrapolated v, the gradient, the trial point.
+    Z : ndarray of shape (5, n)
+        U'v for the first three rows of `V`, for the trial point, and the gradient in the eigenbasis.
+    work : ndarray of shape (5, r)
+        Scratch; row 0 holds the factors of :func:`rank_one_positive`.
+    state : ndarray of shape (3,)
+        Inverse step length, momentum parameter t and the value at v; continued from call to call.
     """
     v, last, ahead, gradient, trial = V[0], V[1], V[2], V[3], V[4]
     z, z_last, z_ahead, z_trial, pulled = Z[0], Z[1], Z[2], Z[3], Z[4]
     n = y.shape[0]
     sigma = 0.25 / rho
     for _ in range(steps):
+        # Value e and gradient y - (S + v v' / (4 rho))_+ v at the extrapolated point; the product is U (factor . U'v).
         e = -rho * _oracle(poles, group, sigma, z_ahead, work)
         for k in range(n):
             pulled[k] = work[0, group[k]] * z_ahead[k]
@@ -158,6 +215,7 @@ def ascend(
                 t += row[k] * pulled[k]
             gradient[i] = y[i] - t
             e += y[i] * ahead[i]
+        # Backtracking: double the inverse step L until f >= e + g'd - L/2 ||d||^2 ([beck2009]).
         quiet, noise, f = False, 0.0, e
         for _ in range(60):
             for i in range(n):
@@ -174,16 +232,18 @@ def ascend(
                 f += y[i] * t
             f -= rho * _oracle(poles, group, sigma, z_trial, work)
             noise = 1e-11 * (abs(e) + abs(f))
-            quiet = linear <= noise  # what is gained cannot be told from round-off: trust the step length
+            quiet = linear <= noise  # the gain is below rounding, so the test would be arbitrary: keep the step length
             if quiet or f >= e + linear - 0.5 * state[0] * square:
                 break
             state[0] *= 2.0
+        # Restart when the step opposes the last move (gradient scheme of [odonoghue2015]) or the value falls; in the
+        # latter case the trial point is discarded too.
         turned = 0.0
         for i in range(n):
             turned += (ahead[i] - trial[i]) * (trial[i] - v[i])
         momentum = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * state[1] * state[1]))
         beta = (state[1] - 1.0) / momentum
-        if turned > 0.0 or f < state[2] - noise:  # momentum leads astray: start anew
+        if turned > 0.0 or f < state[2] - noise:
             momentum, beta = 1.0, 0.0
             if f < state[2] - noise:
                 trial[:], z_trial[:], f = v, z, state[2]
@@ -198,7 +258,7 @@ def ascend(
 
 @kernel
 def _oracle(poles: Any, group: Any, sigma: float, z: Any, work: Any) -> float:
-    """Weights of the poles from z, then :func:`rank_one_positive`; the factors are in ``work[0]``."""
+    """Sum z^2 over equal poles and call :func:`rank_one_positive`; the factors are left in ``work[0]``."""
     work[1, :] = 0.0
     for k in range(z.shape[0]):
         work[1, group[k]] += z[k] * z[k]
@@ -207,7 +267,11 @@ def _oracle(poles: Any, group: Any, sigma: float, z: Any, work: Any) -> float:
 
 @kernel
 def _project(v: Any, y: Any, C: float) -> None:
-    """Nearest point with v_i between 0 and C y_i and sum v = 0: clip(v - t), t by Newton's method in a bracket."""
+    """Project v in place on v_i between 0 and C y_i, sum v = 0.
+
+    The projection is clip(v - t) with the t at which it sums to zero. The sum is piecewise linear and falls with t:
+    Newton's method, kept in a bracket by bisection.
+    """
     n = v.shape[0]
     low, high = np.inf, -np.inf
     for i in range(n):

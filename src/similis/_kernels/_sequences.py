@@ -1,4 +1,7 @@
-"""Weighted edit distance of sequences that lie one after another in one array."""
+"""Weighted edit distance and dynamic time warping of sequences stored one after another in one array.
+
+Both fill a dynamic programming table row by row and keep one row of it.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +30,11 @@ def edit_distances(
     mirror: bool,
     out: Any,
 ) -> None:
-    """Fill ``out[i, j]``, j from i on with `mirror`, with the least cost of turning sequence i into sequence j.
+    """Fill ``out[i, j]`` (j >= i with `mirror`) with the smallest cost of turning sequence i into sequence j.
 
-    Symbols are equal when their numbers are; what an edit costs depends on the symbols' classes:
+    The recursion of [wagner1974]. Symbols are equal if their codes are; costs depend on the classes of the symbols:
     ``D[a, b] = min(D[a-1, b] + delete[x_a], D[a, b-1] + insert[z_b], D[a-1, b-1] + change)``, where `change` is
-    ``substitute[x_a, z_b]``, and 0 where x_a equals z_b.
+    ``substitute[x_a, z_b]``, or 0 where x_a equals z_b.
     """
     n = z_start.shape[0] - 1
     longest = 0
@@ -60,7 +63,7 @@ def edit_distances(
 
 @kernel
 def squared(x: Any, z: Any) -> float:
-    """Squared Euclidean distance of two moments."""
+    """Compute the squared Euclidean distance of two time points."""
     total = 0.0
     for k in range(x.shape[0]):
         total += (x[k] - z[k]) * (x[k] - z[k])
@@ -71,10 +74,10 @@ def squared(x: Any, z: Any) -> float:
 def warping_distances(
     x: Any, x_start: Any, z: Any, z_start: Any, window: int, start: int, stop: int, mirror: bool, out: Any
 ) -> None:
-    """Fill ``out[i, j]`` with the root of the least sum of squares over warping paths within a band.
+    """Fill ``out[i, j]`` with the root of the smallest sum of squares over warping paths within a band ([sakoe1978]).
 
-    ``D[a, b] = |x_a - z_b|^2 + min(D[a-1, b-1], D[a-1, b], D[a, b-1])``, |a - b| at most `window` or the difference of
-    the lengths, whichever is larger; a negative window is none.
+    ``D[a, b] = |x_a - z_b|^2 + min(D[a-1, b-1], D[a-1, b], D[a, b-1])`` for |a - b| at most `window` or the difference
+    of the lengths, whichever is larger; a negative window means no band.
     """
     longest = 0
     for j in range(z_start.shape[0] - 1):
@@ -90,8 +93,7 @@ def warping_distances(
             for a in range(m):
                 first, last = max(0, a - band), min(n, a + band + 1)
                 diagonal = D[first]
-                # Nothing left of the band: a path that was there would have left it.
-                D[first] = np.inf
+                D[first] = np.inf  # no path comes from the left of the band
                 for b in range(first, last):
                     above = D[b + 1]
                     D[b + 1] = squared(x[x_start[i] + a], z[z_start[j] + b]) + min(diagonal, min(above, D[b]))

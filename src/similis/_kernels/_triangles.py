@@ -1,6 +1,7 @@
-"""What other objects say of a pair: how differently the two see everybody, what their neighbours lead one to expect.
+"""Consistency of one entry with the others: row differences, expected values from neighbors, triangle bounds.
 
-Pairs i < j are stored in one vector, row after row (``condensed``); a NaN is an entry nobody knows.
+Used by ``similis.proximity`` to find suspicious entries. Pairs i < j are stored in one vector, row by row (condensed
+form); NaN is a missing entry.
 """
 
 from __future__ import annotations
@@ -11,17 +12,17 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = ["pair_doubts", "expected_from_neighbors", "row_differences"]
+__all__ = ["pair_spreads", "expected_from_neighbors", "row_differences"]
 
 
 @kernel
 def row_differences(T: Any, cap: float, rows: Any, R: Any) -> None:
-    """R[i, j] = mean over witnesses k of min(|T[i, k] - T[j, k]|, cap) for j > i, unknown entries left out."""
-    n, n_witnesses = T.shape
+    """Write ``R[i, j]``, the mean over columns k of min(|T[i, k] - T[j, k]|, cap), for j > i; NaN is skipped."""
+    n, n_columns = T.shape
     for i in rows:
         for j in range(i + 1, n):
             total, count = 0.0, 0.0
-            for k in range(n_witnesses):
+            for k in range(n_columns):
                 x = abs(T[i, k] - T[j, k])
                 if x == x:
                     total += min(x, cap)
@@ -31,40 +32,41 @@ def row_differences(T: Any, cap: float, rows: Any, R: Any) -> None:
 
 @kernel
 def expected_from_neighbors(T: Any, N: Any, turns: int, additive: bool, rows: Any, level: Any, slope: Any) -> None:
-    """What the neighbours of i and of j lead one to expect of the pair (i, j), i in rows, j > i; condensed.
+    """Predict the pairs (i, j), i in rows, j > i, from the neighbors of i and of j; condensed.
 
-    level: the median of T[p, q] over neighbours p of i and q of j that meet. With `additive`, slope: the median of
-    T[p, j] + T[i, q] - T[p, q], exact where T is a sum of two terms; else the level.
+    level: the median of T[p, q] over the matched neighbors p of i and q of j (see :func:`_matched_values`). slope: with
+    `additive` the median of T[p, j] + T[i, q] - T[p, q], which is exact where T is a sum of a row and a column term;
+    else the level.
     """
     n, k = N.shape
     plain, steep = np.empty(k * turns), np.empty(k * turns)
     for i in rows:
         at = i * n - (i * (i + 1)) // 2 - i - 1
         for j in range(i + 1, n):
-            m = _meet(T, N, turns, False, i, j, plain)
+            m = _matched_values(T, N, turns, False, i, j, plain)
             level[at + j] = slope[at + j] = _median(plain, m)
             if additive:
-                m = _meet(T, N, turns, True, i, j, steep)
+                m = _matched_values(T, N, turns, True, i, j, steep)
                 if m > 0:
                     slope[at + j] = _median(steep, m)
 
 
 @kernel
-def pair_doubts(
+def pair_spreads(
     T: Any, N: Any, turns: int, n_bounds: int, additive: bool, pairs: Any, slope: Any, spread: Any, gap: Any
 ) -> None:
-    """How much to trust the expectation `slope` of the listed pairs, and what triangles ask of them.
+    """Compute the uncertainty of the predictions `slope` of the listed pairs, and the lower bounds from triangles.
 
-    spread: median absolute deviation of the values behind the slope. gap: the median of |T[p, i] - T[p, j]| over
-    `n_bounds` evenly spaced neighbours p of i and as many of j.
+    spread: median absolute deviation of the values whose median is the slope. gap: the median of |T[p, i] - T[p, j]|,
+    a lower bound of a metric T[i, j], over `n_bounds` evenly spaced neighbors p of i and as many of j.
     """
     k = N.shape[1]
     values, bound = np.empty(k * turns), np.empty(2 * n_bounds)
     for r in range(len(pairs)):
         i, j = pairs[r, 0], pairs[r, 1]
-        m = _meet(T, N, turns, additive, i, j, values)
+        m = _matched_values(T, N, turns, additive, i, j, values)
         if additive and m == 0:
-            m = _meet(T, N, turns, False, i, j, values)
+            m = _matched_values(T, N, turns, False, i, j, values)
         for t in range(m):
             values[t] = abs(values[t] - slope[r])
         spread[r] = _median(values, m)
@@ -72,7 +74,7 @@ def pair_doubts(
         for a in range(n_bounds):
             at = (a + 1) * k // n_bounds - 1
             for p in (N[i, at], N[j, at]):
-                x = abs(T[p, i] - T[p, j])  # unknown where p is i or j
+                x = abs(T[p, i] - T[p, j])  # NaN where p is i or j
                 if x == x:
                     bound[m] = x
                     m += 1
@@ -80,11 +82,11 @@ def pair_doubts(
 
 
 @kernel
-def _meet(T: Any, N: Any, turns: int, additive: bool, i: int, j: int, values: Any) -> int:
-    """Values that the neighbours of i and j propose for the pair; how many are known.
+def _matched_values(T: Any, N: Any, turns: int, additive: bool, i: int, j: int, values: Any) -> int:
+    """Write the values for the pair (i, j) given by matched neighbors p of i and q of j; return their number.
 
-    The a-th neighbour p of i meets `turns` neighbours q of j, evenly spaced from the a-th on, in a circle. The diagonal
-    of T is unknown, and the pair does not speak for itself.
+    The a-th neighbor of i is matched with `turns` neighbors of j, evenly spaced from the a-th on, cyclically. NaN (also
+    the diagonal of T) and the pair itself are left out.
     """
     k = N.shape[1]
     step = k // turns
@@ -102,9 +104,9 @@ def _meet(T: Any, N: Any, turns: int, additive: bool, i: int, j: int, values: An
 
 @kernel
 def _median(values: Any, m: int) -> float:
-    """Upper median of values[:m], by halving their range 16 times and counting: no branches. NaN of none.
+    """Compute the upper median of values[:m] by 16 bisections of their range with branch-free counts; NaN if m = 0.
 
-    The value returned is one of the values, within 1/65,536 of their range of the median, and nearly always the median.
+    The result is one of the values and at most 1/65,536 of their range away from the median.
     """
     if m == 0:
         return np.nan

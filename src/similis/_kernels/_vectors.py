@@ -1,4 +1,4 @@
-"""Real vectors against real vectors: sums of powers of differences, taken directly and not through inner products."""
+"""Minkowski distances of real vectors ([pekalska2000] sec. 4.5), from differences: inner products would cancel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["minkowski"]
 
 @kernel
 def add_squares(x: Any, Bt: Any, j0: int, row: Any) -> None:
-    """Add sum_k (Bt[k, j0 + j] - x[k])^2 to each row[j], four features to a pass over the row."""
+    """Add sum_k (Bt[k, j0 + j] - x[k])^2 to each row[j], four features per pass over the row."""
     d, width = x.shape[0], row.shape[0]
     fours = d - d % 4
     for k in range(0, fours, 4):
@@ -53,7 +53,7 @@ def add_powers(x: Any, Bt: Any, p: float, j0: int, row: Any) -> None:
 
 @kernel
 def take_root(p: float, row: Any) -> None:
-    """Replace each entry by its p-th root; p = 1 and p = inf leave it."""
+    """Replace each entry by its p-th root; p = 1 and p = inf leave it unchanged."""
     if p == 2.0:
         for j in range(row.shape[0]):
             row[j] = np.sqrt(row[j])

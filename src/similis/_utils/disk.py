@@ -1,4 +1,4 @@
-"""Arrays on disk: those indexed chunk by chunk, as zarr's are, become plain arrays; parts of large ones stay there."""
+"""Arrays on disk: convert chunked (zarr) arrays to plain ones, and keep large blocks in scratch files."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from similis._utils.threads import row_blocks
 
 __all__ = ["take_block", "is_stored", "load_stored", "on_disk", "allocate", "as_contiguous_map"]
 
-_IN_MEMORY = 2**26  # bytes up to which no scratch file is worth while
-_PART = 2**20  # the same for parts of a matrix that is on disk, of which there may be many
+_IN_MEMORY = 2**26  # bytes up to which an array stays in memory
+_PART = 2**20  # the same for blocks of a matrix on disk, of which there may be many
 
 
 def is_stored(X: Any) -> bool:
-    """Whether this is a chunked array on disk, read where it is indexed."""
+    """Tell whether X is a chunked array on disk, which is read when it is indexed."""
     return hasattr(X, "oindex") and hasattr(X, "chunks") and hasattr(X, "shape")
 
 
 def on_disk(A: Any) -> bool:
-    """Whether an array's values are a file that is mapped, whatever views were taken of it."""
+    """Tell whether an array, or the array it is a view of, is a memory map."""
     while isinstance(A, np.ndarray):
         A = A.base
     return isinstance(A, mmap.mmap)
 
 
 def allocate(shape: tuple[int, ...], dtype: DTypeLike, *, part: bool = False) -> NDArray[Any]:
-    """An array to be filled: in memory if it is small, a `part` among many if very small, else a map of a scratch file.
+    """Allocate an array: in memory if it is small (very small, for a `part` among many), else in a scratch file.
 
-    The file is in the folder for temporary files (TMPDIR) and nameless: its room is free again when the array is gone.
+    The scratch file is in the folder for temporary files (TMPDIR), without a name: its space is freed with the array.
     """
     n_bytes = np.dtype(dtype).itemsize * int(np.prod(shape, dtype=np.int64))
     if n_bytes <= (min(_PART, _IN_MEMORY) if part else _IN_MEMORY):
         return np.empty(shape, dtype)
     with tempfile.TemporaryFile() as file:
         if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(file.fileno(), 0, n_bytes)  # a full disk is an error here, a crash in a mapped page
+            os.posix_fallocate(file.fileno(), 0, n_bytes)  # a full disk raises here; in a mapped page it would crash
         return np.memmap(file, dtype, mode="r+", shape=shape)
 
 
 def load_stored(X: Any, rows: slice | None = None, out: NDArray[Any] | None = None) -> NDArray[Any]:
-    """The values of a chunked array, or of some of its rows: in memory if few, else on disk again, chunk by chunk.
+    """Read a chunked array, or some of its rows: into memory if they are few, else into a scratch file.
 
-    `out`, from an earlier call for as many rows or more, is written over where they are many.
+    `out`, from an earlier call for as many rows or more, is overwritten if a scratch file is needed.
     """
     first, stop = (0, X.shape[0]) if rows is None else (rows.start, rows.stop)
     shape = (stop - first, *X.shape[1:])
@@ -64,7 +64,7 @@ def load_stored(X: Any, rows: slice | None = None, out: NDArray[Any] | None = No
 
 
 def as_contiguous_map(A: NDArray[Any]) -> NDArray[Any]:
-    """A map with whole rows of float32 or float64: itself, or a copy that is on disk if it is large."""
+    """Return a memory map with contiguous rows of float32 or float64: itself, or a copy, on disk if it is large."""
     if A.flags.c_contiguous and A.dtype in (np.float32, np.float64):
         return A
     out = allocate(A.shape, A.dtype if A.dtype == np.float32 else np.float64)
@@ -74,7 +74,7 @@ def as_contiguous_map(A: NDArray[Any]) -> NDArray[Any]:
 
 
 def take_block(A: NDArray[Any], rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[Any]:
-    """A copy of the block of some rows and columns; on disk, if it is large and A is there."""
+    """Copy the block of some rows and columns; on disk if it is large and A is on disk."""
     if not on_disk(A):
         return A[np.ix_(rows, columns)]
     out = allocate((len(rows), len(columns), *A.shape[2:]), A.dtype, part=True)

@@ -1,4 +1,4 @@
-"""What a result should carry about where it was made: versions and the kind of machine, never which one."""
+"""Versions and machine type, stored with results, and imports of optional packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["machine", "versions", "require_package"]
 
 
 def versions(*packages: str) -> dict[str, str]:
-    """Versions of Python, of similis and what it computes with, and of further installed `packages`."""
+    """Versions of Python, similis, its numerical libraries, and further installed `packages`."""
     found = {"python": platform.python_version(), "similis": similis.__version__}
     for name in ("numpy", "scipy", "scikit-learn", "numba", *packages):
         try:
@@ -27,7 +27,7 @@ def versions(*packages: str) -> dict[str, str]:
 
 
 def machine() -> dict[str, Any]:
-    """The kind of machine: processor, number of cores, system."""
+    """Type of the machine: processor, number of cores, system."""
     return {
         "cpu": _cpu_model(),
         "cores": os.cpu_count(),
@@ -44,7 +44,7 @@ def _cpu_model() -> str:
 
 
 def require_package(module: str, *, extra: str, who: str) -> Any:
-    """Import `module`, which the extra `extra` installs and `who` cannot do without."""
+    """Import the optional package that `who` needs and the extra `extra` installs."""
     try:
         return import_module(module)
     except ImportError:

@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and how messages name them."""
+"""Atomic writing of files and folders, and file names in messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 import secrets
 import shutil
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,13 +16,12 @@ from similis.exceptions import ProximityError
 
 __all__ = [
     "atomic_write",
-    "readable_or_error",
+    "parse_errors",
     "draft_folder",
     "short_path",
-    "sweep",
+    "remove_drafts",
     "sync",
     "sync_directory",
-    "byte_lock",
 ]
 
 
@@ -31,14 +29,14 @@ __all__ = [
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """Open a binary file that takes the name `path` only once it is complete and on disk.
 
-    The bytes go to a temporary name in the same directory, are flushed to the disk and then renamed. Whatever
-    interrupts the body, an older file at `path` stays as it was and the temporary one is removed; one that a killed
-    process left is removed by the next writer. A symbolic link is followed, not replaced.
+    The bytes go to a temporary name in the same directory, are synced to the disk and then renamed. If the body is
+    interrupted, an older file at `path` stays unchanged and the temporary one is removed; that of a killed process is
+    removed by the next writer. A symbolic link is followed, not replaced.
 
     Parameters
     ----------
     path : str or path-like
-        Where the file shall be.
+        Name of the finished file.
 
     Yields
     ------
@@ -46,12 +44,13 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         Open for reading and writing bytes.
     """
     target = Path(os.path.realpath(path))
-    sweep(target)
-    temporary = _draft(target)
+    remove_drafts(target)
+    temporary = _draft_path(target)
     file = open(temporary, "x+b")
-    while _held(file.fileno()) is False or not temporary.exists():  # swept between its making and its lock
+    # Another writer may have removed the draft before it was locked.
+    while _try_lock(file.fileno()) is False or not temporary.exists():
         file.close()
-        temporary = _draft(target)
+        temporary = _draft_path(target)
         file = open(temporary, "x+b")
     try:
         with file:
@@ -68,11 +67,11 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def draft_folder(target: Path) -> Iterator[Path]:
-    """An empty folder beside `target` under a temporary name, removed with its contents unless the body renames it."""
-    sweep(target)
-    temporary = _draft(target)
+    """Create an empty folder beside `target` under a temporary name; it is removed if the body raises."""
+    remove_drafts(target)
+    temporary = _draft_path(target)
     temporary.mkdir()
-    with _holding(temporary):
+    with _locked(temporary):
         try:
             yield temporary
         except BaseException:
@@ -80,36 +79,36 @@ def draft_folder(target: Path) -> Iterator[Path]:
             raise
 
 
-def sweep(target: Path) -> None:
-    """Remove what killed processes left beside `target`: drafts whose lock nobody holds."""
-    mine = re.compile(rf"\.{re.escape(target.name[:100])}\.[0-9a-f]{{12}}\.tmp")
+def remove_drafts(target: Path) -> None:
+    """Remove the drafts of `target` that killed processes left: those that no process has locked."""
+    is_draft = re.compile(rf"\.{re.escape(target.name[:100])}\.[0-9a-f]{{12}}\.tmp")
     with suppress(OSError):
-        for left in [Path(entry.path) for entry in os.scandir(target.parent) if mine.fullmatch(entry.name)]:
-            with suppress(OSError), _holding(left) as held:
-                if held:
+        for left in [Path(entry.path) for entry in os.scandir(target.parent) if is_draft.fullmatch(entry.name)]:
+            with suppress(OSError), _locked(left) as is_locked:
+                if is_locked:
                     shutil.rmtree(left) if left.is_dir() else left.unlink()
 
 
 @contextmanager
-def readable_or_error(where: str, what: str) -> Iterator[None]:
-    """Turn whatever a parser says of hostile or damaged bytes into one sentence; missing files keep their error."""
+def parse_errors(where: str, what: str) -> Iterator[None]:
+    """Turn every exception of a parser into one error message; errors about missing files pass."""
     try:
         yield
     except (ProximityError, FileNotFoundError, IsADirectoryError, PermissionError):
         raise
-    except Exception as error:  # parsers of foreign bytes raise nearly anything: zlib, struct, recursion, overflow
+    except Exception as error:  # parsers of damaged bytes raise many types: zlib, struct, recursion, overflow
         reason = " ".join(str(error).split())[:80] or type(error).__name__
         raise ProximityError(f"{where} is not a readable {what}: {reason}.") from None
 
 
 def short_path(path: str | os.PathLike[str], width: int = 80) -> str:
-    """The path for a message: as given, its beginning cut off where it is long."""
+    """Path for a message: as given, its beginning cut off if it is long."""
     text = os.fspath(path).encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= width else "..." + text[3 - width :]
 
 
 def sync(path: Path) -> None:
-    """Have a file, or the names in a folder, survive a power cut."""
+    """Sync a file, or the names in a folder, to disk."""
     descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
     try:
         os.fsync(descriptor)
@@ -117,25 +116,25 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _draft(target: Path) -> Path:
+def _draft_path(target: Path) -> Path:
     return target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
 
 
 @contextmanager
-def _holding(path: Path) -> Iterator[bool | None]:
-    """Hold the lock of a file or folder, see :func:`_held`."""
+def _locked(path: Path) -> Iterator[bool | None]:
+    """Lock a file or folder; yields the result of :func:`_try_lock`."""
     if sys.platform == "win32":  # pragma: no cover
         yield None
         return
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        yield _held(descriptor)
+        yield _try_lock(descriptor)
     finally:
         os.close(descriptor)
 
 
-def _held(descriptor: int) -> bool | None:
-    """Try to lock an open file until it is closed: False if another one holds it, None where there are no locks."""
+def _try_lock(descriptor: int) -> bool | None:
+    """Lock an open file until it is closed: False if another process has locked it, None if locks are not supported."""
     if sys.platform == "win32":  # pragma: no cover
         return None
     import fcntl
@@ -150,67 +149,6 @@ def _held(descriptor: int) -> bool | None:
 
 
 def sync_directory(directory: Path) -> None:
-    """Make the rename itself durable, where the system lets a directory be opened."""
+    """Sync a directory to disk, which makes a rename durable, if the system allows it."""
     with suppress(OSError):
         sync(directory)
-
-
-if sys.platform == "win32":  # pragma: no cover
-    import msvcrt
-    import os
-
-    def _try(descriptor: int, place: int) -> bool:
-        os.lseek(descriptor, place, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-    def _free(descriptor: int, place: int) -> None:
-        os.lseek(descriptor, place, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _try(descriptor: int, place: int) -> bool:
-        try:
-            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
-        except OSError:
-            return False
-        return True
-
-    def _free(descriptor: int, place: int) -> None:
-        fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, place)
-
-
-@contextmanager
-def byte_lock(descriptor: int, place: int, *, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock on one byte of an open file, which need not reach that far.
-
-    Parameters
-    ----------
-    descriptor : int
-        Of a file open for writing. Keep one descriptor per file and process: closing another gives up the locks.
-    place : int
-        The byte. Processes that name the same byte exclude each other; threads of one process do not.
-    wait : bool, default=True
-        Wait for the lock; False gives up at once when another process holds it.
-
-    Yields
-    ------
-    bool
-        Whether the lock is held.
-    """
-    held = _try(descriptor, place)
-    pause = 0.001
-    while wait and not held:
-        time.sleep(pause)
-        pause = min(2 * pause, 0.05)
-        held = _try(descriptor, place)
-    try:
-        yield held
-    finally:
-        if held:
-            _free(descriptor, place)

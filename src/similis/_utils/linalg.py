@@ -1,12 +1,10 @@
-"""Symmetric parts, and eigen-decompositions that are shared: the same matrix is decomposed once, whoever asks."""
+"""Linear algebra on symmetric matrices: cached eigen-decompositions, symmetric parts, distances between rows."""
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections import OrderedDict
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.spatial.distance import cdist
 
+from similis._utils.cache import CACHE
 from similis._utils.messages import warn_user
 from similis._utils.threads import row_chunks
 from similis.exceptions import AsymmetryWarning
@@ -37,7 +36,7 @@ def roundoff(size: int, norm: float, dtype: Any) -> float:
     """Bound on the eigenvalues that rounding alone gives a matrix of this size and norm: 10 sqrt(n) eps ||A||.
 
     On singular Gram matrices of 50 to 2,000 objects the spurious eigenvalues measure 0.2 to 6 eps ||A||. The usual
-    n eps ||A|| would swallow true negative eigenvalues of a large float32 matrix.
+    n eps ||A|| would hide true negative eigenvalues of a large float32 matrix.
     """
     return 10 * math.sqrt(size) * float(np.finfo(dtype).eps) * norm
 
@@ -51,39 +50,8 @@ class EigenSystem:
 
     @property
     def tolerance(self) -> float:
-        """Up to this magnitude an eigenvalue is round-off, see :func:`roundoff`."""
+        """Largest magnitude of an eigenvalue that is round-off, see :func:`roundoff`."""
         return roundoff(self.values.size, float(np.abs(self.values).max(initial=0.0)), self.values.dtype)
-
-
-class _Cache:
-    """The last few decompositions by content, within a memory budget; safe to share between threads."""
-
-    def __init__(self, budget: int) -> None:
-        self.budget = budget
-        self._items: OrderedDict[bytes, EigenSystem] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, key: bytes) -> EigenSystem | None:
-        with self._lock:
-            found = self._items.get(key)
-            if found is not None:
-                self._items.move_to_end(key)
-            return found
-
-    def put(self, key: bytes, system: EigenSystem) -> None:
-        if system.vectors.nbytes > self.budget:
-            return
-        with self._lock:
-            self._items[key] = system
-            while sum(item.vectors.nbytes for item in self._items.values()) > self.budget:
-                self._items.popitem(last=False)
-
-    def clear(self) -> None:
-        with self._lock:
-            self._items.clear()
-
-
-_cache = _Cache(budget=256 * 2**20)
 
 
 def symmetric_part(S: NDArray[Any]) -> NDArray[Any]:
@@ -104,8 +72,8 @@ def symmetric_part_of(S: NDArray[Any], who: str, ratio: float | None = None) -> 
     ratio = asymmetry(S) if ratio is None else ratio
     if ratio > 100 * np.finfo(S.dtype).eps:
         warn_user(
-            f"{who} uses the symmetric part of an asymmetric matrix (asymmetry {ratio:.2g} of 1). Symmetrise it first "
-            "to say that this is meant: Symmetrize in a pipeline, or symmetrize(S).",
+            f"{who} uses the symmetric part of an asymmetric matrix (asymmetry {ratio:.2g} of 1). Symmetrize it first "
+            "if this is intended: Symmetrize in a pipeline, or symmetrize(S).",
             AsymmetryWarning,
         )
     return symmetric_part(S)
@@ -118,23 +86,23 @@ def take_symmetric_part(S: NDArray[Any], estimator: Any) -> NDArray[Any]:
 
 
 def eigen_symmetric(A: NDArray[Any]) -> EigenSystem:
-    """Decompose a symmetric matrix, or recall the decomposition of the same matrix.
+    """Decompose a symmetric matrix; the decomposition of an equal matrix is taken from the cache.
 
     The divide-and-conquer driver is used: in float32 it takes half the time of float64.
     """
-    key = _fingerprint(A)
-    found = _cache.get(key)
-    if found is None:
+    key = "eigen", _fingerprint(A)
+    system: EigenSystem | None = CACHE.get(key)
+    if system is None:
         values, vectors = linalg.eigh(A, driver="evd", check_finite=False)
         values.setflags(write=False)
         vectors.setflags(write=False)
-        found = EigenSystem(values, vectors)
-        _cache.put(key, found)
-    return found
+        system = EigenSystem(values, vectors)
+        CACHE.put(key, system, values.nbytes + vectors.nbytes)
+    return system
 
 
 def fix_signs(U: NDArray[Any]) -> NDArray[Any]:
-    """Columns with their largest entry positive: the same axes whatever LAPACK chose."""
+    """Return the columns with their largest entry positive: the signs that LAPACK returns are arbitrary."""
     if not U.size:
         return U
     largest = U[np.abs(U).argmax(axis=0), np.arange(U.shape[1])]
@@ -144,7 +112,7 @@ def fix_signs(U: NDArray[Any]) -> NDArray[Any]:
 def is_psd(A: NDArray[Any], *, above: float = 0.0) -> bool:
     """Tell by a Cholesky attempt, far cheaper than a decomposition, whether all eigenvalues of A are > `above`.
 
-    False means "not shown": a singular PSD matrix may fail at zero and passes with ``above=-roundoff(...)``.
+    False means "not proven": a singular PSD matrix may fail at zero and passes with ``above=-roundoff(...)``.
     """
     if not A.size:
         return True
@@ -165,7 +133,7 @@ def nystrom_axes(W: NDArray[Any], spectrum: str) -> tuple[NDArray[Any], NDArray[
     """Axes |l|^(-1/2) U' of W = U diag(l) U', the largest |l| first, and the sign of each l.
 
     "clip" leaves out the axes with a negative eigenvalue, "flip" keeps them; those that are zero up to round-off go in
-    any case. One axis of zeros stands for the origin where none is left.
+    any case. If no axis is left, one axis of zeros maps everything to the origin.
     """
     system = eigen_symmetric(W)
     l, zero = system.values, system.tolerance  # noqa: E741
@@ -187,11 +155,11 @@ def row_distances(X: NDArray[Any], Y: NDArray[Any]) -> NDArray[Any]:
     few, are computed from their differences. A row's result does not depend on the other rows of X.
     """
     out = np.empty((len(X), len(Y)), dtype=np.result_type(X, Y))
-    centre = Y.mean(axis=0, dtype=np.float64)
-    B = Y - centre
+    center = Y.mean(axis=0, dtype=np.float64)
+    B = Y - center
     bb = np.einsum("ij,ij->i", B, B)
     for rows in row_chunks(len(X), 1 + out.size // _CHUNK):
-        A = X[rows] - centre
+        A = X[rows] - center
         size = np.einsum("ij,ij->i", A, A)[:, None] + bb
         squared = size - 2 * (A @ B.T)
         close = squared <= _CLOSE * size

@@ -1,4 +1,4 @@
-"""Warnings that point at the user's line, however many layers of estimators and pipelines lie between."""
+"""Warnings that point at the user's line, and progress bars."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @contextmanager
 def progress_bar(total: int, description: str, *, transient: bool = False) -> Iterator[Callable[[int], object]]:
-    """A bar, moved on by calling what it gives with a number; a `transient` one vanishes in the end."""
+    """Draw a progress bar; yields a function that advances it. A `transient` bar disappears at the end."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -37,7 +37,7 @@ def progress_bar(total: int, description: str, *, transient: bool = False) -> It
 
 
 def track(items: Iterable[T], *, total: int, description: str, enabled: bool = True) -> Iterator[T]:
-    """Yield `items` and, if `enabled`, draw how many of `total` are done and how long the rest will take."""
+    """Yield `items` and, if `enabled`, draw a progress bar with the remaining time."""
     if not enabled:
         yield from items
         return

@@ -1,4 +1,4 @@
-"""Which classes a model file may bring back to life, beyond the public estimators and measures."""
+"""Private classes that :func:`similis.load` trusts, in addition to public estimators and measures."""
 
 from __future__ import annotations
 
@@ -12,13 +12,29 @@ _Class = TypeVar("_Class", bound=type)
 
 
 def storable(cls: _Class) -> _Class:
-    """Mark a private class whose instances fitted estimators hold, so that :func:`similis.load` trusts it.
+    """Mark a class whose instances fitted estimators hold, so that :func:`similis.load` trusts it.
 
-    Its instances must be plain data: nothing they do when they are made or restored may depend on more than their
-    attributes, which live in ``__dict__`` (no ``__slots__``). Dictionaries among them may have any keys: they are
-    stored as two lists, since the keys of a JSON object are text only.
+    Parameters
+    ----------
+    cls : type
+        A class of plain data: its state must be its attributes in ``__dict__`` (no ``__slots__``). Dictionaries among
+        them may have keys of any type.
+
+    Returns
+    -------
+    type
+        The class itself; use it as a decorator.
+
+    Examples
+    --------
+    >>> from similis.base import storable
+    >>> @storable
+    ... class Table:
+    ...     def __init__(self, rows):
+    ...         self.rows = rows
     """
     STORABLE.add(cls)
+    # Dictionaries are stored as two lists, because the keys of a JSON object must be text.
     if "__getstate__" not in vars(cls):
         marked: Any = cls
         marked.__getstate__, marked.__setstate__ = _get_state, _set_state

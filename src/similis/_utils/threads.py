@@ -1,4 +1,7 @@
-"""Rows chunked over threads: the kernels are serial and release the GIL, so a thread per chunk is all it takes."""
+"""Distribution of rows over threads, and a limit of the BLAS threads.
+
+Kernels are serial and release the GIL, so that one thread per chunk of rows runs them in parallel.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +21,22 @@ _BLOCK = 2**21  # entries: 16 MB in double precision
 
 
 def row_chunks(n_rows: int, n_chunks: int) -> Iterator[slice]:
-    """Cut `n_rows` into at most `n_chunks` slices of nearly equal length."""
+    """Divide `n_rows` into at most `n_chunks` slices of nearly equal length."""
     n_chunks = max(1, min(n_chunks, n_rows))
     edges = [n_rows * i // n_chunks for i in range(n_chunks + 1)]
     return (slice(a, b) for a, b in pairwise(edges))
 
 
 def row_blocks(n_rows: int, n_columns: int, n_entries: int = _BLOCK) -> Iterator[slice]:
-    """Cut a matrix into blocks of rows of about `n_entries`: what a method holds of a matrix that stays on disk."""
+    """Divide a matrix into blocks of rows with about `n_entries`, which bounds the memory for a matrix on disk."""
     return row_chunks(n_rows, -(-n_rows * n_columns // n_entries))
 
 
 def map_row_chunks(work: Callable[[slice], object], n_rows: int, n_jobs: int | None = None) -> None:
     """Call `work(rows)` for slices that cover all rows, on `n_jobs` threads.
 
-    `work` writes into arrays it closes over, each row into its own place, so the result does not depend on the
-    number of threads.
+    `work` writes each row to its own place of shared arrays, so that the result does not depend on the number of
+    threads.
     """
     workers = effective_n_jobs(n_jobs)
     if workers == 1 or n_rows < 2:
@@ -46,10 +49,10 @@ def map_row_chunks(work: Callable[[slice], object], n_rows: int, n_jobs: int | N
 
 @contextmanager
 def single_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread while many small matrices are factorised; restores what it found.
+    """Limit BLAS to one thread, for many small factorizations, and restore the previous number afterwards.
 
-    The number belongs to the process: among threads that hold it at the same time the first sets it and the last
-    restores it, so that it neither changes under one of them nor stays at one.
+    The number of BLAS threads is a setting of the process. Among threads that use this context at the same time the
+    first one sets it and the last one restores it.
     """
     with _holders.lock:
         if not _holders.count:
@@ -65,7 +68,7 @@ def single_blas_thread() -> Iterator[None]:
 
 
 class _Holders:
-    """How many threads hold BLAS to one thread; a forked child starts with none."""
+    """Number of threads inside :func:`single_blas_thread`; zero in a forked child."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -73,7 +76,7 @@ class _Holders:
         self.limits: threadpool_limits | None = None
 
     def restore(self) -> None:
-        """Undo the limit, from whichever thread: since 3.8 threadpoolctl listens to the one that set it alone."""
+        """Undo the limit from any thread; threadpoolctl since 3.8 accepts it only from the thread that set it."""
         disown = getattr(OpenBLASController, "clear_controlling_thread", None)
         if disown is not None:
             disown(force=True)
@@ -84,5 +87,5 @@ class _Holders:
 
 
 _holders = _Holders()
-if hasattr(os, "register_at_fork"):  # the threads that hold it, and perhaps the lock, do not exist in the child
+if hasattr(os, "register_at_fork"):  # the threads of the parent, which may hold the lock, do not exist in the child
     os.register_at_fork(after_in_child=_holders.__init__)  # type: ignore[misc]

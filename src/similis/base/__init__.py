@@ -1,7 +1,6 @@
-"""Public base for estimators, transformers, measures and everything that extends similis.
+"""Base classes, the grid-path protocol and input validation for estimators, transformers and measures.
 
-An extension needs only this package: the base classes, the grid-path protocol behind
-:class:`~similis.model_selection.PathSearchCV`, input validation, parameter constraints and :func:`compact`.
+An extension of similis imports from this package only; :mod:`similis.testing` checks it.
 """
 
 from similis._utils.storable import storable
@@ -16,22 +15,23 @@ from similis.base._decision import (
     least_cost,
     max_neighbors,
 )
-from similis.base._estimators import FewColumnsMixin, ProximityClassifier, ProximityEstimator, ProximityTransformer
+from similis.base._estimators import ProximityClassifier, ProximityEstimator, ProximityTransformer, predict_responses
+from similis.base._incomplete import check_kernel, check_partial_kernel, measured_objects
+from similis.base._measure import STRIP as STRIP
 from similis.base._measure import (
-    STRIP,
     Measure,
-    ProgressCallback,
     as_collection,
     count_objects,
     for_each_strip,
     mirror_upper,
     take_objects,
 )
+from similis.base._measure import ProgressCallback as ProgressCallback
+from similis.base._params import HasMethods as HasMethods
+from similis.base._params import Integral as Integral
+from similis.base._params import Number as Number
+from similis.base._params import Options as Options
 from similis.base._params import (
-    HasMethods,
-    Integral,
-    Number,
-    Options,
     at_least,
     between,
     choice,
@@ -40,10 +40,11 @@ from similis.base._params import (
     validated_function,
     validated_outer,
 )
-from similis.base._path import MarginPathMixin, PathMixin
+from similis.base._path import PathMixin
+from similis.base._path import Points as Points
+from similis.base._validation import LARGEST as LARGEST
+from similis.base._validation import Kind as Kind
 from similis.base._validation import (
-    LARGEST,
-    Kind,
     check_block,
     check_labels,
     check_proximity,
@@ -55,31 +56,35 @@ from similis.base._validation import (
 )
 
 __all__ = [
+    # estimators
     "ProximityEstimator",
     "ProximityTransformer",
     "ProximityClassifier",
-    "FewColumnsMixin",
     "BayesClassifier",
     "PathMixin",
-    "MarginPathMixin",
+    "predict_responses",
+    "compact",
+    "storable",
+    # measures
     "Measure",
-    "ProgressCallback",
-    "STRIP",
     "as_collection",
     "count_objects",
     "take_objects",
     "for_each_strip",
     "mirror_upper",
-    "Kind",
-    "LARGEST",
+    # input validation
     "check_proximity",
     "check_query",
     "check_block",
     "check_labels",
-    "check_stack_width",
     "check_table",
+    "check_stack_width",
+    "check_kernel",
+    "check_partial_kernel",
+    "measured_objects",
     "first_position",
     "quote",
+    # decisions
     "class_priors",
     "check_costs",
     "least_cost",
@@ -87,17 +92,12 @@ __all__ = [
     "as_integer_k",
     "clip_n_neighbors",
     "max_neighbors",
-    "HasMethods",
-    "Integral",
-    "Number",
-    "Options",
+    # parameter constraints
+    "validated",
+    "validated_outer",
+    "validated_function",
     "at_least",
     "between",
     "choice",
     "positive",
-    "validated",
-    "validated_function",
-    "validated_outer",
-    "compact",
-    "storable",
 ]

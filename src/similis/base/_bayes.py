@@ -1,50 +1,90 @@
-"""Bayes' rule on log-densities, its responses, and its answers for a whole grid."""
+"""Bayes' rule for classifiers with class-conditional densities."""
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
+from sklearn.utils.metaestimators import available_if
 
-from similis._utils.disk import take_block
-from similis.base._decision import check_costs, class_priors, least_cost
+from similis.base._decision import class_priors
 from similis.base._estimators import ProximityClassifier
 from similis.base._path import PathMixin
 
 __all__ = ["BayesClassifier"]
 
-Points = list[dict[str, Any]]
+
+def _has_finite_log_odds(model: Any) -> bool:
+    return bool(model.finite_log_odds)
 
 
 class BayesClassifier(PathMixin, ProximityClassifier):
-    """Classifies by the discriminants log P(g) + log p(x | g), up to a number common to all classes.
+    """Base class of classifiers that model the density of each class.
 
-    A subclass writes ``_discriminants(Q)`` for a fitted model and ``_grid(S, codes, Q, points)``, the same for every
-    point of a grid over ``_path_params`` from one look at the training rows.
+    A subclass has parameters ``priors`` and ``costs``. Its ``fit`` calls :meth:`set_priors`; its ``class_scores(Q)``
+    and ``path_scores(S, codes, Q, points)`` return log P(g) + log p(x | g), up to a term common to all classes.
+    ``predict``, ``predict_proba``, ``decision_function`` and the path methods follow.
+
+    Attributes
+    ----------
+    finite_log_odds : bool
+        Class attribute, True. With False there is no ``decision_function``: densities with point masses have infinite
+        log-odds, which scikit-learn's scorers reject.
+    priors_ : ndarray of shape (G,)
+        Class priors.
+    log_priors : ndarray of shape (G,)
+        Their logarithms; minus infinity for a prior of zero.
+
+    See Also
+    --------
+    similis.normal.NormalLinear : An example of a subclass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import BayesClassifier
+    >>> class Laplace(BayesClassifier):
+    ...     reads = "dissimilarity"
+    ...     def __init__(self, *, priors=None, costs=None):
+    ...         self.priors, self.costs = priors, costs
+    ...     def fit(self, X, y):
+    ...         self._S, self._codes = self.check_training_labels(X, y)
+    ...         self.set_priors(self._codes)
+    ...         return self
+    ...     def class_scores(self, Q):
+    ...         nearest = [Q[:, self._codes == g].min(axis=1) for g in range(len(self.classes_))]
+    ...         return self.log_priors - np.stack(nearest, axis=1)
+    >>> D = np.array([[0.0, 1, 5], [1, 0, 4], [5, 4, 0]])
+    >>> Laplace(priors=[0.5, 0.5]).fit(D, ["a", "a", "b"]).predict_proba([[1.0, 1, 1]])
+    array([[0.5, 0.5]])
     """
 
     priors: Any
     costs: Any
+    priors_: NDArray[np.float64]
+    finite_log_odds = True
 
-    def _discriminants(self, Q: NDArray[Any]) -> NDArray[np.float64]:
-        raise NotImplementedError
+    def set_priors(self, codes: NDArray[np.intp]) -> None:
+        """Set ``priors_`` from the ``priors`` parameter and the class frequencies.
 
-    def _grid(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[np.float64]]:
-        raise NotImplementedError
-
-    def _log_priors(self, codes: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Logarithm of the class probabilities; sets ``priors_``."""
+        Parameters
+        ----------
+        codes : ndarray of shape (n,)
+            Position of each training label in ``classes_``.
+        """
         self.priors_ = class_priors(self.priors, np.bincount(codes, minlength=len(self.classes_)))
+
+    @property
+    def log_priors(self) -> NDArray[np.float64]:
+        """Logarithms of the class priors."""
         with np.errstate(divide="ignore"):
             return np.log(self.priors_)
 
+    @available_if(_has_finite_log_odds)
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Log-odds of the second of two classes, or for more classes log P(g) + log p(x | g) up to a common number.
+        """Log-odds of the second of two classes, or for more classes log P(g) + log p(x | g) up to a common term.
 
         Parameters
         ----------
@@ -54,9 +94,9 @@ class BayesClassifier(PathMixin, ProximityClassifier):
         Returns
         -------
         ndarray of shape (m, G), or (m,) for two classes
-            Its arg max (its sign) is the most probable class, whatever the costs.
+            The arg max (for two classes the sign) gives the most probable class, whatever the costs.
         """
-        return self._scores_to_response(self._discriminants(self._check_query(X)), "decision_function")
+        return self.respond(X, "decision_function")
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Probability of each class by Bayes' rule.
@@ -71,44 +111,38 @@ class BayesClassifier(PathMixin, ProximityClassifier):
         ndarray of shape (m, G)
             Columns in the order of ``classes_``.
         """
-        return softmax(self._discriminants(self._check_query(X)), axis=1)
+        return self.respond(X, "predict_proba")
 
-    def _scores_to_response(self, scores: NDArray[Any], response: str) -> NDArray[np.float64]:
-        if response == "decision_function":
-            return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-        return softmax(scores, axis=1)
+    def scores_to_response(self, scores: NDArray[Any], response: str) -> NDArray[Any]:
+        """Convert log-probabilities to labels, probabilities or log-odds.
 
-    def _path_codes(
-        self,
-        S: NDArray[Any],
-        codes: NDArray[np.intp],
-        Q: NDArray[Any] | None,
-        test_fold: NDArray[np.intp] | None,
-        points: Points,
-    ) -> list[NDArray[np.intp]]:
-        costs = check_costs(self.costs, len(self.classes_))
-        found = self._path_scores(S, codes, Q, test_fold, points)
-        return [least_cost(softmax(scores, axis=1), costs) for scores in found]
+        Parameters
+        ----------
+        scores : ndarray of shape (m, G)
+            log P(g) + log p(x | g), up to a term common to all classes.
+        response : {"predict", "predict_proba", "decision_function"}
+            Prediction method.
 
-    def _path_scores(
-        self,
-        S: NDArray[Any],
-        codes: NDArray[np.intp],
-        Q: NDArray[Any] | None,
-        test_fold: NDArray[np.intp] | None,
-        points: Points,
-    ) -> list[NDArray[np.float64]]:
-        if Q is not None:
-            return self._grid(S, codes, Q, points)
-        assert test_fold is not None
-        scores = [np.full((len(codes), len(self.classes_)), -np.inf) for _ in points]
-        for fold in np.unique(test_fold):
-            test, train = np.flatnonzero(test_fold == fold), np.flatnonzero(test_fold != fold)
-            # A class that occurs in the fold alone is unknown to its training part.
-            present, inner = np.unique(codes[train], return_inverse=True)
-            model: Any = copy.copy(self)
-            model.classes_ = self.classes_[present]
-            found = model._grid(take_block(S, train, train), inner, take_block(S, test, train), points)
-            for score, answer in zip(scores, found):
-                score[np.ix_(test, present)] = answer
-        return scores
+        Returns
+        -------
+        ndarray
+            Output of that method.
+        """
+        if response == "predict_proba":
+            return softmax(scores, axis=1)
+        return super().scores_to_response(scores, response)
+
+    def scores_to_codes(self, scores: NDArray[Any]) -> NDArray[np.intp]:
+        """Choose the class with the least expected cost.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (m, G)
+            log P(g) + log p(x | g), up to a term common to all classes.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Position in ``classes_``; the earlier class wins a tie.
+        """
+        return super().scores_to_codes(softmax(scores, axis=1))

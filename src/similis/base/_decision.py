@@ -1,4 +1,4 @@
-"""Priors, costs and the decision that minimises expected cost: shared by every probabilistic classifier."""
+"""Priors, costs, decisions of least expected cost, and numbers of neighbors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,24 @@ __all__ = [
 def class_priors(priors: Any, class_counts: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
     """Turn the `priors` parameter into one probability per class.
 
-    None gives the training frequencies, ``"laplace"`` adds one to each count, an array is taken as given.
+    Parameters
+    ----------
+    priors : None, "laplace" or array-like of shape (G,)
+        None gives the training frequencies, "laplace" adds one to each count, an array is used as it is.
+    class_counts : ndarray of shape (G,)
+        Training objects of each class.
+
+    Returns
+    -------
+    ndarray of shape (G,)
+        Probabilities that sum to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import class_priors
+    >>> class_priors("laplace", np.array([1, 2]))
+    array([0.4, 0.6])
     """
     counts = np.asarray(class_counts, dtype=np.float64)
     if priors is None:
@@ -48,19 +65,61 @@ def class_priors(priors: Any, class_counts: NDArray[np.integer[Any]]) -> NDArray
 
 
 def check_costs(costs: Any, n_classes: int) -> NDArray[np.float64] | None:
-    """Check the `costs` parameter: ``costs[f, g]`` is the cost of saying f when g is true."""
+    """Validate the `costs` parameter.
+
+    Parameters
+    ----------
+    costs : array-like of shape (G, G) or None
+        ``costs[f, g]`` is the cost of predicting f when g is true.
+    n_classes : int
+        Number of classes G.
+
+    Returns
+    -------
+    ndarray of shape (G, G) or None
+        The costs as an array.
+
+    Examples
+    --------
+    >>> from similis.base import check_costs
+    >>> check_costs([[0, 1], [5, 0]], 2)
+    array([[0., 1.],
+           [5., 0.]])
+    """
     if costs is None:
         return None
     C = as_float_array(costs, "costs")
     if C.shape != (n_classes, n_classes):
-        raise ProximityError(f"costs must be a {n_classes} x {n_classes} matrix, one row per answer. Got {C.shape}.")
+        raise ProximityError(
+            f"costs must be a {n_classes} x {n_classes} matrix, one row per predicted class. Got {C.shape}."
+        )
     if not np.isfinite(C).all():
         raise ProximityError("costs must be finite numbers.")
     return C
 
 
 def least_cost(proba: NDArray[Any], costs: NDArray[np.float64] | None) -> NDArray[np.intp]:
-    """Class code with the least expected cost; the earlier class wins a tie."""
+    """Choose the class with the least expected cost; the earlier class wins a tie.
+
+    Parameters
+    ----------
+    proba : ndarray of shape (m, G)
+        Class probabilities, or any scores if `costs` is None.
+    costs : ndarray of shape (G, G) or None
+        ``costs[f, g]`` is the cost of predicting f when g is true; None chooses the largest score.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        Class codes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import least_cost
+    >>> least_cost(np.array([[0.6, 0.4]]), np.array([[0.0, 5.0], [1.0, 0.0]]))
+    array([1])
+    """
     if costs is None:
         return np.argmax(proba, axis=1)
     # [cazzanti2007] Eq. (3.2) -> argmin_f sum_g C(f, g) P(g | x); the paper prints arg max in places.
@@ -68,7 +127,7 @@ def least_cost(proba: NDArray[Any], costs: NDArray[np.float64] | None) -> NDArra
 
 
 def as_float_array(values: Any, name: str) -> NDArray[np.float64]:
-    """The numbers that the parameter `name` holds."""
+    """Convert the parameter `name` to an array of numbers."""
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -78,7 +137,31 @@ def as_float_array(values: Any, name: str) -> NDArray[np.float64]:
 def check_class_weights(
     sample_weight: Any, S: NDArray[Any], codes: NDArray[np.intp], classes: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """One weight per object, not negative and not all zero in any class; ones for None."""
+    """Validate `sample_weight` for a classifier.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,) or None
+        Weights, not negative and not all zero in a class; None gives ones.
+    S : ndarray of shape (n, n)
+        Training matrix.
+    codes : ndarray of shape (n,)
+        Class codes.
+    classes : ndarray of shape (G,)
+        Class labels, named in messages.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import check_class_weights
+    >>> check_class_weights(None, np.eye(2), np.array([0, 1]), np.array(["a", "b"]))
+    array([1., 1.])
+    """
     if sample_weight is None:
         return np.ones(len(codes))
     given = as_float_array(sample_weight, "sample_weight")
@@ -90,21 +173,77 @@ def check_class_weights(
 
 
 def as_integer_k(n_neighbors: Any) -> int:
-    """The number of neighbours that a call names."""
+    """Validate a number of neighbors that is an argument of a method.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Number of neighbors; booleans are rejected.
+
+    Returns
+    -------
+    int
+        The number.
+
+    Examples
+    --------
+    >>> from similis.base import as_integer_k
+    >>> as_integer_k(3)
+    3
+    """
     if not at_least(1).is_satisfied_by(n_neighbors):
         raise ProximityError(f"n_neighbors must be an integer of at least 1. Got {quote(n_neighbors)[:60]}.")
     return int(n_neighbors)
 
 
 def clip_n_neighbors(n: int, n_neighbors: int) -> int:
-    """k, or the number of training objects where there are fewer; said in a warning."""
+    """Clip the number of neighbors to the number of training objects, with a warning.
+
+    Parameters
+    ----------
+    n : int
+        Number of training objects.
+    n_neighbors : int
+        Number of neighbors.
+
+    Returns
+    -------
+    int
+        The smaller of the two.
+
+    Examples
+    --------
+    >>> from similis.base import clip_n_neighbors
+    >>> clip_n_neighbors(10, 3)
+    3
+    """
     if n_neighbors > n:
         warn_user(
-            "n_neighbors exceeds the number of training objects and is cut to it (see n_neighbors_).", UserWarning
+            "n_neighbors exceeds the number of training objects and is clipped to it (see n_neighbors_).", UserWarning
         )
     return min(int(n_neighbors), n)
 
 
 def max_neighbors(n: int, test_fold: NDArray[np.intp] | None) -> int:
-    """The largest number of training objects that a row can see: all, or those outside the smallest fold."""
+    """Count the candidates for neighbors: all objects, or those outside the smallest fold.
+
+    Parameters
+    ----------
+    n : int
+        Number of objects.
+    test_fold : ndarray of shape (n,) or None
+        Fold of each object.
+
+    Returns
+    -------
+    int
+        Largest number of neighbors that a row can have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import max_neighbors
+    >>> max_neighbors(5, np.array([0, 0, 0, 1, 1]))
+    3
+    """
     return n if test_fold is None else n - int(np.bincount(test_fold).min())

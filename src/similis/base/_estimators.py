@@ -1,83 +1,169 @@
-"""The estimator bases: what reads proximities, what transforms them, what learns labels from them.
+"""Base classes of estimators that read proximity matrices: transformers and classifiers.
 
-A subclass says in class attributes what it reads (``_reads``: similarity, dissimilarity, or None for either)
-and what it tolerates (``_allow_missing``, ``_allow_stack``, ``_accept_sparse``); tags, checks and messages follow.
-An estimator for which both kinds make sense has a ``kind`` parameter, which then decides.
+A subclass declares what it reads in class attributes (``reads``, ``allow_missing``, ``allow_stack``,
+``accept_sparse``); scikit-learn's tags, input validation and error messages follow from them.
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from similis.base._decision import check_costs, least_cost
 from similis.base._validation import Kind, check_labels, check_proximity, check_query
+from similis.exceptions import ProximityError
 
-__all__ = ["FewColumnsMixin", "ProximityClassifier", "ProximityEstimator", "ProximityTransformer"]
+__all__ = ["ProximityClassifier", "ProximityEstimator", "ProximityTransformer", "predict_responses"]
 
 
 class ProximityEstimator(BaseEstimator):
-    """Anything that reads a proximity matrix: n x n at fit, m x n afterwards."""
+    """Base class of everything that reads a proximity matrix: n x n at ``fit``, m x n afterwards.
 
-    _reads: ClassVar[Kind | None] = None
-    _allow_missing: ClassVar[bool] = False
-    _allow_stack: ClassVar[bool] = False
-    _accept_sparse: ClassVar[bool] = False
+    Attributes
+    ----------
+    reads : {"similarity", "dissimilarity"} or None
+        Class attribute: the kind of proximity that the estimator reads; None for either. An estimator with a ``kind``
+        parameter reads what that parameter says.
+    allow_missing : bool
+        Class attribute: accept NaN as a missing proximity.
+    allow_stack : bool
+        Class attribute: accept several matrices over the same objects, n x n x q.
+    accept_sparse : bool
+        Class attribute: accept scipy sparse matrices, which are converted to dense arrays.
+
+    See Also
+    --------
+    ProximityTransformer : Base class of transformers.
+    ProximityClassifier : Base class of classifiers.
+
+    Notes
+    -----
+    ``fit`` starts with :meth:`check_training`, every method that takes new rows with :meth:`check_rows`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import ProximityEstimator
+    >>> class LargestEntry(ProximityEstimator):
+    ...     reads = "similarity"
+    ...     def fit(self, X, y=None):
+    ...         self.largest_ = self.check_training(X).max()
+    ...         return self
+    >>> LargestEntry().fit(np.eye(3)).largest_
+    np.float64(1.0)
+    """
+
+    reads: ClassVar[Kind | None] = None
+    allow_missing: ClassVar[bool] = False
+    allow_stack: ClassVar[bool] = False
+    accept_sparse: ClassVar[bool] = False
     _doc_link_module = "similis"
 
     @property
-    def _kind(self) -> Kind | None:
-        return getattr(self, "kind", self._reads)
+    def proximity_kind(self) -> Kind | None:
+        """Kind of proximity that is read: the ``kind`` parameter where there is one, else ``reads``."""
+        return getattr(self, "kind", self.reads)
 
     @property
-    def _sign(self) -> int:
-        """What makes larger mean nearer: 1 for similarities, -1 for dissimilarities."""
-        return -1 if self._kind == "dissimilarity" else 1
+    def sign(self) -> int:
+        """Factor that makes larger mean nearer: 1 for similarities, -1 for dissimilarities."""
+        return -1 if self.proximity_kind == "dissimilarity" else 1
 
     @property
     def metric(self) -> str | None:
-        """``"precomputed"`` in dissimilarity mode: the spelling by which scikit-learn recognises distances."""
-        return "precomputed" if self._kind == "dissimilarity" else None
+        """``"precomputed"`` for dissimilarities, the spelling by which scikit-learn recognizes distances."""
+        return "precomputed" if self.proximity_kind == "dissimilarity" else None
 
-    def _check_fit(self, X: ArrayLike) -> NDArray[Any]:
-        """Pass the training matrix through its door."""
+    def check_training(self, X: ArrayLike) -> NDArray[Any]:
+        """Validate the training matrix.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n), or (n, n, q) with ``allow_stack``
+            Training proximities.
+
+        Returns
+        -------
+        ndarray
+            float64 or float32, C-contiguous; ``n_features_in_`` is set.
+        """
         return check_proximity(
             X,
-            kind=self._kind,
-            allow_missing=self._allow_missing,
-            allow_stack=self._allow_stack,
-            accept_sparse=self._accept_sparse,
+            kind=self.proximity_kind,
+            allow_missing=self.allow_missing,
+            allow_stack=self.allow_stack,
+            accept_sparse=self.accept_sparse,
             estimator=self,
         )
 
-    def _check_query(self, X: ArrayLike) -> NDArray[Any]:
-        """Pass new rows through their door."""
+    def check_rows(self, X: ArrayLike) -> NDArray[Any]:
+        """Validate rows of new objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n), or (m, n, q) with ``allow_stack``
+            Proximities of m new objects to the n training objects.
+
+        Returns
+        -------
+        ndarray
+            float64 or float32, C-contiguous.
+        """
         return check_query(
             X,
             self,
-            kind=self._kind,
-            allow_missing=self._allow_missing,
-            allow_stack=self._allow_stack,
-            accept_sparse=self._accept_sparse,
+            kind=self.proximity_kind,
+            allow_missing=self.allow_missing,
+            allow_stack=self.allow_stack,
+            accept_sparse=self.accept_sparse,
         )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = True
-        tags.input_tags.allow_nan = self._allow_missing
-        tags.input_tags.sparse = self._accept_sparse
-        tags.input_tags.positive_only = self._kind == "dissimilarity"
-        tags.input_tags.three_d_array = self._allow_stack
+        tags.input_tags.allow_nan = self.allow_missing
+        tags.input_tags.sparse = self.accept_sparse
+        tags.input_tags.positive_only = self.proximity_kind == "dissimilarity"
+        tags.input_tags.three_d_array = self.allow_stack
         return tags
 
 
 class ProximityTransformer(TransformerMixin, ProximityEstimator):
-    """Maps a training matrix, and consistently new rows, to other rows; float32 stays float32."""
+    """Base class of transformers from proximity rows to other rows.
+
+    ``fit`` reads the training matrix and ``transform`` maps new rows consistently with it. The class attributes are
+    those of :class:`ProximityEstimator`.
+
+    Notes
+    -----
+    float32 input gives float32 output. Add scikit-learn's ``OneToOneFeatureMixin`` where the output has one column per
+    training object, or ``ClassNamePrefixFeaturesOutMixin`` where it has coordinates.
+
+    Two optional methods serve :func:`compact`. ``select_columns(columns)`` returns a copy that produces the output
+    columns `columns` only, and the input columns that it needs. ``fold_coefficients(coef)`` returns coefficients of
+    the input rows from coefficients of the output rows, for a transformer that is linear in a row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import ProximityTransformer
+    >>> class ScaleToOne(ProximityTransformer):
+    ...     def fit(self, X, y=None):
+    ...         self.scale_ = np.abs(self.check_training(X)).max()
+    ...         return self
+    ...     def transform(self, X):
+    ...         return self.check_rows(X) / self.scale_
+    >>> ScaleToOne().fit_transform([[2.0, 1.0], [1.0, 4.0]])
+    array([[0.5 , 0.25],
+           [0.25, 1.  ]])
+    """
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -86,33 +172,139 @@ class ProximityTransformer(TransformerMixin, ProximityEstimator):
 
 
 class ProximityClassifier(ClassifierMixin, ProximityEstimator):
-    """Learns labels from proximity rows.
+    """Base class of classifiers on proximity rows.
 
-    A probabilistic subclass writes ``predict_proba``; ``predict`` then minimises the expected cost, with the
-    ``costs`` parameter where there is one, else the number of errors.
+    A subclass writes ``fit``, which starts with :meth:`check_training_labels`, and :meth:`class_scores`. The base class
+    derives ``predict``; a subclass that publishes probabilities or decision values adds one line,
+    ``return self.respond(X, "predict_proba")`` or ``return self.respond(X, "decision_function")``. The other class
+    attributes are those of :class:`ProximityEstimator`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels, set by :meth:`check_training_labels`.
+    columns_ : ndarray of int
+        Training objects whose columns ``predict`` reads; all of them unless ``fit`` calls :meth:`keep_columns`.
+
+    See Also
+    --------
+    PathMixin : Evaluates a grid of parameters in one pass.
+    BayesClassifier : For class-conditional densities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import ProximityClassifier
+    >>> class MeanSimilarity(ProximityClassifier):
+    ...     def fit(self, X, y):
+    ...         S, codes = self.check_training_labels(X, y)
+    ...         self.members_ = np.eye(len(self.classes_))[codes]
+    ...         return self
+    ...     def class_scores(self, Q):
+    ...         return Q @ self.members_ / self.members_.sum(axis=0)
+    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
+    >>> MeanSimilarity().fit(S, ["a", "a", "b", "b"]).predict([[2, 3, 1, 1], [0, 0, 2, 2]])
+    array(['a', 'b'], dtype='<U1')
     """
 
     classes_: NDArray[Any]
 
-    @property
-    def columns_(self) -> NDArray[np.intp]:
-        """Training objects whose column ``predict`` reads; all of them, unless a subclass knows better."""
-        check_is_fitted(self)
-        return np.arange(self.n_features_in_)
+    def check_training_labels(self, X: ArrayLike, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """Validate the training matrix and the labels; set ``classes_``.
 
-    def _compact(self) -> tuple[Any, NDArray[np.intp]]:
-        """A model with the same predictions that reads only ``columns_``, and those columns."""
-        return self, self.columns_
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities.
+        y : array-like of shape (n,)
+            Class labels.
 
-    def _check_fit_labels(self, X: ArrayLike, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
-        """Check matrix and labels; set ``classes_``; return the matrix and the class code of each object."""
-        S = self._check_fit(X)
+        Returns
+        -------
+        S : ndarray of shape (n, n)
+            The validated matrix.
+        codes : ndarray of shape (n,)
+            Position of each label in ``classes_``.
+        """
+        S = self.check_training(X)
         self.classes_, codes = check_labels(y, S.shape[0], who=type(self).__name__)
         check_costs(getattr(self, "costs", None), len(self.classes_))
         return S, codes
 
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Score validated rows: the hook behind ``predict``.
+
+        Parameters
+        ----------
+        Q : ndarray of shape (m, n)
+            Rows returned by :meth:`check_rows`.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            Larger is better. Probabilities, unless :meth:`scores_to_response` converts them.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define class_scores(Q).")
+
+    def scores_to_response(self, scores: NDArray[Any], response: str) -> NDArray[Any]:
+        """Convert class scores to the output of a prediction method.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (m, G)
+            Class scores.
+        response : {"predict", "predict_proba", "decision_function"}
+            Prediction method.
+
+        Returns
+        -------
+        ndarray
+            By default the scores themselves are the probabilities; the decision values are the scores, or for two
+            classes the second score minus the first.
+        """
+        if response == "predict":
+            return self.classes_[self.scores_to_codes(scores)]
+        if not hasattr(self, response):
+            raise ProximityError(f"{type(self).__name__} has no {response} with these parameters.")
+        if response == "predict_proba" or scores.shape[1] != 2:
+            return scores
+        first, second = scores.T
+        return np.subtract(second, first, out=np.zeros(len(scores)), where=first != second)  # both may be infinite
+
+    def scores_to_codes(self, scores: NDArray[Any]) -> NDArray[np.intp]:
+        """Choose the class with the least expected cost, or without costs the largest score.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (m, G)
+            Class scores.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Position in ``classes_``; the earlier class wins a tie.
+        """
+        return least_cost(scores, check_costs(getattr(self, "costs", None), scores.shape[1]))
+
+    def respond(self, X: ArrayLike, response: str) -> NDArray[Any]:
+        """Validate new rows, score them and convert the scores to the output of a prediction method.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of m new objects to the n training objects.
+        response : {"predict", "predict_proba", "decision_function"}
+            Prediction method.
+
+        Returns
+        -------
+        ndarray
+            As returned by :meth:`scores_to_response`.
+        """
+        return self.scores_to_response(self.class_scores(self.check_rows(X)), response)
+
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the class with the least expected cost.
+        """Predict the class with the largest score, or with ``costs`` the least expected cost.
 
         Parameters
         ----------
@@ -124,24 +316,34 @@ class ProximityClassifier(ClassifierMixin, ProximityEstimator):
         ndarray of shape (m,)
             Labels from ``classes_``; the earlier class wins a tie.
         """
-        proba = self.predict_proba(X)
-        costs = check_costs(getattr(self, "costs", None), len(self.classes_))
-        return self.classes_[least_cost(proba, costs)]
+        return self.respond(X, "predict")
 
+    # Columns that predictions need, for `compact`. The two attributes are part of saved models.
 
-class FewColumnsMixin:
-    """For a classifier whose answers need the columns of a few training objects only, such as centroids.
+    def keep_columns(self, objects: NDArray[np.intp]) -> None:
+        """Declare in ``fit`` the training objects whose columns the predictions need, such as centroids.
 
-    ``fit`` names them with :meth:`_keep_columns`; ``predict`` reads them by :meth:`_kept`, which works on a full block
-    and, after :func:`similis.compact`, on one that holds nothing else.
-    """
-
-    def _keep_columns(self, objects: NDArray[np.intp]) -> None:
+        Parameters
+        ----------
+        objects : ndarray of int
+            Training objects, in the order in which :meth:`kept_columns` returns their columns; repeats are allowed.
+        """
         self._kept_objects = np.asarray(objects, dtype=np.intp)
         self._kept_places = self._kept_objects
 
-    def _kept(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """The named objects' columns of a block, in the order in which they were named; no copy where it is these."""
+    def kept_columns(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Select the columns declared with :meth:`keep_columns`.
+
+        Parameters
+        ----------
+        Q : ndarray of shape (m, n)
+            Validated rows; after :func:`compact`, rows that contain the needed columns only.
+
+        Returns
+        -------
+        ndarray of shape (m, number of declared objects)
+            `Q` itself, not a copy, where all columns are declared in their order.
+        """
         places = self._kept_places
         whole = len(places) == Q.shape[1] and bool((places == np.arange(len(places))).all())
         return Q if whole else Q[:, places]
@@ -150,13 +352,63 @@ class FewColumnsMixin:
     def columns_(self) -> NDArray[np.intp]:
         """Training objects whose columns ``predict`` reads, ascending."""
         check_is_fitted(self)
-        return np.unique(self._kept_objects)
+        return np.unique(self._kept_objects) if hasattr(self, "_kept_objects") else np.arange(self.n_features_in_)
 
-    def _compact(self) -> tuple[Any, NDArray[np.intp]]:
+    def select_columns(self) -> tuple[Any, NDArray[np.intp]]:
+        """Return a model with the same predictions that reads ``columns_`` only.
+
+        Returns
+        -------
+        model : classifier
+            A shallow copy, or the classifier itself where it needs every column.
+        columns : ndarray of int
+            ``columns_``.
+        """
         columns = self.columns_
+        if not hasattr(self, "_kept_objects"):
+            return self, columns
         small: Any = copy.copy(self)
         small._kept_places = np.searchsorted(columns, self._kept_objects)
         small.n_features_in_ = len(columns)
         if hasattr(self, "feature_names_in_") and len(self.feature_names_in_) > len(columns):
             small.feature_names_in_ = self.feature_names_in_[columns]
         return small, columns
+
+
+def predict_responses(model: Any, X: Any, responses: Sequence[str]) -> list[NDArray[Any]]:
+    """Call several prediction methods on the same rows and score the rows once where the model allows it.
+
+    Parameters
+    ----------
+    model : fitted classifier, pipeline or search
+        Any classifier. One whose ``predict`` is that of :class:`ProximityClassifier` ranks neighbors or evaluates
+        densities once for all responses; a pipeline transforms the rows once.
+    X : array-like
+        Rows, as for ``model.predict``.
+    responses : sequence of {"predict", "predict_proba", "decision_function"}
+        Prediction methods.
+
+    Returns
+    -------
+    list of ndarray
+        One array per response, equal to ``getattr(model, response)(X)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import SimilarityKNN
+    >>> from similis.base import predict_responses
+    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
+    >>> model = SimilarityKNN(n_neighbors=3).fit(S, ["a", "a", "b", "b"])
+    >>> labels, probabilities = predict_responses(model, S[:1], ["predict", "predict_proba"])
+    >>> labels, probabilities.round(2)
+    (array(['a'], dtype='<U1'), array([[0.67, 0.33]]))
+    """
+    if hasattr(model, "best_estimator_"):  # a search
+        return predict_responses(model.best_estimator_, X, responses)
+    if isinstance(model, Pipeline) and len(model.steps) > 1:
+        return predict_responses(model[-1], model[:-1].transform(X), responses)
+    if not isinstance(model, ProximityClassifier) or type(model).predict is not ProximityClassifier.predict:
+        return [getattr(model, response)(X) for response in responses]
+    scores = model.class_scores(model.check_rows(X))
+    return [model.scores_to_response(scores, response) for response in responses]

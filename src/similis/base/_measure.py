@@ -1,7 +1,8 @@
-"""Collections of objects as measures give them: arrays, sparse matrices or lists."""
+"""Base class of measures, and collections of objects: arrays, sparse matrices or lists."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -31,39 +32,98 @@ __all__ = [
 
 
 def count_objects(objects: Any) -> int:
-    """How many objects a collection holds; a sparse matrix has no len."""
+    """Count the objects of a collection.
+
+    Parameters
+    ----------
+    objects : array, sparse matrix or list
+        Collection returned by :meth:`Measure.check_objects`.
+
+    Returns
+    -------
+    int
+        Number of objects.
+
+    Examples
+    --------
+    >>> from similis.base import count_objects
+    >>> count_objects(["spam", "eggs"])
+    2
+    """
     return int(objects.shape[0]) if hasattr(objects, "shape") else len(objects)
 
 
 def take_objects(objects: Any, places: NDArray[Any]) -> Any:
-    """The objects at some places, in their order."""
+    """Select objects of a collection by position.
+
+    Parameters
+    ----------
+    objects : array, sparse matrix or list
+        Collection returned by :meth:`Measure.check_objects`.
+    places : ndarray of int
+        Positions.
+
+    Returns
+    -------
+    array, sparse matrix or list
+        The selected objects, in the order of `places`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import take_objects
+    >>> take_objects(["spam", "eggs", "ham"], np.array([2, 0]))
+    ['ham', 'spam']
+    """
     return [objects[i] for i in places] if isinstance(objects, list) else objects[places]
 
 
 ProgressCallback = Callable[[int], object]
 STRIP = 256
-_FEW = 8  # pairs measured as a block where only its diagonal is wanted
+_FEW = 8  # pairs per block of which only the diagonal is used
+
+_RENAMED = {  # methods that a measure written for 1.0 may define
+    "_objects": "validate_objects",
+    "_learn": "learn",
+    "_encode": "encode",
+    "_encode_all": "encode_together",
+    "_compare": "compare",
+    "_matrix": "block",
+    "_pairs": "pairs",
+}
 
 
 class Measure(BaseEstimator):
-    """How alike, or how different, two objects are.
+    """Base class of measures: the similarity or dissimilarity of two objects.
 
-    Subclass it and write ``__call__(x, z)``, or ``_compare(A, B)`` for whole blocks; set `kind` and `symmetric`
-    where the defaults do not hold. Nothing else is needed for `matrix`, :class:`Pairwise`, grid search and clone.
+    A subclass writes ``__call__(x, z)``, or :meth:`compare` for whole blocks, and sets `kind` and `symmetric` where the
+    defaults do not hold. ``matrix``, :class:`~similis.measures.Pairwise`, grid search and ``clone`` then work.
 
     Attributes
     ----------
     kind : {"similarity", "dissimilarity"}
-        What a large value means: alike, or different.
+        Class attribute: the meaning of a large value.
     symmetric : bool
-        Whether m(x, z) equals m(z, x) for all objects. False promises nothing, and nothing is mirrored.
+        Class attribute: m(x, z) equals m(z, x) for all objects, so that half of a square matrix is computed. With False
+        every entry is computed.
     domain_ : ndarray, tuple (low, high) or None
-        The values the measure can take, the interval they lie in, or None where neither is known.
+        The values that the measure can take, the interval that contains them, or None if neither is known.
+    keeps_float32 : bool
+        Class attribute: two float32 collections give a float32 matrix.
+    fit_only_indexes : bool
+        Class attribute: :meth:`learn` stores lookup tables only, on which no value depends.
 
     See Also
     --------
-    Pairwise : the transformer that remembers training objects.
-    FromFunction : makes a measure of a function.
+    similis.measures.Pairwise : Transformer that measures new objects against the training objects.
+    similis.measures.FromFunction : Makes a measure of a function.
+
+    Notes
+    -----
+    Objects pass through four stages, each a method that a subclass may override: :meth:`validate_objects` (once per
+    call), :meth:`learn` (in ``fit``), :meth:`encode` (once per object) and :meth:`compare` (once per block).
+    :meth:`block` computes a matrix from encoded objects, :meth:`pairs` single values of many pairs. Callers validate
+    with :meth:`check_objects`, which also checks the number of columns, and encode before :meth:`block`.
 
     Examples
     --------
@@ -82,37 +142,48 @@ class Measure(BaseEstimator):
     domain_: Any = None
     _doc_link_module = "similis"
     _parameter_constraints: dict[str, list[Any]] = {}
-    _keeps_float32 = False
-    _only_remembers = False  # whether fit keeps an order of symbols and the like, on which no value depends
+    keeps_float32 = False
+    fit_only_indexes = False  # whether fit keeps an order of symbols and the like, on which no value depends
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for old, new in _RENAMED.items():
+            if callable(vars(cls).get(old)) and new not in vars(cls):
+                warnings.warn(
+                    f"{cls.__name__}.{old} is called {new} since similis 2.0; the old name works until 3.0.",
+                    FutureWarning,
+                    stacklevel=2,
+                )
+                setattr(cls, new, vars(cls)[old])
 
     @validated
     def fit(self, X: Any, y: Any = None) -> Measure:
-        """Learn from the training objects what the measure needs to know; most need nothing.
+        """Fit the measure to the training objects.
 
         Parameters
         ----------
         X : collection of n objects
             Training objects.
         y : array-like of shape (n,), optional
-            Their labels, for measures that learn from labels.
+            Their labels, for a measure that learns from labels.
 
         Returns
         -------
         Measure
             Itself.
         """
-        self._learn(self._door(X, reset=True), y)
+        self.learn(self.check_objects(X, reset=True), y)
         return self
 
     def __call__(self, x: Any, z: Any) -> float:
-        """How alike or different the objects x and z are."""
-        if type(self)._compare is Measure._compare and type(self)._matrix is Measure._matrix:
-            raise NotImplementedError(f"{type(self).__name__} must define __call__(x, z) or _compare(A, B).")
-        left, right = self._objects([x]), self._objects([z])
+        """Similarity or dissimilarity of the objects x and z."""
+        if type(self).compare is Measure.compare and type(self).block is Measure.block:
+            raise NotImplementedError(f"{type(self).__name__} must define __call__(x, z) or compare(A, B).")
+        left, right = self.validate_objects([x]), self.validate_objects([z])
         self._check_width(left)
         self._check_width(right)
-        A, B = self._encode_all([left, right])
-        return float(self._matrix(A, B)[0, 0])
+        A, B = self.encode_together([left, right])
+        return float(self.block(A, B)[0, 0])
 
     def matrix(self, X: Any, Z: Any = None, *, n_jobs: int | None = None) -> NDArray[Any]:
         """Measure every pair.
@@ -124,7 +195,7 @@ class Measure(BaseEstimator):
         Z : collection of n objects, optional
             The right objects, one column each; without it, X against itself.
         n_jobs : int, optional
-            How many threads (processes, for a measure written in Python) share the rows; the result is the same.
+            Number of threads (processes, for a measure that defines ``__call__``). The result does not depend on it.
 
         Returns
         -------
@@ -132,52 +203,130 @@ class Measure(BaseEstimator):
             ``matrix(X, Z)[i, j] == m(X[i], Z[j])``.
         """
         self._validate_params()
-        collections = [self._door(X)] if Z is None else [self._door(X), self._door(Z)]
-        encoded = self._encode_all(collections)
-        return self._matrix(encoded[0], encoded[-1], n_jobs)
+        collections = [self.check_objects(X)] if Z is None else [self.check_objects(X), self.check_objects(Z)]
+        encoded = self.encode_together(collections)
+        return self.block(encoded[0], encoded[-1], n_jobs)
 
-    # What a subclass may replace.
+    # The protocol that a subclass may override.
 
-    def _objects(self, X: Any) -> Any:
-        """Turn what the user passed into a collection that can be indexed, or refuse it."""
+    def validate_objects(self, X: Any) -> Any:
+        """Convert the user's objects to a collection that can be indexed.
+
+        Parameters
+        ----------
+        X : collection
+            Objects as passed by the user.
+
+        Returns
+        -------
+        array, sparse matrix or list
+            A collection, or an error for anything else.
+        """
         return as_collection(X, type(self).__name__)
 
-    def _learn(self, objects: Any, y: Any) -> None:
-        """Learn from the training objects, as `_objects` returned them."""
+    def learn(self, objects: Any, y: Any) -> None:
+        """Learn from the training objects; called by ``fit``.
 
-    def _encode(self, objects: Any) -> Any:
-        """Bring objects into the form in which they are compared, once; uses what fit has learned."""
-        return objects if type(self)._compare is Measure._compare else np.asarray(objects)
+        Parameters
+        ----------
+        objects : array, sparse matrix or list
+            Validated training objects.
+        y : array-like of shape (n,) or None
+            Their labels.
+        """
 
-    def _encode_all(self, collections: Sequence[Any]) -> list[Any]:
-        """Encode collections that will be compared with one another, not only with the training objects."""
-        return [self._encode(objects) for objects in collections]
+    def encode(self, objects: Any) -> Any:
+        """Convert objects to the form that :meth:`compare` reads, once per object.
 
-    def _compare(self, A: Any, B: Any) -> NDArray[Any]:
-        """The block between two encoded collections, row = left."""
+        Parameters
+        ----------
+        objects : array, sparse matrix or list
+            Validated objects.
+
+        Returns
+        -------
+        object
+            Encoded collection with ``shape`` that can be sliced by rows.
+        """
+        return objects if type(self).compare is Measure.compare else np.asarray(objects)
+
+    def encode_together(self, collections: Sequence[Any]) -> list[Any]:
+        """Encode collections that are compared with one another and not only with the training objects.
+
+        Parameters
+        ----------
+        collections : sequence
+            Validated collections.
+
+        Returns
+        -------
+        list
+            Encoded collections.
+        """
+        return [self.encode(objects) for objects in collections]
+
+    def compare(self, A: Any, B: Any) -> NDArray[Any]:
+        """Compute the block between two encoded collections.
+
+        Parameters
+        ----------
+        A, B : encoded collections
+            Left and right objects.
+
+        Returns
+        -------
+        ndarray of shape (len(A), len(B))
+            ``m(A[i], B[j])``.
+        """
         raise NotImplementedError
 
-    def _matrix(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
-        """The matrix between encoded collections; `B is A` means X against itself. `tick(n)`: n rows are done."""
-        if type(self)._compare is Measure._compare:
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
+        """Compute the matrix between two encoded collections in strips of rows.
+
+        Parameters
+        ----------
+        A, B : encoded collections
+            Left and right objects; ``B is A`` for a collection against itself.
+        n_jobs : int, optional
+            Number of threads or processes. The result does not depend on it.
+        tick : callable, optional
+            Called with the number of rows after each strip.
+
+        Returns
+        -------
+        ndarray of shape (len(A), len(B))
+            ``m(A[i], B[j])``.
+        """
+        if type(self).compare is Measure.compare:
             return self._matrix_of_calls(A, B, n_jobs, tick)
         return self._matrix_of_blocks(A, B, n_jobs, tick)
 
-    def _pairs(self, left: Any, right: Any) -> NDArray[Any]:
-        """The proximity of left[0] to right[0], of left[1] to right[1], ...: collections from `_objects`."""
+    def pairs(self, left: Any, right: Any) -> NDArray[Any]:
+        """Compute the proximities of left[0] to right[0], of left[1] to right[1], and so on.
+
+        Parameters
+        ----------
+        left, right : array, sparse matrix or list
+            Validated collections of the same length.
+
+        Returns
+        -------
+        ndarray
+            One value per pair.
+        """
         n = count_objects(left)
         if type(self).__call__ is not Measure.__call__:
             return np.fromiter((self(left[i], right[i]) for i in range(n)), dtype=np.float64, count=n)
         out = np.empty(n)
         for i in range(0, n, _FEW):  # the diagonal of small blocks
-            A, B = self._encode(left[i : i + _FEW]), self._encode(right[i : i + _FEW])
-            out[i : i + _FEW] = np.diagonal(self._matrix(A, B))
+            A, B = self.encode(left[i : i + _FEW]), self.encode(right[i : i + _FEW])
+            out[i : i + _FEW] = np.diagonal(self.block(A, B))
         return out
 
-    # The two plain ways to fill a matrix.
+    # Two ways to fill a matrix.
 
     def _matrix_of_calls(self, A: Any, B: Any, n_jobs: int | None, tick: ProgressCallback | None) -> NDArray[Any]:
-        """Call the measure on every pair (on every unordered pair if that is enough), strips over processes."""
+        """Call the measure on every pair, or every unordered pair if it is symmetric; strips run in processes."""
         mirror = B is A and self.symmetric
         n, workers = len(A), effective_n_jobs(n_jobs)
         strips = list(row_chunks(n, 4 * workers if workers > 1 else 1 if tick is None else 100))
@@ -194,11 +343,11 @@ class Measure(BaseEstimator):
     def _matrix_of_blocks(self, A: Any, B: Any, n_jobs: int | None, tick: ProgressCallback | None) -> NDArray[Any]:
         """Compare strips of rows on threads; the strips, and so the last bits, do not depend on `n_jobs`."""
         mirror = B is A and self.symmetric
-        out = np.empty((A.shape[0], B.shape[0]), self._dtype(A, B))
+        out = np.empty((A.shape[0], B.shape[0]), self.result_dtype(A, B))
 
         def work(rows: slice) -> None:
             first = rows.start if mirror else 0
-            block = self._compare(A[rows], B[first:])
+            block = self.compare(A[rows], B[first:])
             out[rows, first:] = block
 
         for_each_strip(work, A.shape[0], n_jobs, tick)
@@ -206,17 +355,39 @@ class Measure(BaseEstimator):
             mirror_upper(out)
         return out
 
-    def _dtype(self, A: Any, B: Any) -> np.dtype[Any]:
-        """Type of the matrix: float32 only if both sides and the measure keep it."""
-        if self._keeps_float32 and A.dtype == B.dtype == np.float32:
+    def result_dtype(self, A: Any, B: Any) -> np.dtype[Any]:
+        """Data type of a matrix: float32 if both collections and the measure keep it, else float64.
+
+        Parameters
+        ----------
+        A, B : encoded collections
+            Left and right objects.
+
+        Returns
+        -------
+        dtype
+            float32 or float64.
+        """
+        if self.keeps_float32 and A.dtype == B.dtype == np.float32:
             return np.dtype(np.float32)
         return np.dtype(np.float64)
 
-    # The door.
+    def check_objects(self, X: Any, reset: bool = False) -> Any:
+        """Validate objects, and the number and names of their columns.
 
-    def _door(self, X: Any, reset: bool = False) -> Any:
-        """Pass objects through the measure's own check; note, or compare, the number and names of columns."""
-        objects = self._objects(X)
+        Parameters
+        ----------
+        X : collection
+            Objects as passed by the user.
+        reset : bool, default=False
+            Store the number and names of columns, as in ``fit``, instead of comparing them.
+
+        Returns
+        -------
+        array, sparse matrix or list
+            As returned by :meth:`validate_objects`.
+        """
+        objects = self.validate_objects(X)
         if getattr(objects, "ndim", 1) == 2 and (reset or hasattr(self, "n_features_in_")):
             validate_data(self, X if hasattr(X, "columns") else objects, reset=reset, skip_check_array=True)
         elif reset:
@@ -234,7 +405,7 @@ class Measure(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.no_validation = True  # any object may come
+        tags.no_validation = True  # objects of any type
         return tags
 
 
@@ -245,7 +416,32 @@ def for_each_strip(
     tick: ProgressCallback | None = None,
     step: int = STRIP,
 ) -> None:
-    """Call `work` on strips of `step` rows, on `n_jobs` threads; `work` writes each row into its own place."""
+    """Call a function on strips of rows, on several threads.
+
+    Parameters
+    ----------
+    work : callable
+        Takes a slice of rows and writes its results to their own places.
+    n_rows : int
+        Number of rows.
+    n_jobs : int, optional
+        Number of threads.
+    tick : callable, optional
+        Called with the number of rows after each strip.
+    step : int, default=256
+        Rows per strip.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import for_each_strip
+    >>> out = np.zeros(5)
+    >>> def fill(rows):
+    ...     out[rows] = 1
+    >>> for_each_strip(fill, 5, step=2)
+    >>> out
+    array([1., 1., 1., 1., 1.])
+    """
     strips = [slice(first, min(first + step, n_rows)) for first in range(0, n_rows, step)]
 
     def one(rows: slice) -> None:
@@ -263,7 +459,23 @@ def for_each_strip(
 
 
 def mirror_upper(out: NDArray[Any]) -> None:
-    """Copy the upper half of a square matrix to the lower half, in place."""
+    """Copy the upper triangle of a square matrix to the lower triangle, in place.
+
+    Parameters
+    ----------
+    out : ndarray of shape (n, n)
+        Matrix to complete.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import mirror_upper
+    >>> A = np.array([[1.0, 2.0], [0.0, 1.0]])
+    >>> mirror_upper(A)
+    >>> A
+    array([[1., 2.],
+           [2., 1.]])
+    """
     n = out.shape[0]
     for first in range(0, n, STRIP):
         stop = min(first + STRIP, n)
@@ -273,7 +485,31 @@ def mirror_upper(out: NDArray[Any]) -> None:
 
 
 def as_collection(X: Any, who: str) -> Any:
-    """A collection of arbitrary objects as an array or a list: frames give their rows, sparse matrices stay out."""
+    """Convert a collection of arbitrary objects to an array or a list.
+
+    Parameters
+    ----------
+    X : array, list, tuple or frame
+        The objects; a frame gives its rows.
+    who : str
+        Name used in messages.
+
+    Returns
+    -------
+    ndarray or list
+        The objects.
+
+    Raises
+    ------
+    ProximityError
+        For a single string, an empty collection or a sparse matrix.
+
+    Examples
+    --------
+    >>> from similis.base import as_collection
+    >>> as_collection(("spam", "eggs"), "example")
+    ['spam', 'eggs']
+    """
     if isinstance(X, (str, bytes)) or not (hasattr(X, "__len__") or hasattr(X, "__array__")):
         raise ProximityError(f"{who} needs a collection of objects. Got {type(X).__name__}; put it into a list.")
     if sparse.issparse(X):
@@ -288,7 +524,7 @@ def as_collection(X: Any, who: str) -> Any:
 
 
 def _strip_of_calls(measure: Measure, left: Any, right: Any, first: int, triangle: bool) -> NDArray[Any]:
-    """Rows first, first + 1, ... by single calls; with `triangle` only from the diagonal on, zeros before it."""
+    """Compute rows first, first + 1, ... by single calls; with `triangle`, zeros before the diagonal."""
     out = np.zeros((len(left), len(right)))
     for i, x in enumerate(left):
         for j in range(first + i if triangle else 0, len(right)):

@@ -1,4 +1,4 @@
-"""What the entries of a matrix must be: finite or declared missing, of a sign and size that can be computed with."""
+"""Validation of proximity matrices, rows of new objects, blocks, tables and labels."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ __all__ = [
 ]
 
 Kind = Literal["similarity", "dissimilarity"]
-LARGEST = {8: 1e140, 4: 1e15}  # by bytes of an entry: squares, and sums of many of them, are finite
-_LEAST = {8: 1e-290, 4: 1e-36}  # of the largest entry: reciprocals are finite
+LARGEST = {8: 1e140, 4: 1e15}  # largest entry by bytes of the dtype: sums of many squares stay finite
+_LEAST = {8: 1e-290, 4: 1e-36}  # lower bound of the largest entry: reciprocals stay finite
 
 
 def check_values(A: NDArray[Any], *, kind: Kind | None, allow_missing: bool, who: str) -> float:
-    """Refuse infinite, missing and negative entries where they may not stand, and name the first; return A's square."""
-    # The sum of squares is finite for finite entries of a sensible size: one product settles the usual case.
+    """Reject infinite, missing and negative entries and name the first one; return the sum of squares."""
+    # The sum of squares is finite if all entries are finite and of moderate size: one product for the usual case.
     largest = LARGEST[4 if A.dtype == np.float32 else 8]
     with np.errstate(all="ignore"):
         square = float(np.vdot(A, A))
@@ -65,29 +65,47 @@ def check_values(A: NDArray[Any], *, kind: Kind | None, allow_missing: bool, who
         where = first_position(A < 0)
         raise ProximityError(
             f"Negative values in data passed to {who}: dissimilarities must not be below zero. Got one at {where}. "
-            "If these are similarities, say kind='similarity' or convert with ToDissimilarity."
+            "If these are similarities, set kind='similarity' or convert with ToDissimilarity."
         )
     return square
 
 
 def check_not_vanishing(A: NDArray[Any], square: float, who: str) -> None:
-    """Refuse a training matrix that is not zero, but so nearly that a quotient by its entries overflows."""
+    """Reject a nonzero training matrix with entries so small that quotients by them overflow."""
     if A.size and not square:
         least = _LEAST[4 if A.dtype == np.float32 else 8]
         if 0 < np.abs(A).max() < least:
             raise ProximityError(
-                f"{who} needs a matrix that is zero, or whose largest entry is above {least:g}, so that it can be "
-                f"divided by. Got {np.abs(A).max():g} as the largest. Multiply the matrix by a constant."
+                f"{who} needs a matrix that is zero, or whose largest entry is above {least:g}, so that "
+                f"quotients stay finite. Got {np.abs(A).max():g} as the largest. Multiply the matrix by a constant."
             )
 
 
 def first_position(mask: NDArray[np.bool_]) -> str:
-    """Where a mask is True for the first time, in words."""
+    """Describe the first position at which a mask is True.
+
+    Parameters
+    ----------
+    mask : ndarray of bool
+        Mask with at least one True entry.
+
+    Returns
+    -------
+    str
+        Such as "row 1, column 0".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import first_position
+    >>> first_position(np.array([[False, False], [True, False]]))
+    'row 1, column 0'
+    """
     return describe_position(np.unravel_index(int(np.argmax(mask)), mask.shape))
 
 
 def describe_position(index: Iterable[Any]) -> str:
-    """The place of an entry, in words."""
+    """Describe the position of an entry."""
     return ", ".join(f"{name} {int(i)}" for name, i in zip(("row", "column", "slice"), index))
 
 
@@ -103,34 +121,34 @@ def check_proximity(
     accept_sparse: bool = False,
     estimator: Any = None,
 ) -> NDArray[Any]:
-    """Check a training matrix: one row and one column per object.
+    """Validate a training matrix: one row and one column per object.
 
     Parameters
     ----------
     S : array-like of shape (n, n), or (n, n, q) with `allow_stack`
         Proximities of the training objects. Arrays, memory maps, lists, pandas and polars frames; scipy sparse
-        with `accept_sparse`, where an absent entry is a similarity of zero but an unknown dissimilarity.
+        with `accept_sparse`, where an absent entry is a similarity of zero but a missing dissimilarity.
     kind : {"similarity", "dissimilarity"} or None
-        Dissimilarities must not be negative. A matrix that is plainly of the other kind draws a warning. None
+        Dissimilarities must not be negative. A matrix that is clearly of the other kind gives a warning. None
         checks neither.
     allow_missing : bool, default=False
-        Whether NaN may stand for an unknown entry.
+        Accept NaN as a missing entry.
     allow_stack : bool, default=False
-        Whether several matrices over the same objects, n x n x q, are welcome.
+        Accept several matrices over the same objects, n x n x q.
     accept_sparse : bool, default=False
-        Whether a scipy sparse matrix is welcome; it is returned dense.
+        Accept a scipy sparse matrix; it is returned as a dense array.
     estimator : estimator, optional
-        Receives ``n_features_in_`` and ``feature_names_in_``; named in messages.
+        ``n_features_in_`` and ``feature_names_in_`` are set on it; its class is named in messages.
 
     Returns
     -------
     ndarray
-        C-contiguous float64 or float32; not copied where it already is.
+        C-contiguous float64 or float32; the input itself if it is such an array.
 
     Raises
     ------
     ProximityError
-        With one sentence: what must hold, what was got, what to do.
+        With the condition, the offending value and its position, and a remedy.
 
     Examples
     --------
@@ -147,7 +165,7 @@ def check_proximity(
         raise ProximityError(
             f"{_who(estimator)} needs a square matrix at fit, one row and one column per training object. Got shape "
             f"{A.shape}. To start from features or other objects, put Pairwise(measure) in front; in a meta-estimator "
-            "that slices rows only, Pairwise(FromMatrix(S))."
+            "that indexes rows only, Pairwise(FromMatrix(S))."
         )
     if kind is not None and A.ndim == 2:
         _warn_if_other_kind(A, kind)
@@ -163,9 +181,29 @@ def check_query(
     allow_stack: bool = False,
     accept_sparse: bool = False,
 ) -> NDArray[Any]:
-    """Check new rows: one row per new object, one column per training object of a fitted `estimator`.
+    """Validate rows of new objects: one column per training object of a fitted estimator.
 
-    The other parameters and the result are those of :func:`check_proximity`.
+    Parameters
+    ----------
+    X : array-like of shape (m, n), or (m, n, q) with `allow_stack`
+        Proximities of m new objects to the n training objects.
+    estimator : estimator
+        A fitted estimator.
+    kind, allow_missing, allow_stack, accept_sparse
+        As in :func:`check_proximity`.
+
+    Returns
+    -------
+    ndarray
+        As in :func:`check_proximity`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import MaxSim
+    >>> from similis.base import check_query
+    >>> check_query([[1, 0]], MaxSim().fit(np.eye(2), [0, 1]))
+    array([[1., 0.]])
     """
     check_is_fitted(estimator)
     n = int(estimator.n_features_in_)
@@ -175,13 +213,15 @@ def check_query(
         hint = "one column per training object"
         if shape[0] == n:
             hint += f". Its shape {tuple(shape)} looks transposed: rows are new objects; pass the transpose"
-        if isinstance(X, np.ndarray) and X.dtype.kind == "f":  # scikit-learn wants NaN named before the width
+        if (
+            isinstance(X, np.ndarray) and X.dtype.kind == "f"
+        ):  # scikit-learn's checks expect NaN to be reported before the width
             check_values(X, kind=None, allow_missing=allow_missing, who=_who(estimator))
         raise ProximityError(
             f"X has {shape[1]} features, but {type(estimator).__name__} is expecting {n} features as input, {hint}."
         )
     if _is_ready(X) and not hasattr(estimator, "feature_names_in_"):
-        A = np.asarray(X)  # nothing is left for scikit-learn to do
+        A = np.asarray(X)  # scikit-learn's validation would change nothing
     else:
         A = _to_array(
             X, estimator=estimator, reset=False, allow_stack=allow_stack, accept_sparse=accept_sparse, kind=kind
@@ -198,9 +238,27 @@ def check_block(
     accept_sparse: bool = False,
     estimator: Any = None,
 ) -> NDArray[Any]:
-    """Check a block of any width: proximities of some objects, a row each, to others; `who` is named in messages.
+    """Validate a block of any width: proximities of some objects, one row each, to others.
 
-    An `estimator` receives ``n_features_in_`` and ``feature_names_in_``.
+    Parameters
+    ----------
+    X : array-like of shape (m, r)
+        The block.
+    kind, accept_sparse, estimator
+        As in :func:`check_proximity`.
+    who : str, optional
+        Name used in messages instead of the estimator's.
+
+    Returns
+    -------
+    ndarray of shape (m, r)
+        As in :func:`check_proximity`.
+
+    Examples
+    --------
+    >>> from similis.base import check_block
+    >>> check_block([[1, 2, 3]]).shape
+    (1, 3)
     """
     A = _to_array(X, estimator=estimator, reset=True, allow_stack=False, accept_sparse=accept_sparse, kind=kind)
     square = check_values(A, kind=kind, allow_missing=False, who=who or _who(estimator))
@@ -209,7 +267,28 @@ def check_block(
 
 
 def check_table(X: Any, who: str, **options: Any) -> Any:
-    """Check rows by scikit-learn's ``check_array`` with these options; refusals are in our words."""
+    """Validate a table with scikit-learn's ``check_array`` and short error messages.
+
+    Parameters
+    ----------
+    X : array-like
+        The table.
+    who : str
+        Name used in messages.
+    **options : dict
+        Options of ``check_array``.
+
+    Returns
+    -------
+    ndarray
+        The validated table.
+
+    Examples
+    --------
+    >>> from similis.base import check_table
+    >>> check_table([[1, 2]], "example")
+    array([[1, 2]])
+    """
     try:
         return check_array(X, estimator=who, ensure_all_finite=False, **options)
     except (ValueError, TypeError, OverflowError) as error:
@@ -217,11 +296,36 @@ def check_table(X: Any, who: str, **options: Any) -> Any:
 
 
 def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Check class labels of `n` objects; return the sorted classes and each object's class code."""
+    """Validate class labels.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels: text, numbers or booleans.
+    n : int
+        Number of objects.
+    who : str, default="fit"
+        Name used in messages.
+    min_classes : int, default=2
+        Smallest number of classes.
+
+    Returns
+    -------
+    classes : ndarray of shape (G,)
+        The different labels, sorted.
+    codes : ndarray of shape (n,)
+        Position of each label in `classes`.
+
+    Examples
+    --------
+    >>> from similis.base import check_labels
+    >>> check_labels(["b", "a", "b"], 3)
+    (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
+    """
     if y is None:
         raise ProximityError(f"{who} requires y to be passed, but the target y is None.")
     if getattr(getattr(y, "dtype", None), "kind", "") in ("c", "m", "V"):
-        what = "Complex data not supported: " if y.dtype.kind == "c" else ""  # the words scikit-learn looks for
+        what = "Complex data not supported: " if y.dtype.kind == "c" else ""  # expected by scikit-learn's checks
         raise ProximityError(f"{what}y must hold labels: text, numbers or booleans. Got dtype {str(y.dtype)[:60]}.")
     y = column_or_1d(y, warn=True)
     if y.shape[0] != n:
@@ -238,14 +342,27 @@ def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2) -> t
     if not n:
         raise ProximityError(f"{who} needs at least one object. Got none.")
     if len(classes) < min_classes:
-        raise ProximityError(
-            f"{who} needs at least {min_classes} classes to tell apart; y holds only one class, {quote(classes[0])}."
-        )
+        raise ProximityError(f"{who} needs at least {min_classes} classes; y has only one class, {quote(classes[0])}.")
     return classes, codes
 
 
 def check_stack_width(A: NDArray[Any], n_slices: int, estimator: Any) -> None:
-    """Refuse a stack whose number of slices differs from the one seen at fit."""
+    """Raise an error for a stack with another number of matrices than the training stack.
+
+    Parameters
+    ----------
+    A : ndarray of shape (m, n) or (m, n, q)
+        Validated rows.
+    n_slices : int
+        Number of matrices at ``fit``.
+    estimator : estimator
+        Named in the message.
+
+    Raises
+    ------
+    ProximityError
+        If q differs.
+    """
     got = A.shape[2] if A.ndim == 3 else 1
     if got != n_slices:
         raise ProximityError(
@@ -254,7 +371,25 @@ def check_stack_width(A: NDArray[Any], n_slices: int, estimator: Any) -> None:
 
 
 def quote(value: Any) -> str:
-    """A label or number as a user would write it, without NumPy's wrapping."""
+    """Format a label or number without NumPy's type name.
+
+    Parameters
+    ----------
+    value : object
+        Label or number.
+
+    Returns
+    -------
+    str
+        Its ``repr``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import quote
+    >>> quote(np.float64(0.5))
+    '0.5'
+    """
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
@@ -265,7 +400,7 @@ def _who(estimator: Any) -> str:
 def _to_array(
     X: Any, *, estimator: Any, reset: bool, allow_stack: bool, accept_sparse: bool, kind: Kind | None
 ) -> NDArray[Any]:
-    """Convert to a dense float array through scikit-learn's own check, with our words for text in a cell."""
+    """Convert to a dense float array with scikit-learn's validation and short error messages."""
     options: dict[str, Any] = {
         "accept_sparse": ["csr"] if accept_sparse else False,
         "dtype": np.float32 if _is_float32_frame(X) else _DTYPES,
@@ -282,7 +417,7 @@ def _to_array(
             f"shape {X.shape}."
         )
     if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)  # masked is missing
+        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)  # a masked entry is missing
     try:
         A = check_array(X, **options) if estimator is None else validate_data(estimator, X, reset=reset, **options)
     except (ValueError, TypeError, OverflowError) as error:
@@ -295,18 +430,18 @@ def _to_array(
 
 
 def _is_ready(X: Any) -> bool:
-    """Whether X is a matrix as the methods read it, and nothing else."""
+    """Whether X needs no conversion."""
     return type(X) is np.ndarray and X.ndim == 2 and X.dtype in _DTYPES and X.flags.c_contiguous and X.size > 0
 
 
 def _is_float32_frame(X: Any) -> bool:
-    """Whether X is a frame, pandas or polars, of float32 throughout."""
+    """Whether X is a pandas or polars frame with float32 columns only."""
     dtypes = getattr(X, "dtypes", None) if hasattr(X, "columns") else None
     return dtypes is not None and all(str(dtype).lower() == "float32" for dtype in dtypes)
 
 
 def _with_shape(X: Any) -> Any:
-    """Nested lists as an array, what is on disk as a map of whole rows; the rest as it is, for the message."""
+    """Convert nested lists to an array and arrays on disk to a map of whole rows; return anything else unchanged."""
     if is_stored(X):
         return load_stored(X)
     if on_disk(X) and X.ndim >= 2 and X.size and X.dtype.kind in "fiub":
@@ -320,7 +455,7 @@ def _with_shape(X: Any) -> Any:
 
 
 def _check_type(X: Any, who: str) -> None:
-    """Refuse what is no matrix of real numbers whatever its entries are."""
+    """Reject input whose type excludes a matrix of real numbers."""
     dtype = getattr(X, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in "cmMV":
         reason = "Complex data not supported: " if dtype.kind == "c" else ""
@@ -337,7 +472,7 @@ def _check_type(X: Any, who: str) -> None:
 
 
 def _in_one_sentence(error: Exception, X: Any, who: str) -> Exception:
-    """Our words, short, for what scikit-learn and NumPy say of input that makes no matrix."""
+    """Replace an error of scikit-learn or NumPy by a short message."""
     text = str(error)
     if hasattr(X, "columns") and not len(X.columns):
         return ProximityError(f"{who} needs a matrix, at least one row and one column. Got a frame without columns.")
@@ -356,16 +491,16 @@ def _in_one_sentence(error: Exception, X: Any, who: str) -> Exception:
     if "setting an array element with a sequence" in text:
         return ProximityError(f"{who} needs a matrix. Got rows of different lengths, or collections as entries.")
     if text.startswith("Feature names are only supported"):
-        return TypeError(f"{who} needs columns named by text throughout, or plainly numbered. Got a mixture of types.")
+        return TypeError(f"{who} needs column names that are all text, or all numbers. Got a mixture of types.")
     if text.startswith("The feature names should match") or (len(text) < 280 and "\n" not in text):
         return error
     return type(error)(" ".join(text.split())[:280])
 
 
 def _densify(A: Any, *, missing: bool, training: bool) -> NDArray[Any]:
-    """A dense copy: an absent entry is zero for similarities, unknown (NaN) for dissimilarities.
+    """Convert to dense: an absent entry is zero for similarities and missing (NaN) for dissimilarities.
 
-    An object's dissimilarity to itself is zero, absent or not: the diagonal of a training matrix.
+    The diagonal of a training matrix of dissimilarities is zero, stored or not.
     """
     if not missing:
         return np.asarray(A.toarray())
@@ -381,7 +516,7 @@ def _densify(A: Any, *, missing: bool, training: bool) -> NDArray[Any]:
 
 
 def _warn_if_other_kind(A: NDArray[Any], kind: Kind) -> None:
-    """Say so when the diagonal and the signs make it plain that the matrix is of the other kind."""
+    """Warn if the diagonal and the signs show that the matrix is of the other kind."""
     n = A.shape[0]
     if n < 3:
         return
@@ -390,19 +525,19 @@ def _warn_if_other_kind(A: NDArray[Any], kind: Kind) -> None:
         if not diagonal.any() and np.nanmin(A) >= 0 and np.nanmax(A) > 0:
             warn_user(
                 "X has a zero diagonal and no negative entry, as dissimilarities have, but is read as similarities. "
-                "If large means different, say kind='dissimilarity' or convert with ToSimilarity.",
+                "If large means different, set kind='dissimilarity' or convert with ToSimilarity.",
                 KindWarning,
             )
     elif (diagonal > 0).all() and (diagonal >= np.nanmax(A, axis=1)).all() and np.nanmin(A) < diagonal.min():
         warn_user(
             "X has its largest entries on the diagonal, as similarities have, but is read as dissimilarities. "
-            "If large means alike, say kind='similarity' or convert with ToDissimilarity.",
+            "If large means alike, set kind='similarity' or convert with ToDissimilarity.",
             KindWarning,
         )
 
 
 def _check_ids(S: Any) -> None:
-    """Refuse a frame whose row ids differ from its column ids; a plain 0, 1, 2, ... index carries no ids."""
+    """Reject a frame whose row ids differ from its column ids; an index 0, 1, 2, ... has no ids."""
     index, columns = getattr(S, "index", None), getattr(S, "columns", None)
     if index is None or columns is None or callable(index) or not hasattr(S, "iloc"):
         return
@@ -423,7 +558,7 @@ def _cut(text: str) -> str:
 
 
 def _name_the_text(X: Any, who: str) -> str:
-    """Find the first cell that is no number."""
+    """Describe the first cell that is not a number."""
     rows = np.asarray(X, dtype=object)
     if rows.ndim == 0:
         return f"{who} needs a matrix. Got {_cut(str(X))}: argument must be a string or a number."
@@ -432,7 +567,7 @@ def _name_the_text(X: Any, who: str) -> str:
         try:
             float(np.nan if cell is None else cell)
         except OverflowError:
-            return f"{who} needs numbers that fit into a float. Got one that is too large at {place}."
+            return f"{who} needs numbers that fit in a float. Got a number that is too large at {place}."
         except (TypeError, ValueError):
             return f"{who} needs numbers. Got {_cut(str(cell))} at {place}: argument must be a string or a number."
     return f"{who} needs numbers; some entry could not be converted to float."

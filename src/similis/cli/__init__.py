@@ -1,6 +1,6 @@
-"""The ``similis`` command. The only room that imports Typer, and the only one that prints.
+"""The ``similis`` command: the only package that imports Typer, and the only one that prints.
 
-Help and shell completion must come at once, so the other rooms are imported inside the functions that need them.
+Help and shell completion must respond at once, so other packages are imported inside the functions that use them.
 """
 
 from similis.cli._app import app, main

@@ -7,16 +7,10 @@ from typing import Annotated
 import typer
 
 import similis
-from similis.cli._complete import complete
 from similis.cli._console import echo
-from similis.cli._datasets import datasets
-from similis.cli._fit import fit
-from similis.cli._inspect import inspect
-from similis.cli._measure import measure
+from similis.cli._matrix import complete, datasets, inspect, measure
 from similis.cli._predict import predict
-from similis.cli._report import report
-from similis.cli._reproduce import reproduce
-from similis.cli._study import study
+from similis.cli._study import fit, report, study
 
 __all__ = ["app", "main"]
 
@@ -41,10 +35,10 @@ def _similis(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Learn from pairwise similarities: measure them, look at them, compare methods, train one, use it.
+    """Learn from pairwise similarities: measure them, examine them, compare methods, train one, use it.
 
-    Results go to standard output, progress and remarks to standard error. The exit status is 0 if all went well, 2 for
-    input that cannot be used (one sentence says why), 130 after Ctrl-C.
+    Results go to standard output, progress and remarks to standard error. The exit status is 0 on success, 2 for
+    invalid input (with one message), 130 after Ctrl-C.
 
     **From a matrix to predictions**
 
@@ -58,7 +52,7 @@ def _similis(
     """
 
 
-for command in (measure, inspect, complete, study, report, fit, predict, datasets, reproduce):
+for command in (measure, inspect, complete, study, report, fit, predict, datasets):
     app.command()(command)
 
 

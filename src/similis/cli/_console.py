@@ -1,4 +1,4 @@
-"""What goes where: results on standard output, everything else on standard error, one sentence for what went wrong."""
+"""Terminal input and output: results on standard output, everything else on standard error, one message per error."""
 
 from __future__ import annotations
 
@@ -28,131 +28,101 @@ from similis.exceptions import ProximityError
 __all__ = [
     "BAD_INPUT",
     "INTERRUPTED",
+    "check_output",
     "echo",
-    "guarded",
-    "harmless",
+    "escape_controls",
+    "input_path",
     "note",
+    "output_path",
     "print_json",
     "print_table",
+    "report_errors",
     "show_progress",
-    "check_output",
-    "readable",
-    "writable",
     "write_table",
 ]
 
 BAD_INPUT = 2
 INTERRUPTED = 130
-# Control characters but tab and line feed; marks that turn the direction of text; lone surrogates, which no file holds.
+# Control characters except tab and line feed, marks that change the direction of text, and lone surrogates.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
-    """Run a command: bad input ends with one sentence and status 2, Ctrl-C with 130; a bug keeps its traceback.
+def report_errors() -> Iterator[None]:
+    """Run a command: bad input ends with one message and status 2, Ctrl-C with status 130; a bug keeps its traceback.
 
-    With SIMILIS_DEBUG set, the traceback of bad input is shown too.
+    With SIMILIS_DEBUG set, bad input shows its traceback too.
     """
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *rest, **more: note(str(message))
         try:
             yield
         except KeyboardInterrupt:
-            note("interrupted; what was finished is kept where a journal or a cache was given.")
+            note("interrupted; finished work is kept if a journal was given.")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
-            # Whoever read our output has seen enough; keep Python from complaining when it flushes at exit.
+            # The reader of the output has closed it. Python flushes standard output at exit and would complain.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
         except (ValueError, OSError, ImportError, MemoryError) as error:
             if os.environ.get("SIMILIS_DEBUG"):
                 raise
-            note(_sentence(error))
+            note(_error_message(error))
             raise typer.Exit(BAD_INPUT) from None
 
 
 def note(text: str) -> None:
-    """Say something on standard error, in one line."""
-    typer.echo(f"similis: {harmless(' '.join(text.split()))}", err=True)
+    """Print one line to standard error."""
+    typer.echo(f"similis: {escape_controls(' '.join(text.split()))}", err=True)
 
 
-def harmless(text: str) -> str:
-    """Text that a terminal prints and does not obey: control and direction marks by their numbers."""
+def escape_controls(text: str) -> str:
+    """Replace control characters and direction marks by their numbers, so that they do not act on the terminal."""
     return _CONTROL.sub(lambda mark: repr(mark[0])[1:-1] if mark[0] > "~" else f"\\x{ord(mark[0]):02x}", text)
 
 
 def show_progress(quiet: bool) -> bool:
-    """Whether a progress bar makes sense: someone looks, and has not asked for silence."""
+    """Tell whether to draw a progress bar: standard error is a terminal, and --quiet is not given."""
     return not quiet and sys.stderr.isatty()
 
 
 def echo(text: str = "") -> None:
-    """A line of the result."""
-    typer.echo(harmless(text))
+    """Print a line of the result to standard output."""
+    typer.echo(escape_controls(text))
 
 
 def print_json(value: Any) -> None:
-    """The result for machines: strict JSON, in which what is not a number is null."""
-    typer.echo(json.dumps(_plain(value), indent=1, allow_nan=False))
+    """Print the result as strict JSON, with null for NaN and infinity."""
+    typer.echo(json.dumps(_to_json(value), indent=1, allow_nan=False))
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> None:
-    """The result for people; plain text where the output is no terminal."""
+    """Print the result as a table; as plain text if standard output is not a terminal."""
     table = Table(
         *head,
-        title=None if title is None else escape(harmless(title)),
+        title=None if title is None else escape(escape_controls(title)),
         title_justify="left",
         box=None,
         pad_edge=False,
         header_style="bold",
     )
     for row in rows:
-        table.add_row(*(escape(harmless(cell if isinstance(cell, str) else _short(cell))) for cell in row))
+        table.add_row(*(escape(escape_controls(cell if isinstance(cell, str) else _format_cell(cell))) for cell in row))
     console = Console(file=sys.stdout, soft_wrap=not sys.stdout.isatty(), highlight=False)
     if not sys.stdout.isatty():
         console.width = 10_000
     console.print(table)
 
 
-def _sentence(error: BaseException) -> str:
-    """What went wrong, in one sentence."""
-    if isinstance(error, FileNotFoundError) and error.filename is not None:
-        return f"There is no file {error.filename!r}."
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename!r} cannot be used: {error.strerror}."
-    if isinstance(error, MemoryError):
-        return "There is not enough memory for this; try fewer objects or fewer jobs."
-    return str(error) or type(error).__name__
-
-
-def _short(value: Any) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _plain(value: Any) -> Any:
-    """As JSON can hold it: numpy's numbers and arrays unwrapped, NaN and infinity as null."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
-
-
 def check_output(*paths: str | None, matrix: bool = False) -> None:
-    """Refuse what cannot be written before anything is computed: no folder, or a format that is none."""
+    """Reject an output path before anything is computed: a missing folder, a folder, an unknown matrix format."""
     for path in paths:
         if path in (None, "-"):
             continue
         target = Path(str(path))
         if not target.parent.is_dir():
             raise ProximityError(
-                f"There is no folder {os.fspath(target.parent)!r} to write {target.name} to; make it first."
+                f"There is no folder {os.fspath(target.parent)!r} to write {target.name} to; create it first."
             )
         if target.is_dir() and not (matrix and target.suffix.lower() == ".zarr"):
             raise ProximityError(f"{os.fspath(target)!r} is a folder; name a file to write to.")
@@ -163,8 +133,8 @@ def check_output(*paths: str | None, matrix: bool = False) -> None:
 
 
 @contextmanager
-def readable(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
-    """A path to read from; ``-`` is what comes in on standard input, taken for a file with this ending."""
+def input_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
+    """Yield a path to read from; for ``-`` a copy of standard input with this suffix."""
     if path != "-":
         yield Path(path)
         return
@@ -176,13 +146,13 @@ def readable(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
             shutil.copyfileobj(sys.stdin.buffer, file)
         try:
             yield copy
-        except ValueError as error:  # the sentence shall name what the user gave
+        except ValueError as error:  # the message must name what the user gave
             raise type(error)(str(error).replace(os.fspath(copy), "standard input")) from None
 
 
 @contextmanager
-def writable(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
-    """A path to write to; what is written to ``-`` goes to standard output once it is complete."""
+def output_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
+    """Yield a path to write to; for ``-`` a temporary file that is copied to standard output once it is complete."""
     if path != "-":
         yield Path(path)
         return
@@ -196,8 +166,37 @@ def writable(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
 
 
 def write_table(path: str, rows: Iterable[Sequence[Any]]) -> None:
-    """Write a csv file, or to standard output, whole or not at all."""
+    """Write a csv file atomically, or to standard output for ``-``."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
-    with writable(path) as target, atomic_write(target) as file:
+    with output_path(path) as target, atomic_write(target) as file:
         file.write(text.getvalue().encode())
+
+
+def _error_message(error: BaseException) -> str:
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return f"There is no file {error.filename!r}."
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename!r} cannot be used: {error.strerror}."
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this; try fewer objects or fewer jobs."
+    return str(error) or type(error).__name__
+
+
+def _format_cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _to_json(value: Any) -> Any:
+    """Convert to types of JSON: NumPy numbers and arrays unwrapped, NaN and infinity as None."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _to_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_to_json(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

@@ -1,35 +1,25 @@
-"""``similis predict``: what a trained model says about new objects."""
+"""``similis predict``: predictions of a trained model for new objects."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from similis.cli._console import check_output, guarded, note, print_json, readable, write_table
-from similis.cli._options import IdColumn, Json, KindOption
+from similis.cli._console import check_output, input_path, note, print_json, write_table
+from similis.cli._options import Json, command
+from similis.cli._source import Source
 
 if TYPE_CHECKING:
     from similis.study import Predictions
 
-__all__ = ["PredictOptions", "predict"]
+__all__ = ["predict"]
 
 
-@dataclass(frozen=True)
-class PredictOptions:
-    """What ``similis predict`` was asked to do."""
-
-    model: str
-    rows: str
-    output: str = "-"
-    kind: str | None = None
-    id_column: str | None = None
-    json: bool = False
-
-
+@command(only=("kind", "id_column"))
 def predict(
+    source: Source,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file that `similis fit` wrote.")],
     rows: Annotated[
         str,
@@ -42,16 +32,14 @@ def predict(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="A csv file; - is standard output.")
     ] = "-",
-    kind: KindOption = None,
-    id_column: IdColumn = None,
     json: Json = False,
 ) -> None:
-    """Predict new objects: label, probabilities, and a score that is low for objects unlike any known one.
+    """Predict new objects: label, probabilities, and a score that is low for objects unlike all training objects.
 
-    Rows must belong to the model. Where both know ids, columns are found by id, in whatever order they stand; else
-    their number must be that of the training objects. A file that says it holds the other kind is refused.
+    Rows must belong to the model. If both rows and model have ids, columns are matched by id, in any order; else
+    their number must be that of the training objects. A file of the other kind is rejected.
 
-    The score is the model's own (`score_samples`) where it has one; otherwise the highest similarity to a training
+    The score is the model's own (`score_samples`) if it has one; otherwise the highest similarity to a training
     object, or minus the lowest dissimilarity.
 
     **Examples**
@@ -62,46 +50,40 @@ def predict(
 
         cat new-votes.csv | similis predict votes.skops - -o predicted.csv
     """
-    with guarded():
-        run(PredictOptions(model=model, rows=rows, output=output, kind=kind, id_column=id_column, json=json))
+    from similis.io import read_model, read_objects, read_proximity
+    from similis.study import predict_rows
 
-
-def run(options: PredictOptions) -> None:
-    """Predict and write."""
-    from similis.io import read_objects, read_proximity
-    from similis.study import predict_rows, read_model
-
-    check_output(options.output)
-    trained = read_model(options.model)
-    rows: Any
-    with readable(options.rows) as path:
+    check_output(output)
+    trained = read_model(model)
+    new: Any
+    with input_path(rows) as path:
         if trained.card.reads == "objects":
-            rows = read_objects(path, id_column=options.id_column)
+            new = read_objects(path, id_column=source.id_column)
         else:
-            rows = read_proximity(path, square=False, kind=options.kind)  # type: ignore[arg-type]
-    found = predict_rows(trained, rows)
-    if options.json:
-        print_json(_records(found))
+            new = read_proximity(path, square=False, kind=source.kind)  # type: ignore[arg-type]
+    predictions = predict_rows(trained, new)
+    if json:
+        print_json(_records(predictions))
         return
-    write_table(options.output, _table(found))
-    if options.output != "-":
-        note(f"wrote {len(found.labels)} predictions to {options.output}")
+    write_table(output, _table(predictions))
+    if output != "-":
+        note(f"wrote {len(predictions.labels)} predictions to {output}")
 
 
-def _records(found: Predictions) -> list[dict[str, Any]]:
+def _records(predictions: Predictions) -> list[dict[str, Any]]:
     """One record per object."""
     records: list[dict[str, Any]] = []
-    for i, label in enumerate(found.labels.tolist()):
-        record: dict[str, Any] = {"id": str(i) if found.ids is None else found.ids[i], "label": label}
-        if found.proba is not None:
-            record["probabilities"] = dict(zip(map(str, found.classes.tolist()), found.proba[i].tolist()))
-        records.append({**record, "score": float(found.scores[i])})
+    for i, label in enumerate(predictions.labels.tolist()):
+        record: dict[str, Any] = {"id": str(i) if predictions.ids is None else predictions.ids[i], "label": label}
+        if predictions.proba is not None:
+            record["probabilities"] = dict(zip(map(str, predictions.classes.tolist()), predictions.proba[i].tolist()))
+        records.append({**record, "score": float(predictions.scores[i])})
     return records
 
 
-def _table(found: Predictions) -> Iterator[list[Any]]:
-    classes = [] if found.proba is None else [f"p({label})" for label in found.classes.tolist()]
+def _table(predictions: Predictions) -> Iterator[list[Any]]:
+    classes = [] if predictions.proba is None else [f"p({label})" for label in predictions.classes.tolist()]
     yield ["id", "label", *classes, "score"]
-    for record in _records(found):
+    for record in _records(predictions):
         shares = [f"{p:.6g}" for p in record.get("probabilities", {}).values()]
         yield [record["id"], record["label"], *shares, f"{record['score']:.6g}"]

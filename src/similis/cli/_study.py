@@ -1,73 +1,86 @@
-"""``similis study``: which methods work on these data, how well, and is the difference real."""
+"""``similis study``, ``similis fit`` and ``similis report``: compare methods, train one, write the report."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from similis.cli._console import INTERRUPTED, check_output, echo, guarded, note, print_json, print_table, show_progress
-from similis.cli._options import (
-    Columns,
-    Costs,
-    DatasetName,
-    Folds,
-    Groups,
-    IdColumn,
-    Jobs,
-    Journal,
-    Json,
-    KindOption,
-    LabelColumn,
-    Labels,
-    MatrixOrObjects,
-    MeasureName,
-    Params,
-    Protocol,
-    Quiet,
-    Seed,
-    Splits,
-    StudySetup,
-    TestSize,
-    complete_method,
-    make_study,
-)
+from similis.cli._console import INTERRUPTED, check_output, echo, note, print_json, print_table, show_progress
+from similis.cli._options import Jobs, Json, Quiet, Seed, command
 from similis.cli._source import Source, load_data
+from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
-    from similis.study import StudyResult
+    from similis.study import Study, StudyResult
 
-__all__ = ["StudyOptions", "study"]
+__all__ = ["fit", "report", "study"]
+
+_option = partial(typer.Option, rich_help_panel="Protocol")
+
+
+def complete_method(incomplete: str) -> list[str]:
+    """Methods that begin with `incomplete`, for shell completion."""
+    from similis.study import list_methods
+
+    return [method.name for method in list_methods() if method.name.startswith(incomplete)]
 
 
 @dataclass(frozen=True)
-class StudyOptions:
-    """What ``similis study`` was asked to do."""
+class StudySetup:
+    """Options that say how methods are compared."""
 
-    source: Source
-    setup: StudySetup
-    report: str | None = None
-    watch: bool = False
-    save: str | None = None
-    listing: bool = False
-    json: bool = False
-    quiet: bool = False
+    protocol: Annotated[
+        str,
+        _option(
+            "--protocol",
+            metavar="random|stratified|kfold|loo",
+            help="Random splits, the same with class shares kept, repeated folds, or leave one out.",
+        ),
+    ] = "random"
+    splits: Annotated[int, _option("--splits", "-n", help="Number of splits.")] = 20
+    test_size: Annotated[float, _option("--test-size", help="Fraction of the objects that is held out.")] = 0.2
+    folds: Annotated[
+        str, _option("--folds", metavar="N|loo", help="Folds that choose the parameters inside a split.")
+    ] = "10"
+    journal: Annotated[
+        str | None,
+        _option(
+            "--journal",
+            metavar="FILE",
+            help="Write every finished split to this file at once; a later run resumes from it.",
+            show_default=False,
+        ),
+    ] = None
+    seed: Seed = 0
+    jobs: Jobs = 1
+
+    def make_study(self, methods: list[str]) -> Study:
+        """Make the study."""
+        from similis.study import Study
+
+        if self.folds != "loo" and not self.folds.isdecimal():
+            raise ProximityError(f"--folds must be a number or 'loo'. Got {self.folds[:40]!r}.")
+        return Study(
+            methods[0] if methods in (["all"], ["quick"]) else methods,
+            protocol=self.protocol,  # type: ignore[arg-type]
+            n_splits=self.splits,
+            test_size=self.test_size,
+            cv="loo" if self.folds == "loo" else int(self.folds),
+            random_state=self.seed,
+            n_jobs=self.jobs,
+            journal=self.journal,
+        )
 
 
+@command()
 def study(
-    file: MatrixOrObjects = None,
-    labels: Labels = None,
-    kind: KindOption = None,
-    dataset: DatasetName = None,
-    measure: MeasureName = None,
-    param: Params = None,
-    id_column: IdColumn = None,
-    label_column: LabelColumn = None,
-    column: Columns = None,
-    groups: Groups = None,
-    costs: Costs = None,
+    source: Source,
+    setup: StudySetup,
     method: Annotated[
         list[str] | None,
         typer.Option(
@@ -79,20 +92,13 @@ def study(
         ),
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List the methods and stop.")] = False,
-    protocol: Protocol = "random",
-    splits: Splits = 20,
-    test_size: TestSize = 0.2,
-    folds: Folds = "10",
-    journal: Journal = None,
-    seed: Seed = 0,
-    jobs: Jobs = 1,
     report: Annotated[
         str | None,
         typer.Option("--report", metavar="FILE", help="Write a report to this html file.", show_default=False),
     ] = None,
     watch: Annotated[
         bool,
-        typer.Option("--watch", help="Keep the report fresh while the study runs; report.html unless --report says."),
+        typer.Option("--watch", help="Update the report while the study runs; report.html unless --report is given."),
     ] = False,
     save: Annotated[
         str | None,
@@ -101,13 +107,13 @@ def study(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Compare methods on a matrix, or on objects and a measure, and say which one to use.
+    """Compare methods on a matrix, or on objects and a measure, and recommend one.
 
-    Every method chooses its parameters inside each training part and is judged on objects it has not seen; whatever
-    learns (spectra, conversions, vdm) is fitted inside the split. The table shows errors, ranks and whether
-    differences are real; below it stands what to use, what error to expect, and how to train it.
+    Every method chooses its parameters inside each training part and predicts objects it was not fitted on; whatever
+    learns (spectra, conversions, vdm) is fitted inside the split. The table shows errors, ranks and whether the
+    differences are significant; below it are the recommended method, its expected error, and how to train it.
 
-    With a journal nothing is lost: stop the study at any moment and start it again.
+    A study with a journal can be stopped at any moment and started again: it resumes.
 
     **Examples**
 
@@ -119,104 +125,167 @@ def study(
 
         similis study distances.npz --kind dissimilarity --method knn --method nc --splits 10 --json
     """
-    with guarded():
-        columns = tuple(column or ())
-        source = Source(
-            path=file,
-            dataset=dataset,
-            labels=labels,
-            kind=kind,
-            measure=measure,
-            params=tuple(param or ()),
-            id_column=id_column,
-            label_column=label_column,
-            columns=columns,
-            groups=groups,
-            costs=costs,
-        )
-        setup = StudySetup(
-            methods=tuple(method or ("all",)),
-            protocol=protocol,
-            splits=splits,
-            test_size=test_size,
-            folds=folds,
-            seed=seed,
-            jobs=jobs,
-            journal=journal,
-        )
-        run(
-            StudyOptions(
-                source=source,
-                setup=setup,
-                report=report,
-                watch=watch,
-                save=save,
-                listing=listing,
-                json=json,
-                quiet=quiet,
-            )
-        )
-
-
-def run(options: StudyOptions) -> None:
-    """Run the study and show what came of it."""
-    if options.listing:
-        _list(options)
+    if listing:
+        _list_methods(json)
         return
-    if options.watch and options.report is None:
-        options = replace(options, report="report.html")
-    check_output(options.report, options.save, options.setup.journal)
-    data = load_data(options.source)
-    result = make_study(options.setup).run(
-        data.values,
-        data.known_labels(),
-        kind=data.kind,
-        ids=data.ids,
-        groups=data.groups,
-        costs=data.costs,
-        measure=data.measure,
-        progress=show_progress(options.quiet),
-        watch=_watcher(options) if options.watch else None,
+    if watch and report is None:
+        report = "report.html"
+    check_output(report, save, setup.journal)
+    inputs = load_data(source, need_labels=True)
+    result = setup.make_study(method or ["all"]).run(
+        inputs.data,
+        groups=inputs.groups,
+        costs=inputs.costs,
+        measure=inputs.measure,
+        progress=show_progress(quiet),
+        watch=_make_watcher(source, str(report), quiet) if watch else None,
     )
-    _name(result, options.source)
-    if options.save is not None:
-        result.save(options.save)
-    if options.report is not None:
-        result.to_html(options.report)
-    _show(result, options)
+    _set_names(result, source)
+    if save is not None:
+        result.save(save)
+    if report is not None:
+        result.to_html(report)
+    _print_result(result, json)
     if result.partial:
         note("interrupted; these are the results so far.")
         raise typer.Exit(INTERRUPTED)
 
 
-def _name(result: StudyResult, source: Source) -> None:
-    """Let results and report speak of the data as the user did."""
+@command()
+def fit(
+    source: Source,
+    setup: StudySetup,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="A method of `similis study --list`; `best` and `quick` compare all, or the quick ones, first.",
+            autocompletion=complete_method,
+        ),
+    ] = "best",
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The model file.")] = "model.skops",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a method on all data and write the model, with a card beside it.
+
+    The expected error is estimated first, by the splits of `similis study`; then the parameters are chosen on all
+    data. The card (`model.card.json`) holds the error with its interval, the method, versions, fingerprints of the
+    data, and what rows of new objects must look like.
+
+    **Examples**
+
+        similis fit matrix.csv --labels labels.csv --method knn --output model.skops
+
+        similis fit matrix.csv --labels labels.csv --journal study.journal
+
+        similis fit votes.csv --measure vdm --label-column party --method "svm-kernel(clip)"
+    """
+    from similis.io import write_model
+    from similis.study import train_model
+
+    check_output(output, setup.journal)
+    inputs = load_data(source, need_labels=True)
+    trained = train_model(
+        inputs.data,
+        study=setup.make_study([{"best": "all"}.get(method, method)]),
+        groups=inputs.groups,
+        costs=inputs.costs,
+        measure=inputs.measure,
+        progress=show_progress(quiet),
+    )
+    card_file = write_model(trained, output)
+    card = trained.card
+    if json:
+        print_json({"output": output, "card": str(card_file), **asdict(card)})
+        return
+    chosen = ", ".join(f"{key} = {value}" for key, value in card.params.items())
+    echo(f"{card.method}{f' with {chosen}' if chosen else ''}, trained on {card.n} objects.")
+    if card.expected is not None:
+        low, high = card.expected["interval"]
+        echo(
+            f"Expect an error of {100 * card.expected['error']:.1f} % on new objects "
+            f"(95 % interval {100 * low:.1f} % to {100 * high:.1f} %)."
+        )
+    note(f"wrote {output} and {card_file}")
+
+
+@command()
+def report(
+    results: Annotated[
+        list[str],
+        typer.Argument(metavar="RESULTS...", help="Files written by `study --save`.", show_default=False),
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="The html file to write.")
+    ] = "report.html",
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--name", metavar="NAME", help="A name for each file, in their order.", show_default=False),
+    ] = None,
+) -> None:
+    """Write the report of a study from its results file; of several, a page that compares them.
+
+    The page is one file that loads nothing else; it depends only on the results. The comparison ranks the methods over
+    all data sets and shows which ranks are significantly different.
+
+    **Examples**
+
+        similis report votes.json -o votes.html
+
+        similis report votes.json sonar.json protein.json -o comparison.html
+    """
+    from similis.study import StudyResult, compare
+
+    check_output(output)
+    if name and len(name) != len(results):
+        raise ProximityError(f"Name every results file or none; got {len(name)} names for {len(results)} files.")
+    names = name or [""] * len(results)
+    stems = [Path(path).name.partition(".")[0] for path in results]
+    loaded = [StudyResult.load(path) for path in results]
+    for result, stem, given in zip(loaded, stems, names):
+        result.name = given or result.name or stem
+    if len(loaded) == 1:
+        loaded[0].to_html(output)
+    else:
+        by_name = {result.name: result for result in loaded}
+        if len(by_name) < len(loaded):  # the same data, for example by several measures: use the names of the files
+            by_name = {given or stem: result for result, stem, given in zip(loaded, stems, names)}
+        if len(by_name) < len(loaded):
+            raise ProximityError("Two results files have the same name; give each its own with --name.")
+        compare(by_name).to_html(output)
+    echo(output)
+
+
+def _set_names(result: StudyResult, source: Source) -> None:
+    """Name the data in results and report as the user did."""
     result.name = source.name()
     result.arguments = source.arguments()
 
 
-def _watcher(options: StudyOptions) -> Callable[[StudyResult], None]:
-    """What writes the report while the study runs."""
-    told = False
+def _make_watcher(source: Source, report: str, quiet: bool) -> Callable[[StudyResult], None]:
+    """Return a function that writes the report while the study runs."""
+    noted = False
 
     def write(result: StudyResult) -> None:
-        nonlocal told
-        _name(result, options.source)
+        nonlocal noted
+        _set_names(result, source)
         try:
-            result.to_html(str(options.report), refresh=10)
-        except OSError as error:  # a full disk now must not cost the hours before
-            if not told:
-                note(f"the report cannot be written now ({error.strerror}); the study goes on.")
-        if not told and not options.quiet:
-            note(f"{options.report} shows the results so far and renews itself; open it in a browser.")
-        told = True
+            result.to_html(report, refresh=10)
+        except OSError as error:  # a full disk must not stop the study
+            if not noted:
+                note(f"the report cannot be written now ({error.strerror}); the study continues.")
+        if not noted and not quiet:
+            note(f"{report} shows the results so far and refreshes itself; open it in a browser.")
+        noted = True
 
     return write
 
 
-def _show(result: StudyResult, options: StudyOptions) -> None:
+def _print_result(result: StudyResult, json: bool) -> None:
     advice = result.recommend() if result.complete_methods() else None
-    if options.json:
+    if json:
         print_json(
             {
                 "objects": len(result.codes),
@@ -234,11 +303,11 @@ def _show(result: StudyResult, options: StudyOptions) -> None:
         echo(f"\nIn Python:\n\n{advice.python}\n\nOn the command line:\n\n{advice.command}")
 
 
-def _list(options: StudyOptions) -> None:
+def _list_methods(json: bool) -> None:
     from similis.study import list_methods
 
-    methods = list_methods()
-    if options.json:
+    methods: list[Any] = list_methods()
+    if json:
         keys = ("name", "family", "paper", "summary", "needs", "reads", "baseline", "quick")
         print_json([{key: getattr(method, key) for key in keys} for method in methods])
     else:

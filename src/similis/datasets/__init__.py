@@ -1,6 +1,6 @@
-"""Data to learn on: simulators, sets that ship with the package, and benchmark sets found where the user keeps them.
+"""Data sets: simulators, sets bundled with the package, and benchmark sets in a folder of the user.
 
-Iris, wine, digits and breast cancer come with scikit-learn; :func:`load_benchmark` finds them by name too.
+:func:`load_benchmark` also loads iris, wine, digits and breast cancer of scikit-learn by name.
 """
 
 from similis.datasets._benchmark import has_dataset, load_benchmark

@@ -1,4 +1,4 @@
-"""Benchmark sets that cannot ship: found in the folder that ``SIMILIS_DATA`` names, in the layout below."""
+"""Loading of data sets by name; benchmark sets that are not bundled are read from the folder ``SIMILIS_DATA``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from similis._utils.files import readable_or_error, short_path
+from similis._utils.files import parse_errors, short_path
 from similis.datasets._shipped import CATALOG, load_promoters, load_sonar, load_votes, pack
 from similis.exceptions import DataNotFoundError, ProximityError
 
@@ -27,31 +27,30 @@ def load_benchmark(name: str, *, data_home: str | os.PathLike[str] | None = None
     Parameters
     ----------
     name : str
-        One of those that :func:`list_datasets` lists: shipped with similis, part of scikit-learn, or benchmark-only.
+        A name of :func:`list_datasets`: bundled with similis, part of scikit-learn, or benchmark-only.
     data_home : str or path-like, optional
-        The folder with the benchmark-only sets. By default the one that the environment variable ``SIMILIS_DATA``
-        names.
+        Folder of the benchmark-only sets. By default the value of the environment variable ``SIMILIS_DATA``.
 
     Returns
     -------
     Bunch
-        ``kind`` says what it holds. A ``similarity`` or ``dissimilarity``: the matrix in ``proximity``. Objects:
-        ``data``, with ``feature_names``; for sequences also ``sequences``; for graphs ``graphs``. Always ``name``,
-        ``target`` (codes; None without labels), ``target_names`` and ``DESCR``, and what else the set has.
+        ``kind`` is the type of the data. For a ``similarity`` or ``dissimilarity`` the matrix is ``proximity``. Objects
+        are ``data``, with ``feature_names``; sequences also ``sequences``; graphs ``graphs``. Every set has ``name``,
+        ``target`` (codes; None without labels), ``target_names`` and ``DESCR``, some have more.
 
     Raises
     ------
     DataNotFoundError
-        If the file is not there: one sentence that says where it came from and where to put it.
+        If the file is missing; the message names its source and its place.
 
     Notes
     -----
     The files in the folder are, as ``<set>/<file>``: npz archives with the matrix as ``S`` or ``D`` and the labels as
-    ``y``; csv tables with a header; JSON for ``mutag``. The message about a file that is not there names it.
+    ``y``; csv tables with a header; JSON for ``mutag``. The message about a missing file contains its name.
 
-    ``protein_uw`` is the matrix that the similarity papers used; 1509 of its pairs are wrong (a distance above ten lost
-    its first digit; they are marked in ``lost_ten_mask``). ``protein`` holds the correct distances; rows ``keep213``
-    are those of ``protein_uw``.
+    ``protein_uw`` is the matrix used in the similarity papers; 1509 of its pairs are wrong (distances above ten without
+    their first digit, marked in ``lost_ten_mask``). ``protein`` holds the correct distances; its rows ``keep213`` are
+    those of ``protein_uw``.
 
     Examples
     --------
@@ -61,7 +60,7 @@ def load_benchmark(name: str, *, data_home: str | os.PathLike[str] | None = None
     ((150, 4), 'features')
     """
     if not isinstance(name, str) or name not in CATALOG:
-        raise ValueError(f"There is no data set {str(name)[:40]!r}. There are: {', '.join(CATALOG)}.")
+        raise ValueError(f"There is no data set {str(name)[:40]!r}. Use one of: {', '.join(CATALOG)}.")
     info = CATALOG[name]
     if info.where == "shipped":
         bunch = {"votes": load_votes, "sonar": load_sonar, "promoters": load_promoters}[name]()
@@ -71,7 +70,7 @@ def load_benchmark(name: str, *, data_home: str | os.PathLike[str] | None = None
         bunch = getattr(datasets, f"load_{name}")()
     else:
         path = _find(name, data_home)
-        with readable_or_error(short_path(path), "copy of this data set"):
+        with parse_errors(short_path(path), "copy of this data set"):
             bunch = _FILES[name][2](path)
         n = len(next(bunch[part] for part in ("proximity", "data", "graphs") if part in bunch))
         if n != info.n:
@@ -82,19 +81,19 @@ def load_benchmark(name: str, *, data_home: str | os.PathLike[str] | None = None
 
 
 def has_dataset(name: str, *, data_home: str | os.PathLike[str] | None = None) -> bool:
-    """Tell whether a data set can be loaded here, without loading it.
+    """Return True if a data set is available, without loading it.
 
     Parameters
     ----------
     name : str
-        One of those that :func:`list_datasets` lists.
+        A name of :func:`list_datasets`.
     data_home : str or path-like, optional
         As in :func:`load_benchmark`.
 
     Returns
     -------
     bool
-        Whether it ships with a package, or its file is in the folder.
+        True if it is bundled with a package, or its file is in the folder.
 
     Examples
     --------
@@ -113,13 +112,13 @@ def has_dataset(name: str, *, data_home: str | os.PathLike[str] | None = None) -
 
 
 def _find(name: str, data_home: str | os.PathLike[str] | None) -> Path:
-    """The file of a benchmark-only set, or one sentence on how to get it."""
+    """Return the path of a benchmark-only set; raise an error with its source if it is missing."""
     file, origin, _ = _FILES[name]
     home = data_home if data_home is not None else os.environ.get("SIMILIS_DATA")
     if not home:
         raise DataNotFoundError(
-            f"The data set {name!r} does not ship with similis. Get it from {origin}, save it as {file} in a folder of "
-            "yours, and name that folder in SIMILIS_DATA or data_home."
+            f"The data set {name!r} is not bundled with similis. Get it from {origin}, save it as {file} in a folder, "
+            "and set SIMILIS_DATA or data_home to that folder."
         )
     path = Path(home) / file
     if not path.is_file():
@@ -128,7 +127,7 @@ def _find(name: str, data_home: str | os.PathLike[str] | None) -> Path:
 
 
 def _matrix(key: str, labels: str | None = "y", **renamed: str) -> Callable[[Path], Bunch]:
-    """A reader of an npz file with a matrix, class labels and perhaps more."""
+    """Return a reader of an npz file with a matrix, class labels and optional further arrays."""
 
     def read(path: Path) -> Bunch:
         with np.load(path, allow_pickle=False) as archive:
@@ -145,7 +144,7 @@ def _matrix(key: str, labels: str | None = "y", **renamed: str) -> Callable[[Pat
 
 
 def _table(*label_columns: str, drop: tuple[str, ...] = ()) -> Callable[[Path], Bunch]:
-    """A reader of a csv file with numbers and one or several columns that make the class."""
+    """Return a reader of a csv file with numbers and one or more class columns."""
 
     def read(path: Path) -> Bunch:
         header, cells = _cells(path)

@@ -1,4 +1,4 @@
-"""Three small UCI sets that ship with the package; their licence and citations are in ``data/README.md``."""
+"""Catalog of data sets, and loaders of three small UCI sets; their license and citations are in ``data/README.md``."""
 
 from __future__ import annotations
 
@@ -10,27 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from similis._utils.environment import require_package
+
 __all__ = ["CATALOG", "DatasetInfo", "list_datasets", "load_promoters", "load_sonar", "load_votes", "pack"]
 
 
 class DatasetInfo(NamedTuple):
-    """One data set.
+    """Description of one data set.
 
     Attributes
     ----------
     name : str
-        What :func:`load_benchmark` calls it.
+        Name in :func:`load_benchmark`.
     n : int
         Number of objects.
     n_classes : int
         Number of classes; 0 for a set without labels.
     kind : str
         ``similarity`` or ``dissimilarity`` for a matrix; ``features``, ``categorical``, ``sequences`` or ``graphs``
-        for objects that a measure must compare.
+        for objects that need a measure.
     where : str
-        ``shipped`` with similis, part of ``sklearn``, or ``benchmark``: in the folder named by ``SIMILIS_DATA``.
+        ``shipped`` with similis, part of ``sklearn``, or ``benchmark``: in the folder ``SIMILIS_DATA``.
     about : str
-        What the objects are.
+        Description of the objects.
     """
 
     name: str
@@ -57,7 +59,7 @@ CATALOG = {
         DatasetInfo("voting_vdm", 435, 2, "similarity", "benchmark", "1 - value difference of the votes, all labels"),
         DatasetInfo("chicken_pieces", 446, 5, "dissimilarity", "benchmark", "silhouettes, asymmetric edit distances"),
         DatasetInfo("morse", 36, 5, "dissimilarity", "benchmark", "Morse signals as people confuse them, asymmetric"),
-        DatasetInfo("ekman", 14, 0, "similarity", "benchmark", "colours compared by people"),
+        DatasetInfo("ekman", 14, 0, "similarity", "benchmark", "colors compared by people"),
         DatasetInfo("mutag", 188, 2, "graphs", "benchmark", "molecules, mutagenic or not"),
         DatasetInfo("splice", 3190, 3, "sequences", "benchmark", "DNA around splice junctions"),
         DatasetInfo("crabs", 200, 4, "features", "benchmark", "crabs of two species and sexes, 5 measures"),
@@ -69,7 +71,7 @@ CATALOG = {
 
 
 def list_datasets() -> list[DatasetInfo]:
-    """List every data set that :func:`load_benchmark` knows.
+    """List the data sets of :func:`load_benchmark`.
 
     Returns
     -------
@@ -85,7 +87,7 @@ def list_datasets() -> list[DatasetInfo]:
     return list(CATALOG.values())
 
 
-_LICENCE = "UCI Machine Learning Repository, CC BY 4.0, https://doi.org/"
+_LICENSE = "UCI Machine Learning Repository, CC BY 4.0, https://doi.org/"
 
 
 def load_votes(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -96,13 +98,13 @@ def load_votes(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
-        Give data and target as pandas objects.
+        Return data and target as pandas objects.
 
     Returns
     -------
     Bunch or (data, target)
         ``data`` of shape (435, 16) holds ``"y"``, ``"n"`` and ``"?"``, which means neither (absent, abstained, or a
-        position not made known) and may be read as a value of its own; ``target`` 0 (democrat) or 1 (republican);
+        position not made known) and may be treated as a third value; ``target`` 0 (democrat) or 1 (republican);
         ``target_names``, ``feature_names``, ``kind``, ``DESCR``.
 
     References
@@ -122,7 +124,7 @@ def load_votes(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
         labels=[row[0] for row in rows],
         feature_names=header[1:],
         kind="categorical",
-        descr=f"Congressional Voting Records (1987). {_LICENCE}10.24432/C5C01P",
+        descr=f"Congressional Voting Records (1987). {_LICENSE}10.24432/C5C01P",
         return_X_y=return_X_y,
         as_frame=as_frame,
     )
@@ -136,7 +138,7 @@ def load_sonar(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
-        Give data and target as pandas objects.
+        Return data and target as pandas objects.
 
     Returns
     -------
@@ -161,7 +163,7 @@ def load_sonar(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
         labels=[{"M": "mine", "R": "rock"}[row[-1]] for row in rows],
         feature_names=header[:-1],
         kind="features",
-        descr=f"T. Sejnowski and R. Gorman. Connectionist Bench (Sonar, Mines vs. Rocks). {_LICENCE}10.24432/C5T01Q",
+        descr=f"T. Sejnowski and R. Gorman. Connectionist Bench (Sonar, Mines vs. Rocks). {_LICENSE}10.24432/C5T01Q",
         return_X_y=return_X_y,
         as_frame=as_frame,
     )
@@ -175,12 +177,12 @@ def load_promoters(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
     as_frame : bool, default=False
-        Give data and target as pandas objects.
+        Return data and target as pandas objects.
 
     Returns
     -------
     Bunch or (data, target)
-        ``data`` of shape (106, 57) holds one nucleotide a column, at positions -50 to +7 from the start of the gene;
+        ``data`` of shape (106, 57) holds one nucleotide per column, at positions -50 to +7 from the start of the gene;
         ``sequences`` the same as 106 strings; ``target`` 0 (other) or 1 (promoter); ``target_names``,
         ``feature_names``, ``kind``, ``DESCR``.
 
@@ -203,7 +205,7 @@ def load_promoters(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
         feature_names=[f"p{i:+d}" for i in (*range(-50, 0), *range(1, 8))],
         kind="sequences",
         descr="C. Harley, R. Reynolds and M. Noordewier (1990). Molecular Biology (Promoter Gene Sequences). "
-        f"{_LICENCE}10.24432/C5S01D",
+        f"{_LICENSE}10.24432/C5S01D",
         return_X_y=return_X_y,
         as_frame=as_frame,
         sequences=sequences,
@@ -221,13 +223,12 @@ def pack(
     as_frame: bool = False,
     **more: Any,
 ) -> Any:
-    """Make the Bunch, or the pair, that a loader returns."""
+    """Build the return value of a loader: a Bunch, or a pair."""
     names, target = np.unique(labels, return_inverse=True)
     X: Any = data
     y: Any = target
     if as_frame:
-        import pandas as pd
-
+        pd = require_package("pandas", extra="frame", who="as_frame=True")
         X, y = pd.DataFrame(data, columns=feature_names), pd.Series(target, name="target")
     if return_X_y:
         return X, y
@@ -235,7 +236,7 @@ def pack(
 
 
 def _read(name: str) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of a csv file in the package."""
+    """Read header and rows of a csv file of the package."""
     text = files("similis.datasets").joinpath("data", f"{name}.csv").read_text("utf-8")
     header, *rows = csv.reader(text.splitlines())
     return header, rows

@@ -1,4 +1,4 @@
-"""Simulated data: perturbed centroids of [cazzanti2007] sec. 6.1, and proximity matrices with every vice at will."""
+"""Simulated data: perturbed centroids of [cazzanti2007] sec. 6.1, and proximity matrices with configurable defects."""
 
 from __future__ import annotations
 
@@ -27,35 +27,36 @@ def make_perturbed_centroids(
     n_test: int = 1000,
     random_state: Any = None,
 ) -> Bunch:
-    """Simulate binary objects that are centroids of their class with some features flipped.
+    """Simulate binary objects that are class centroids with some features flipped.
 
-    Every class g has one or more centroids, drawn uniformly from {0, 1}^d. An object's class is drawn uniformly, then
-    one of the class's centroids uniformly, and then each feature is flipped with that centroid's probability.
+    Every class g has one or more centroids, drawn uniformly from {0, 1}^d. The class of an object is drawn uniformly,
+    then one of the centroids of the class uniformly, and then each feature is flipped with the probability of that
+    centroid.
 
     Parameters
     ----------
     d : int
         Number of binary features.
     p : sequence of (sequence of float), default=((1/3,), (1/30,))
-        For each class, for each of its centroids, the probability that a feature is flipped. A number stands for a
-        class with one centroid.
+        For each class and each of its centroids, the probability that a feature is flipped. A number is a class with
+        one centroid.
     n_train : int, default=100
         Number of training objects.
     n_test : int, default=1000
         Number of test objects.
     random_state : int, RandomState instance or None, default=None
-        An integer gives the same data every time.
+        Random seed; an integer makes the data reproducible.
 
     Returns
     -------
     Bunch
         ``X_train`` of shape (n_train, d) and ``X_test`` with entries 0 and 1 (uint8), ``y_train`` and ``y_test`` with
         class codes 0, 1, ..., ``centroids`` (per class an array of shape (its centroids, d)), and ``source_train``
-        and ``source_test``: which of its class's centroids each object came from.
+        and ``source_test``: the index of the centroid of each object within its class.
 
     Notes
     -----
-    [cazzanti2007] sec. 6.1 has two classes. Labels are drawn independently, as the paper has it, so that classes are
+    [cazzanti2007] sec. 6.1 has two classes. Labels are drawn independently, as in the paper, so that classes are
     equally likely but not equally large, and a small sample may lack one.
 
     References
@@ -109,35 +110,36 @@ def make_similarity(
     kind: Kind = "similarity",
     random_state: Any = None,
 ) -> tuple[Any, NDArray[np.intp]]:
-    """Simulate a proximity matrix and labels, with as much of each vice as wanted.
+    """Simulate a proximity matrix and labels, with configurable defects.
 
     Objects are points of Gaussian classes; their similarity is exp(-||x - z||^2 / (2 n_features)), positive definite
-    with ones on the diagonal. The vices are added in the order of the parameters.
+    with ones on the diagonal. The defects are added in the order of the parameters.
 
     Parameters
     ----------
     n : int
         Number of objects.
     n_classes : int, default=2
-        Number of classes, as equal in size as can be.
+        Number of classes, of sizes that differ by at most one.
     separation : float, default=2.0
-        Standard deviation of the class centres, where that of the objects around them is 1.
+        Standard deviation of the class centers; that of the objects around them is 1.
     n_features : int, default=5
         Dimension of the points.
     indefinite : float in [0, 1), default=0.0
-        Share of the negative eigenvalues in the sum of all absolute eigenvalues.
+        Fraction of the negative eigenvalues in the sum of all absolute eigenvalues.
     asymmetric : float, default=0.0
         Frobenius norm of the skew-symmetric part, relative to that of the symmetric part.
     sparse : float in [0, 1], default=0.0
-        Share of the pairs that are absent: those least alike. If not zero, the result is a CSR array.
+        Fraction of the pairs that are absent, those with the smallest similarity. If not zero, the result is a CSR
+        array.
     duplicates : int, default=0
         Number of objects that are exact copies of others.
     missing : float in [0, 1], default=0.0
-        Share of the off-diagonal entries that are NaN; in both directions for a symmetric matrix.
+        Fraction of the off-diagonal entries that are NaN; in both directions for a symmetric matrix.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Dissimilarities are the largest similarity minus each similarity, zero on the diagonal.
     random_state : int, RandomState instance or None, default=None
-        An integer gives the same data every time.
+        Random seed; an integer makes the data reproducible.
 
     Returns
     -------
@@ -148,8 +150,8 @@ def make_similarity(
 
     Notes
     -----
-    Shares and norms hold exactly for the objects before copies are made and entries are lost. A copy has its original's
-    row, column and label.
+    Fractions and norms hold exactly before duplicates are made and entries are removed. A duplicate has the row, column
+    and label of its original.
 
     Examples
     --------
@@ -160,7 +162,7 @@ def make_similarity(
     """
     if n_classes > n - duplicates:
         raise ValueError(
-            f"n must be at least n_classes + duplicates, to have an object in every class. Got n={n}, "
+            f"n must be at least n_classes + duplicates, so that every class has an object. Got n={n}, "
             f"n_classes={n_classes}, duplicates={duplicates}."
         )
     random = check_random_state(random_state)
@@ -188,7 +190,7 @@ def make_similarity(
 
 
 def _check_rates(p: Any) -> list[NDArray[np.float64]]:
-    """One vector of flipping probabilities per class."""
+    """Validate p; return one vector of flipping probabilities per class."""
     try:
         rates = [np.atleast_1d(np.asarray(rate, dtype=np.float64)) for rate in p]
     except (TypeError, ValueError):
@@ -204,18 +206,18 @@ def _check_rates(p: Any) -> list[NDArray[np.float64]]:
 def _perturb(
     centroids: list[NDArray[np.uint8]], rates: list[NDArray[np.float64]], n: int, random: Any
 ) -> tuple[NDArray[np.uint8], NDArray[np.intp], NDArray[np.intp]]:
-    """Draw `n` objects: class, centroid, flips."""
+    """Draw class, centroid and flips of `n` objects."""
     y = random.randint(0, len(rates), size=n)
     sizes = np.array([len(rate) for rate in rates])
     source = (random.random_sample(n) * sizes[y]).astype(np.intp)
-    row = np.concatenate([[0], np.cumsum(sizes)[:-1]])[y] + source  # the centroid's place in the list of all
+    row = np.concatenate([[0], np.cumsum(sizes)[:-1]])[y] + source  # row of the centroid among all centroids
     # [cazzanti2007] sec. 6.1.1 -> z[i] = c_g[i] with probability 1 - p_g, flipped with probability p_g
     flips = random.random_sample((n, centroids[0].shape[1])) < np.concatenate(rates)[row, None]
     return np.concatenate(centroids)[row] ^ flips.astype(np.uint8), y, source
 
 
 def _squared_distances(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """||x - z||^2 for all pairs, exactly symmetric, with zeros on the diagonal."""
+    """Compute ||x - z||^2 for all pairs, exactly symmetric, with zeros on the diagonal."""
     norms = (X**2).sum(axis=1)
     squared = norms[:, None] + norms - 2 * (X @ X.T)
     np.fill_diagonal(squared, 0.0)
@@ -223,7 +225,7 @@ def _squared_distances(X: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _make_indefinite(S: NDArray[np.float64], share: float, keep: int) -> NDArray[np.float64]:
-    """Turn every other eigenvalue after the largest `keep` negative, scaled so that they have this share."""
+    """Make every other eigenvalue after the largest `keep` negative, scaled to this fraction of the spectrum."""
     eigenvalues, U = linalg.eigh(S)
     eigenvalues = np.maximum(eigenvalues[::-1], 0.0)
     U = U[:, ::-1]
@@ -246,7 +248,7 @@ def _make_asymmetric(S: NDArray[np.float64], ratio: float, random: Any) -> NDArr
 
 
 def _least_alike(S: NDArray[np.float64], share: float) -> NDArray[np.bool_]:
-    """Mark this share of the pairs, those with the smallest mean similarity, in both directions."""
+    """Mark this fraction of the pairs, those with the smallest mean similarity, in both directions."""
     i, j = np.triu_indices(len(S), 1)
     order = np.argsort((S + S.T)[i, j], kind="stable")[: round(share * len(i))]
     mask = np.zeros(S.shape, dtype=bool)
@@ -255,7 +257,7 @@ def _least_alike(S: NDArray[np.float64], share: float) -> NDArray[np.bool_]:
 
 
 def _lost(n: int, share: float, symmetric: bool, random: Any) -> NDArray[np.bool_]:
-    """Mark this share of the off-diagonal entries at random."""
+    """Mark this fraction of the off-diagonal entries at random."""
     mask = np.zeros((n, n), dtype=bool)
     i, j = np.triu_indices(n, 1) if symmetric else np.nonzero(~np.eye(n, dtype=bool))
     chosen = random.permutation(len(i))[: round(share * len(i))]

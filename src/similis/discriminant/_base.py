@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from similis.base import ProximityClassifier
 from similis.solvers import Omega
 
-__all__ = ["LogLimit", "exponential_terms", "BayesRule", "GenerativeClassifier"]
+__all__ = ["LogLimit", "LogLimitMixin", "exponential_terms"]
 
 _TIE = 1e-12
 
@@ -52,13 +51,11 @@ class LogLimit(NamedTuple):
         unbounded = np.where(self.power > 0, np.inf, self.value)
         return np.where(self.slope > _TIE, -np.inf, np.where(self.slope < -_TIE, np.inf, unbounded))
 
-    def posterior(self, log_priors: NDArray[Any]) -> NDArray[Any]:
-        """Probabilities of the classes (last axis): zero off the leading order, never NaN."""
+    def log_joint(self, log_priors: NDArray[Any]) -> NDArray[Any]:
+        """Log-probabilities with the priors of the classes (last axis): minus infinity off the leading order."""
         value = self.value + log_priors
         _, _, leading = self._leading(np.isneginf(value), -1)
-        value = np.where(leading, value, -np.inf)
-        weight = np.exp(value - value.max(axis=-1, keepdims=True))
-        return weight / weight.sum(axis=-1, keepdims=True)
+        return np.where(leading, value, -np.inf)
 
     def _leading(self, absent: NDArray[Any], axis: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Least slope, the largest power it has, and which terms attain both; all terms if none is present."""
@@ -78,7 +75,7 @@ def exponential_terms(omega: Omega, values: Any, rates: Any, log_partitions: Any
     """
     offset = np.where(rates > 0, omega.high - values, values - omega.low) / omega.width
     point = np.isinf(rates)
-    # [cazzanti2007] Eq. (3.6) -> lambda v + log gamma = -|rate| offset - log Z, seen from the favoured end.
+    # [cazzanti2007] Eq. (3.6) -> lambda v + log gamma = -|rate| offset - log Z, seen from the favored end.
     value = -np.where(point | (rates == 0), 0.0, np.abs(rates)) * np.where(np.isfinite(offset), offset, 0.0)
     zero = np.zeros_like(offset)
     return LogLimit(
@@ -86,34 +83,22 @@ def exponential_terms(omega: Omega, values: Any, rates: Any, log_partitions: Any
     )
 
 
-class BayesRule:
-    """A subclass gives ``_limits(Q)``, log P(T(x) | g) of checked rows, and ``priors_``; the rest is Bayes' rule."""
+class LogLimitMixin:
+    """Mixin for models whose class-conditional probabilities have the form of :class:`LogLimit`.
 
-    priors_: NDArray[np.float64]
-    _check_query: Any
+    A subclass writes ``_limits(Q)``, log P(T(x) | g) of validated rows, and has ``log_priors``.
+    """
+
+    check_rows: Any
+    log_priors: Any
+    finite_log_odds = False  # of point masses
 
     def _limits(self, Q: Any) -> LogLimit:
         raise NotImplementedError
 
-    @property
-    def _log_priors(self) -> NDArray[np.float64]:
-        with np.errstate(divide="ignore"):
-            return np.log(self.priors_)
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of m new objects to the n training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Columns in the order of ``classes_``.
-        """
-        return self._limits(self._check_query(X)).posterior(self._log_priors)
+    def class_scores(self, Q: Any) -> NDArray[np.float64]:
+        """Log P(g) + log P(T(x) | g) of validated rows; minus infinity off the leading order."""
+        return self._limits(Q).log_joint(self.log_priors)
 
     def class_log_prob(self, X: ArrayLike) -> NDArray[np.float64]:
         """Log-probability of an object's statistics under each class, log P(T(x) | g).
@@ -128,7 +113,7 @@ class BayesRule:
         ndarray of shape (m, G)
             Minus infinity off a point mass; log-densities where Omega is an interval.
         """
-        return self._limits(self._check_query(X)).log()
+        return self._limits(self.check_rows(X)).log()
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
         """Log-probability of an object's statistics under all classes together, log P(T(x)): low is abnormal.
@@ -143,8 +128,4 @@ class BayesRule:
         ndarray of shape (m,)
             The logarithm of the prior-weighted sum over classes.
         """
-        return self._limits(self._check_query(X)).mix(self._log_priors, axis=1).log()
-
-
-class GenerativeClassifier(BayesRule, ProximityClassifier):
-    """Bayes' rule on models of proximities."""
+        return self._limits(self.check_rows(X)).mix(self.log_priors, axis=1).log()

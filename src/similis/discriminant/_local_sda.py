@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels
@@ -13,6 +14,8 @@ from similis._utils.threads import map_row_chunks, row_blocks
 from similis.base import (
     Integral,
     PathMixin,
+    Points,
+    ProximityClassifier,
     at_least,
     between,
     choice,
@@ -21,7 +24,7 @@ from similis.base import (
     max_neighbors,
     validated,
 )
-from similis.discriminant._base import GenerativeClassifier, LogLimit
+from similis.discriminant._base import LogLimit
 from similis.discriminant._statistics import (
     check_domain,
     check_inside,
@@ -39,14 +42,14 @@ _BLOCK_NUMBERS = 2**21
 
 
 class Neighborhoods(NamedTuple):
-    """Ranked neighbours (m, K), -1 at the end of short lists, their proximities, and how many count, (m, T)."""
+    """Ranked neighbors (m, K), -1 at the end of short lists, their proximities, and how many count, (m, T)."""
 
     indices: NDArray[np.intp]
     values: NDArray[Any]
     ends: NDArray[np.intp]
 
     def point(self, t: int) -> Neighborhoods:
-        """The neighbourhoods of one point of the grid, cut to their length."""
+        """The neighborhoods of one point of the grid, cut to their length."""
         ends = self.ends[:, t]
         inside = np.arange(ends.max(initial=1)) < ends[:, None]
         indices = np.where(inside, self.indices[:, : inside.shape[1]], -1)
@@ -81,7 +84,7 @@ class Query(NamedTuple):
 
 
 def neighborhoods(name: str, query: Query, ks: NDArray[np.intp], radii: NDArray[np.float64]) -> list[Neighborhoods]:
-    """Neighbourhoods for an ascending grid: of k for "knn", "per-class" and "enclosing", of the radius for "radius".
+    """Neighborhoods for an ascending grid: of k for "knn", "per-class" and "enclosing", of the radius for "radius".
 
     One element holds the whole grid, except for "enclosing", which has one element per k.
     """
@@ -123,7 +126,7 @@ def _within_radius(query: Query, radii: NDArray[np.float64]) -> Neighborhoods:
 
 
 def _reciprocal(query: Query) -> Neighborhoods:
-    """[cazzanti2007] sec. 7.2.2 (Nock) -> the nearest neighbour, and all objects whose nearest neighbour x would be."""
+    """[cazzanti2007] sec. 7.2.2 (Nock) -> the nearest neighbor, and all objects whose nearest neighbor x would be."""
     nearest = query.ranked(1)[0]
     others = query.sign * query.S.astype(np.float64)
     np.fill_diagonal(others, -np.inf)
@@ -143,7 +146,7 @@ def _reciprocal(query: Query) -> Neighborhoods:
 
 
 def _enclosing(query: Query, k: int) -> Neighborhoods:
-    """[cazzanti2007] sec. 7.2.2 -> the fewest neighbours after which one more brings the query no nearer to their hull.
+    """[cazzanti2007] sec. 7.2.2 -> the fewest neighbors after which one more brings the query no nearer to their hull.
 
     Near is meant in the space where similarities are inner products: the objective of [chen2010] Eq. (3.5) without
     ridge, on the block of the k nearest made positive semi-definite.
@@ -167,42 +170,42 @@ _NEIGHBORHOODS = ("knn", "per-class", "radius", "reciprocal", "enclosing")
 _OUT_NUMBERS = 2**20  # of class scores held at a time
 
 
-class LocalSDA(PathMixin, GenerativeClassifier):
-    """Similarity discriminant analysis in the neighbourhood of each object.
+class LocalSDA(PathMixin, ProximityClassifier):
+    """Similarity discriminant analysis in the neighborhood of each object.
 
-    The centroids, the mean similarities and the priors all come from the object's neighbours, so that no one model
+    The centroids, the mean similarities and the priors all come from the object's neighbors, so that no one model
     has to fit a whole class. As n, k grow and k / n falls the error tends to the Bayes error (sec. 4.2).
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        Number k of neighbours; above the number n of training objects it is cut to n (``n_neighbors_``).
+        Number k of neighbors; above the number n of training objects it is cut to n (``n_neighbors_``).
     neighborhood : {"knn", "per-class", "radius", "reciprocal", "enclosing"}, default="knn"
         - "knn": the k nearest;
         - "per-class": the k nearest of each class (Mitani and Hamamoto);
         - "radius": all that are at most `radius` widths of Omega less similar than the nearest;
-        - "reciprocal": the nearest, and all objects whose nearest neighbour the new object would be (Nock);
+        - "reciprocal": the nearest, and all objects whose nearest neighbor the new object would be (Nock);
         - "enclosing": of the k nearest, the fewest after which one more brings the object no nearer to their convex
           hull, similarities read as inner products (sec. 7.2.2).
     radius : float, default=0.1
         For ``neighborhood="radius"``.
     min_class_size : int, default=3
-        Where some class has neighbours but fewer than this, the decision is that of local nearest centroid.
+        Where some class has neighbors but fewer than this, the decision is that of local nearest centroid.
     smoothing : float, default=0.0
         Share e of the uniform distribution on Omega in each model, (1 - e) P + e / size of Omega; where the decision
         is nearest centroid's, the share that all classes have alike.
     weights : None or "kri", default=None
-        Weigh the neighbours in the centroids and means by kernel ridge interpolation (sec. 7.2.3).
+        Weigh the neighbors in the centroids and means by kernel ridge interpolation (sec. 7.2.3).
     regularization : float, default=1.0
         lambda of the "kri" weights.
     domain : {"empirical", "continuous"}, array-like or tuple (low, high), default="empirical"
         Omega: the distinct values of the whole training matrix; the interval from its minimum to its maximum; a given
         set of values; a given interval, one end of which may be infinite.
     priors : None, "laplace" or array-like of shape (G,)
-        Class frequencies among the neighbours, the same with one added to each count, or given probabilities; in any
-        case a class without neighbours has probability zero.
+        Class frequencies among the neighbors, the same with one added to each count, or given probabilities; in any
+        case a class without neighbors has probability zero.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimises its expectation.
+        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         What the matrix holds; "kri" and "enclosing" need similarities.
     n_jobs : int or None
@@ -217,7 +220,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
     priors_ : ndarray of shape (G,)
         Priors of the whole training set, for comparison; the local ones differ from row to row.
     n_neighbors_ : int
-        Neighbours used.
+        Neighbors used.
     n_features_in_ : int
         Number of training objects.
 
@@ -232,7 +235,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
     The paper leaves open what "reverts to local nearest centroid" covers; here it is the whole decision, with a
     probability of one for the winner. ``class_log_prob`` and ``score_samples`` are those of the exponential models
     also where the decision is not. The paper prints arg max in its rule with costs, where arg min is meant. A class
-    all of whose "kri" weights are zero is modelled with equal weights. The centroid among equals is the nearest.
+    all of whose "kri" weights are zero is modeled with equal weights. The centroid among equals is the nearest.
 
     An empirical Omega of more than 2^21 values is represented by a share of them, see :class:`SDA`.
 
@@ -265,24 +268,24 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         "kind": [choice("similarity", "dissimilarity")],
         "n_jobs": [Integral, None],
     }
-    _path_params = ("n_neighbors", "radius")
+    path_params = ("n_neighbors", "radius")
 
     def __init__(
         self,
         *,
-        n_neighbors=10,
-        neighborhood="knn",
-        radius=0.1,
-        min_class_size=3,
-        smoothing=0.0,
-        weights=None,
-        regularization=1.0,
-        domain="empirical",
-        priors=None,
-        costs=None,
-        kind="similarity",
-        n_jobs=None,
-    ):
+        n_neighbors: int = 10,
+        neighborhood: str = "knn",
+        radius: float = 0.1,
+        min_class_size: int = 3,
+        smoothing: float = 0.0,
+        weights: str | None = None,
+        regularization: float = 1.0,
+        domain: Any = "empirical",
+        priors: Any = None,
+        costs: Any = None,
+        kind: str = "similarity",
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.neighborhood = neighborhood
         self.radius = radius
@@ -297,7 +300,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         self.n_jobs = n_jobs
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Keep the training matrix and prepare Omega.
 
         Parameters
@@ -311,7 +314,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         -------
         self
         """
-        self._S, self._codes = self._check_fit_labels(X, y)
+        self._S, self._codes = self.check_training_labels(X, y)
         self._check_together(self._S)
         domain = check_domain(self.domain)
         self._omega = omega_of(domain, training_values(domain, self._S))
@@ -320,7 +323,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
         return self
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
         """Probability of each class.
 
         Parameters
@@ -331,15 +334,18 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         Returns
         -------
         ndarray of shape (m, G)
-            Columns in the order of ``classes_``; zero for a class without neighbours.
+            Columns in the order of ``classes_``; zero for a class without neighbors.
         """
-        Q = self._check_query(X)
-        answers = np.empty((len(Q), 1, len(self.classes_)))
-        for rows, limits, counts, winners in self._sweep(Q):
-            answers[rows] = self._posterior(limits, counts, winners)
-        return answers[:, 0]
+        return self.respond(X, "predict_proba")
 
-    def class_log_prob(self, X):
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Probability of each class for validated rows."""
+        proba = np.empty((len(Q), 1, len(self.classes_)))
+        for rows, limits, counts, winners in self._sweep(Q):
+            proba[rows] = self._posterior(limits, counts, winners)
+        return proba[:, 0]
+
+    def class_log_prob(self, X: ArrayLike) -> NDArray[Any]:
         """Log-probability of an object's similarities to the local centroids under each class.
 
         Parameters
@@ -350,15 +356,15 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         Returns
         -------
         ndarray of shape (m, G)
-            Minus infinity for a class without neighbours, and off a point mass.
+            Minus infinity for a class without neighbors, and off a point mass.
         """
-        Q = self._check_query(X)
+        Q = self.check_rows(X)
         answers = np.empty((len(Q), 1, len(self.classes_)))
         for rows, limits, _, _ in self._sweep(Q, always=True):
             answers[rows] = limits.log()
         return answers[:, 0]
 
-    def score_samples(self, X):
+    def score_samples(self, X: ArrayLike) -> NDArray[Any]:
         """Log-probability of an object's similarities to the local centroids: low is abnormal.
 
         Parameters
@@ -371,7 +377,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         ndarray of shape (m,)
             The logarithm of the sum over classes, weighted by the local priors.
         """
-        Q = self._check_query(X)
+        Q = self.check_rows(X)
         answers = np.empty((len(Q), 1))
         for rows, limits, counts, _ in self._sweep(Q, always=True):
             answers[rows] = limits.mix(self._local_log_priors(counts), axis=2).log()
@@ -409,7 +415,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         width = np.empty(len(rows))
         for members, omega in groups:
             width[members] = omega.width
-        query = Query(S, codes, rows, fold, width, self._sign, self.n_jobs)
+        query = Query(S, codes, rows, fold, width, self.sign, self.n_jobs)
         axis = {"radius": "radius", "reciprocal": None}.get(self.neighborhood, "n_neighbors")
         grid, slots = np.unique([0 if axis is None else point[axis] for point in points], return_inverse=True)
         found = neighborhoods(self.neighborhood, query, grid.astype(np.intp), grid.astype(np.float64))
@@ -436,7 +442,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         return np.where(without, 1.0, weights)
 
     def _model(self, S, codes, near, weights, part, omega, always):
-        """[cazzanti2007] sec. 4.1 for some rows: SDA among the neighbours, for each of the nested neighbourhoods."""
+        """[cazzanti2007] sec. 4.1 for some rows: SDA among the neighbors, for each of the nested neighborhoods."""
         T, G = near.ends.shape[1], len(self.classes_)
         out, counts = np.empty((3, len(part), T, G)), np.empty((len(part), T, G))
         winners = np.empty((len(part), T), np.intp)
@@ -456,7 +462,7 @@ class LocalSDA(PathMixin, GenerativeClassifier):
         def work(rows):
             _kernels.local_sda(
                 S,
-                flip * self._sign,
+                flip * self.sign,
                 codes,
                 indices[rows],
                 values[rows],
@@ -484,21 +490,34 @@ class LocalSDA(PathMixin, GenerativeClassifier):
             return np.log(local / local.sum(axis=-1, keepdims=True))
 
     def _posterior(self, limits, counts, winners):
-        """Bayes' rule; where a class is too small to be modelled, all on the winner of local nearest centroid."""
+        """Bayes' rule; where a class is too small to be modeled, all on the winner of local nearest centroid."""
         proba = np.empty(counts.shape)
         modelled, G = winners < 0, counts.shape[-1]
         limits = LogLimit(*(part[modelled] for part in limits))
-        proba[modelled] = limits.posterior(self._local_log_priors(counts[modelled]))
+        proba[modelled] = softmax(limits.log_joint(self._local_log_priors(counts[modelled])), axis=-1)
         proba[~modelled] = (1 - self.smoothing) * np.eye(G)[winners[~modelled]] + self.smoothing / G
         return proba
 
-    def _path_scores(self, S, codes, Q, test_fold, points):
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
+        """Probabilities for all folds from one ranking that skips each row's own fold."""
+        return self.path_scores(S, codes, S, points, test_fold)
+
+    def path_scores(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        Q: NDArray[Any],
+        points: Points,
+        test_fold: NDArray[np.intp] | None = None,
+    ) -> list[NDArray[Any]]:
+        """Probabilities for all k and all radii from one ranking."""
         self._check_together(S)
         self.priors_ = class_priors(self.priors, np.bincount(codes))
-        rows = S if Q is None else Q
-        groups = self._groups(S, len(rows), test_fold)
-        scores = [np.empty((len(rows), len(self.classes_))) for _ in points]
-        for held, part, *model in self._runs(S, codes, rows, test_fold, groups, points):
+        groups = self._groups(S, len(Q), test_fold)
+        scores = [np.empty((len(Q), len(self.classes_))) for _ in points]
+        for held, part, *model in self._runs(S, codes, Q, test_fold, groups, points):
             proba = self._posterior(*model)
             for t, p in held:
                 scores[p][part] = proba[:, t]

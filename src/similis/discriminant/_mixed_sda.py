@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -25,7 +26,7 @@ from similis.base import (
     storable,
     validated_outer,
 )
-from similis.discriminant._base import BayesRule, LogLimit
+from similis.discriminant._base import LogLimit, LogLimitMixin
 from similis.discriminant._sda import SDA
 from similis.discriminant._statistics import NAMES
 from similis.exceptions import ProximityError
@@ -179,7 +180,7 @@ class ConditionalGaussians:
         return np.stack(answers, axis=1)
 
 
-class MixedSDA(BayesRule, ClassifierMixin, BaseEstimator):
+class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
     """Gaussians on the numeric columns of a table times similarity discriminant analysis of the categorical ones.
 
         P(x | g) = P(x_num | g) prod_m gamma_gm exp(lambda_gm T_m(x_cat)),
@@ -209,7 +210,7 @@ class MixedSDA(BayesRule, ClassifierMixin, BaseEstimator):
     priors : None, "laplace" or array-like of shape (G,)
         Training frequencies, the same with one added to each count, or given probabilities.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimises its expectation.
+        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
 
     Attributes
     ----------
@@ -226,7 +227,7 @@ class MixedSDA(BayesRule, ClassifierMixin, BaseEstimator):
     means_ : ndarray of shape (G, d)
         Class means of the numeric columns.
     covariances_ : ndarray of shape (G, d, d)
-        Their regularised covariances; given the statistics, unless `independent`.
+        Their regularized covariances; given the statistics, unless `independent`.
     priors_ : ndarray of shape (G,)
         Class priors.
     n_features_in_ : int
@@ -274,19 +275,19 @@ class MixedSDA(BayesRule, ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        measure,
+        measure: Any,
         *,
-        numeric=None,
-        categorical=None,
-        independent=True,
-        regularization=1e-3,
-        statistic="centroid",
-        centroid="max-sum",
-        domain="empirical",
-        pseudocount=0.0,
-        priors=None,
-        costs=None,
-    ):
+        numeric: Any = None,
+        categorical: Any = None,
+        independent: bool = True,
+        regularization: float = 1e-3,
+        statistic: Any = "centroid",
+        centroid: str = "max-sum",
+        domain: Any = "empirical",
+        pseudocount: float = 0.0,
+        priors: Any = None,
+        costs: Any = None,
+    ) -> None:
         self.measure = measure
         self.numeric = numeric
         self.categorical = categorical
@@ -300,7 +301,7 @@ class MixedSDA(BayesRule, ClassifierMixin, BaseEstimator):
         self.costs = costs
 
     @validated_outer
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Fit the measure, the exponentials and the Gaussians.
 
         Parameters
@@ -326,7 +327,7 @@ class MixedSDA(BayesRule, ClassifierMixin, BaseEstimator):
         self.means_, self.covariances_ = self._gaussians.means, self._gaussians.covariances
         return self
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the class with the least expected cost.
 
         Parameters
@@ -339,9 +340,29 @@ class MixedSDA(BayesRule, ClassifierMixin, BaseEstimator):
         ndarray of shape (m,)
             Labels from ``classes_``; the earlier class wins a tie.
         """
-        costs = check_costs(self.costs, len(self.classes_)) if hasattr(self, "classes_") else None
         proba = self.predict_proba(X)
-        return self.classes_[least_cost(proba, costs)]
+        return self.classes_[least_cost(proba, check_costs(self.costs, len(self.classes_)))]
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : table of m rows
+            New rows, with the columns of the training table.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            Columns in the order of ``classes_``.
+        """
+        return softmax(self.class_scores(self.check_rows(X)), axis=1)
+
+    @property
+    def log_priors(self) -> NDArray[Any]:
+        """Logarithms of the class priors."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.priors_)
 
     def _fit_categorical(self, objects, y):
         """SDA of the categorical parts, cut down to the objects it compares with; returns T of the training rows."""
@@ -357,11 +378,11 @@ class MixedSDA(BayesRule, ClassifierMixin, BaseEstimator):
             kind=getattr(self.measure_, "kind", "similarity"),
         )
         S = self.measure_.matrix(objects)
-        self.sda_, columns = model.fit(S, y)._compact()
+        self.sda_, columns = model.fit(S, y).select_columns()
         self.objects_ = objects[columns]
         return self.sda_.statistics(S[:, columns])
 
-    def _check_query(self, X):
+    def check_rows(self, X):
         check_is_fitted(self)
         table = Table(X, self, reset=False)
         return table.part(self.categorical_), table.numbers(self.numeric_)
@@ -372,15 +393,15 @@ class MixedSDA(BayesRule, ClassifierMixin, BaseEstimator):
         T = np.empty((len(objects), 0))
         limits = LogLimit(*np.zeros((3, len(objects), len(self.classes_))))
         if self.sda_ is not None:
-            S = self.sda_._check_query(self.measure_.matrix(objects, self.objects_))
+            S = self.sda_.check_rows(self.measure_.matrix(objects, self.objects_))
             limits = self.sda_._limits(S)
             T = T if self.independent else self.sda_._measure(S)
         return limits.plus(self._gaussians.log_density(numbers, T))
 
-    def _compact(self):
+    def select_columns(self):
         return self, np.arange(self.n_features_in_)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.string = True

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from similis import _kernels
 from similis._utils.disk import take_block
 from similis._utils.threads import row_blocks
-from similis.base import FewColumnsMixin, at_least, between, choice, class_priors, quote, validated
-from similis.discriminant._base import GenerativeClassifier, LogLimit, exponential_terms
-from similis.discriminant._folds import FoldwiseMixin
-from similis.discriminant._statistics import check_domain, check_inside, omega_of, public_domain, training_values
+from similis.base import BayesClassifier, Points, at_least, between, choice, quote, validated
+from similis.discriminant._base import LogLimit, LogLimitMixin, exponential_terms
+from similis.discriminant._statistics import (
+    check_domain,
+    check_inside,
+    fold_options,
+    omega_of,
+    public_domain,
+    training_values,
+)
 from similis.solvers import k_medoids
 
 __all__ = ["MixtureSDA"]
 
 
-class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
+class MixtureSDA(LogLimitMixin, BayesClassifier):
     """Similarity discriminant analysis with several centroids a class.
 
     The similarities of the objects of class g to the centroids mu_h1, .., mu_hc of class h follow a mixture of
@@ -28,7 +36,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
 
         P(s(x, mu_h1), .., s(x, mu_hc) | g) = sum_l w_ghl gamma_ghl exp(lambda_ghl s(x, mu_hl)),
 
-    fitted for each pair of classes by expectation maximisation.
+    fitted for each pair of classes by expectation maximization.
 
     Parameters
     ----------
@@ -37,7 +45,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
     init : {"uniform", "medoids"}, default="uniform"
         First responsibilities: all equal, or one for the nearest centroid.
     max_iter : int, default=30
-        Iterations of expectation maximisation for each pair of classes, at most.
+        Iterations of expectation maximization for each pair of classes, at most.
     tol : float, default=1e-6
         Stop when the log-likelihood rises by less than this fraction of itself.
     update_centroids : bool, default=False
@@ -55,7 +63,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
     priors : None, "laplace" or array-like of shape (G,)
         Training frequencies, the same with one added to each count, or given probabilities.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimises its expectation.
+        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         What the matrix holds; it decides what the medoids are.
 
@@ -94,7 +102,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
     -----
     Equal first responsibilities do not stay equal, because component l models its own statistic s(x, mu_hl). Initial
     medoids are distinct objects. "The log-likelihood" of figure 5.1 is that of the mixture; eq. (5.13) is the function
-    that one iteration maximises. On an interval the likelihood has no upper bound, as for Gaussian mixtures; a
+    that one iteration maximizes. On an interval the likelihood has no upper bound, as for Gaussian mixtures; a
     pseudocount gives it one.
 
     An empirical Omega of more than 2^21 values is represented by a share of them, see :class:`SDA`.
@@ -131,24 +139,24 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         "costs": ["array-like", None],
         "kind": [choice("similarity", "dissimilarity")],
     }
-    _path_params = ("n_components", "init", "pseudocount", "update_centroids")
+    path_params = ("n_components", "init", "pseudocount", "update_centroids")
 
     def __init__(
         self,
         *,
-        n_components=2,
-        init="uniform",
-        max_iter=30,
-        tol=1e-6,
-        update_centroids=False,
-        n_init=10,
-        random_state=None,
-        domain="empirical",
-        pseudocount=0.0,
-        priors=None,
-        costs=None,
-        kind="similarity",
-    ):
+        n_components: int = 2,
+        init: str = "uniform",
+        max_iter: int = 30,
+        tol: float = 1e-6,
+        update_centroids: bool = False,
+        n_init: int = 10,
+        random_state: Any = None,
+        domain: Any = "empirical",
+        pseudocount: float = 0.0,
+        priors: Any = None,
+        costs: Any = None,
+        kind: str = "similarity",
+    ) -> None:
         self.n_components = n_components
         self.init = init
         self.max_iter = max_iter
@@ -163,7 +171,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         self.kind = kind
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Find the centroids and fit the mixtures.
 
         Parameters
@@ -177,7 +185,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         self._prepare(S, codes)
         return self._fit(S, codes, {})
 
@@ -186,7 +194,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         domain = check_domain(self.domain)
         self._omega = omega_of(domain, training_values(domain, S) if values is None else values[0])
         self.domain_ = public_domain([self._omega])
-        self.priors_ = class_priors(self.priors, np.bincount(codes, minlength=len(self.classes_)))
+        self.set_priors(codes)
         self._seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(self.classes_))
 
     def _fit(self, S, codes, known_medoids):
@@ -205,7 +213,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
     def _medoids(self, S, members, seed):
         block = take_block(S, members, members)
         found = k_medoids(
-            block, self.n_components, sign=self._sign, method="alternating", n_init=self.n_init, random_state=seed
+            block, self.n_components, sign=self.sign, method="alternating", n_init=self.n_init, random_state=seed
         )
         return members[found.medoids]
 
@@ -226,7 +234,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
     def _move(self, S, members, share):
         """[cazzanti2007] Eq. (2.8) with responsibilities: mu_l = argmax_mu sum_z P(l | z) s(z, mu), all different."""
         n = len(members)
-        totals = self._sign * sum(share[a].T @ S[np.ix_(members[a], members)] for a in row_blocks(n, n))  # (c, n_h)
+        totals = self.sign * sum(share[a].T @ S[np.ix_(members[a], members)] for a in row_blocks(n, n))  # (c, n_h)
         chosen = []
         for total in totals:
             total[chosen] = -np.inf
@@ -249,7 +257,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
             above, below = (side[rows] for side in offsets)
             share = np.full((len(rows), c), 1.0 / c)
             if self.init == "medoids":
-                share = np.eye(c)[np.argmax(self._sign * T[rows], axis=1)]
+                share = np.eye(c)[np.argmax(self.sign * T[rows], axis=1)]
             fit = {"share": share, "weights": np.empty(c), "rates": np.empty(c), "log_z": np.empty(c)}
             path = np.empty(self.max_iter)
             packed = omega.arrays(0)
@@ -260,7 +268,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         return fits
 
     def _collect(self, fits):
-        """Arrays over (g, h, l) from the pieces, and a word if expectation maximisation has not come to its end."""
+        """Arrays over (g, h, l) from the pieces, and a word if expectation maximization has not come to its end."""
         G = len(self.classes_)
         c = max(len(centroids) for centroids, _ in fits)
         self.n_iter_ = max(len(fit["path"]) for _, pairs in fits for fit in pairs)
@@ -276,10 +284,10 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
                 self.log_likelihood_path_[g, h] = np.pad(fit["path"], (0, self.n_iter_ - len(fit["path"])), mode="edge")
         fitted = self._omega.exponentials(self._rates, self._log_z)
         self.exponents_, self.log_normalizers_, self._rates, self._log_z = fitted
-        self._keep_columns(np.where(self.centroids_ < 0, self.centroids_[:, :1], self.centroids_).ravel())
+        self.keep_columns(np.where(self.centroids_ < 0, self.centroids_[:, :1], self.centroids_).ravel())
         if self.tol > 0 and not all(fit["ended"] for _, pairs in fits for fit in pairs):
             warnings.warn(
-                f"Expectation maximisation was stopped after max_iter={self.max_iter} iterations while the likelihood "
+                f"Expectation maximization was stopped after max_iter={self.max_iter} iterations while the likelihood "
                 "still rose. Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=3,
@@ -287,7 +295,7 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
 
     def _limits(self, Q):
         """[cazzanti2007] Eq. (5.8) -> log prod_h sum_l w_ghl gamma_ghl exp(lambda_ghl s(x, mu_hl))."""
-        T = self._kept(Q).astype(np.float64).reshape(len(Q), *self.centroids_.shape)  # (m, G, c)
+        T = self.kept_columns(Q).astype(np.float64).reshape(len(Q), *self.centroids_.shape)  # (m, G, c)
         with np.errstate(divide="ignore"):
             log_w = np.log(self.weights_)
         classes = [
@@ -307,11 +315,20 @@ class MixtureSDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
             log_w = np.log(weights)
         return [self._omega] * there.sum(), rates, log_z, log_w, [name for name, t in zip(names, there) if t]
 
-    def _answers(self, S, codes, Q, values, points):
-        """Probabilities of rows `Q` for each point; Omega is prepared once, medoids once for each number of them."""
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points, values: Any = None
+    ) -> list[NDArray[Any]]:
+        """Scores for each point; Omega is prepared once, the medoids once for each number of them."""
         self._prepare(S, codes, values)
-        known_medoids, answers = {}, []
+        known_medoids: dict[tuple[int, int], Any] = {}
+        scores = []
         for point in points:
             self.set_params(**point)
-            answers.append(self._fit(S, codes, known_medoids)._limits(Q).posterior(self._log_priors))
-        return answers
+            scores.append(self._fit(S, codes, known_medoids).class_scores(Q))
+        return scores
+
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
+        """The same fold by fold; Omega of every fold comes from one sort of the matrix."""
+        return self.score_folds(S, codes, test_fold, points, fold_options(S, test_fold))

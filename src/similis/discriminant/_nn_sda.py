@@ -1,6 +1,8 @@
-"""Nearest-neighbour similarity discriminant analysis. [cazzanti2007] sec. 3.2.1."""
+"""Nearest-neighbor similarity discriminant analysis. [cazzanti2007] sec. 3.2.1."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from similis.discriminant._sda import SDA
 
@@ -10,7 +12,7 @@ __all__ = ["NearestNeighborSDA"]
 class NearestNeighborSDA(SDA):
     """Similarity discriminant analysis of the similarity to the nearest training object of each class (nnSDA).
 
-    The same as ``SDA(statistic="nearest")``. Where the nearest-neighbour rule asks only which neighbour is nearest,
+    The same as ``SDA(statistic="nearest")``. Where the nearest-neighbor rule asks only which neighbor is nearest,
     this one asks how probable such nearness is in each class.
 
     Parameters
@@ -25,7 +27,7 @@ class NearestNeighborSDA(SDA):
     priors : None, "laplace" or array-like of shape (G,)
         Training frequencies, the same with one added to each count, or given probabilities.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimises its expectation.
+        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         What the matrix holds.
 
@@ -76,13 +78,13 @@ class NearestNeighborSDA(SDA):
     def __init__(
         self,
         *,
-        domain="empirical",
-        pseudocount=0.0,
-        degenerate="limit",
-        priors=None,
-        costs=None,
-        kind="similarity",
-    ):
+        domain: Any = "empirical",
+        pseudocount: float = 0.0,
+        degenerate: str = "limit",
+        priors: Any = None,
+        costs: Any = None,
+        kind: str = "similarity",
+    ) -> None:
         self.domain = domain
         self.pseudocount = pseudocount
         self.degenerate = degenerate

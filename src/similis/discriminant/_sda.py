@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from similis.base import FewColumnsMixin, between, check_stack_width, choice, class_priors, quote, validated
-from similis.discriminant._base import GenerativeClassifier, LogLimit, exponential_terms
-from similis.discriminant._folds import FoldwiseMixin
+from similis.base import BayesClassifier, Points, between, check_stack_width, choice, quote, validated
+from similis.discriminant._base import LogLimit, LogLimitMixin, exponential_terms
 from similis.discriminant._statistics import (
     NAMES,
     Statistics,
     as_list,
     check_domain,
     check_inside,
+    fold_options,
     omega_of,
     public_domain,
     training_values,
@@ -25,7 +27,7 @@ from similis.solvers import class_centroids, maxent_exponents
 __all__ = ["SDA"]
 
 
-class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
+class SDA(LogLimitMixin, BayesClassifier):
     """Similarity discriminant analysis: exponential models of a few statistics of an object's similarities.
 
     Each class g models each statistic T_m on its own, by the distribution of largest entropy over the possible
@@ -34,7 +36,7 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         P(T_m(x) = v | g) = gamma_gm exp(lambda_gm v),    E[T_m | g] = mean of T_m over the training objects of g,
 
     and an object is classified by Bayes' rule from the product over m. With the default statistics, the similarities
-    to the class centroids, it generalises nearest centroid as discriminant analysis generalises nearest mean.
+    to the class centroids, it generalizes nearest centroid as discriminant analysis generalizes nearest mean.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         A list joins them. A stack n x n x q of several proximities gives the statistics of each.
     centroid : {"max-sum", "popular"}, default="max-sum"
         The member with the largest total similarity to its class, eq. (2.10), or the one that is most often a nearest
-        neighbour, eq. (3.11).
+        neighbor, eq. (3.11).
     domain : {"empirical", "continuous"}, array-like or tuple (low, high), default="empirical"
         Omega: the distinct values of the training matrix (of a statistic that is no entry of the matrix, its own
         distinct training values); the interval from their minimum to their maximum; a given set of values; a given
@@ -63,7 +65,7 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
     priors : None, "laplace" or array-like of shape (G,)
         Training frequencies, the same with one added to each count, or given probabilities.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimises its expectation.
+        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         What the matrix holds; it decides what central and near mean.
 
@@ -93,14 +95,14 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
     See Also
     --------
     NearestNeighborSDA : The statistic "nearest".
-    LocalSDA : The same model in the neighbourhood of each object.
+    LocalSDA : The same model in the neighborhood of each object.
     MixtureSDA : Several centroids a class.
     SDADisplay : A picture of the fitted exponentials.
 
     Notes
     -----
     The centroid's similarity to itself is part of the means (sec. 3.1.1 of the paper counts it). In training, an
-    object is not its own nearest neighbour; a class of one object then has no nearest neighbour of its own, so
+    object is not its own nearest neighbor; a class of one object then has no nearest neighbor of its own, so
     nothing is known and its distribution is uniform.
 
     Point masses are the limit of one large exponent, the same for all (Omega scaled to width one): classes are
@@ -141,21 +143,21 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         "costs": ["array-like", None],
         "kind": [choice("similarity", "dissimilarity")],
     }
-    _path_params = ("pseudocount",)
-    _allow_stack = True
+    path_params = ("pseudocount",)
+    allow_stack = True
 
     def __init__(
         self,
         *,
-        statistic="centroid",
-        centroid="max-sum",
-        domain="empirical",
-        pseudocount=0.0,
-        degenerate="limit",
-        priors=None,
-        costs=None,
-        kind="similarity",
-    ):
+        statistic: Any = "centroid",
+        centroid: str = "max-sum",
+        domain: Any = "empirical",
+        pseudocount: float = 0.0,
+        degenerate: str = "limit",
+        priors: Any = None,
+        costs: Any = None,
+        kind: str = "similarity",
+    ) -> None:
         self.statistic = statistic
         self.centroid = centroid
         self.domain = domain
@@ -166,7 +168,7 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         self.kind = kind
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Choose the centroids and fit the exponentials.
 
         Parameters
@@ -180,10 +182,10 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         return self._fit(S, codes)
 
-    def statistics(self, X):
+    def statistics(self, X: ArrayLike) -> NDArray[Any]:
         """Descriptive statistics T(x) of new objects.
 
         Parameters
@@ -196,7 +198,7 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         ndarray of shape (m, M)
             One column per statistic, in the order of the columns of ``exponents_``.
         """
-        return self._measure(self._check_query(X))
+        return self._measure(self.check_rows(X))
 
     def _fit(self, S, codes, values=None):
         """Fit to a checked matrix; `values` are the distinct values of each slice, where they are known."""
@@ -209,15 +211,15 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         self._n_slices = slices.shape[2]
         centroids = np.stack(
             [
-                class_centroids(block, codes, G, rule=self.centroid, sign=self._sign)
+                class_centroids(block, codes, G, rule=self.centroid, sign=self.sign)
                 for block in np.moveaxis(slices, 2, 0)
             ]
         )
         self.centroids_ = centroids[0] if S.ndim == 2 else centroids
         self.class_count_ = np.bincount(codes, minlength=G)
-        self.priors_ = class_priors(self.priors, self.class_count_)
-        self._read = Statistics(as_list(self.statistic), centroids, self.classes_[codes], codes, self._sign)
-        self._keep_columns(centroids.ravel() if self._read.few else np.arange(len(codes)))
+        self.set_priors(codes)
+        self._read = Statistics(as_list(self.statistic), centroids, self.classes_[codes], codes, self.sign)
+        self.keep_columns(centroids.ravel() if self._read.few else np.arange(len(codes)))
         T, self._widths = self._read(S, training=True)
         self._find_omegas(T, codes, slices, values)
         self._sum_offsets(T, codes)
@@ -283,7 +285,7 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
 
     def _measure(self, Q):
         check_stack_width(Q, self._n_slices, self)
-        rows = self._kept(Q) if self._read.few else Q
+        rows = self.kept_columns(Q) if self._read.few else Q
         return self._read(rows)[0]
 
     def _limits(self, Q):
@@ -300,11 +302,19 @@ class SDA(FewColumnsMixin, FoldwiseMixin, GenerativeClassifier):
         names = self._read.names(self._widths, self.classes_)
         return self._omegas, self._rates, self._log_z, np.zeros_like(self._rates), names
 
-    def _answers(self, S, codes, Q, values, points):
-        """Probabilities of rows `Q` for each pseudocount; all but the exponents is learnt once."""
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points, values: Any = None
+    ) -> list[NDArray[Any]]:
+        """Scores for each pseudocount; everything but the exponents is fitted once."""
         self._learn(S, codes, values)
-        answers = []
+        scores = []
         for point in points:
             self.pseudocount = point["pseudocount"]
-            answers.append(self._solve()._limits(Q).posterior(self._log_priors))
-        return answers
+            scores.append(self._solve().class_scores(Q))
+        return scores
+
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
+        """The same fold by fold; Omega of every fold comes from one sort of the matrix."""
+        return self.score_folds(S, codes, test_fold, points, fold_options(S, test_fold))

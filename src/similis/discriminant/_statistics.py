@@ -174,6 +174,13 @@ def fold_values(S: NDArray[Any], test_fold: NDArray[np.intp]) -> Iterator[tuple[
         yield test_fold == fold, _with_ends(some, left[0], left[-1], halvings)
 
 
+def fold_options(S: NDArray[Any], test_fold: NDArray[np.intp]) -> Iterator[dict[str, Any]]:
+    """Distinct values outside each fold, of each slice of `S`, as the option ``values`` of ``path_scores``."""
+    blocks = [S] if S.ndim == 2 else [S[:, :, q] for q in range(S.shape[2])]
+    for folds in zip(*(fold_values(block, test_fold) for block in blocks)):
+        yield {"values": [values for _, values in folds]}
+
+
 def public_domain(omegas: list[Omega]) -> Any:
     """What ``domain_`` shows: the values or the two ends; a list of these where statistics differ."""
     shown = {id(omega): omega.values if omega.values is not None else (omega.low, omega.high) for omega in omegas}
@@ -263,7 +270,7 @@ class Statistics:
         """T of each row, (m, M), and how many of its columns each chosen statistic gave.
 
         Where only centroids are read, new rows hold their columns and nothing else. In training, an object is not
-        its own nearest neighbour; NaN then says that it has none.
+        its own nearest neighbor; NaN then says that it has none.
         """
         blocks = [rows] if rows.ndim == 2 else [rows[:, :, q] for q in range(rows.shape[2])]
         parts = []

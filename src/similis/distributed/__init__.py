@@ -1,4 +1,4 @@
-"""Beyond memory and beyond one machine: matrices measured and read block by block, here or on a Dask cluster."""
+"""Data beyond memory or one machine: matrices in blocks on disk, neighbor indices, Dask clusters."""
 
 from similis.distributed._cluster import cluster_jobs, connect
 from similis.distributed._measure import measure_to_disk

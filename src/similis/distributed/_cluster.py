@@ -1,7 +1,7 @@
-"""Dask: a cluster to work on, tiles and blocks of rows as its tasks, and joblib's calls sent there.
+"""Dask clusters: connection, blocks and rows as tasks, and joblib calls.
 
-Nothing that a task needs lives on one worker only: objects, measure and model are results of tasks, which the
-scheduler has computed again when the worker that held them is gone. A tile or block that was under way is begun anew.
+No input of a task lives on one worker only: objects, measure and model are results of tasks, which the scheduler
+recomputes when the worker that held them is lost. A block that was being measured there is started again.
 """
 
 from __future__ import annotations
@@ -18,25 +18,26 @@ from numpy.typing import NDArray
 
 from similis._utils.environment import require_package
 from similis.base import take_objects
-from similis.distributed._tiles import Plan, Refusal, Tile, TileJob
+from similis.distributed._tiles import Plan, Rejection, Tile, TileJob
 from similis.exceptions import ProximityError
 from similis.measures import Measure
 
-__all__ = ["cluster_jobs", "connect", "hold", "run_tiles", "run_unordered", "FEW_PAIRS", "PairsThere"]
+__all__ = ["cluster_jobs", "connect", "hold", "run_tiles", "run_unordered", "FEW_PAIRS", "ClusterPairs"]
 
 T = TypeVar("T")
-_AHEAD = 3  # tasks sent ahead for each thread of the cluster
+_AHEAD = 3  # tasks submitted in advance for each thread of the cluster
 
 
 def connect(address: str | None = None, *, n_workers: int | None = None, timeout: float = 5.0) -> Any:
-    """Find a Dask cluster, or start worker processes on this machine.
+    """Connect to a Dask cluster, or start worker processes on this machine.
 
     Parameters
     ----------
     address : str, optional
-        Of a scheduler, such as ``tcp://10.0.0.1:8786``. Without it a local cluster is started; it ends with the client.
+        Address of a scheduler, such as ``tcp://10.0.0.1:8786``. Without it a local cluster is started, which ends with
+        the client.
     n_workers : int, optional
-        Worker processes of a local cluster, one thread each; as many as there are cores by default.
+        Worker processes of a local cluster, one thread each; the number of cores by default.
     timeout : float, default=5.0
         Seconds to wait for the scheduler.
 
@@ -81,7 +82,7 @@ def connect(address: str | None = None, *, n_workers: int | None = None, timeout
 
 @contextmanager
 def cluster_jobs(client: Any) -> Iterator[None]:
-    """Send what joblib would run on processes to a cluster: studies, searches, cross-validation.
+    """Run joblib's process tasks on a cluster: studies, searches, cross-validation.
 
     Parameters
     ----------
@@ -102,14 +103,14 @@ def cluster_jobs(client: Any) -> Iterator[None]:
 
 
 def hold(value: Any, client: Any) -> Any:
-    """A future of what many tasks need, sent to the cluster once."""
-    return client.submit(_same, value, pure=False)
+    """Send a value that many tasks need to the cluster once; return its future."""
+    return client.submit(_identity, value, pure=False)
 
 
 def run_tiles(
     job: TileJob, todo: list[Tile], plan: Plan, objects: Any, client: Any
-) -> Iterator[tuple[Tile, Refusal | None]]:
-    """Measure and write tiles on a cluster, in whatever order they are finished."""
+) -> Iterator[tuple[Tile, Rejection | None]]:
+    """Measure and write blocks on a cluster; yields them in the order in which they are finished."""
     parts: dict[int, Any] = {}
     shared = hold(job, client)
 
@@ -127,14 +128,14 @@ def run_tiles(
 
 
 def run_unordered(submit: Callable[[T], Any], items: Iterable[T], client: Any) -> Iterator[tuple[T, Any]]:
-    """Keep a cluster busy with a few tasks a thread, and hand over what is finished.
+    """Run tasks on a cluster, a few per thread at a time, and yield results as they are finished.
 
     Parameters
     ----------
     submit : callable
-        Makes a future of an item.
+        Submits the task of an item and returns its future.
     items : iterable
-        What is to be done.
+        Items to process.
     client : distributed.Client
         The cluster.
 
@@ -161,16 +162,16 @@ def run_unordered(submit: Callable[[T], Any], items: Iterable[T], client: Any) -
         finished.clear()
 
 
-def _same(value: T) -> T:
+def _identity(value: T) -> T:
     return value
 
 
-FEW_PAIRS = 2**10  # fewer are not worth the way
-_MOST = 2**18  # pairs in a task: two megabytes of indices
+FEW_PAIRS = 2**10  # fewer pairs are measured locally
+_MOST = 2**18  # pairs per task: two megabytes of indices
 
 
-class PairsThere:
-    """Measures index pairs on the workers of a Dask cluster, to which the objects are sent once."""
+class ClusterPairs:
+    """Measure index pairs on the workers of a Dask cluster, to which the objects are sent once."""
 
     def __init__(self, measure: Measure, objects: Any, client: Any) -> None:
         self._client = client
@@ -182,10 +183,11 @@ class PairsThere:
         tasks = max(-(-len(i) // _MOST), min(2 * self._threads, len(i) // FEW_PAIRS))
         parts = zip(*(np.array_split(np.asarray(side, np.int32), tasks) for side in (i, j)))
         futures = [
-            self._client.submit(_measured, self._measure, self._objects, *part, pure=False, retries=2) for part in parts
+            self._client.submit(_measure_pairs, self._measure, self._objects, *part, pure=False, retries=2)
+            for part in parts
         ]
         return np.concatenate(self._client.gather(futures))
 
 
-def _measured(measure: Measure, objects: Any, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[Any]:
-    return measure._pairs(take_objects(objects, i), take_objects(objects, j))
+def _measure_pairs(measure: Measure, objects: Any, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[Any]:
+    return measure.pairs(take_objects(objects, i), take_objects(objects, j))

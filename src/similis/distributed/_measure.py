@@ -1,4 +1,4 @@
-"""A matrix larger than memory, measured tile by tile into a file that can be continued after a kill."""
+"""Measure a matrix block by block into a file, which may be larger than memory; a killed run resumes."""
 
 from __future__ import annotations
 
@@ -17,15 +17,13 @@ from sklearn.utils import get_tags
 
 from similis._utils.files import short_path
 from similis._utils.messages import track
-from similis.base import Integral, at_least, choice, count_objects, validated_function
+from similis._utils.moved import name_in_files
+from similis.base import Integral, at_least, choice, count_objects, quote, validated_function
 from similis.distributed._cluster import run_tiles
 from similis.distributed._record import Record, Writer
-from similis.distributed._store import Store, full_disk
-from similis.distributed._tiles import Plan, Refusal, Tile, TileJob, tile_size
+from similis.distributed._tiles import Plan, Rejection, Tile, TileJob, tile_size
 from similis.exceptions import ProximityError
-from similis.io import Proximity, file_format, read_proximity
-from similis.io._numpy import make_card
-from similis.io._proximity import as_ids, as_labels, quote_short
+from similis.io import BlockFile, Proximity, file_format, matrix_card, read_proximity
 from similis.measures import Measure
 
 __all__ = ["measure_to_disk"]
@@ -59,18 +57,18 @@ def measure_to_disk(
     client: Any = None,
     progress: bool = False,
 ) -> Proximity:
-    """Measure all objects against one another, block by block, into a file; continue one that was interrupted.
+    """Measure all pairs of objects, block by block, into a file; resume an interrupted run.
 
     Parameters
     ----------
     path : str or path-like
-        Where the matrix goes: ``.npy``, or ``.zarr``. Until it is whole it is called ``<path>.part``.
+        Output file, ``.npy`` or ``.zarr``. Until it is complete it is called ``<path>.part``.
     X : collection of n objects
-        Whatever the measure reads.
+        Objects that the measure reads.
     y : array-like of shape (n,), optional
         Labels, for measures that learn from them.
     measure : Measure
-        How to compare two objects. It is fitted on all of them.
+        Compares two objects. It is fitted on all of them.
     symmetrize : bool, default=False
         Whether to average both directions of an asymmetric measure.
     ids, labels : sequences of n, optional
@@ -78,17 +76,17 @@ def measure_to_disk(
     dtype : dtype, optional
         float32 or float64; by default what the measure gives: float32 from float32.
     block_size : int, optional
-        Objects to a side of a block. By default as many as take about a second, at most 4096: then a block holds
-        at most 128 MB. A matrix that is continued keeps its own.
+        Rows and columns of a block. By default as many as take about a second, at most 4096, so that a block has at
+        most 128 MB. A resumed matrix keeps its own.
     refused : {"raise", "missing"}, default="raise"
-        What becomes of a pair for which the measure raises an error or is infinite. "raise" measures all other blocks,
-        then says which object it was; "missing" writes NaN.
+        Treatment of a pair for which the measure raises an error or is infinite. "raise" measures all other blocks,
+        then raises an error that names the object; "missing" writes NaN.
     overwrite : bool, default=False
         Whether a matrix of other objects or of another measure may be replaced.
     n_jobs : int, optional
-        How many threads (processes, for a measure written in Python) share the rows of a block.
+        Number of threads (processes, for a measure written in Python) that share the rows of a block.
     client : distributed.Client, optional
-        A cluster that measures the blocks, from :func:`connect`; every worker must see `path`.
+        A cluster that measures the blocks, from :func:`connect`; every worker must have access to `path`.
     progress : bool, default=False
         Whether to show a progress bar on the standard error stream.
 
@@ -100,17 +98,16 @@ def measure_to_disk(
     Raises
     ------
     ProximityError
-        If the file holds something else, there is no room for it, or the measure refuses an object; finished blocks
-        are kept.
+        If the file holds another matrix, the disk is full, or the measure rejects an object; finished blocks are kept.
 
     Notes
     -----
     A symmetric measure costs n (n + 1) / 2 comparisons, each written twice; of an asymmetric one nothing is mirrored.
     Memory: the objects, and one block of `block_size` ^ 2 float64 values with its mirror image, whatever n is.
 
-    Finished blocks are noted in a journal beside the file, with the time, and are not touched again; the times end up
-    in the matrix's card. After an object was refused, the others' blocks are kept if that object alone is mended and
-    the measure learns nothing from the objects.
+    A journal beside the file lists the finished blocks with their times, which are stored in the matrix's card at the
+    end. After a rejected object is fixed, the blocks of the others are kept if no other object changed and the measure
+    learns nothing from the objects.
 
     Examples
     --------
@@ -124,11 +121,9 @@ def measure_to_disk(
     """
     path = _check_path(path)
     fitted = clone(measure).fit(X, y)
-    objects = fitted._objects(X)
+    objects = fitted.validate_objects(X)
     n = count_objects(objects)
-    names = None if ids is None else as_ids(ids, n, "row")
-    labels = y if labels is None else labels
-    classes = None if labels is None else as_labels(labels, n)
+    card = matrix_card((n, n), kind=fitted.kind, ids=ids, labels=y if labels is None else labels)
     try:
         asked = np.dtype(_type_of(fitted, objects) if dtype is None else dtype)
     except TypeError:
@@ -136,7 +131,7 @@ def measure_to_disk(
     if asked not in (np.float32, np.float64):
         raise ProximityError(f"dtype must be float32 or float64. Got {str(dtype)[:40]}.")
 
-    store = Store(path, n, asked.str, block_size or 0)
+    store = BlockFile(path, n, asked.str, block_size or 0)
     record = Record.beside(store)
     identity = _identity(measure, fitted, objects, y, symmetrize, asked)
     fingerprint = str(joblib.hash([identity, _parts_hashes(objects, n, n)]))
@@ -156,8 +151,7 @@ def measure_to_disk(
             "tile": size,
         }
         _continue_or_start(record, head, plan, job, overwrite)
-        _measure_missing(plan, job, record, objects, names, client, progress)
-        card = make_card((n, n), fitted.kind, names, None, classes)
+        _measure_missing(plan, job, record, objects, card["ids"], client, progress)
         times = [record.done[tile.number] for tile in plan.tiles]
         card |= {"measure": repr(measure), "fingerprint": fingerprint, "block_size": size, "times": times}
         job.store.finish(card)
@@ -170,16 +164,18 @@ def _check_path(path: str | os.PathLike[str]) -> Path:
     if file_format(path) not in ("npy", "zarr"):
         raise ProximityError(f"{short_path(path)} must end in .npy or .zarr: only these are written block by block.")
     if not path.absolute().parent.is_dir():
-        raise ProximityError(f"There is no folder {short_path(path.parent)!r} to write {path.name} to; make it first.")
+        raise ProximityError(
+            f"There is no folder {short_path(path.parent)!r} to write {path.name} to; create it first."
+        )
     return path
 
 
 def _type_of(measure: Measure, objects: Any) -> np.dtype[Any]:
-    """The type of what the measure gives."""
+    """Type of the values that the measure returns."""
     try:
-        first = measure._encode(objects[:1])
-        return measure._matrix(first, first).dtype
-    except Exception:  # refused: its tile will say so
+        first = measure.encode(objects[:1])
+        return measure.block(first, first).dtype
+    except Exception:  # the block of the rejected object raises the error
         return np.dtype(np.float64)
 
 
@@ -188,11 +184,11 @@ def _probe(job: TileJob, objects: Any, n: int) -> int:
         return tile_size(lambda k: job.values(objects[:k]), n)
     except (MemoryError, OSError):
         raise
-    except Exception:  # refused: its tile will say so
+    except Exception:  # the block of the rejected object raises the error
         return min(n, 256)
 
 
-def _is_finished(store: Store, fingerprint: str, overwrite: bool) -> bool:
+def _is_finished(store: BlockFile, fingerprint: str, overwrite: bool) -> bool:
     card = store.card()
     if card is None:
         return False
@@ -201,37 +197,37 @@ def _is_finished(store: Store, fingerprint: str, overwrite: bool) -> bool:
     if not overwrite:
         raise ProximityError(
             f"{short_path(store.path)} exists and holds other objects, another measure or another type. Name another "
-            "file, or say overwrite."
+            "file, or use overwrite."
         )
     return False
 
 
-def _tidy(record: Record, store: Store) -> None:
-    """Remove what a process left when it was killed after the matrix had got its name."""
+def _tidy(record: Record, store: BlockFile) -> None:
+    """Remove the journal of a process that was killed after it had renamed the matrix."""
     store.tidy()
     if record.path.exists() and not store.part.exists():
-        with suppress(OSError, ProximityError), record.held(store):  # ProximityError: somebody begins anew
+        with suppress(OSError, ProximityError), record.held(store):  # ProximityError: another process has started again
             record.remove()
 
 
 def _continue_or_start(record: Record, head: dict[str, Any], plan: Plan, job: TileJob, overwrite: bool) -> None:
-    """Take up a journal that is of the same matrix; begin where there is none, or where it may be replaced."""
+    """Resume a journal of the same matrix; start a new one if there is none or it may be replaced."""
     if record.head.get("fingerprint") == head["fingerprint"]:
         record.start(head)
         return
     if record.head and not overwrite:
         changed = {i for i, (a, b) in enumerate(zip(record.head["objects"], head["objects"])) if a != b}
-        mended = {part for parts in record.refused.values() for part in parts}  # only these may have changed
+        fixable = {part for parts in record.refused.values() for part in parts}  # only these may have changed
         same = record.head["identity"] == head["identity"] and len(record.head["objects"]) == len(head["objects"])
-        if not (same and changed <= mended):
+        if not (same and changed <= fixable):
             raise ProximityError(
-                f"{short_path(job.store.part)} was begun for other objects, another measure or another type. Remove "
-                "it, name another file, or say overwrite."
+                f"{short_path(job.store.part)} was started for other objects, another measure or another type. Remove "
+                "it, name another file, or use overwrite."
             )
         again = {tile.number for tile in plan.tiles if changed & set(plan.parts_of(tile))}
         record.start(head, again)
         return
-    record.clear()  # first: the old journal must not speak for the new matrix
+    record.clear()  # first, so that the old journal never describes the new matrix
     job.store.create()
     record.start(head)
 
@@ -239,67 +235,68 @@ def _continue_or_start(record: Record, head: dict[str, Any], plan: Plan, job: Ti
 def _measure_missing(
     plan: Plan, job: TileJob, record: Record, objects: Any, names: Any, client: Any, progress: bool
 ) -> None:
-    """Measure the tiles that are not done; at the end name the first object that was refused."""
+    """Measure the unfinished blocks; at the end raise an error for the first rejected object."""
     tiles = plan.tiles
     todo = [tile for tile in tiles if tile.number not in record.done]
-    first: tuple[Tile, Refusal] | None = None
+    first: tuple[Tile, Rejection] | None = None
     journal = Writer(record, job.store)
     try:
-        results = _here(job, todo, objects) if client is None else run_tiles(job, todo, plan, objects, client)
-        for tile, refusal in track(results, total=len(todo), description="measuring blocks", enabled=progress):
-            journal.add(tile.number, None if refusal is None else _parts_at_fault(plan, tile, refusal))
-            if refusal is not None and (first is None or tile.number < first[0].number):
-                first = tile, refusal
+        results = _run_locally(job, todo, objects) if client is None else run_tiles(job, todo, plan, objects, client)
+        for tile, rejection in track(results, total=len(todo), description="measuring blocks", enabled=progress):
+            journal.add(tile.number, None if rejection is None else _parts_to_fix(plan, tile, rejection))
+            if rejection is not None and (first is None or tile.number < first[0].number):
+                first = tile, rejection
     except OSError as error:
         kept = f"{len(record.done)} of {len(tiles)} blocks are kept"
-        raise full_disk(error, job.store.path, kept) from None
+        raise job.store.write_error(error, kept) from None
     finally:
         journal.flush()
     if first is not None:
-        raise ProximityError(_say_refused(*first, job.measure, names, len(record.done), len(tiles)))
+        raise ProximityError(_rejection_message(*first, job.measure, names, len(record.done), len(tiles)))
 
 
-def _here(job: TileJob, todo: list[Tile], objects: Any) -> Iterator[tuple[Tile, Refusal | None]]:
+def _run_locally(job: TileJob, todo: list[Tile], objects: Any) -> Iterator[tuple[Tile, Rejection | None]]:
     for tile in todo:
         right = None if tile.diagonal else objects[tile.columns]
         yield tile, job.run(tile, objects[tile.rows], right)
 
 
-def _parts_at_fault(plan: Plan, tile: Tile, refusal: Refusal) -> tuple[int, ...]:
-    """The parts in which an object must be mended before the tile can be measured."""
+def _parts_to_fix(plan: Plan, tile: Tile, rejection: Rejection) -> tuple[int, ...]:
+    """Parts of the objects in which one must be fixed before the block can be measured."""
     row, column = plan.parts_of(tile)
-    return {"row": (row,), "column": (column,), "pair": (row, column)}[refusal.alone]
+    return {"row": (row,), "column": (column,), "pair": (row, column)}[rejection.alone]
 
 
-def _say_refused(tile: Tile, refusal: Refusal, measure: Measure, names: Any, kept: int, total: int) -> str:
+def _rejection_message(tile: Tile, rejection: Rejection, measure: Measure, names: Any, kept: int, total: int) -> str:
     def name(i: int) -> str:
-        return f"{i}" if names is None else f"{i}, {quote_short(names[i], 30)}"
+        return f"{i}" if names is None else f"{i}, {quote(names[i][:30])}"
 
-    row, column = name(tile.rows.start + refusal.row), name(tile.columns.start + refusal.column)
-    what = {"row": f"object {row}", "column": f"object {column}", "pair": f"the pair ({row}; {column})"}
+    row, column = name(tile.rows.start + rejection.row), name(tile.columns.start + rejection.column)
+    names_of = {"row": f"object {row}", "column": f"object {column}", "pair": f"the pair ({row}; {column})"}
     return (
-        f"Block {tile.number} of {total}: {type(measure).__name__} refuses {what[refusal.alone]}: {refusal.reason}. "
-        f"{kept} blocks are kept; mend it and run again, or say refused='missing'."
+        f"Block {tile.number} of {total}: {type(measure).__name__} rejects {names_of[rejection.alone]}: "
+        f"{rejection.reason}. {kept} blocks are kept; fix it and run again, or use refused='missing'."
     )
 
 
 def _identity(measure: Measure, fitted: Measure, objects: Any, y: Any, symmetrize: bool, dtype: np.dtype[Any]) -> str:
-    """What matrices over the same objects must share to be equal; the objects too where they are learned from."""
+    """Hash of what determines a matrix, without the objects unless the measure learns from them."""
     learned = None
-    if type(fitted)._learn is not Measure._learn:
+    if type(fitted).learn is not Measure.learn:
         learned = joblib.hash([objects, np.asarray(y) if get_tags(fitted).target_tags.required else None])
-    return str(joblib.hash([_plain(measure), symmetrize, dtype.str, count_objects(objects), learned]))
+    return str(joblib.hash([_hashable(measure), symmetrize, dtype.str, count_objects(objects), learned]))
 
 
-def _plain(value: Any) -> Any:
-    """A measure, or a function in it, as values that hash alike in every process."""
+def _hashable(value: Any) -> Any:
+    """Convert a measure, or a function in it, to values with the same hash in every process."""
     if isinstance(value, Measure):
-        params = {name: _plain(given) for name, given in value.get_params(deep=False).items()}
-        return [type(value).__module__, type(value).__qualname__, params]
+        params = {name: _hashable(given) for name, given in value.get_params(deep=False).items()}
+        module, _, name = name_in_files(type(value)).rpartition(".")
+        return [module, name, params]
     code = getattr(value, "__code__", None)
     if code is not None:
         constants = [repr(c) for c in code.co_consts if not hasattr(c, "co_code")]
-        bound = [_plain(cell.cell_contents) for cell in value.__closure__ or ()]
+        bound = [_hashable(cell.cell_contents) for cell in value.__closure__ or ()]
         return [value.__qualname__, code.co_code, code.co_names, constants, repr(value.__defaults__), bound]
     return repr(value) if callable(value) else value
 

@@ -1,4 +1,4 @@
-"""An index of nearest neighbours for any measure on any objects, without the matrix of all pairs."""
+"""Index of approximate nearest neighbors for any measure, without the matrix of all pairs."""
 
 from __future__ import annotations
 
@@ -7,43 +7,42 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.environment import require_package
 from similis.base import as_integer_k, at_least, between, choice, count_objects, take_objects, validated_outer
-from similis.distributed._cluster import FEW_PAIRS, PairsThere, hold, run_unordered
+from similis.distributed._cluster import FEW_PAIRS, ClusterPairs, hold, run_unordered
+from similis.distributed._descent import Lists, PivotTree, descend, grow_tree, search
 from similis.exceptions import ProximityError
 from similis.measures import RBF, Chebyshev, Cosine, Measure, Minkowski
-from similis.measures._pairwise import tags_of_measure
-from similis.solvers._descent import Lists, PivotTree, descend, grow_tree, search
 
 __all__ = ["NeighborIndex"]
 
-_BATCH = 1024  # new objects that are searched together
+_BATCH = 1024  # new objects per search
 
 
 class NeighborIndex(BaseEstimator):
-    """Approximate nearest neighbours of objects under an arbitrary measure.
+    """Approximate nearest neighbors of objects under an arbitrary measure.
 
     Parameters
     ----------
     measure : Measure
-        How to compare two objects.
+        Compares two objects.
     n_neighbors : int, default=15
-        Neighbours kept for each training object: the degree of the graph that is searched.
+        Neighbors stored per training object: the degree of the graph that is searched.
     method : {"descent", "pynndescent"}, default="descent"
-        "descent" asks the measure for pairs of objects and nothing else, so it serves any measure on any objects.
-        "pynndescent" is that library's faster index for vectors under Minkowski (p >= 1), Chebyshev, Cosine and RBF;
-        proximities are the measure's own.
+        "descent" needs only proximities of pairs, so it works with any measure on any objects. "pynndescent" is that
+        library's faster index for vectors under Minkowski (p >= 1), Chebyshev, Cosine and RBF; the proximities are
+        those of the measure.
     n_trees : int, default=2
-        Trees of pivots that give first neighbours.
+        Pivot trees that give the first neighbors.
     max_iter : int, default=12
-        Rounds of introductions at most.
+        Largest number of rounds.
     tol : float, default=0.001
-        The share of places below which changes of a round end the descent.
+        The descent ends when a round changes less than this fraction of all entries.
     random_state : int, RandomState or None, default=None
-        For what is drawn.
+        Random numbers of trees and candidates.
 
     Attributes
     ----------
@@ -52,25 +51,25 @@ class NeighborIndex(BaseEstimator):
     objects_ : array or list
         The training objects.
     indices_ : ndarray of shape (n, n_neighbors)
-        Neighbours of each training object, the nearest first, itself left out; -1 pads.
+        Neighbors of each training object, nearest first, without itself; padded with -1.
     proximities_ : ndarray of shape (n, n_neighbors)
         Their proximities, float32.
     n_calls_ : int
-        Pairs measured, at fit and for all queries since.
+        Pairs measured by fit and all queries since.
     n_iter_ : int
-        Rounds made.
+        Number of rounds.
 
     See Also
     --------
-    OnNeighbors : classifiers that need the neighbours and their own block only.
+    OnNeighbors : classifiers that need only the neighbors and their own block.
 
     Notes
     -----
-    Memory is that of the objects and some 40 bytes for each of n * n_neighbors places. Equal proximities are ranked
-    in the order in which they are found.
+    Memory: the objects, and about 40 bytes for each of n * n_neighbors entries. Equal proximities are ranked in the
+    order in which they are found.
 
-    On a cluster every worker holds the objects. Workers measure; the candidate pairs are chosen here, so the gain is
-    that of the measure's share of the work: large for alignments, none for counting.
+    On a cluster every worker holds the objects. Workers only measure; candidate pairs are chosen in this process, so a
+    cluster helps with slow measures such as alignments, not with counting.
 
     Examples
     --------
@@ -116,17 +115,16 @@ class NeighborIndex(BaseEstimator):
 
     @validated_outer
     def fit(self, X: Any, y: Any = None, *, client: Any = None) -> NeighborIndex:
-        """Find the neighbours of the training objects.
+        """Find the neighbors of the training objects.
 
         Parameters
         ----------
         X : collection of n objects
-            Whatever the measure reads.
+            Objects that the measure reads.
         y : array-like of shape (n,), optional
             Labels, for measures that learn from them.
         client : distributed.Client, optional
-            A cluster that measures the pairs, from :func:`connect`; the lists of neighbours are kept here. The graph
-            is the same as without one.
+            A cluster that measures the pairs, from :func:`connect`. The graph is the same as without one.
 
         Returns
         -------
@@ -134,7 +132,7 @@ class NeighborIndex(BaseEstimator):
             Itself.
         """
         self.measure_ = clone(self.measure).fit(X, y)
-        self.objects_ = self.measure_._objects(X)
+        self.objects_ = self.measure_.validate_objects(X)
         self.n_calls_ = self.n_iter_ = 0
         rng = check_random_state(self.random_state)
         n = count_objects(self.objects_)
@@ -142,7 +140,7 @@ class NeighborIndex(BaseEstimator):
         self._trees: list[PivotTree] = []
         self._outer: Any = None
         if self.method == "pynndescent":
-            self._fit_outer(lists, rng)
+            self._fit_pynndescent(lists, rng)
         else:
             self._fit_descent(lists, rng, n, client)
         self.indices_ = lists.indices
@@ -153,44 +151,44 @@ class NeighborIndex(BaseEstimator):
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, *, client: Any = None
     ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-        """Find neighbours of new objects, or those of the training objects.
+        """Find neighbors of new objects, or those of the training objects.
 
         Parameters
         ----------
         X : collection of m objects, optional
-            New objects; without it the training objects, themselves left out.
+            New objects; None for the training objects, each without itself.
         n_neighbors : int, optional
-            How many; as at fit by default.
+            Number of neighbors; as at fit by default.
         client : distributed.Client, optional
-            A cluster that searches, from :func:`connect`, with a copy of the index on every worker.
+            A cluster that searches, from :func:`connect`; every worker holds a copy of the index.
 
         Returns
         -------
         proximities : ndarray of shape (m, k)
-            The nearest first; NaN where fewer than k were found.
+            Nearest first; NaN if fewer than k were found.
         indices : ndarray of shape (m, k)
-            Training indices; -1 where fewer than k were found.
+            Training indices; -1 if fewer than k were found.
         """
         check_is_fitted(self)
         k = self.n_neighbors if n_neighbors is None else as_integer_k(n_neighbors)
         if X is None:
             return self.proximities_[:, :k].astype(np.float64), self.indices_[:, :k].astype(np.intp)
         k = min(k, count_objects(self.objects_))
-        objects = self.measure_._door(X)
+        objects = self.measure_.check_objects(X)
         m = count_objects(objects)
         proximities, indices = np.empty((m, k)), np.empty((m, k), np.intp)
         batches = [slice(first, min(first + _BATCH, m)) for first in range(0, m, _BATCH)]
-        here = ((rows, _found(self, objects[rows], k)) for rows in batches)
-        for rows, (values, found, calls) in here if client is None else self._there(objects, batches, k, client):
+        local = ((rows, _search_batch(self, objects[rows], k)) for rows in batches)
+        for rows, (values, found, calls) in local if client is None else self._on_cluster(objects, batches, k, client):
             proximities[rows], indices[rows] = values, found
             self.n_calls_ += calls
         return proximities, indices
 
-    def _there(self, objects: Any, batches: list[slice], k: int, client: Any) -> Any:
-        """Batches searched on a cluster."""
+    def _on_cluster(self, objects: Any, batches: list[slice], k: int, client: Any) -> Any:
+        """Search batches on a cluster."""
         index = hold(self, client)
         return run_unordered(
-            lambda rows: client.submit(_found, index, objects[rows], k, pure=False, retries=2), batches, client
+            lambda rows: client.submit(_search_batch, index, objects[rows], k, pure=False, retries=2), batches, client
         )
 
     @property
@@ -198,11 +196,11 @@ class NeighborIndex(BaseEstimator):
         return -1 if self.measure_.kind == "dissimilarity" else 1
 
     def _scores(self, left: Any, right: Any) -> NDArray[Any]:
-        """Scores of pairs of objects, larger is nearer."""
-        return self._sign * self.measure_._pairs(left, right)
+        """Scores of pairs of objects; larger is nearer."""
+        return self._sign * self.measure_.pairs(left, right)
 
     def _fit_descent(self, lists: Lists, rng: np.random.RandomState, n: int, client: Any) -> None:
-        cluster = None if client is None else PairsThere(self.measure_, self.objects_, client)
+        cluster = None if client is None else ClusterPairs(self.measure_, self.objects_, client)
 
         def pairs(i: Any, j: Any) -> NDArray[Any]:
             self.n_calls_ += len(i)
@@ -221,7 +219,7 @@ class NeighborIndex(BaseEstimator):
                 there, back = both(i, j)
                 lists.push(i, j, there)
                 lists.push(j, i, back)
-        if n > 1 and (not self.n_trees or (lists.indices < 0).any()):  # what the trees have not filled
+        if n > 1 and (not self.n_trees or (lists.indices < 0).any()):  # entries that the trees have not filled
             rows, _ = np.nonzero(lists.indices < 0)
             others = (rows + 1 + rng.randint(n - 1, size=len(rows))) % n
             for i, j in _in_chunks(rows, others):
@@ -229,8 +227,8 @@ class NeighborIndex(BaseEstimator):
         if n > 2:
             self.n_iter_ = descend(lists, both, max_iter=self.max_iter, tol=self.tol, rng=rng)
 
-    def _fit_outer(self, lists: Lists, rng: np.random.RandomState) -> None:
-        """PyNNDescent's graph, with the measure's own proximities."""
+    def _fit_pynndescent(self, lists: Lists, rng: np.random.RandomState) -> None:
+        """Build the graph by PyNNDescent, with proximities of the measure."""
         metric, options = _metric_of(self.measure_)
         library = require_package("pynndescent", extra="ann", who="NeighborIndex(method='pynndescent')")
         points = np.asarray(self.objects_, dtype=np.float32)
@@ -247,7 +245,7 @@ class NeighborIndex(BaseEstimator):
             lists.push(i, j, self._scores(take_objects(self.objects_, i), take_objects(self.objects_, j)))
 
     def _search(self, queries: Any, k: int) -> tuple[Lists, int]:
-        """The best of each new object: from the leaves it comes to, along the graph. Also the pairs measured."""
+        """Find the best of each new object, from its leaves along the graph; also the number of pairs measured."""
         m, n = count_objects(queries), count_objects(self.objects_)
         calls = 0
 
@@ -277,11 +275,16 @@ class NeighborIndex(BaseEstimator):
         return pool, calls
 
     def __sklearn_tags__(self) -> Any:
-        return tags_of_measure(super().__sklearn_tags__(), self.measure)
+        tags = super().__sklearn_tags__()
+        if isinstance(self.measure, Measure):
+            inner = get_tags(self.measure)
+            tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
+            tags.no_validation = inner.no_validation
+        return tags
 
 
-def _found(index: NeighborIndex, queries: Any, k: int) -> tuple[NDArray[Any], NDArray[np.int32], int]:
-    """Proximities and numbers of the neighbours of a batch, and how many pairs were measured."""
+def _search_batch(index: NeighborIndex, queries: Any, k: int) -> tuple[NDArray[Any], NDArray[np.int32], int]:
+    """Proximities and indices of the neighbors of a batch, and the number of pairs measured."""
     pool, calls = index._search(queries, k)
     indices = pool.indices[:, :k]
     return np.where(indices >= 0, index._sign * pool.best[:, :k], np.nan), indices, calls
@@ -292,7 +295,7 @@ def _in_chunks(i: NDArray[Any], j: NDArray[Any], size: int = 2**20) -> Any:
 
 
 def _with_reverse(indices: NDArray[np.int32], rng: np.random.RandomState) -> NDArray[np.int32]:
-    """The graph in both directions: each object's neighbours, and as many of those whose neighbour it is."""
+    """Graph in both directions: the neighbors of each object, and as many objects that it is a neighbor of."""
     n, K = indices.shape
     back = np.full((n, K), -1, np.int32)
     rows, columns = np.repeat(np.arange(n, dtype=np.int32), K), indices.ravel()
@@ -307,7 +310,7 @@ def _with_reverse(indices: NDArray[np.int32], rng: np.random.RandomState) -> NDA
 
 
 def _metric_of(measure: Measure) -> tuple[str, dict[str, Any]]:
-    """PyNNDescent's metric with the same order of neighbours."""
+    """Metric of PyNNDescent with the same order of neighbors."""
     if isinstance(measure, Minkowski) and measure.p >= 1:
         names = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
         return (names[measure.p], {}) if measure.p in names else ("minkowski", {"p": float(measure.p)})
@@ -315,6 +318,6 @@ def _metric_of(measure: Measure) -> tuple[str, dict[str, Any]]:
         if isinstance(measure, kind):
             return name, {}
     raise ProximityError(
-        f"method='pynndescent' serves Minkowski with p >= 1, Chebyshev, Cosine and RBF. Got {type(measure).__name__}; "
+        f"method='pynndescent' needs Minkowski with p >= 1, Chebyshev, Cosine or RBF. Got {type(measure).__name__}; "
         "use method='descent'."
     )

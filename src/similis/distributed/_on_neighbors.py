@@ -1,4 +1,4 @@
-"""Local classifiers on an index of neighbours: each new object's neighbours and their own block are all they need."""
+"""Local classifiers on a neighbor index: they need only the neighbors of a new object and their own block."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from similis.exceptions import ProximityError
 
 __all__ = ["OnNeighbors"]
 
-_BLOCKS = 1024  # neighbours, of several new objects, that one small matrix holds
+_BLOCKS = 1024  # neighbors, of several new objects, in one small matrix
 
 
 class OnNeighbors(ClassifierMixin, BaseEstimator):
-    """Classify by a local method among the neighbours that an index finds: no matrix of all pairs.
+    """Classify by a local method among the neighbors that an index finds, without the matrix of all pairs.
 
-    A new object costs its search and k (k + 1) / 2 comparisons among its k neighbours (k^2 if the measure is not
+    A new object costs its search and k (k + 1) / 2 comparisons among its k neighbors (k^2 if the measure is not
     symmetric; none for plain votes).
 
     Parameters
@@ -30,7 +30,7 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
         A local method with ``n_neighbors``: ``SimilarityKNN`` with any weights, ``LocalSDA``, ``SVMKNN``,
         ``LocalNearestCentroid``.
     index : NeighborIndex
-        How neighbours are found, with the measure.
+        Index that finds the neighbors, with its measure.
 
     Attributes
     ----------
@@ -41,8 +41,8 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Where the index finds the true neighbours, answers are those of the estimator on the whole matrix. For ``LocalSDA``
-    that needs a domain that does not depend on all pairs: its own `domain`, or the measure's ``domain_``.
+    If the index finds the true neighbors, predictions are those of the estimator on the whole matrix. For ``LocalSDA``
+    this requires a domain that does not depend on all pairs: its own `domain`, or the measure's ``domain_``.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : collection of n objects
-            Whatever the measure reads.
+            Objects that the measure reads.
         y : array-like of shape (n,)
             Class labels.
         client : distributed.Client, optional
@@ -84,7 +84,7 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
         """
         if not hasattr(self.estimator, "n_neighbors"):
             raise ProximityError(
-                f"OnNeighbors needs a local method, which has n_neighbors. Got {type(self.estimator).__name__}."
+                f"OnNeighbors needs a local method with the parameter n_neighbors. Got {type(self.estimator).__name__}."
             )
         self.index_ = clone(self.index).fit(X, y, client=client)
         self.classes_, self._codes = check_labels(y, count_objects(self.index_.objects_), who=type(self).__name__)
@@ -103,7 +103,7 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
         ndarray of shape (m,)
             Labels from ``classes_``.
         """
-        return self.classes_[self._answers(X, "predict")[:, 0].astype(np.intp)]
+        return self.classes_[self._respond(X, "predict")[:, 0].astype(np.intp)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class, where the estimator gives probabilities.
@@ -118,9 +118,9 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
         ndarray of shape (m, G)
             Columns in the order of ``classes_``.
         """
-        return self._answers(X, "predict_proba")
+        return self._respond(X, "predict_proba")
 
-    def _answers(self, X: Any, response: str) -> NDArray[np.float64]:
+    def _respond(self, X: Any, response: str) -> NDArray[np.float64]:
         check_is_fitted(self)
         values, indices = self.index_.kneighbors(X, self.estimator.n_neighbors)
         m, k = indices.shape
@@ -128,11 +128,11 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
         together = 1 if hasattr(self.estimator, "domain") else max(1, _BLOCKS // k)
         for first in range(0, m, together):
             rows = slice(first, min(first + together, m))
-            out[rows] = self._answer(values[rows], indices[rows], response)
+            out[rows] = self._respond_batch(values[rows], indices[rows], response)
         return out
 
-    def _answer(self, values: NDArray[Any], indices: NDArray[np.intp], response: str) -> NDArray[np.float64]:
-        """Answers for a few new objects: one small matrix with a block for each, apart from one another."""
+    def _respond_batch(self, values: NDArray[Any], indices: NDArray[np.intp], response: str) -> NDArray[np.float64]:
+        """Responses for a few new objects, from one small matrix that has a separate block for each."""
         found = indices >= 0
         places = indices[found]
         present, codes = np.unique(self._codes[places], return_inverse=True)
@@ -143,22 +143,22 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
             out = np.full((len(indices), 1), float(label))
             return out if response == "predict" else np.eye(len(self.classes_))[out[:, 0].astype(np.intp)]
         low = values[found].min() - 1 if self._is_similarity else values[found].max() + 1
-        apart = np.nan if getattr(model, "_allow_missing", False) else low  # nobody's neighbour
-        S = np.full((len(places), len(places)), apart)
-        Q = np.full((len(indices), len(places)), apart)
+        other = np.nan if getattr(model, "allow_missing", False) else low  # never among the nearest
+        S = np.full((len(places), len(places)), other)
+        Q = np.full((len(indices), len(places)), other)
         Q[row, np.arange(len(places))] = values[found]
         if getattr(model, "_is_local", True):
             for q in range(len(indices)):
                 block = np.flatnonzero(row == q)
                 S[np.ix_(block, block)] = self._block(places[block])
-        else:  # votes read nothing of the neighbours' own block
+        else:  # votes do not use the neighbors' own block
             np.fill_diagonal(S, values[found].max() if self._is_similarity else 0.0)
         model.fit(S, codes)
-        answers = getattr(model, response)(Q)
+        responses = getattr(model, response)(Q)
         if response == "predict":
-            return present[answers][:, None].astype(np.float64)
+            return present[responses][:, None].astype(np.float64)
         out = np.zeros((len(indices), len(self.classes_)))
-        out[:, present[model.classes_]] = answers
+        out[:, present[model.classes_]] = responses
         return out
 
     @property
@@ -166,11 +166,11 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
         return self.index_.measure_.kind == "similarity"
 
     def _block(self, places: NDArray[np.intp]) -> NDArray[Any]:
-        """The neighbours among themselves."""
+        """Measure neighbors against each other."""
         index, k = self.index_, len(places)
-        encoded = index.measure_._encode(take_objects(index.objects_, places))
+        encoded = index.measure_.encode(take_objects(index.objects_, places))
         index.n_calls_ += k * (k + 1) // 2 if index.measure_.symmetric else k * k
-        return index.measure_._matrix(encoded, encoded)
+        return index.measure_.block(encoded, encoded)
 
     def _local_model(self) -> Any:
         model = clone(self.estimator)

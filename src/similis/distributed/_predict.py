@@ -1,4 +1,4 @@
-"""Answers of a model for more rows than memory holds, a block of rows at a time."""
+"""Predict more rows than memory holds, a block of rows at a time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from similis.exceptions import ProximityError
 __all__ = ["predict_blocks"]
 
 BLOCK = 2**24  # bytes of a block of rows
-SEARCHED = 2**12  # objects of a block that an index looks up: a few seconds
+SEARCHED = 2**12  # objects per block for a neighbor index: a few seconds
 
 
 @validated_function(
@@ -48,18 +48,18 @@ def predict_blocks(
     Parameters
     ----------
     model : fitted estimator or pipeline
-        What answers.
+        The model.
     X : array of shape (m, n), or collection of m objects
         An ndarray, a memory map or a zarr array of proximities to the training objects; objects for a pipeline that
         starts with ``Pairwise``.
     method : {"predict", "predict_proba", "decision_function", "transform", "score_samples"}, default="predict"
-        What to ask.
+        Method of the model to call.
     block_size : int, optional
-        Rows in a block; by default as many as make 16 MB.
+        Rows per block; by default as many as take 16 MB.
     n_jobs : int, optional
-        Threads that answer blocks, each holding one of its own.
+        Number of threads, each with a block of its own.
     client : distributed.Client, optional
-        A cluster that answers the blocks, from :func:`connect`. Workers read memory maps and zarr arrays themselves.
+        A cluster that predicts the blocks, from :func:`connect`. Workers read memory maps and zarr arrays themselves.
     progress : bool, default=False
         Whether to show a progress bar on the standard error stream.
 
@@ -70,9 +70,9 @@ def predict_blocks(
 
     Notes
     -----
-    Memory: the answers, and for each thread what the model makes of one block: at most ten times its 16 MB for the
-    models of similis. Of a zarr array two rows of chunks are held, the next being read while one is answered: in memory
-    up to 64 MB each, beyond that in nameless files of the folder for temporary files (TMPDIR).
+    Memory: the predictions, and per thread the intermediate arrays of one block: at most ten times its 16 MB for the
+    models of similis. Of a zarr array two rows of chunks are held, the next being read while one is predicted: in
+    memory up to 64 MB each, beyond that in scratch files of the folder for temporary files (TMPDIR).
 
     Examples
     --------
@@ -83,18 +83,22 @@ def predict_blocks(
     >>> predict_blocks(NearestCentroid().fit(S, [0, 0, 1, 1]), S, block_size=3)
     array([0, 0, 1, 1])
     """
-    here = client is None
+    local = client is None
     if not hasattr(X, "__getitem__") or isinstance(X, (str, dict)):
-        raise ProximityError(f"predict_blocks cuts a matrix or a list of objects. Got a {type(X).__name__}.")
+        raise ProximityError(f"predict_blocks needs a matrix or a list of objects. Got a {type(X).__name__}.")
     if not count_objects(X):
         return np.array(getattr(model, method)(X))
     every = slice(0, count_objects(X))
-    pieces = _cut(every, X.chunks[0]) if here and is_stored(X) else [every]
-    size = block_size or _block_size(model, X, whole_chunks=not here)
+    pieces = _cut(every, X.chunks[0]) if local and is_stored(X) else [every]
+    size = block_size or _block_size(model, X, whole_chunks=not local)
     blocks = [rows for piece in pieces for rows in _cut(piece, size)]
-    done = _here(model, X, pieces, size, method, n_jobs) if here else _there(model, X, blocks, method, client)
-    answers = dict(track(done, total=len(blocks), description="predicting blocks", enabled=progress))
-    return np.concatenate([answers[rows.start] for rows in blocks])
+    done = (
+        _predict_locally(model, X, pieces, size, method, n_jobs)
+        if local
+        else _predict_on_cluster(model, X, blocks, method, client)
+    )
+    predictions = dict(track(done, total=len(blocks), description="predicting blocks", enabled=progress))
+    return np.concatenate([predictions[rows.start] for rows in blocks])
 
 
 def _cut(rows: slice, size: int) -> list[slice]:
@@ -121,34 +125,34 @@ def _first_step(model: Any) -> Any:
     return model[0] if isinstance(model, Pipeline) else model
 
 
-def _answer(model: Any, X: Any, rows: slice, method: str) -> NDArray[Any]:
-    return np.array(getattr(model, method)(X[rows]))  # a copy: what was read may be overwritten
+def _predict_rows(model: Any, X: Any, rows: slice, method: str) -> NDArray[Any]:
+    return np.array(getattr(model, method)(X[rows]))  # a copy: the buffer of rows is overwritten
 
 
-def _here(model: Any, X: Any, pieces: list[slice], size: int, method: str, n_jobs: int | None) -> Any:
-    """First row and answers of every block, on some threads; a zarr array is read ahead, piece by piece."""
+def _predict_locally(model: Any, X: Any, pieces: list[slice], size: int, method: str, n_jobs: int | None) -> Any:
+    """First row and predictions of every block, on threads; a zarr array is read ahead, piece by piece."""
     workers = effective_n_jobs(n_jobs)
     if workers > 1:
         with single_blas_thread(), ThreadPoolExecutor(workers) as pool:
-            yield from _answers(model, X, pieces, size, method, pool.map)
+            yield from _predict_pieces(model, X, pieces, size, method, pool.map)
     else:
-        yield from _answers(model, X, pieces, size, method, map)
+        yield from _predict_pieces(model, X, pieces, size, method, map)
 
 
-def _answers(model: Any, X: Any, pieces: list[slice], size: int, method: str, each: Any) -> Any:
+def _predict_pieces(model: Any, X: Any, pieces: list[slice], size: int, method: str, each: Any) -> Any:
     for piece, values in _read_ahead(X, pieces) if is_stored(X) else ((piece, X) for piece in pieces):
         within = _cut(slice(0, piece.stop - piece.start), size)
-        for rows, answer in zip(within, each(lambda rows, V=values: _answer(model, V, rows, method), within)):
+        for rows, answer in zip(within, each(lambda rows, V=values: _predict_rows(model, V, rows, method), within)):
             yield piece.start + rows.start, answer
 
 
 def _read_ahead(X: Any, pieces: list[slice]) -> Any:
-    """Rows of chunks with their values; while one is answered, the next is read into the other of two places."""
-    places: list[Any] = [None, None]
+    """Rows of chunks with their values; while one is predicted, the next is read into the other of two buffers."""
+    buffers: list[Any] = [None, None]
 
     def read(number: int) -> NDArray[Any]:
-        places[number % 2] = load_stored(X, pieces[number], out=places[number % 2])
-        return places[number % 2][: pieces[number].stop - pieces[number].start]
+        buffers[number % 2] = load_stored(X, pieces[number], out=buffers[number % 2])
+        return buffers[number % 2][: pieces[number].stop - pieces[number].start]
 
     with ThreadPoolExecutor(1) as reader:
         coming = reader.submit(read, 0)
@@ -161,7 +165,7 @@ def _read_ahead(X: Any, pieces: list[slice]) -> Any:
 
 @dataclass(frozen=True)
 class _Map:
-    """A memory map by its file: what is sent to a worker instead of its values."""
+    """A memory map by its file, sent to a worker instead of its values."""
 
     file: str
     dtype: str
@@ -174,7 +178,7 @@ class _Map:
         return np.asarray(values[rows])
 
 
-def _there(model: Any, X: Any, blocks: list[slice], method: str, client: Any) -> Any:
+def _predict_on_cluster(model: Any, X: Any, blocks: list[slice], method: str, client: Any) -> Any:
     if isinstance(X, np.memmap) and X.filename is not None and not isinstance(X.base, np.ndarray):
         order = "C" if X.flags.c_contiguous else "F"
         X = _Map(str(X.filename), X.dtype.str, X.offset, X.shape, order)
@@ -183,7 +187,7 @@ def _there(model: Any, X: Any, blocks: list[slice], method: str, client: Any) ->
 
     def submit(rows: slice) -> Any:
         if small:
-            return client.submit(_answer, shared, X, rows, method, pure=False, retries=2)
-        return client.submit(_answer, shared, X[rows], slice(None), method, pure=False, retries=2)
+            return client.submit(_predict_rows, shared, X, rows, method, pure=False, retries=2)
+        return client.submit(_predict_rows, shared, X[rows], slice(None), method, pure=False, retries=2)
 
     return ((rows.start, answer) for rows, answer in run_unordered(submit, blocks, client))

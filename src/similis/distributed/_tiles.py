@@ -1,4 +1,4 @@
-"""One tile: measure, find out which object the measure refuses, write. What a worker of a cluster is sent."""
+"""Blocks of a matrix: the plan, and the task that measures and writes one block."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis.base import count_objects
-from similis.distributed._store import Store
+from similis.io import BlockFile
 from similis.measures import Measure
 
-__all__ = ["Plan", "Tile", "tile_size", "Refusal", "TileJob"]
+__all__ = ["Plan", "Tile", "tile_size", "Rejection", "TileJob"]
 
 SMALLEST, LARGEST = 64, 4096
-SECONDS = 1.0  # of work in a tile: a hundred times a scheduler's overhead for a task, a second to lose at a kill
+SECONDS = 1.0  # of work per block: a hundred times a scheduler's overhead per task; a kill loses that much
 
 
 @dataclass(frozen=True)
 class Tile:
-    """Rows and columns of one block, and its number in the plan."""
+    """One block: its rows, its columns and its number in the plan."""
 
     number: int
     rows: slice
@@ -31,13 +31,13 @@ class Tile:
 
     @property
     def diagonal(self) -> bool:
-        """Whether its objects are measured against themselves."""
+        """True if rows and columns are the same objects."""
         return self.rows == self.columns
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A square matrix in square tiles, row by row; with `half` only those on and above the diagonal."""
+    """Division of a square matrix into square blocks, row by row; with `half` only those on and above the diagonal."""
 
     n: int
     size: int
@@ -45,25 +45,25 @@ class Plan:
 
     @property
     def parts(self) -> list[slice]:
-        """The objects of each row, or column, of tiles."""
+        """Objects of each row (or column) of blocks."""
         return [slice(a, min(a + self.size, self.n)) for a in range(0, self.n, self.size)]
 
     @property
     def tiles(self) -> list[Tile]:
-        """All tiles in the order in which they are measured."""
+        """All blocks in the order in which they are measured."""
         parts = self.parts
         pairs = ((a, b) for i, a in enumerate(parts) for b in (parts[i:] if self.half else parts))
         return [Tile(number, a, b) for number, (a, b) in enumerate(pairs)]
 
     def parts_of(self, tile: Tile) -> tuple[int, int]:
-        """The numbers of the parts that meet in a tile."""
+        """Numbers of the two parts whose pairs a block holds."""
         return tile.rows.start // self.size, tile.columns.start // self.size
 
 
 def tile_size(measure_some: Callable[[int], object], n: int, seconds: float = SECONDS) -> int:
-    """A size for which a tile takes about `seconds`; `measure_some(k)` measures the first k objects."""
+    """Find a block size that takes about `seconds`; `measure_some(k)` measures the first k objects."""
     per_pair = 0.0
-    measure_some(min(n, 2))  # whatever compiles or loads
+    measure_some(min(n, 2))  # compiles and loads
     for k in (4, 32, 256):
         start = time.perf_counter()
         measure_some(min(n, k))
@@ -77,90 +77,90 @@ def tile_size(measure_some: Callable[[int], object], n: int, seconds: float = SE
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """Which pair of a tile the measure refuses, counted within the tile, and why."""
+class Rejection:
+    """Pair that the measure rejects, by its position in the block, with the reason."""
 
     row: int
     column: int
-    alone: str  # "row", "column" or "pair": what it refuses even without the other
+    alone: str  # "row" or "column" if that object is rejected by itself, else "pair"
     reason: str
 
 
 @dataclass(frozen=True)
 class TileJob:
-    """All that tiles have in common: the fitted measure, where they go and what is mirrored."""
+    """Task that all blocks share: the fitted measure, the file, and whether blocks are mirrored."""
 
     measure: Measure
-    store: Store
+    store: BlockFile
     symmetrize: bool
     missing: bool
     n_jobs: int | None = None
 
     @property
     def half(self) -> bool:
-        """Whether a tile above the diagonal says everything about the one below."""
+        """True if blocks below the diagonal are mirror images of those above."""
         return self.measure.symmetric or self.symmetrize
 
-    def run(self, tile: Tile, left: Any, right: Any = None) -> Refusal | None:
-        """Measure and write the tile; `right` is None where objects are measured against themselves."""
+    def run(self, tile: Tile, left: Any, right: Any = None) -> Rejection | None:
+        """Measure and write a block; `right` is None if objects are measured against themselves."""
         try:
             block = self.values(left, right)
         except (MemoryError, OSError):
             raise
-        except Exception:  # the user's own measure raises what it likes
-            refusal = self._first_refused(left, left if right is None else right)
-            if refusal is None:
+        except Exception:  # a measure of the user may raise anything
+            rejection = self._first_rejected(left, left if right is None else right)
+            if rejection is None:
                 raise
             if not self.missing:
-                return refusal
-            block = self._with_gaps(left, left if right is None else right)
+                return rejection
+            block = self._block_with_nan(left, left if right is None else right)
         self.store.write(tile.rows, tile.columns, block)
         if self.half and not tile.diagonal:
             self.store.write(tile.columns, tile.rows, block.T)
         return None
 
     def values(self, left: Any, right: Any = None) -> NDArray[Any]:
-        """The block between two collections, in the type of the store; what is infinite is refused."""
+        """Measure the block between two collections, in the type of the file; raise if a value is infinite."""
         measure = self.measure
-        A = measure._encode(left)
-        B = A if right is None else measure._encode(right)
-        S = measure._matrix(A, B, self.n_jobs)
+        A = measure.encode(left)
+        B = A if right is None else measure.encode(right)
+        S = measure.block(A, B, self.n_jobs)
         if self.symmetrize and not measure.symmetric:
-            S = (S + (S if right is None else measure._matrix(B, A, self.n_jobs)).T) / 2
+            S = (S + (S if right is None else measure.block(B, A, self.n_jobs)).T) / 2
         with np.errstate(over="ignore", invalid="ignore"):
             S = np.asarray(S, dtype=self.store.dtype)
             if np.isfinite(S.sum(dtype=np.float64)) or not np.isinf(S).any():
                 return S
         raise ValueError("its value is infinite")
 
-    def _first_refused(self, left: Any, right: Any) -> Refusal | None:
+    def _first_rejected(self, left: Any, right: Any) -> Rejection | None:
         for i in range(count_objects(left)):
             x = left[i : i + 1]
-            if self._refuses(x, right) is None:
+            if self._rejects(x, right) is None:
                 continue
             for j in range(count_objects(right)):
                 z = right[j : j + 1]
-                reason = self._refuses(x, z)
+                reason = self._rejects(x, z)
                 if reason is not None:
-                    alone = "row" if self._refuses(x, x) else "column" if self._refuses(z, z) else "pair"
-                    return Refusal(i, j, alone, reason)
+                    alone = "row" if self._rejects(x, x) else "column" if self._rejects(z, z) else "pair"
+                    return Rejection(i, j, alone, reason)
         return None
 
-    def _with_gaps(self, left: Any, right: Any) -> NDArray[Any]:
-        """The block with NaN for every pair that is refused."""
+    def _block_with_nan(self, left: Any, right: Any) -> NDArray[Any]:
+        """Measure a block with NaN for every rejected pair."""
         block = np.full((count_objects(left), count_objects(right)), np.nan, dtype=self.store.dtype)
         for i in range(len(block)):
             x = left[i : i + 1]
-            if self._refuses(x, right) is None:
+            if self._rejects(x, right) is None:
                 block[i] = self.values(x, right)[0]
                 continue
             for j in range(block.shape[1]):
-                if self._refuses(x, right[j : j + 1]) is None:
+                if self._rejects(x, right[j : j + 1]) is None:
                     block[i, j] = self.values(x, right[j : j + 1])[0, 0]
         return block
 
-    def _refuses(self, x: Any, z: Any) -> str | None:
-        """Why the measure refuses these collections; None where it does not."""
+    def _rejects(self, x: Any, z: Any) -> str | None:
+        """Reason why the measure rejects these collections; None if it accepts them."""
         try:
             self.values(x, z)
         except (MemoryError, OSError):

@@ -1,20 +1,31 @@
-"""Files: matrices of proximities with their ids, kind and labels, and fitted models. Nothing in them is executed."""
+"""Files: proximity matrices with their ids, kind and labels; objects; fitted models. Nothing in a file is executed."""
 
-from similis.io._labels import read_labels
+from similis.io._blocks import BlockFile
+from similis.io._files import file_format, read_proximity, write_proximity
+from similis.io._models import ModelCard, TrainedModel, card_path, load, read_model, save, write_model
+from similis.io._numpy import matrix_card
 from similis.io._objects import Objects, read_objects
-from similis.io._persistence import load, save
 from similis.io._proximity import Proximity
-from similis.io._read import file_format, read_proximity
-from similis.io._write import write_proximity
+from similis.io._text import read_labels
 
 __all__ = [
+    # matrices
     "Proximity",
     "read_proximity",
     "write_proximity",
+    "file_format",
+    "BlockFile",
+    "matrix_card",
+    # objects and labels
     "Objects",
     "read_objects",
     "read_labels",
-    "file_format",
+    # models
     "save",
     "load",
+    "ModelCard",
+    "TrainedModel",
+    "write_model",
+    "read_model",
+    "card_path",
 ]

@@ -1,4 +1,4 @@
-"""Proximities as arrays: npz, and npy with a JSON sidecar. Pickled objects are never read.
+"""NumPy files: npz, and npy with a JSON sidecar. Pickled objects are never read.
 
 The header of every array is read first: its shape and type must agree with the bytes that are there, and with what the
 caller is ready to unpack, before anything of that size is allocated.
@@ -21,16 +21,15 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from similis._utils.files import atomic_write, readable_or_error, short_path
+from similis._utils.files import atomic_write, parse_errors, short_path
 from similis.exceptions import ProximityError
-from similis.io._proximity import Proximity, quote_short
-from similis.io._raw import Raw
+from similis.io._proximity import Proximity, as_ids, as_labels, proximity_in_file, quote_short
 
 __all__ = [
     "card",
     "check_size",
-    "from_card",
-    "make_card",
+    "parts_of_card",
+    "matrix_card",
     "read_npy",
     "read_npz",
     "sidecar",
@@ -40,14 +39,14 @@ __all__ = [
 ]
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-_LONGEST = 10_000  # bytes of a header that NumPy reads too
+_LONGEST = 10_000  # bytes of a header; NumPy has the same limit
 _BY_NAME = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
 
 
-def read_npz(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Raw:
-    """Read our own npz files, and others' if it is plain which of their arrays is the matrix."""
+def read_npz(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Proximity:
+    """Read npz files, also those of other programs if only one of their arrays can be the matrix."""
     where = short_path(path)
-    with readable_or_error(where, "npz archive"), zipfile.ZipFile(path) as archive:
+    with parse_errors(where, "npz archive"), zipfile.ZipFile(path) as archive:
         on_disk = os.path.getsize(path)
         if any(info.compress_size > on_disk for info in archive.infolist()):
             raise ProximityError(f"{where} declares more bytes than it has; the file is truncated or damaged.")
@@ -55,25 +54,22 @@ def read_npz(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Ra
         headers = {name: _member_header(archive, info, where, name) for name, info in members.items()}
         key = _choose(headers, key, where, square)
 
-        def take(name: str) -> NDArray[Any] | None:
+        def read_array(name: str) -> NDArray[Any] | None:
             part = _member(archive, members[name], headers[name], where, max_bytes) if name in members else None
             if part is not None and part.dtype.kind == "U":
-                part.tolist()  # where characters that Python does not know are noticed
+                part.tolist()  # raises for characters that Python cannot represent
             return part
 
-        values = take(key)
+        values = read_array(key)
         assert values is not None
-        kind = take("kind")
-        labels = take("labels" if "labels" in members else "y")
-        ids, column_ids = (None if part is None else part.tolist() for part in (take("ids"), take("column_ids")))
+        kind = read_array("kind")
+        labels = read_array("labels" if "labels" in members else "y")
+        ids, column_ids = (
+            None if part is None else part.tolist() for part in (read_array("ids"), read_array("column_ids"))
+        )
     prefix = key.partition("_")[0]
-    return Raw(
-        values,
-        ids,
-        column_ids,
-        _BY_NAME.get(prefix) if kind is None else str(kind[()] if kind.ndim == 0 else kind) or None,
-        labels,
-    )
+    word = _BY_NAME.get(prefix) if kind is None else str(kind[()] if kind.ndim == 0 else kind) or None
+    return proximity_in_file(where, values, ids, word, labels, column_ids)
 
 
 def write_npz(file: IO[bytes], P: Proximity) -> None:
@@ -85,34 +81,32 @@ def write_npz(file: IO[bytes], P: Proximity) -> None:
     np.savez(file, **parts, allow_pickle=False)
 
 
-def read_npy(path: Path, *, mmap: bool) -> Raw:
-    """Read an npy file and the ids, kind and labels in the JSON file beside it, if there is one."""
+def read_npy(path: Path, *, mmap: bool) -> Proximity:
+    """Read an npy file, with ids, kind and labels from the JSON file beside it, if there is one."""
     where = short_path(path)
-    with readable_or_error(where, "npy file"), open(path, "rb") as file:
+    with parse_errors(where, "npy file"), open(path, "rb") as file:
         header = _header(file, where)
-        _agree(header, os.path.getsize(path) - file.tell(), where)
+        _check_bytes(header, os.path.getsize(path) - file.tell(), where)
         if mmap:
             shape, fortran, dtype = header
             order: Any = "F" if fortran else "C"
             values: NDArray[Any] = np.memmap(path, dtype, mode="r", offset=file.tell(), shape=shape, order=order)
         else:
             values = _data(file, header)
-    raw = Raw(values)
     beside = sidecar(path)
-    if beside.exists():
-        from_card(_card_beside(path), raw, short_path(beside))
-    return raw
+    about = parts_of_card(_card_beside(path), values.shape, short_path(beside)) if beside.exists() else {}
+    return proximity_in_file(where, values, **about)
 
 
 def write_npy(path: Path, P: Proximity) -> None:
-    """Write the matrix, and in the sidecar everything else.
+    """Write the matrix, and everything else to the sidecar.
 
-    Two files cannot be renamed at once. Where there is an older pair, the card therefore speaks for both matrices until
-    the new one has its name, and tells by a digest which of them is there.
+    Two files cannot be renamed at once. If an older pair exists, the sidecar therefore describes both matrices until
+    the new one is renamed, with a digest by which a reader recognizes the new matrix.
     """
     old = None
     if path.exists() and sidecar(path).exists():
-        with suppress(ProximityError):  # damaged: there is nothing to keep
+        with suppress(ProximityError):  # damaged: there is no card to keep
             old = _card_beside(path)
     with atomic_write(path) as file:
         np.save(file, P.values, allow_pickle=False)
@@ -129,46 +123,74 @@ def write_card(path: Path, found: dict[str, Any]) -> None:
 
 
 def sidecar(path: Path) -> Path:
-    """The JSON file that belongs to an npy file."""
+    """Path of the JSON file that belongs to an npy file."""
     return path.with_name(path.name + ".json")
 
 
 def card(P: Proximity) -> dict[str, Any]:
-    """Everything but the values, for JSON."""
-    return make_card(P.shape, P.kind, P.ids, P.column_ids, P.labels)
+    """Card of a matrix: everything but its values, for JSON."""
+    return matrix_card(P.shape, kind=P.kind, ids=P.ids, column_ids=P.column_ids, labels=P.labels)
 
 
-def make_card(shape: tuple[int, ...], kind: Any, ids: Any = None, column_ids: Any = None, labels: Any = None) -> Any:
-    """The card of a matrix of this shape."""
+def matrix_card(
+    shape: tuple[int, ...],
+    *,
+    kind: str | None = None,
+    ids: Any = None,
+    column_ids: Any = None,
+    labels: Any = None,
+) -> dict[str, Any]:
+    """Make the card that npy and zarr files store beside the values: everything else about a matrix, as JSON.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Shape of the matrix.
+    kind : {"similarity", "dissimilarity"}, optional
+        Kind of the values.
+    ids, column_ids : sequence, optional
+        Names of rows and columns, as in :class:`Proximity`.
+    labels : array-like, optional
+        One class label per row.
+
+    Returns
+    -------
+    dict
+        With valid ids (``card["ids"]``) and labels.
+
+    Raises
+    ------
+    ProximityError
+        If ids or labels do not fit the shape.
+    """
     return {
         "format": "similis proximity",
         "version": 1,
         "shape": list(shape),
         "kind": kind,
-        "ids": ids,
-        "column_ids": column_ids,
-        "labels": None if labels is None else labels.tolist(),
+        "ids": None if ids is None else as_ids(ids, shape[0], "row"),
+        "column_ids": None if column_ids is None else as_ids(column_ids, shape[1], "column"),
+        "labels": None if labels is None else as_labels(labels, shape[0]).tolist(),
     }
 
 
-def from_card(found: Any, raw: Raw, where: str) -> None:
-    """Fill `raw` with what a card says, if it fits."""
+def parts_of_card(found: Any, shape: tuple[int, ...], where: str) -> dict[str, Any]:
+    """Kind, ids and labels that a card holds for a matrix of this shape."""
     if not isinstance(found, dict) or found.get("format") != "similis proximity" or found.get("version") != 1:
         raise ProximityError(f"{where} must be a sidecar written by similis (version 1); remove it or write it again.")
-    if found.get("shape") != list(raw.values.shape):
+    if found.get("shape") != list(shape):
         raise ProximityError(
             f"{where} belongs to a matrix of shape {quote_short(found.get('shape'))}, but the one beside it has shape "
-            f"{raw.values.shape}; write both again."
+            f"{tuple(shape)}; write both again."
         )
     for name in ("ids", "column_ids", "labels"):
         if not isinstance(found.get(name), list | None):
             raise ProximityError(f"{where}: {name!r} must be a list. Got {quote_short(found[name])}.")
-    raw.kind, raw.labels = found.get("kind"), found.get("labels")
-    raw.ids, raw.column_ids = found.get("ids"), found.get("column_ids")
+    return {name: found.get(name) for name in ("kind", "ids", "column_ids", "labels")}
 
 
 def _choose(headers: dict[str, Any], key: str | None, where: str, square: bool) -> str:
-    """The name of the array that is the matrix."""
+    """Name of the array that is the matrix."""
     names = ", ".join(map(quote_short, headers))[:120] or "nothing"
     if key is not None:
         if key not in headers:
@@ -200,7 +222,7 @@ def _member_header(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str, 
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, header: Any, where: str, max_bytes: int) -> NDArray[Any]:
-    """One array of an archive, once its declared size is known to be honest and bearable."""
+    """Read one array of an archive after checking its declared size."""
     where = f"{where}, array {quote_short(info.filename.removesuffix('.npy'))}"
     size = info.file_size
     if info.compress_type == zipfile.ZIP_STORED and size != info.compress_size:
@@ -211,7 +233,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, header: Any, where:
         )
     with archive.open(info) as file:
         start = len(_skip_header(file))
-        _agree(header, size - start, where)
+        _check_bytes(header, size - start, where)
         array = _data(file, header)
         if file.read(1):
             raise ProximityError(f"{where} has more bytes than it declares; the file is damaged.")
@@ -219,21 +241,21 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, header: Any, where:
 
 
 def _skip_header(file: IO[bytes]) -> bytes:
-    """Magic, version, header length and header, as bytes."""
+    """Read magic, version, header length and header, as bytes."""
     start = file.read(8)
     length = file.read(2 if start[6] == 1 else 4)
     return start + length + file.read(int.from_bytes(length, "little"))
 
 
 def _header(file: IO[bytes], where: str, pickles: bool = False) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, Fortran order and type of an npy stream."""
+    """Read shape, Fortran order and type of an npy stream."""
     if file.read(6) != npy.MAGIC_PREFIX:
         raise ProximityError(f"{where} does not start as an npy array does; the file is damaged or of another format.")
     version = tuple(file.read(2))
     if version not in _HEADERS:
         raise ProximityError(f"{where} is an npy array of version {version}, which is not read.")
     length = file.read(2 if version == (1, 0) else 4)
-    if int.from_bytes(length, "little") > _LONGEST:  # before it is read: it may be packed
+    if int.from_bytes(length, "little") > _LONGEST:  # checked before it is read: it may be compressed
         raise ProximityError(f"{where} has a header of more than {_LONGEST} bytes; the file is damaged.")
     head = io.BytesIO(length + file.read(int.from_bytes(length, "little")))
     with warnings.catch_warnings():
@@ -245,13 +267,13 @@ def _header(file: IO[bytes], where: str, pickles: bool = False) -> tuple[tuple[i
 
 
 def check_size(file: IO[bytes], size: int, where: str) -> None:
-    """Refuse an npy stream of `size` bytes whose header asks for another number of them."""
+    """Reject an npy stream of `size` bytes whose header declares another size."""
     header = _header(file, where)
-    _agree(header, size - file.tell(), where)
+    _check_bytes(header, size - file.tell(), where)
 
 
-def _agree(header: Any, n_bytes: int, where: str) -> None:
-    """Refuse an array whose header asks for another number of bytes than there are."""
+def _check_bytes(header: Any, n_bytes: int, where: str) -> None:
+    """Reject an array whose header declares another number of bytes than there are."""
     shape, _, dtype = header
     if dtype.hasobject:
         raise ProximityError(f"{where} holds pickled Python objects, which are never read; write plain numbers.")
@@ -263,7 +285,7 @@ def _agree(header: Any, n_bytes: int, where: str) -> None:
 
 
 def _data(file: IO[bytes], header: Any) -> NDArray[Any]:
-    """Read the bytes after the header, a piece at a time, into an array of the declared shape."""
+    """Read the bytes after the header, in pieces, into an array of the declared shape."""
     shape, fortran, dtype = header
     flat = np.empty(math.prod(shape), dtype)
     view = memoryview(flat.view(np.uint8).data) if flat.size and dtype.itemsize else memoryview(b"")
@@ -278,7 +300,7 @@ def _data(file: IO[bytes], header: Any) -> NDArray[Any]:
 
 
 def _card_beside(path: Path) -> Any:
-    """What the sidecar says of the matrix that is there; a writer that was killed may have left it speaking of two."""
+    """Read the card of the matrix that is there; a killed writer may have left a sidecar that describes two."""
     found = _json(sidecar(path))
     if isinstance(found, dict) and "before" in found:
         with open(path, "rb") as file:
@@ -291,5 +313,5 @@ def _digest(file: IO[bytes]) -> str:
 
 
 def _json(path: Path) -> Any:
-    with readable_or_error(short_path(path), "JSON file"):
+    with parse_errors(short_path(path), "JSON file"):
         return json.loads(path.read_bytes())

@@ -1,4 +1,4 @@
-"""Objects in a text file: one line per object, a column per feature, or one column of text."""
+"""Read objects to be measured: a table of features, a column of text, or a JSON list."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from similis._utils.files import short_path
 from similis.exceptions import ProximityError
-from similis.io._csv import MISSING, read_rows
-from similis.io._labels import ID_HEADERS, LABEL_HEADERS, decode_labels, read_labels
 from similis.io._proximity import as_ids, quote_short
+from similis.io._text import ID_HEADERS, LABEL_HEADERS, MISSING, decode_labels, read_labels, read_rows
 
 __all__ = ["read_json_objects", "Objects", "read_objects"]
 
@@ -24,30 +23,30 @@ __all__ = ["read_json_objects", "Objects", "read_objects"]
 def read_json_objects(
     path: Path, id_column: str | None, label_column: str | None, max_bytes: int
 ) -> tuple[NDArray[Any], list[str] | None, NDArray[Any] | None]:
-    """Objects, and their ids and labels where every entry has one.
+    """Read objects, and their ids and labels if every entry has one.
 
     An entry is the object itself, or a JSON object with id, label and the object under ``"object"``; without that key
-    the object is what is left, such as ``"edges"`` and ``"node_labels"`` of a graph.
+    the entry is the object, such as ``"edges"`` and ``"node_labels"`` of a graph.
     """
     where = short_path(path)
     if path.stat().st_size > max_bytes:
-        raise ProximityError(f"{where} is larger than {max_bytes} bytes; say max_bytes if it is meant to be.")
+        raise ProximityError(f"{where} is larger than max_bytes={max_bytes}; raise max_bytes to read it.")
     try:
         entries = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:
         raise ProximityError(f"{where} is not a JSON file: {str(error)[:80]}.") from None
     if not isinstance(entries, list) or not entries:
         raise ProximityError(f"{where} must hold a list of objects, at least one.")
-    ids = _taken(entries, id_column, ID_HEADERS - {"object"}, where)
-    labels = _taken(entries, label_column, LABEL_HEADERS, where)
+    ids = _texts_under(entries, id_column, ID_HEADERS - {"object"}, where)
+    labels = _texts_under(entries, label_column, LABEL_HEADERS, where)
     objects = np.empty(len(entries), dtype=object)
-    for i, entry in enumerate(entries):  # one by one: a list of equal lists would be taken for a table
+    for i, entry in enumerate(entries):  # one by one: NumPy would make a table of lists of equal length
         objects[i] = entry["object"] if isinstance(entry, dict) and "object" in entry else entry
     return objects, ids, None if labels is None else decode_labels(labels)
 
 
-def _taken(entries: list[Any], asked: str | None, usual: set[str], where: str) -> list[str] | None:
-    """The texts under one key of every entry; None where no entry has one of the usual keys."""
+def _texts_under(entries: list[Any], asked: str | None, usual: set[str], where: str) -> list[str] | None:
+    """Texts under one key of every entry; None if no entry has one of the usual keys."""
     keys = {asked} if asked is not None else usual
     found = [
         next((entry[k] for k in entry if k in keys), None) if isinstance(entry, dict) else None for entry in entries
@@ -63,12 +62,12 @@ def _taken(entries: list[Any], asked: str | None, usual: set[str], where: str) -
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Objects:
-    """Objects to be measured.
+    """Objects to be measured, with their ids and labels.
 
     Attributes
     ----------
     values : ndarray of shape (n, d), or (n,) for one column of text or the objects of a JSON file
-        Numbers (float64, NaN where a cell is empty) if every column holds numbers, otherwise text as it stands.
+        Numbers (float64, NaN for empty cells) if every column holds numbers, otherwise text.
     columns : tuple of str
         Names of the features.
     ids : tuple of str or None
@@ -115,13 +114,13 @@ def read_objects(
     label_column : str, optional
         Column with the class labels. By default one called ``label``, ``class`` or ``target``.
     labels : str or path-like, optional
-        A file of labels, which go before those of a column: lines ``id,label``, or one label a line.
+        A file of labels, used instead of a label column: lines ``id,label``, or one label per line.
     columns : sequence of str, optional
-        The columns that describe the objects, in this order; by default all others, as they stand.
+        The columns that describe the objects, in this order; by default all others, in the order of the file.
     delimiter : str, optional
-        What stands between the cells. By default a comma, or a tab or semicolon if the first line has no comma.
+        Character between the cells. By default a comma, or a tab or semicolon if the first line has no comma.
     max_bytes : int, default=2**31
-        How much a compressed file may unpack to.
+        Largest size that a compressed file may unpack to.
 
     Returns
     -------
@@ -130,7 +129,7 @@ def read_objects(
     Raises
     ------
     ProximityError
-        If the file breaks a rule: one sentence that names file and line or column.
+        If the file is malformed; the message names file and line or column.
     FileNotFoundError
         If there is no such file.
 
@@ -169,7 +168,7 @@ def _json_objects(path: Path, id_column: str | None, label_column: str | None, l
 
 
 def _cells(path: Path, where: str, delimiter: str | None, max_bytes: int) -> tuple[list[str], list[list[str]]]:
-    """Names of the columns, and the cells of every line below."""
+    """Read the names of the columns, and the cells of every line below."""
     rows = list(read_rows(path, delimiter=delimiter, max_bytes=max_bytes))
     if len(rows) < 2:
         raise ProximityError(f"{where} must name its columns in the first line and hold one object per line below.")
@@ -183,7 +182,7 @@ def _cells(path: Path, where: str, delimiter: str | None, max_bytes: int) -> tup
     if len(set(header)) < len(header):
         twice = next(name for name in header if header.count(name) > 1)
         raise ProximityError(
-            f"{where}: columns must have different names in line 1. {quote_short(twice)} is there twice."
+            f"{where}: columns must have different names in line 1. {quote_short(twice)} appears twice."
         )
     if all(map(_is_number, header)):
         raise ProximityError(f"{where}: the first line must name the columns. Got only numbers; put names above them.")
@@ -191,7 +190,7 @@ def _cells(path: Path, where: str, delimiter: str | None, max_bytes: int) -> tup
 
 
 def _place(header: list[str], asked: str | None, usual: set[str], where: str) -> int | None:
-    """Which column is asked for, or has one of the usual names."""
+    """Position of the named column, or of the one with a usual name; None if there is none."""
     if asked is not None:
         if asked not in header:
             raise ProximityError(
@@ -201,7 +200,9 @@ def _place(header: list[str], asked: str | None, usual: set[str], where: str) ->
     found = [j for j, name in enumerate(header) if name.lower() in usual]
     if len(found) > 1:
         names = " and ".join(quote_short(header[j]) for j in found[:2])
-        raise ProximityError(f"{where}: the columns {names} could both hold ids or both labels. Say which one does.")
+        raise ProximityError(
+            f"{where}: the columns {names} could both hold ids or both labels. Name one with id_column or label_column."
+        )
     return found[0] if found else None
 
 
@@ -231,7 +232,7 @@ def _labels(cells: list[list[str]], place: int, where: str) -> NDArray[Any]:
 
 
 def _values(cells: list[list[str]], features: list[int]) -> NDArray[Any]:
-    """Numbers where all cells are numbers or empty, not all empty; else text. One column of text is a vector."""
+    """Numbers if all cells are numbers or empty, and not all empty; else text. One column of text is a vector."""
     text = [[row[j] for j in features] for row in cells]
     flat = [cell for row in text for cell in row]
     if all(cell.lower() in MISSING or _is_number(cell) for cell in flat) and any(map(_is_number, flat)):

@@ -1,4 +1,4 @@
-"""Proximities as a parquet table: one column per object, the row ids in a text column in front (extra: pyarrow)."""
+"""Parquet tables: one column per object, the row ids in a text column in front (extra: pyarrow)."""
 
 from __future__ import annotations
 
@@ -9,24 +9,23 @@ from typing import IO, Any
 
 import numpy as np
 
-from similis._utils.files import readable_or_error, short_path
+from similis._utils.files import parse_errors, short_path
 from similis.exceptions import ProximityError
-from similis.io._numpy import card, from_card
-from similis.io._proximity import Proximity, quote_short
-from similis.io._raw import Raw
+from similis.io._numpy import card, parts_of_card
+from similis.io._proximity import Proximity, proximity_in_file, quote_short
 
 __all__ = ["read_parquet", "write_parquet"]
 
 _CARD = b"similis"
 
 
-def read_parquet(path: Path, *, square: bool, max_bytes: int) -> Raw:
+def read_parquet(path: Path, *, square: bool, max_bytes: int) -> Proximity:
     """Read our own parquet files, and others' whose columns are numbers but for one of ids."""
     pa, pq = _pyarrow(path)
     where = short_path(path)
-    with readable_or_error(where, "parquet file"), open(path, "rb") as file:
+    with parse_errors(where, "parquet file"), open(path, "rb") as file:
         parquet = pq.ParquetFile(file)
-        _bearable(parquet.metadata, os.path.getsize(path), where, max_bytes)
+        _check_size(parquet.metadata, os.path.getsize(path), where, max_bytes)
         schema = parquet.schema_arrow
         found = json.loads((schema.metadata or {}).get(_CARD, b"null"))
         table = parquet.read()
@@ -43,19 +42,18 @@ def read_parquet(path: Path, *, square: bool, max_bytes: int) -> Raw:
     values = np.empty((table.num_rows, len(numeric)), order="F")
     for j, i in enumerate(numeric):
         values[:, j] = _column(pa, table.column(i), names[i], where)
-    raw = Raw(np.ascontiguousarray(values))
-    if found is not None:
-        from_card(found, raw, where)
+    values = np.ascontiguousarray(values)
     if all(pa.types.is_float32(schema.field(i).type) for i in numeric):
-        raw.values = raw.values.astype(np.float32)
-    raw.column_ids = [names[i] for i in numeric]
+        values = values.astype(np.float32)
+    about = {} if found is None else parts_of_card(found, values.shape, where)
+    columns: list[str] | None = [names[i] for i in numeric]
+    ids: list[str] | None
     if any(is_id):
-        raw.ids = _ids(table.column(is_id.index(True)), where)
+        ids = _ids(table.column(is_id.index(True)), where)
     else:  # rows come in the order of the columns, if there is one per column
-        plain = raw.column_ids == [str(j) for j in range(len(numeric))]
-        raw.column_ids = None if plain else raw.column_ids
-        raw.ids = raw.column_ids if square else None
-    return raw
+        columns = None if columns == [str(j) for j in range(len(numeric))] else columns
+        ids = columns if square and len(values) == len(numeric) else None
+    return proximity_in_file(where, values, **{**about, "ids": ids, "column_ids": columns})
 
 
 def write_parquet(file: IO[bytes], P: Proximity) -> None:
@@ -85,8 +83,8 @@ def _pyarrow(path: Any) -> tuple[Any, Any]:
     return pyarrow, pyarrow.parquet
 
 
-def _bearable(metadata: Any, on_disk: int, where: str, max_bytes: int) -> None:
-    """Refuse a table that unpacks to far more than it takes on disk, beyond what the caller allows."""
+def _check_size(metadata: Any, on_disk: int, where: str, max_bytes: int) -> None:
+    """Reject a table that unpacks to more than `max_bytes` and to more than twice its size on disk."""
     declared = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     needed = max(declared, 8 * metadata.num_rows * metadata.num_columns)
     if needed > max(max_bytes, 2 * on_disk):

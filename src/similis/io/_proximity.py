@@ -1,4 +1,4 @@
-"""The labelled matrix that files hold: values, ids, kind, labels."""
+"""Proximity: a matrix with the ids, kind and labels that belong to it, validated in one place."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Proximity:
         Proximities: row = the new or left object, column = the training object. NaN is a missing entry. Real
         numbers; float32, float64, memory maps and zarr arrays are kept as they are, everything else becomes float64.
     ids : sequence of str, optional
-        One name per row, no two alike. Other objects are written as text.
+        One name per row, all distinct. Other objects are converted to text.
     kind : {"similarity", "dissimilarity"}, optional
-        Whether large means alike or different, where that is known.
+        Whether a large value means alike or different; None if that is not known.
     labels : array-like of shape (m,), optional
         One class label per row: text, integers or booleans.
     column_ids : sequence of str, optional
-        One name per column, where they are not the rows' own. None for a square matrix over one set of objects.
+        One name per column, if columns and rows are different objects; None for a square matrix of one set of objects.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Proximity:
 
     @property
     def square(self) -> bool:
-        """Whether rows and columns are the same objects."""
+        """True if rows and columns are the same objects."""
         return self.values.shape[0] == self.values.shape[1] and self.column_ids is None
 
     @property
@@ -122,10 +122,20 @@ class Proximity:
         return f"Proximity({', '.join(parts)})"
 
 
+def proximity_in_file(
+    where: str, values: Any, ids: Any = None, kind: Any = None, labels: Any = None, column_ids: Any = None
+) -> Proximity:
+    """Make a Proximity of the contents of a file; an error message names the file."""
+    try:
+        return Proximity(values, ids, kind, labels, column_ids)
+    except ProximityError as error:
+        raise ProximityError(f"{where}: {error}") from None
+
+
 def as_proximity(
     data: Any, *, ids: Sequence[Any] | None = None, kind: Kind | None = None, labels: ArrayLike | None = None
 ) -> Proximity:
-    """Make a Proximity of one, of a frame with its ids, or of an array; given parts replace those it has."""
+    """Convert a Proximity, a frame with its ids, or an array; given parts replace those that it has."""
     if not isinstance(data, Proximity):
         row_ids, column_ids = frame_ids(data)
         data = Proximity(data, ids=row_ids, column_ids=column_ids)  # type: ignore[arg-type]
@@ -137,19 +147,19 @@ def as_proximity(
 
 
 def frame_ids(data: Any) -> tuple[list[Any] | None, list[Any] | None]:
-    """Row and column ids of a pandas or polars frame; a plain 0, 1, 2, ... carries none."""
+    """Row and column ids of a pandas or polars frame; the default index 0, 1, 2, ... counts as none."""
     columns, index = getattr(data, "columns", None), getattr(data, "index", None)
     if columns is None or len(getattr(data, "shape", ())) != 2:
         return None, None
-    rows = None if index is None or callable(index) else _unless_plain(list(index))
-    names = _unless_plain(list(columns))
+    rows = None if index is None or callable(index) else _unless_default(list(index))
+    names = _unless_default(list(columns))
     if data.shape[0] == data.shape[1]:  # named on one side only: rows and columns are in the same order
         return rows or names, names or rows
     return rows, names
 
 
 def as_values(values: Any) -> NDArray[Any]:
-    """A matrix or stack of real numbers that are finite or NaN; nothing is copied without need."""
+    """Validate a matrix or stack of real numbers, finite or NaN; copies only where a conversion is needed."""
     if is_stored(values):
         return values  # type: ignore[no-any-return]
     if not isinstance(values, np.ndarray):
@@ -168,29 +178,29 @@ def as_values(values: Any) -> NDArray[Any]:
     if values.dtype.kind not in "fiub":
         raise ProximityError(f"values must be real numbers. Got dtype {values.dtype}.")
     if isinstance(values, np.memmap):
-        return values  # stays on disk: converted and looked through only where it is used
+        return values  # stays on disk: converted and validated block by block where it is used
     values = np.asarray(values)
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
-    refuse_infinite(values)
+    reject_infinite(values)
     return values
 
 
-def refuse_infinite(values: NDArray[Any], where: str = "values") -> None:
-    """Name the first infinite entry."""
+def reject_infinite(values: NDArray[Any], where: str = "values") -> None:
+    """Raise if an entry is infinite, and name the first."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)) or not np.isinf(values).any():
             return
     place = np.unravel_index(int(np.argmax(np.isinf(values))), values.shape)
     raise ProximityError(
-        f"{where} must hold finite numbers, or NaN where one is unknown. Got {values[place]} at row {place[0]}, "
+        f"{where} must hold finite numbers, or NaN where one is missing. Got {values[place]} at row {place[0]}, "
         f"column {place[1]}."
     )
 
 
 def as_ids(ids: Iterable[Any], n: int, axis: str) -> tuple[str, ...]:
-    """`n` names, each of them text that every format can hold, no two alike."""
+    """Validate `n` distinct ids; each is text that every file format can hold."""
     if not isinstance(ids, Iterable):
         raise ProximityError(f"There must be one {axis} id per {axis}. Got a {type(ids).__name__} instead of a list.")
     given = [ids] if isinstance(ids, str) else list(ids)
@@ -200,7 +210,7 @@ def as_ids(ids: Iterable[Any], n: int, axis: str) -> tuple[str, ...]:
     if len(names) != n:
         raise ProximityError(f"There must be one {axis} id per {axis}. Got {len(names)} ids for {n} {axis}s.")
     for i, name in enumerate(names):
-        refuse_text(name, f"The id of {axis} {i}")
+        check_text(name, f"The id of {axis} {i}")
     if len(set(names)) < n:
         first: dict[str, int] = {}
         for i, name in enumerate(names):
@@ -212,7 +222,7 @@ def as_ids(ids: Iterable[Any], n: int, axis: str) -> tuple[str, ...]:
 
 
 def as_labels(labels: Any, n: int) -> NDArray[Any]:
-    """`n` labels as an array of text, integers or booleans; whole floats become integers."""
+    """Validate `n` labels: text, integers or booleans; whole floats become integers."""
     array = labels if isinstance(labels, np.ndarray) else _object_array(labels)
     if array.ndim != 1:
         raise ProximityError(f"labels must be one per object, a vector. Got shape {array.shape}.")
@@ -230,12 +240,12 @@ def as_labels(labels: Any, n: int) -> NDArray[Any]:
         )
     if array.dtype.kind == "U":
         for i, label in enumerate(array.tolist()):
-            refuse_text(label, f"The label of object {i}")
+            check_text(label, f"The label of object {i}")
     return array
 
 
-def refuse_text(text: str, what: str) -> None:
-    """Refuse text that cannot be stored: empty, with NUL characters, or not encodable."""
+def check_text(text: str, what: str) -> None:
+    """Reject text that no file can hold: empty, with NUL characters, or not encodable."""
     if not text:
         raise ProximityError(f"{what} must not be empty.")
     if "\0" in text or (not text.isprintable() and text != text.encode("utf-8", "ignore").decode()):
@@ -245,13 +255,13 @@ def refuse_text(text: str, what: str) -> None:
 
 
 def quote_short(value: Any, width: int = 40) -> str:
-    """The repr of a value for a message, cut where it is long."""
+    """Repr of a value for a message, shortened to `width` characters."""
     text = ascii(value) if isinstance(value, str) and not value.isprintable() else repr(value)
     return text if len(text) <= width else text[: width - 4] + "..." + text[-1]
 
 
 def _object_array(entries: Any) -> NDArray[Any]:
-    """A vector of whatever the entries are: numpy alone would turn 1 into "1" beside a text."""
+    """Convert to a vector without changing types: NumPy turns 1 into "1" in a list that also holds text."""
     if hasattr(entries, "__array__"):
         return np.asarray(entries)
     if isinstance(entries, str) or not isinstance(entries, Iterable):
@@ -262,12 +272,12 @@ def _object_array(entries: Any) -> NDArray[Any]:
     return array
 
 
-def _unless_plain(names: list[Any]) -> list[Any] | None:
+def _unless_default(names: list[Any]) -> list[Any] | None:
     return None if names == list(range(len(names))) else names
 
 
 def _from_objects(values: NDArray[Any]) -> NDArray[Any]:
-    """Numbers out of an object array; None and pandas' NA are missing. The first entry that is neither is named."""
+    """Convert an object array to floats; None and the NA of pandas are missing. Raise at the first other entry."""
     result = np.full(values.shape, np.nan)
     for place, entry in np.ndenumerate(values):
         if isinstance(entry, (int, float, np.integer, np.floating, np.bool_)):

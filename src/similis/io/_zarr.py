@@ -1,8 +1,8 @@
-"""Proximities as a zarr store: one chunked array, its card (ids, kind, labels) among the attributes.
+"""Zarr stores: one chunked array, with its card (ids, kind, labels) among the attributes.
 
-Chunks are written uncompressed: similarities are float noise to a compressor, and whole rows are what every method
-reads. Filters of the older format 2 may run code when they decode, so stores with filters are not read; packed chunks
-are, once each is known to unpack to a chunk and no more (``_zarr_chunks.py``).
+Chunks are written uncompressed, since the digits of similarities hardly compress. Filters of the older format 2 may run
+code when they decode, so stores with filters are rejected; compressed chunks are read after checking that each unpacks
+to the size of a chunk.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from similis._utils.environment import require_package
-from similis._utils.files import draft_folder, readable_or_error, short_path
+from similis._utils.files import draft_folder, parse_errors, short_path
 from similis.exceptions import ProximityError
-from similis.io._numpy import card, from_card
-from similis.io._proximity import Proximity, refuse_infinite
-from similis.io._raw import Raw
+from similis.io._numpy import card, parts_of_card
+from similis.io._proximity import Proximity, proximity_in_file, reject_infinite
 
 __all__ = [
-    "PACKERS",
+    "COMPRESSORS",
     "check_chunks",
     "create_zarr",
     "open_zarr",
@@ -35,40 +34,42 @@ __all__ = [
     "write_zarr",
 ]
 
-_PLAIN = {"BytesCodec", "TransposeCodec", "Crc32cCodec"}  # of format 3
+_SAME_SIZE = {"BytesCodec", "TransposeCodec", "Crc32cCodec"}  # codecs of format 3 that do not compress
 _STEP = 2**20
-_DICTIONARY = 2**28  # bytes that an lzma stream may ask for to unpack itself
+_DICTIONARY = 2**28  # bytes of memory for unpacking an lzma stream
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
 def check_chunks(array: Any, folder: Path) -> None:
-    """Refuse a store with a chunk that would unpack to more than a chunk holds."""
-    packer = _packer(array.metadata)
-    if packer is None:
+    """Reject a store with a chunk that does not unpack to the size of a chunk."""
+    compressor = _compressor(array.metadata)
+    if compressor is None:
         return
-    if packer not in PACKERS:
-        raise ProximityError(f"{short_path(folder)} is packed by {packer[:40]!r}, which is not read; write it again.")
+    if compressor not in COMPRESSORS:
+        raise ProximityError(
+            f"{short_path(folder)} is compressed by {compressor[:40]!r}, which is not supported; write it again."
+        )
     size = math.prod(array.chunks) * array.dtype.itemsize
     for file in sorted(path for path in folder.rglob("*") if _is_chunk(path)):
-        if _SIZES[packer](file, size) != size:
+        if _SIZES[compressor](file, size) != size:
             name = file.relative_to(folder).as_posix()
             raise ProximityError(
                 f"{short_path(folder)} holds a chunk, {name[:60]!r}, that does not unpack to {size} bytes as it should."
             )
 
 
-def _packer(metadata: Any) -> str | None:
-    """The name of the one codec that changes the size of chunks; None where there is none."""
+def _compressor(metadata: Any) -> str | None:
+    """Name of the codec that compresses chunks; None if there is none."""
     if metadata.zarr_format == 2:
         return None if metadata.compressor is None else str(metadata.compressor.codec_id)
-    packers = [codec for codec in metadata.codecs if not _is_plain(codec)]
-    return " and ".join(type(codec).__name__.removesuffix("Codec").lower() for codec in packers) or None
+    compressors = [codec for codec in metadata.codecs if not _keeps_size(codec)]
+    return " and ".join(type(codec).__name__.removesuffix("Codec").lower() for codec in compressors) or None
 
 
-def _is_plain(codec: Any) -> bool:
-    """Whether what it packs is as large as before, or nearly; shards are if what is in them is."""
+def _keeps_size(codec: Any) -> bool:
+    """Tell whether a codec keeps the size of a chunk; a sharding codec does if its inner codecs do."""
     inside = getattr(codec, "codecs", None)
-    return type(codec).__name__ in _PLAIN or (inside is not None and all(map(_is_plain, inside)))
+    return type(codec).__name__ in _SAME_SIZE or (inside is not None and all(map(_keeps_size, inside)))
 
 
 def _is_chunk(path: Path) -> bool:
@@ -89,7 +90,7 @@ def _lz4(file: Path, size: int) -> int:
 
 
 def _zstd(file: Path, size: int) -> int:
-    """Content size in the header of the frame; -1 where it says none."""
+    """Content size in the header of the frame; -1 if it has none."""
     head = _head(file, 18)
     if len(head) < 6 or head[:4] != _ZSTD_MAGIC:
         return -1
@@ -101,7 +102,7 @@ def _zstd(file: Path, size: int) -> int:
 
 
 def _counted(make: Callable[[], Any]) -> Callable[[Path, int], int]:
-    """Unpack in steps and count, until it is more than it should be."""
+    """Return a function that unpacks in steps and counts the bytes, until there are more than expected."""
 
     def count(file: Path, size: int) -> int:
         total, rest, unpacker = 0, b"", make()
@@ -115,7 +116,7 @@ def _counted(make: Callable[[], Any]) -> Callable[[Path, int], int]:
                 rest = getattr(unpacker, "unconsumed_tail", b"")
                 total += len(piece)
                 if not packed and not piece:
-                    return -1  # cut off
+                    return -1  # truncated
             more = bool(unpacker.eof and (unpacker.unused_data or opened.read(1)))
         return -1 if more else total
 
@@ -131,18 +132,18 @@ _SIZES: dict[str, Callable[[Path, int], int]] = {
     "bz2": _counted(bz2.BZ2Decompressor),
     "lzma": _counted(lambda: lzma.LZMADecompressor(memlimit=_DICTIONARY)),
 }
-PACKERS = frozenset(_SIZES)
+COMPRESSORS = frozenset(_SIZES)
 
 
 CARD = "similis"
 CHUNK = 2048
 
 
-def read_zarr(path: Path, *, mmap: bool, max_bytes: int) -> Raw:
-    """Read a store; with `mmap` the array stays on disk and rows are read when they are asked for."""
+def read_zarr(path: Path, *, mmap: bool, max_bytes: int) -> Proximity:
+    """Read a store; with `mmap` the array stays on disk and rows are read when they are indexed."""
     where = short_path(path)
     array = open_zarr(path)
-    with readable_or_error(where, "zarr store"):
+    with parse_errors(where, "zarr store"):
         found = array.attrs.get(CARD)
         piece = math.prod(array.chunks) * array.dtype.itemsize
         if piece > max(max_bytes, array.nbytes):
@@ -152,28 +153,27 @@ def read_zarr(path: Path, *, mmap: bool, max_bytes: int) -> Raw:
                 f"{where} unpacks to {array.nbytes} bytes, more than max_bytes={max_bytes}; raise it, or use mmap=True."
             )
         check_chunks(array, path)
-        raw = Raw(array if mmap else array[...])
-    if found is not None:
-        from_card(found, raw, where)
-    return raw
+        values = array if mmap else array[...]
+    about = {} if found is None else parts_of_card(found, values.shape, where)
+    return proximity_in_file(where, values, **about)
 
 
 def write_zarr(path: Path, P: Proximity, chunk: int = CHUNK) -> None:
-    """Write to a temporary folder and rename it: a reader finds the old store or the new one."""
+    """Write to a temporary folder and rename it, so that a reader finds the old store or the new one."""
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
     with draft_folder(path) as temporary:
         array = create_zarr(temporary, P.shape, P.values.dtype, chunk)
         for first in range(0, P.shape[0], chunk):
             rows = P.values[first : first + chunk]
-            refuse_infinite(rows, f"values from row {first} on")
+            reject_infinite(rows, f"values from row {first} on")
             array[first : first + chunk] = rows
         array.attrs[CARD] = card(P)
         replace_folder(temporary, path)
 
 
 def create_zarr(path: Path, shape: tuple[int, ...], dtype: Any, chunk: int) -> Any:
-    """An empty array of square chunks, NaN where nothing was written."""
+    """Create an empty array of square chunks; NaN until values are written."""
     zarr = require_package("zarr", extra="zarr", who="A zarr store")
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
@@ -184,30 +184,32 @@ def create_zarr(path: Path, shape: tuple[int, ...], dtype: Any, chunk: int) -> A
 
 
 def open_zarr(path: Path, mode: str = "r") -> Any:
-    """The array of a store, once it is known to hold plain numbers."""
+    """Open the array of a store after checking that it holds plain numbers."""
     where = short_path(path)
     zarr = require_package("zarr", extra="zarr", who="A zarr store")
     if not path.exists():
         raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
-    with readable_or_error(where, "zarr store"):
+    with parse_errors(where, "zarr store"):
         try:
             array = zarr.open(os.fspath(path), mode=mode)
-        except (FileNotFoundError, NotADirectoryError):  # the path is there: the metadata are not
+        except (FileNotFoundError, NotADirectoryError):  # the path exists, its metadata do not
             raise ProximityError(f"{where} is not a readable zarr store: it has no metadata.") from None
         if not hasattr(array, "shape"):
             raise ProximityError(f"{where} must hold one array. Got a group; name the array inside it.")
         if array.metadata.zarr_format == 2 and array.metadata.filters:
             raise ProximityError(f"{where} has filters, which may run code; write it again without, or in format 3.")
-        packer = getattr(array.metadata, "compressor", None)
-        if packer is not None and packer.codec_id not in PACKERS:  # others may run code
-            raise ProximityError(f"{where} is packed by {packer.codec_id[:40]!r}, which is not read; write it again.")
+        compressor = getattr(array.metadata, "compressor", None)
+        if compressor is not None and compressor.codec_id not in COMPRESSORS:  # others may run code
+            raise ProximityError(
+                f"{where} is compressed by {compressor.codec_id[:40]!r}, which is not supported; write it again."
+            )
         if array.dtype.kind not in "fiub":
             raise ProximityError(f"{where} must hold real numbers. Got dtype {str(array.dtype)[:40]}.")
     return array
 
 
 def remove_older(path: Path) -> None:
-    """Remove what :func:`replace_folder` put aside, once there is a folder of that name again."""
+    """Remove the older folder that :func:`replace_folder` moved aside, if the new one is in place."""
     if path.exists():
         shutil.rmtree(_aside(path), ignore_errors=True)
 
@@ -217,7 +219,7 @@ def _aside(path: Path) -> Path:
 
 
 def replace_folder(temporary: Path, path: Path) -> None:
-    """Give a complete folder its name; an older one of that name goes only when the new one is ready."""
+    """Rename a complete folder to `path`; an older one is moved aside first and removed afterwards."""
     old = _aside(path)
     if path.exists():
         remove_older(path)

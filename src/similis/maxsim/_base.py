@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from similis.base import FewColumnsMixin, ProximityClassifier
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from similis.base import ProximityClassifier
 
 __all__ = ["ClassSimilarity", "signed_similarities"]
 
 
-class ClassSimilarity(FewColumnsMixin, ProximityClassifier):
+class ClassSimilarity(ProximityClassifier):
     """Classifies by the largest S_C(x) = sum over k in C of alpha_k s(x, x_k), [bernal2003] Eq. (1)-(2)."""
 
-    _reads = "similarity"
+    reads = "similarity"
 
     def _set_weights(self, alpha, codes):
         """Keep the weights; objects of weight zero are not needed to predict."""
@@ -21,9 +24,9 @@ class ClassSimilarity(FewColumnsMixin, ProximityClassifier):
         needed = needed[np.argsort(codes[needed], kind="stable")]  # class by class, to be summed as they stand
         self._weights = alpha[needed]
         self._weighted_classes, self._starts = np.unique(codes[needed], return_index=True)
-        self._keep_columns(needed)
+        self.keep_columns(needed)
 
-    def class_similarity(self, X):
+    def class_similarity(self, X: ArrayLike) -> NDArray[Any]:
         """Similarity S_C(x) of new objects to each class.
 
         Parameters
@@ -36,13 +39,15 @@ class ClassSimilarity(FewColumnsMixin, ProximityClassifier):
         ndarray of shape (m, G)
             Columns in the order of ``classes_``.
         """
-        Q = self._check_query(X)
+        Q = self.check_rows(X)
         sums = np.zeros((len(Q), len(self.classes_)))
         if self._weights.size:
-            sums[:, self._weighted_classes] = np.add.reduceat(self._kept(Q) * self._weights, self._starts, axis=1)
+            sums[:, self._weighted_classes] = np.add.reduceat(
+                self.kept_columns(Q) * self._weights, self._starts, axis=1
+            )
         return sums
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
         """Similarity to each class, or for two classes the second's minus the first's.
 
         Parameters
@@ -57,7 +62,7 @@ class ClassSimilarity(FewColumnsMixin, ProximityClassifier):
         scores = self.class_similarity(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the class an object is most similar to; the earlier class wins a tie.
 
         Parameters
@@ -73,7 +78,7 @@ class ClassSimilarity(FewColumnsMixin, ProximityClassifier):
         scores = self.class_similarity(X)
         return self.classes_[np.argmax(scores, axis=1)]
 
-    def is_strong(self, X):
+    def is_strong(self, X: ArrayLike) -> NDArray[Any]:
         """Tell where an object is more similar to its class than to all other classes together, Eq. (3).
 
         Parameters

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from similis.base import choice, validated
 from similis.maxsim._base import ClassSimilarity
@@ -36,7 +39,7 @@ class MaxSim(ClassSimilarity):
 
     Notes
     -----
-    Sums favour large classes: balance them, or see :class:`SBC`.
+    Sums favor large classes: balance them, or see :class:`SBC`.
 
     References
     ----------
@@ -51,11 +54,11 @@ class MaxSim(ClassSimilarity):
 
     _parameter_constraints = {"kind": [choice("similarity", "dissimilarity")]}
 
-    def __init__(self, *, kind="similarity"):
+    def __init__(self, *, kind: str = "similarity") -> None:
         self.kind = kind
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Keep the labels.
 
         Parameters
@@ -69,11 +72,11 @@ class MaxSim(ClassSimilarity):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         self._set_weights(np.ones(len(S)), codes)
         return self
 
-    def class_similarity(self, X):
+    def class_similarity(self, X: ArrayLike) -> NDArray[Any]:
         """Summed similarity of new objects to each class; with a minus sign for dissimilarities.
 
         Parameters
@@ -86,4 +89,4 @@ class MaxSim(ClassSimilarity):
         ndarray of shape (m, G)
             Columns in the order of ``classes_``.
         """
-        return self._sign * super().class_similarity(X)
+        return self.sign * super().class_similarity(X)

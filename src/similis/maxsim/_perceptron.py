@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from similis import _kernels
@@ -24,7 +27,7 @@ class SimilarityPerceptron(ClassSimilarity):
     max_iter : int, default=100
         Sweeps at most.
     average : bool, default=False
-        Use the weights averaged over all steps, which generalise better when the sweeps do not end.
+        Use the weights averaged over all steps, which generalize better when the sweeps do not end.
 
     Attributes
     ----------
@@ -58,12 +61,12 @@ class SimilarityPerceptron(ClassSimilarity):
 
     _parameter_constraints = {"max_iter": [at_least(1)], "average": ["boolean"]}
 
-    def __init__(self, *, max_iter=100, average=False):
+    def __init__(self, *, max_iter: int = 100, average: bool = False) -> None:
         self.max_iter = max_iter
         self.average = average
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Sweep until every training object is classified rightly, or ``max_iter`` is reached.
 
         Parameters
@@ -77,7 +80,7 @@ class SimilarityPerceptron(ClassSimilarity):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         Sigma = np.ascontiguousarray(signed_similarities(S, codes).T, dtype=np.float64)
         alpha, total = np.zeros(len(S)), np.zeros(len(S))
         self.n_iter_, self.fits_ = _kernels.perceptron(Sigma, self.max_iter, alpha, total)

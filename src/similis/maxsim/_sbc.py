@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from similis._utils.linalg import row_distances
@@ -76,13 +79,13 @@ class SBC(ClassSimilarity):
 
     _parameter_constraints = {"C": [positive(), None], "strong": ["boolean"], "normalize": ["boolean"]}
 
-    def __init__(self, *, C=None, strong=True, normalize=False):
+    def __init__(self, *, C: float | None = None, strong: bool = True, normalize: bool = False) -> None:
         self.C = C
         self.strong = strong
         self.normalize = normalize
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Find the weights.
 
         Parameters
@@ -96,7 +99,7 @@ class SBC(ClassSimilarity):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         Sigma = signed_similarities(S, codes)
         A = Sigma if self.strong else _each_other_class(S, codes, len(self.classes_))
         if self.normalize:

@@ -1,4 +1,4 @@
-"""Measures on objects, and the transformer that turns objects into proximity rows."""
+"""Measures of proximity between objects, and transformers from objects to proximity rows."""
 
 from similis.base import Measure
 from similis.measures._alignment import Alignment

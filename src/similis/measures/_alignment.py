@@ -1,4 +1,4 @@
-"""Alignment scores of sequences: Smith-Waterman and Needleman-Wunsch with affine gaps; parasail does the work."""
+"""Alignment scores of sequences with affine gaps ([gotoh1982]): Smith-Waterman and Needleman-Wunsch, by parasail."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from similis.measures._sequences import SequenceMeasure
 
 __all__ = ["Scores", "read_scores", "Alignment"]
 
-# Letters that spell any alphabet for parasail, in which the asterisk stands for a letter it does not know.
+# Letters by which any alphabet is passed to parasail, where the asterisk is reserved for unknown letters.
 _ASCII = [chr(code) for code in range(33, 127) if chr(code) != "*"]
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """An alphabet and its table; `place` finds a letter in it, in either case unless it tells cases apart."""
+    """Scores of the letters of an alphabet; `place` maps a letter, in either case unless cases differ, to its row."""
 
     place: dict[Any, int]
     table: NDArray[np.int64]
@@ -35,36 +35,36 @@ class Scores:
 
     @property
     def prefers_itself(self) -> bool:
-        """Whether no letter scores more with another one than either does with itself."""
+        """True if no pair of letters scores more than either letter with itself."""
         own = np.diag(self.table)
         return bool((self.table <= np.minimum.outer(own, own)).all())
 
     def spell(self, sequence: Any, i: int, who: str) -> str:
-        """A sequence in parasail's letters."""
+        """Translate a sequence to the letters of parasail."""
         try:
             return "".join(_ASCII[self.place[letter]] for letter in sequence)
         except KeyError:
             at, letter = next((at, a) for at, a in enumerate(sequence) if a not in self.place)
             raise ProximityError(
-                f"{who} reads letters of its matrix, {''.join(map(str, self.place))[:40]!r}. Object {i} has "
-                f"{str(letter)[:20]!r} at position {at}; replace it, or give a matrix that scores it."
+                f"{who} needs letters of its matrix, {''.join(map(str, self.place))[:40]!r}. Object {i} has "
+                f"{str(letter)[:20]!r} at position {at}; replace it, or pass a matrix that scores it."
             ) from None
 
     def places(self, spelled: Any) -> list[int]:
-        """Where letters of parasail's stand in the table."""
+        """Return the rows of the table for letters of parasail."""
         return [_ASCII.index(letter) for letter in spelled]
 
     def for_parasail(self, parasail: Any) -> Any:
-        """The table as parasail holds it."""
+        """Build the matrix object of parasail."""
         built = parasail.matrix_create("".join(_ASCII[: len(self.table)]), 0, 0, True)
         for i, row in enumerate(self.table.tolist()):
             for j, value in enumerate(row):
-                built.set_value(j, i, value)  # its rows are the letters of the second sequence
+                built.set_value(j, i, value)  # rows in parasail are the letters of the second sequence
         return built
 
 
 def read_scores(matrix: Any, who: str) -> Scores:
-    """Look a matrix up by its name, or check and arrange the user's own."""
+    """Look up a matrix by its name, or validate a dict of dicts."""
     if isinstance(matrix, str):
         return _named(matrix, who)
     letters = list(matrix)
@@ -77,7 +77,7 @@ def read_scores(matrix: Any, who: str) -> Scores:
             value = row.get(b)
             if not _is_whole(value):
                 raise ProximityError(
-                    f"The matrix of {who} must hold a whole number matrix[a][b] for all its letters. Got {value!r} for "
+                    f"The matrix of {who} must hold an integer matrix[a][b] for all its letters. Got {value!r} for "
                     f"{a!r} and {b!r}."
                 )
             table[i, j] = value
@@ -90,10 +90,10 @@ def _named(name: str, who: str) -> Scores:
     found = getattr(parasail, name.lower(), None)
     if not isinstance(found, parasail.Matrix):
         raise ProximityError(
-            f"There is no matrix {name[:40]!r}. There are blosum62, pam250, dnafull and others of these families; or "
-            "give a dict of dicts."
+            f"Unknown matrix {name[:40]!r}. Use blosum62, pam250, dnafull or others of these families, or pass a dict "
+            "of dicts."
         )
-    # Letters that parasail does not know are its last row; so is the asterisk, which stands for them.
+    # The last row of parasail is for unknown letters and for the asterisk.
     letters = {chr(code): int(place) for code, place in enumerate(found.mapper[:128]) if place < found.size - 1}
     return Scores(letters, np.array(found.matrix[:-1, :-1], dtype=np.int64))
 
@@ -107,55 +107,57 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and abs(float(value)) <= 10_000 and float(value).is_integer()
 
 
-# Scores whose size provably stays below this are computed with 16 bits, all others with 32.
-SHORT = 16_000
-# Random pairs from which the distribution of chance scores is estimated, and how long they are at most.
-N_RANDOM, LONGEST = 1000, 300
+SHORT = 16_000  # scores with a smaller upper bound are computed with 16 bits, all others with 32
+N_RANDOM, LONGEST = 1000, 300  # random pairs for the distribution of chance scores, and their largest length
 
 
 class Alignment(SequenceMeasure):
-    """The score of the best alignment: letters that face each other score by a matrix, gaps cost.
+    """Score of the best alignment of two sequences: aligned letters score by a matrix, gaps have a cost.
 
     Parameters
     ----------
     matrix : str or dict, default="blosum62"
-        What two letters score: a matrix that parasail knows ("blosum62", "pam250", "dnafull", ...), or
-        ``matrix[a][b]`` for all letters a (of x) and b (of z), whole numbers.
+        Score of two letters: the name of a matrix of parasail ("blosum62", "pam250", "dnafull", ...), or integers
+        ``matrix[a][b]`` for all letters a (of x) and b (of z).
     mode : {"local", "global"}, default="local"
-        Whether the best stretch of each is aligned (Smith-Waterman) or both from end to end (Needleman-Wunsch).
+        Align the best part of each sequence (Smith-Waterman) or both from end to end (Needleman-Wunsch).
     gap_open : int, default=11
-        What the first letter of a gap costs, not below `gap_extend`.
+        Cost of the first letter of a gap, not below `gap_extend`.
     gap_extend : int, default=1
-        What each further letter costs.
+        Cost of each further letter.
     score : {"raw", "normalized", "evalue"}, default="raw"
         "normalized" divides by the geometric mean of the two self-scores. "evalue" is -log10 E, where
-        E = K |x| |z| exp(-lambda score) is how many such scores two sequences of these lengths would have by chance.
+        E = K |x| |z| exp(-lambda score) is the expected number of such scores of random sequences of these lengths.
 
     Attributes
     ----------
     symmetric : bool
-        Whether the matrix is.
+        True if the matrix is symmetric.
     domain_ : tuple or None
-        ``(0, inf)`` for raw local scores; ``(0, 1)`` for normalised ones if no letter scores more with another than
-        with itself; None where the values have no bounds.
+        ``(0, inf)`` for raw local scores; ``(0, 1)`` for normalized ones if no letter scores more with another than
+        with itself; None if the values have no bounds.
     lambda_, K_ : float
-        The two constants of the distribution of chance scores, with ``score="evalue"`` only.
+        Constants of the distribution of chance scores, with ``score="evalue"`` only.
 
     See Also
     --------
-    Edit : the least cost instead of the best score.
+    Edit : the smallest cost instead of the best score.
 
     Notes
     -----
     Needs parasail: ``pip install 'similis[strings]'``. A gap of k letters costs gap_open + (k - 1) gap_extend, as in
-    parasail; BLAST's "existence 11, extension 1" is gap_open=12. Letters are read in either case unless the matrix
-    tells cases apart. An empty sequence scores 0 locally and its gap globally; with "evalue" it is refused. Two
-    sequences whose self-scores are zero have the normalised score 1.
+    parasail; "existence 11, extension 1" of BLAST is gap_open=12. Letters match in either case unless the matrix
+    distinguishes cases. An empty sequence scores 0 locally and its gap globally; with "evalue" it is an error. Two
+    sequences with self-scores of zero have the normalized score 1.
 
-    [chen2010] sec. 5.3.2 compares yeast proteins by Smith-Waterman E-values. An E-value is small where sequences are
-    alike, so its negative logarithm is the similarity here. lambda and K are estimated at fit from the scores of
-    random sequences with the letters of the training sequences, by the moments of the Gumbel distribution that such
-    scores follow; the draws are always the same.
+    [chen2010] sec. 5.3.2 compares yeast proteins by Smith-Waterman E-values. An E-value is small for similar sequences,
+    so that its negative logarithm is the similarity here. lambda and K are estimated in `fit` from the scores of random
+    sequences with the letter frequencies of the training sequences, by the moments of the Gumbel distribution of such
+    scores; the random seed is fixed.
+
+    References
+    ----------
+    [smith1981]; [needleman1970]; [gotoh1982] for affine gaps.
 
     Examples
     --------
@@ -183,7 +185,7 @@ class Alignment(SequenceMeasure):
         gap_extend: int = 1,
         score: str = "raw",
     ) -> None:
-        # `matrix` is also the method that fills one, so the parameter lives under another name: see get_params.
+        # `matrix` is also a method of every measure, so the parameter is stored under another name: see get_params.
         self.substitution = matrix
         self.mode = mode
         self.gap_open = gap_open
@@ -196,7 +198,7 @@ class Alignment(SequenceMeasure):
         Parameters
         ----------
         deep : bool, default=True
-            Makes no difference here.
+            Has no effect here.
 
         Returns
         -------
@@ -224,17 +226,17 @@ class Alignment(SequenceMeasure):
         return super().set_params(**params)
 
     @property
-    def _only_remembers(self) -> bool:  # type: ignore[override]
+    def fit_only_indexes(self) -> bool:  # type: ignore[override]
         return self.score != "evalue"
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
-        """Whether a and b score what b and a do."""
+        """True if the matrix is symmetric."""
         return read_scores(self.substitution, "Alignment").symmetric
 
     @property
-    def domain_(self) -> tuple[float, float] | None:  # type: ignore[override]
-        """What is known of the values."""
+    def domain_(self) -> tuple[float, float] | None:
+        """Interval of possible values, if known."""
         if self.mode == "global" or self.score == "evalue":
             return None
         if self.score == "raw":
@@ -245,21 +247,20 @@ class Alignment(SequenceMeasure):
         super()._validate_params()
         if self.gap_open < self.gap_extend:
             raise ProximityError(
-                f"The first letter of a gap must not cost less than a further one. Got gap_open={self.gap_open} and "
-                f"gap_extend={self.gap_extend}."
+                f"gap_open must not be below gap_extend. Got gap_open={self.gap_open} and gap_extend={self.gap_extend}."
             )
         if self.score == "evalue" and self.mode == "global":
-            raise ProximityError("Only local scores have an E-value. Use mode='local', or another score.")
+            raise ProximityError("score='evalue' needs local scores. Use mode='local', or another score.")
 
-    def _learn(self, objects: list[Any], y: Any) -> None:
+    def learn(self, objects: list[Any], y: Any) -> None:
         if self.score == "evalue":
             self.lambda_, self.K_ = self._chance_scores(objects)
 
-    def _encode_all(self, collections: Any) -> list[_Letters]:
-        return [self._encode(objects) for objects in collections]
+    def encode_together(self, collections: Any) -> list[_Letters]:
+        return [self.encode(objects) for objects in collections]
 
-    def _encode(self, objects: list[Any]) -> _Letters:
-        """Sequences in parasail's letters and, where the score needs it, what each scores with itself."""
+    def encode(self, objects: list[Any]) -> _Letters:
+        """Translate sequences to the letters of parasail and, if the score needs it, compute self-scores."""
         scores = read_scores(self.substitution, "Alignment")
         texts = [scores.spell(sequence, i, "Alignment") for i, sequence in enumerate(objects)]
         own = np.zeros(len(texts))
@@ -268,14 +269,16 @@ class Alignment(SequenceMeasure):
             own[:] = [aligner.row(text, [text])[0] for text in texts]
             if (own < 0).any():
                 i = int(np.argmax(own < 0))
-                raise ProximityError(f"A normalised score needs self-scores above zero. Object {i} scores {own[i]:g}.")
+                raise ProximityError(
+                    f"score='normalized' needs non-negative self-scores. Object {i} has the self-score {own[i]:g}."
+                )
         elif self.score == "evalue":
             check_is_fitted(self, "lambda_")
             if "" in texts:
                 raise ProximityError(f"An empty sequence has no E-value. Object {texts.index('')} is empty; drop it.")
         return _Letters(texts, scores, own)
 
-    def _matrix(
+    def block(
         self, A: _Letters, B: _Letters, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         mirror = B is A and A.scores.symmetric
@@ -290,7 +293,7 @@ class Alignment(SequenceMeasure):
                 if self.score == "normalized":
                     row = _over_own(row, A.own[i], B.own[first:])
                 elif self.score == "evalue":
-                    # E = K |x| |z| exp(-lambda score), and -log10 E grows with likeness
+                    # -log10 E with E = K |x| |z| exp(-lambda score)
                     row = self.lambda_ * row - math.log(self.K_ * len(A.texts[i])) - log_n[first:]
                     row /= math.log(10)
                 out[i, first:] = row
@@ -305,15 +308,15 @@ class Alignment(SequenceMeasure):
         scores = read_scores(self.substitution, "Alignment")
         letters = "".join(scores.spell(sequence, i, "Alignment") for i, sequence in enumerate(objects))
         if not letters:
-            raise ProximityError("An E-value needs letters to draw random sequences from. All sequences are empty.")
+            raise ProximityError("score='evalue' needs training sequences with letters. All sequences are empty.")
         alphabet, counts = np.unique(list(letters), return_counts=True)
         p = counts / counts.sum()
         places = scores.places(alphabet)
         table = scores.table[np.ix_(places, places)]
         if p @ table @ p >= 0 or table.max() <= 0:
             raise ProximityError(
-                "E-values need a matrix in which two letters score below zero on average and some pair scores above "
-                f"zero. On these letters the mean is {p @ table @ p:.3g}."
+                "score='evalue' needs a matrix with a negative mean and some positive score. For these letters the "
+                f"mean is {p @ table @ p:.3g} and the largest score {table.max()}."
             )
         length = int(np.clip(len(letters) / len(objects), 30, LONGEST))
         draws = np.random.RandomState(0).choice(alphabet, p=p, size=(N_RANDOM, 2, length))
@@ -326,7 +329,7 @@ class Alignment(SequenceMeasure):
 
 
 class _Aligner:
-    """parasail's function for one matrix and one pair of gap costs, wide enough for every score it will meet."""
+    """Function of parasail for one matrix and pair of gap costs, with enough bits for every score."""
 
     def __init__(self, measure: Alignment, scores: Scores, left: list[str], right: list[str]) -> None:
         parasail = require_package("parasail", extra="strings", who="Alignment")
@@ -337,25 +340,25 @@ class _Aligner:
         self.is_global = measure.mode == "global"
         self.matrix = scores.for_parasail(parasail)
         self.make_profile = getattr(parasail, f"profile_create_{width}")
-        # The striped loop is the faster one, and wrong where a gap's first letter costs what the next one does.
+        # The striped loop is faster, but wrong if gap_open equals gap_extend.
         loop = "striped" if measure.gap_open > measure.gap_extend else "scan"
         self.align = getattr(parasail, f"{'nw' if self.is_global else 'sw'}_{loop}_profile_{width}")
 
     def row(self, x: str, others: list[str]) -> NDArray[np.float64]:
-        """Scores of one sequence with others, from one profile."""
+        """Compute the scores of one sequence with others, from one profile."""
         if not x:
             return np.array([self._gap(len(z)) for z in others], dtype=float)
         profile, align, gaps = self.make_profile(x, self.matrix), self.align, self.gaps
         return np.array([align(profile, z, *gaps).score if z else self._gap(len(x)) for z in others], dtype=float)
 
     def _gap(self, length: int) -> int:
-        """The score of a sequence beside nothing."""
+        """Return the score of a sequence aligned with an empty one."""
         return -self.gaps[0] - (length - 1) * self.gaps[1] if self.is_global and length else 0
 
 
 @dataclass
 class _Letters:
-    """Sequences in parasail's letters, the scores they are spelled for, and their self-scores."""
+    """Sequences in the letters of parasail, the matrix of scores, and self-scores."""
 
     texts: list[str]
     scores: Scores
@@ -363,7 +366,7 @@ class _Letters:
 
 
 def _over_own(row: NDArray[Any], own: float, others: NDArray[Any]) -> NDArray[Any]:
-    """Scores over the geometric mean of self-scores; 0/0 is 1 if both are zero, else 0."""
+    """Divide scores by the geometric mean of self-scores; 0/0 is 1 if both self-scores are zero, else 0."""
     mean = np.sqrt(own * others)
     alike = np.where(own + others == 0, 1.0, 0.0)
     return np.divide(row, mean, out=alike, where=mean > 0)

@@ -1,8 +1,8 @@
-"""Categorical tables: their door, and the codes that stand for values.
+"""Measures on categorical tables: input validation, integer codes of values, and the Counting measure.
 
-A value is anything that can be hashed; values are the same when Python says they are equal, so 1, 1.0 and True are
-one value and "1" is another. A missing value (None, NaN, pandas' NA and NaT) is a value of its own and equals any other
-missing value of its column. "?" and the like are values as any other.
+Values are hashable and compared with ``==``, so that 1, 1.0 and True are one value and "1" is another. A missing value
+(None, NaN, NA and NaT of pandas) is a separate value that equals any other missing value of its column. Marks such as
+"?" are ordinary values.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from similis import _kernels
 from similis.base import Measure, ProgressCallback, check_table, choice, for_each_strip, storable
 from similis.exceptions import ProximityError
-from similis.measures._vectors import Laid, lay
+from similis.measures._vectors import TwoWayArray, both_layouts
 
 __all__ = ["CategoricalMeasure", "Codebook", "is_missing", "read_table", "Counting"]
 
 
 class CategoricalMeasure(Measure):
-    """A measure on rows of categorical values."""
+    """Base of measures on rows of categorical values."""
 
-    def _objects(self, X: Any) -> NDArray[Any]:
+    def validate_objects(self, X: Any) -> NDArray[Any]:
         return read_table(X, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
@@ -39,7 +39,7 @@ class CategoricalMeasure(Measure):
 
 
 def read_table(X: Any, who: str) -> NDArray[Any]:
-    """Rows of values as a two-dimensional array: of its own type if that is one type, else of objects."""
+    """Validate rows of values; return a two-dimensional array, of dtype object if the values have several types."""
     if hasattr(X, "to_numpy") and hasattr(X, "columns"):
         X = X.to_numpy()
     elif isinstance(X, (list, tuple)):
@@ -49,20 +49,22 @@ def read_table(X: Any, who: str) -> NDArray[Any]:
         for place, value in np.ndenumerate(table):
             if type(value).__hash__ is None:
                 kind, (i, j) = type(value).__name__, place
-                raise ProximityError(f"{who} reads rows of hashable values. Got a {kind} at row {i}, column {j}.")
+                raise ProximityError(f"{who} needs rows of hashable values. Got a {kind} at row {i}, column {j}.")
     return table
 
 
 def _rows_to_array(rows: Sequence[Any], who: str) -> NDArray[Any]:
-    """Rows of mixed values without numpy's turning numbers into text; numbers stay numbers."""
+    """Convert rows of mixed values to an array without turning numbers into text, as np.asarray would."""
     for i, row in enumerate(rows):
         if isinstance(row, (str, bytes)) or not hasattr(row, "__len__"):
             raise ProximityError(
-                f"{who} reads rows of features. Expected 2D array, got 1D array instead: object {i} is "
+                f"{who} needs rows of features. Expected 2D array, got 1D array instead: object {i} is "
                 f"{str(row)[:40]!r}. Reshape your data, or pass [list(text) for text in X] for text."
             )
         if len(row) != len(rows[0]):
-            raise ProximityError(f"Rows must be equally long. Row 0 has {len(rows[0])} values, row {i} has {len(row)}.")
+            raise ProximityError(
+                f"Rows must have the same length. Row 0 has {len(rows[0])} values, row {i} has {len(row)}."
+            )
     table = np.empty((len(rows), len(rows[0]) if rows else 0), dtype=object)
     for i, row in enumerate(rows):
         table[i] = list(row)
@@ -72,7 +74,7 @@ def _rows_to_array(rows: Sequence[Any], who: str) -> NDArray[Any]:
 
 
 def is_missing(value: Any) -> bool:
-    """None, or a value that does not equal itself (NaN, NaT), or does not know whether it does (NA)."""
+    """Return True for None, for values that do not equal themselves (NaN, NaT), and for NA of pandas."""
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):
@@ -82,11 +84,11 @@ def is_missing(value: Any) -> bool:
 @storable
 @dataclass
 class Codebook:
-    """The code of each value of each column.
+    """Integer codes of the values of each column.
 
-    ``columns[k]`` maps the values of column k to codes 0, 1, ..., `None` standing for missing; a value without a code
-    gets `size` ``[k]``, one more than the last. Where all values are integers of a small range, `low` is the smallest
-    and codes are plain offsets, the same in every column.
+    ``columns[k]`` maps the values of column k to codes 0, 1, ...; None is the key of missing values. A value without a
+    code gets ``size[k]``, one more than the last code. If all values are integers of a small range, codes are offsets
+    from the smallest value `low`, the same in every column.
     """
 
     size: NDArray[np.intp]
@@ -95,7 +97,7 @@ class Codebook:
 
     @classmethod
     def learn(cls, *tables: NDArray[Any]) -> Codebook:
-        """The codebook of every value that occurs in the tables."""
+        """Build the codebook of all values that occur in the tables."""
         d = tables[0].shape[1]
         if all(table.dtype.kind in ("b", "i", "u") for table in tables):
             low = min(int(table.min()) for table in tables)
@@ -113,16 +115,16 @@ class Codebook:
 
     @property
     def dtype(self) -> type[np.unsignedinteger[Any]]:
-        """The smallest type that holds every code and the one for unseen values."""
+        """Smallest type that holds every code and the code of unseen values."""
         most = int(self.size.max())
         return np.uint8 if most < 2**8 else np.uint16 if most < 2**16 else np.uint32
 
     def encode(self, table: NDArray[Any]) -> NDArray[Any]:
-        """Codes of a table, (n, d)."""
+        """Return the codes of a table, (n, d)."""
         if self.columns is None and table.dtype.kind in ("b", "i", "u"):
             high = self.low + int(self.size[0]) - 1
             known = (table >= self.low) & (table <= high)
-            # Where `known` fails the difference may wrap around; it is not used.
+            # The difference may wrap around where `known` is False; it is not used there.
             offsets = np.subtract(table, self.low, dtype=np.int64, casting="unsafe")
             return np.where(known, offsets, self.size[0]).astype(self.dtype)
         codes = np.empty(table.shape, self.dtype)
@@ -131,7 +133,7 @@ class Codebook:
         return codes
 
     def missing_code(self) -> NDArray[np.intp]:
-        """Code of the missing value in each column, -1 where none was seen."""
+        """Return the code of the missing value in each column, -1 if none was seen."""
         if self.columns is None:
             return np.full(len(self.size), -1, dtype=np.intp)
         return np.array([values.get(None, -1) for values in self.columns], dtype=np.intp)
@@ -141,7 +143,7 @@ class Codebook:
 
 
 def _distinct(column: list[Any], k: int) -> list[Any]:
-    """Distinct values in order of appearance."""
+    """Return the distinct values in order of appearance."""
     try:
         return list(dict.fromkeys(column))
     except TypeError:
@@ -166,26 +168,25 @@ def _unhashable(column: list[Any], k: int) -> ProximityError:
     )
 
 
-# Below this many features, filling both halves of the matrix in one sweep costs less than mirroring one.
-FEW_FEATURES = 32
+FEW_FEATURES = 32  # up to this number, filling both halves of the matrix is faster than mirroring one
 
 
 @dataclass
 class _Coded:
-    """Codes laid out for the kernel and, where it matters, which of them stand for missing values."""
+    """Codes stored for the kernel and, if needed, a mask of the missing values."""
 
-    codes: Laid
+    codes: TwoWayArray
     missing: NDArray[np.float32] | None
 
 
 class Counting(CategoricalMeasure):
-    """The number of features on which two objects agree, s(x, z) = #{i : x[i] = z[i]}.
+    """Number of features with equal values, s(x, z) = #{i : x[i] = z[i]}.
 
     Parameters
     ----------
     missing : {"match", "mismatch"}, default="match"
-        Whether two missing values of a feature agree. Missing are None, NaN and pandas' NA; a mark such as "?" is
-        a value as any other, and agrees with itself.
+        Count two missing values of a feature as equal or not. None, NaN and NA of pandas are missing; a mark such as
+        "?" is an ordinary value.
 
     Attributes
     ----------
@@ -196,13 +197,13 @@ class Counting(CategoricalMeasure):
 
     See Also
     --------
-    VDM : weighs each disagreement by what the labels say about it.
-    TverskyContrast : the same idea for sets; with alpha = beta = 0 it counts common features.
+    VDM : weights differences of values by their class distributions.
+    TverskyContrast : the analogue for sets; with alpha = beta = 0 it counts common features.
 
     Notes
     -----
-    Also called Hamming similarity ([cazzanti2007] sec. 2.1): d minus the Hamming distance. Values are strings,
-    numbers or anything hashable; a value not seen at fit equals no training value.
+    Also called Hamming similarity ([cazzanti2007] sec. 2.1): d minus the Hamming distance. Values are strings, numbers
+    or any hashable objects; a value not seen in `fit` equals no training value.
 
     Examples
     --------
@@ -217,18 +218,18 @@ class Counting(CategoricalMeasure):
     def __init__(self, *, missing: str = "match") -> None:
         self.missing = missing
 
-    def _learn(self, objects: NDArray[Any], y: Any) -> None:
+    def learn(self, objects: NDArray[Any], y: Any) -> None:
         self._codebook = Codebook.learn(objects)
         self.domain_ = np.arange(objects.shape[1] + 1, dtype=np.float64)
 
-    def _encode(self, objects: NDArray[Any]) -> _Coded:
+    def encode(self, objects: NDArray[Any]) -> _Coded:
         return self._encode_with(self._codebook, objects)
 
-    def _encode_all(self, collections: Sequence[NDArray[Any]]) -> list[_Coded]:
+    def encode_together(self, collections: Sequence[NDArray[Any]]) -> list[_Coded]:
         if collections[0].shape[1] != collections[-1].shape[1]:
             widths = [table.shape[1] for table in collections]
             raise ProximityError(f"X and Z must have the same number of columns. Got {widths}.")
-        # Two new objects may share a value that no training object has: the codebook of the objects at hand knows it.
+        # Two new objects may share a value that no training object has, so use a codebook of the given objects.
         codebook = Codebook.learn(*collections)
         return [self._encode_with(codebook, table) for table in collections]
 
@@ -237,17 +238,17 @@ class Counting(CategoricalMeasure):
         missing = None
         if self.missing == "mismatch" and (codebook.missing_code() >= 0).any():
             missing = (codes == codebook.missing_code()).astype(np.float32)
-        return _Coded(lay(codes), missing)
+        return _Coded(both_layouts(codes), missing)
 
-    def _pairs(self, left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    def pairs(self, left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
         if left.dtype.kind not in "biu" or right.dtype.kind not in "biu":
-            return super()._pairs(left, right)
+            return super().pairs(left, right)
         out = np.empty(len(left))
         for i in range(0, len(left), 2**16):
             out[i : i + 2**16] = np.count_nonzero(left[i : i + 2**16] == right[i : i + 2**16], axis=1)
         return out
 
-    def _matrix(
+    def block(
         self, A: _Coded, B: _Coded, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         left, right = A.codes.rows, B.codes.columns

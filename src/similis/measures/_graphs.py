@@ -1,4 +1,4 @@
-"""Labelled graphs: their door. A graph becomes the labels of its nodes and the edges between their numbers."""
+"""Measure on labeled graphs: input validation and the Weisfeiler-Lehman similarity."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from similis.measures._vectors import sparse_products
 
 __all__ = ["Graph", "read_graphs", "WeisfeilerLehman"]
 
-# Labels of the nodes 0, 1, ..., and edges (node, node, label of the edge or None).
+# Labels of the nodes 0, 1, ..., and edges (node, node, edge label or None).
 Graph = tuple[list[Any], list[tuple[int, int, Any]]]
 
 
 def read_graphs(X: Any, who: str) -> list[Graph]:
-    """Graphs from dictionaries, pairs (edges, node labels), or objects with networkx's methods."""
+    """Validate graphs: dictionaries, pairs (edges, node labels), or objects with the methods of networkx."""
     if hasattr(X, "tolist"):
         X = X.tolist()
     if not isinstance(X, (list, tuple)) or not len(X):
@@ -42,7 +42,7 @@ def _as_graph(x: Any, i: int, who: str) -> Graph:
         edges, labels = x
     else:
         raise ProximityError(
-            f"{who} compares graphs: pairs (edges, node labels), dicts with 'edges' and 'node_labels', or networkx "
+            f"{who} needs graphs: pairs (edges, node labels), dicts with 'edges' and 'node_labels', or networkx "
             f"graphs. Object {i} is a {type(x).__name__}."
         )
     number = {node: k for k, node in enumerate(labels)} if isinstance(labels, Mapping) else range(len(labels))
@@ -72,25 +72,25 @@ def _as_edge(edge: Any, number: Any, i: int, who: str) -> tuple[int, int, Any]:
 
 
 class WeisfeilerLehman(Measure):
-    """Weisfeiler-Lehman similarity: how many pairs of nodes have the same neighbourhood, at every radius.
+    """Weisfeiler-Lehman similarity: number of pairs of nodes with equal neighborhoods, summed over all radii.
 
     s(x, z) = sum over r = 0, ..., n_iter and over labels c of N_r(x, c) N_r(z, c), where N_r counts the nodes with
-    label c after r refinements; a refinement gives each node a new label that stands for its own label and those of
-    its neighbours.
+    label c after r refinements. A refinement replaces the label of each node by a new label for the combination of its
+    own label and those of its neighbors.
 
     Parameters
     ----------
     n_iter : int, default=5
-        How many refinements: the radius of the largest neighbourhood.
+        Number of refinements, the radius of the largest neighborhood.
     edge_labels : bool, default=False
-        Whether neighbours also differ by the label of the edge to them.
+        Distinguish neighbors by the label of the edge to them too.
     normalize : bool, default=False
-        Whether to divide by the geometric mean of the self-similarities.
+        Divide by the geometric mean of the self-similarities.
 
     Attributes
     ----------
     domain_ : tuple
-        ``(0, 1)`` if normalised, else ``(0, inf)``.
+        ``(0, 1)`` if normalized, else ``(0, inf)``.
 
     See Also
     --------
@@ -100,8 +100,8 @@ class WeisfeilerLehman(Measure):
     -----
     Objects are undirected graphs: pairs ``(edges, node_labels)``, dicts with ``"edges"`` and ``"node_labels"``, or
     networkx graphs with the attribute ``label``. Node labels are a list, for nodes 0, 1, ..., or a dict; edges are
-    pairs of nodes, or triples with a label; labels are anything hashable. Several edges between two nodes (with the
-    same label) are one. A positive semi-definite similarity, the same numbers as GraKeL's.
+    pairs of nodes, or triples with a label; labels are hashable. Several edges between two nodes (with the same label)
+    count as one. The similarity is positive semi-definite and agrees with that of GraKeL.
 
     References
     ----------
@@ -117,7 +117,7 @@ class WeisfeilerLehman(Measure):
            [4., 4.]])
     """
 
-    _only_remembers = True
+    fit_only_indexes = True
     _parameter_constraints = {"n_iter": [at_least(0)], "edge_labels": ["boolean"], "normalize": ["boolean"]}
 
     def __init__(self, *, n_iter: int = 5, edge_labels: bool = False, normalize: bool = False) -> None:
@@ -126,26 +126,26 @@ class WeisfeilerLehman(Measure):
         self.normalize = normalize
 
     @property
-    def domain_(self) -> tuple[float, float]:  # type: ignore[override]
-        """Zero to one, or to no limit."""
+    def domain_(self) -> tuple[float, float]:
+        """Interval of possible values."""
         return (0.0, 1.0 if self.normalize else np.inf)
 
-    def _objects(self, X: Any) -> list[Graph]:
+    def validate_objects(self, X: Any) -> list[Graph]:
         return read_graphs(X, "WeisfeilerLehman")
 
-    def _learn(self, objects: list[Graph], y: Any) -> None:
+    def learn(self, objects: list[Graph], y: Any) -> None:
         self._labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
         self._labels.learn([objects], self.edge_labels)
 
-    def _encode(self, objects: list[Graph]) -> _Counts:
+    def encode(self, objects: list[Graph]) -> _Counts:
         return self._labels.count(self._labels.describe(objects, self.edge_labels))
 
-    def _encode_all(self, collections: Sequence[list[Graph]]) -> list[_Counts]:
-        # Two new graphs may share a neighbourhood that no training graph has: labels are those of the graphs at hand.
+    def encode_together(self, collections: Sequence[list[Graph]]) -> list[_Counts]:
+        # Two new graphs may share a neighborhood that no training graph has, so use the labels of the given graphs.
         labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
         return [labels.count(found) for found in labels.learn(collections, self.edge_labels)]
 
-    def _matrix(
+    def block(
         self, A: _Counts, B: _Counts, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         out = sparse_products(A.counts, B.counts, n_jobs, tick)
@@ -158,9 +158,9 @@ class WeisfeilerLehman(Measure):
 @storable
 @dataclass
 class _Labels:
-    """What the labels of every round stand for: ``rounds[r]`` maps a node's description to its number.
+    """Labels of every round: ``rounds[r]`` maps the description of a node to its number.
 
-    `sizes` says how many labels of each round have been learnt; numbers beyond are of one call only.
+    `sizes` is the number of labels of each round seen in `fit`; larger numbers are valid within one call only.
     """
 
     rounds: list[dict[Any, int]]
@@ -168,17 +168,17 @@ class _Labels:
     sizes: list[int]
 
     def learn(self, collections: Sequence[list[Graph]], edge_labels: bool) -> list[list[list[Counter[int]]]]:
-        """Describe graphs and keep every label of theirs."""
+        """Label graphs and store all new labels."""
         found = [_describe(graphs, self.rounds, self.edges if edge_labels else None) for graphs in collections]
         self.sizes = [len(table) for table in self.rounds]
         return found
 
     def describe(self, graphs: list[Graph], edge_labels: bool) -> list[list[Counter[int]]]:
-        """Describe graphs and forget their new labels."""
+        """Label graphs without storing new labels."""
         return _describe(graphs, [dict(table) for table in self.rounds], dict(self.edges) if edge_labels else None)
 
     def count(self, described: list[list[Counter[int]]]) -> _Counts:
-        """Counts of the learnt labels, a column each, and the similarity of each graph with itself."""
+        """Count the stored labels, one column each, and compute the self-similarity of each graph."""
         columns: list[int] = []
         values: list[int] = []
         starts = [0]
@@ -199,7 +199,7 @@ class _Labels:
 
 @dataclass
 class _Counts:
-    """Counts of the known labels, and the similarity of each graph with itself."""
+    """Counts of the known labels, and the self-similarity of each graph."""
 
     counts: Any
     own: NDArray[np.float64]
@@ -208,29 +208,31 @@ class _Counts:
 def _describe(
     graphs: list[Graph], rounds: list[dict[Any, int]], edges: dict[Any, int] | None
 ) -> list[list[Counter[int]]]:
-    """Labels of each graph and round, counted; new descriptions get the next number."""
+    """Count the labels of each graph and round; new descriptions get the next number."""
     found = []
     for i, graph in enumerate(graphs):
         try:
             found.append(_refine(graph, rounds, edges))
         except TypeError:
-            raise ProximityError(f"Labels of nodes and edges must be hashable. Those of graph {i} are not.") from None
+            raise ProximityError(
+                f"Labels of nodes and edges must be hashable. Graph {i} has an unhashable one."
+            ) from None
     return found
 
 
 def _refine(graph: Graph, rounds: list[dict[Any, int]], edges: dict[Any, int] | None) -> list[Counter[int]]:
-    """Counts of the labels of one graph, round by round; descriptions met for the first time are numbered."""
+    """Count the labels of one graph per round; new descriptions get the next number."""
     names, links = graph
-    neighbours: list[set[tuple[int, int]]] = [set() for _ in names]
+    neighbors: list[set[tuple[int, int]]] = [set() for _ in names]
     for a, b, name in links:
         kind = 0 if edges is None else edges.setdefault(name, len(edges))
-        neighbours[a].add((kind, b))
-        neighbours[b].add((kind, a))
+        neighbors[a].add((kind, b))
+        neighbors[b].add((kind, a))
     labels = [rounds[0].setdefault(name, len(rounds[0])) for name in names]
     found = [Counter(labels)]
     for table in rounds[1:]:
         described = [
-            (labels[a], tuple(sorted((kind, labels[b]) for kind, b in near))) for a, near in enumerate(neighbours)
+            (labels[a], tuple(sorted((kind, labels[b]) for kind, b in near))) for a, near in enumerate(neighbors)
         ]
         labels = [table.setdefault(description, len(table)) for description in described]
         found.append(Counter(labels))

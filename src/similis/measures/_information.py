@@ -30,10 +30,10 @@ __all__ = ["Lin", "ResidualEntropy"]
 
 
 class Lin(SetMeasure):
-    """Twice the information in common features over that in all: rare features in common weigh more.
+    """Lin similarity: twice the information of common features divided by that of both objects.
 
-    s(x, z) = 2 I(common) / (I(x) + I(z)), where the information I of a set of features is the sum of -log P over
-    them, and P is how often a feature occurs among the training objects.
+    s(x, z) = 2 I(common) / (I(x) + I(z)), where the information I of a set of features is the sum of -log P over them
+    and P the relative frequency of a feature among the training objects. Rare common features have larger weights.
 
     Attributes
     ----------
@@ -44,16 +44,16 @@ class Lin(SetMeasure):
 
     See Also
     --------
-    TverskyRatio : with alpha = beta = 0.5 and the same information as salience it is this measure.
-    ResidualEntropy : does without independent features.
-    Counting : every agreement counts the same.
+    TverskyRatio : equal to this measure with alpha = beta = 0.5 and the same information as salience.
+    ResidualEntropy : does not assume independent features.
+    Counting : all equal features have the same weight.
 
     Notes
     -----
     Objects are rows of categories (a feature is a value in its column), Python sets of tokens, or a sparse binary
-    matrix. Features are taken as independent. A feature that no training object has counts as if it had occurred once
-    in one object more, -log(1 / (n + 1)): the paper does not say, and an infinite surprise would make every object with
-    a new value dissimilar to all others. Where neither object holds any information, the similarity is 1.
+    matrix. Features are assumed to be independent. A feature that no training object has gets -log(1 / (n + 1)), as if
+    it had occurred once in one more object; the paper does not define this case, and an infinite value would make every
+    object with a new feature dissimilar to all others. If neither object has any information, the similarity is 1.
 
     Examples
     --------
@@ -68,20 +68,20 @@ class Lin(SetMeasure):
 
     domain_ = (0.0, 1.0)
 
-    def _objects(self, X: Any) -> Any:
+    def validate_objects(self, X: Any) -> Any:
         return read_described(X, self)
 
-    def _learn(self, objects: Any, y: Any) -> None:
+    def learn(self, objects: Any, y: Any) -> None:
         sets = as_sets(objects)
         counts = Counter(token for tokens in sets for token in tokens)
         # [cazzanti2007] sec. 2.1 -> I(x[i]) = -log P(x[i])
         information = {token: -math.log(count / len(sets)) for token, count in counts.items()}
         self._information = _Information(information, math.log(len(sets) + 1), isinstance(objects, list))
 
-    def _encode(self, objects: Any) -> _Sets:
+    def encode(self, objects: Any) -> _Sets:
         return self._encode_with([self._tokens(objects)], known=True)[0]
 
-    def _encode_all(self, collections: Sequence[Any]) -> list[_Sets]:
+    def encode_together(self, collections: Sequence[Any]) -> list[_Sets]:
         return self._encode_with([self._tokens(objects) for objects in collections], known=False)
 
     def _tokens(self, objects: Any) -> list[frozenset[Any]]:
@@ -90,7 +90,7 @@ class Lin(SetMeasure):
         return as_sets(objects)
 
     def _encode_with(self, collections: list[list[frozenset[Any]]], known: bool) -> list[_Sets]:
-        """Encode sets in the training features (`known`), or in those of the sets at hand."""
+        """Encode sets by the training features (`known`), or by those of the given sets."""
         salience = dict(self._information.values)
         found: set[Any] = set().union(*(tokens for sets in collections for tokens in sets))
         salience.update(dict.fromkeys(found - salience.keys(), self._information.unseen))
@@ -100,12 +100,12 @@ class Lin(SetMeasure):
         features = _Features(len(vocabulary), vocabulary, weights, salience, False)
         return [features.encode(sets, "Lin") for sets in collections]
 
-    def _matrix(
+    def block(
         self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
-        out = super()._matrix(A, B, n_jobs, tick)
+        out = super().block(A, B, n_jobs, tick)
         if B is A:
-            mirror_upper(out)  # weights round differently from the two sides
+            mirror_upper(out)  # weighted sums round differently in the two halves
         return out
 
     def _combine(self, fx: NDArray[Any], fz: NDArray[Any], rows: slice, common: NDArray[Any]) -> None:
@@ -116,7 +116,7 @@ class Lin(SetMeasure):
 @storable
 @dataclass
 class _Information:
-    """-log P of every training feature, and of any other one."""
+    """Information -log P of every training feature, and of unseen features."""
 
     values: dict[Any, float]
     unseen: float
@@ -124,32 +124,32 @@ class _Information:
 
 
 class ResidualEntropy(Measure):
-    """Residual entropy: how well the common features single out an object, less what each has alone.
+    """Residual entropy: information in the common features minus the information in those of one object only.
 
-    s(x, z) = -H(R | x and z in R) + H(R | x without z in R) / 2 + H(R | z without x in R) / 2, where R is a training
-    object drawn at random and H its entropy once it is known to have the features.
+    s(x, z) = -H(R | x and z in R) + H(R | x without z in R) / 2 + H(R | z without x in R) / 2, where R is a random
+    training object and H its entropy given that it has the features.
 
     Attributes
     ----------
     domain_ : tuple
-        Known after fit: ``(-log m, log m)``, m the number of different training objects.
+        ``(-log m, log m)`` after fit, m the number of distinct training objects.
     n_features_in_ : int
         The number of columns, if the objects are rows.
 
     See Also
     --------
-    Lin : takes features as independent.
-    TverskyContrast : the model behind it, [cazzanti2007] Eq. (2.1).
+    Lin : assumes independent features.
+    TverskyContrast : the underlying model, [cazzanti2007] Eq. (2.1).
 
     Notes
     -----
-    Objects are Python sets of tokens, binary rows (a feature is a column that holds 1), a sparse binary matrix, or
-    rows of other values (a feature is a value in its column). Whether numbers are binary is decided at fit.
+    Objects are Python sets of tokens, binary rows (a feature is a column that holds 1), a sparse binary matrix, or rows
+    of other values (a feature is a value in its column). `fit` determines whether rows are binary.
 
-    The distribution of R is the empirical one, so entropies are sums over the training objects that have the features,
-    found by intersecting one set of bits per feature; the 2^d possible objects are never listed. Features that no
-    training object has together leave nothing to be uncertain about: entropy 0, the paper being silent. An object need
-    not be most similar to itself, since knowing a feature can raise an entropy.
+    The distribution of R is the empirical one, so that entropies are sums over the training objects with the features,
+    found by intersecting bit sets instead of listing the 2^d possible objects. If no training object has all the
+    features, the entropy is 0; the paper does not define this case. An object need not be most similar to itself, since
+    a condition can raise an entropy.
 
     Examples
     --------
@@ -162,10 +162,10 @@ class ResidualEntropy(Measure):
            [-0.69, -0.69,  0.14,  0.35]])
     """
 
-    def _objects(self, X: Any) -> Any:
+    def validate_objects(self, X: Any) -> Any:
         return read_described(X, self)
 
-    def _learn(self, objects: Any, y: Any) -> None:
+    def learn(self, objects: Any, y: Any) -> None:
         of_sets, presence = isinstance(objects, list), is_binary(objects)
         distinct = Counter(as_sets(objects, presence))
         vocabulary: dict[Any, int] = {}
@@ -180,13 +180,13 @@ class ResidualEntropy(Measure):
         most = float(np.log(len(counts)))
         self.domain_ = (-most, most)
 
-    def _encode(self, objects: Any) -> _CodedSubsets:
+    def encode(self, objects: Any) -> _CodedSubsets:
         check_is_fitted(self, "_context")
         return self._context.encode([objects], self._context.vocabulary)[0]
 
-    def _encode_all(self, collections: Sequence[Any]) -> list[_CodedSubsets]:
+    def encode_together(self, collections: Sequence[Any]) -> list[_CodedSubsets]:
         check_is_fitted(self, "_context")
-        # Two new objects may share a feature that no training object has.
+        # Two new objects may share a feature that no training object has, so extend the vocabulary.
         vocabulary = dict(self._context.vocabulary)
         for objects in collections:
             for tokens in self._context.sets(objects):
@@ -194,7 +194,7 @@ class ResidualEntropy(Measure):
                     vocabulary.setdefault(token, len(vocabulary))
         return self._context.encode(collections, vocabulary)
 
-    def _matrix(
+    def block(
         self, A: _CodedSubsets, B: _CodedSubsets, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         mirror, out = B is A, np.zeros((len(A.starts) - 1, len(B.starts) - 1))
@@ -217,7 +217,7 @@ class ResidualEntropy(Measure):
 @storable
 @dataclass
 class _Context:
-    """The training objects: which features there are, who has them, how often each object occurs."""
+    """Training objects: their features, the objects that have each feature, and the count of each object."""
 
     vocabulary: dict[Any, int]
     having: NDArray[np.bool_]
@@ -226,16 +226,16 @@ class _Context:
     presence: bool
 
     def sets(self, objects: Any) -> list[frozenset[Any]]:
-        """Objects as sets, read as the training objects were."""
+        """Convert objects to sets in the same way as the training objects."""
         check_form(objects, self.of_sets, "ResidualEntropy")
         if self.presence and not is_binary(objects):
-            raise ProximityError("ResidualEntropy was fitted on binary rows, and these rows hold more than 0 and 1.")
+            raise ProximityError("ResidualEntropy was fitted on binary rows. Got rows with other values than 0 and 1.")
         return as_sets(objects, self.presence)
 
     def encode(self, collections: Sequence[Any], vocabulary: dict[Any, int]) -> list[_CodedSubsets]:
-        """Objects as codes; codes beyond the training features belong to no training object."""
-        strangers = len(vocabulary) - len(self.vocabulary) + 1
-        having = _pack(np.vstack([self.having, np.zeros((strangers, len(self.counts)), dtype=bool)]))
+        """Encode objects; codes beyond the training features belong to no training object."""
+        n_unseen = len(vocabulary) - len(self.vocabulary) + 1
+        having = _pack(np.vstack([self.having, np.zeros((n_unseen, len(self.counts)), dtype=bool)]))
         return [_CodedSubsets(*sparse_codes(self.sets(objects), vocabulary), having) for objects in collections]
 
 
@@ -247,6 +247,6 @@ class _CodedSubsets:
 
 
 def _pack(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Rows of bits as words, bit k of word w standing for column 64 w + k."""
+    """Pack rows of bits into words; bit k of word w is column 64 w + k."""
     octets = np.packbits(bits, axis=1, bitorder="little")
     return np.ascontiguousarray(np.pad(octets, ((0, 0), (0, -octets.shape[1] % 8)))).view("<u8").astype(np.uint64)

@@ -1,4 +1,4 @@
-"""From objects to proximity rows: the transformer that remembers the training objects."""
+"""Transformers from objects to proximity rows: against all training objects, or against landmarks."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ __all__ = ["MeasuringTransformer", "tags_of_measure", "Pairwise", "PairwiseLandm
 
 
 class MeasuringTransformer(TransformerMixin, BaseEstimator):
-    """Measures objects against those it remembers, ``objects_``, by its own copy of a measure, ``measure_``."""
+    """Base of transformers that compare objects with stored ``objects_`` by a fitted measure, ``measure_``."""
 
     _doc_link_module = "similis"
     measure: Measure
     objects_: Any
 
     def _fit_measure(self, X: Any, y: Any) -> Any:
-        """Fit the measure, take over what it knows of the columns, and return the training objects."""
+        """Fit the measure, copy its feature attributes, and return the training objects."""
         self.measure_ = clone(self.measure).fit(X, y)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
             if hasattr(self.measure_, name):
                 setattr(self, name, getattr(self.measure_, name))
         self.__dict__.pop("_columns", None)
-        return self.measure_._objects(X)
+        return self.measure_.validate_objects(X)
 
     def _encoded_objects(self) -> Any:
-        """The remembered objects in the form in which they are compared: made when needed, not saved with the model."""
+        """Return the stored objects encoded for comparison; computed on demand and not saved with the model."""
         if not hasattr(self, "_columns"):
-            self._columns = self.measure_._encode(self.objects_)
+            self._columns = self.measure_.encode(self.objects_)
         return self._columns
 
     def __getstate__(self) -> dict[str, Any]:
@@ -61,27 +61,26 @@ def tags_of_measure(tags: Any, measure: Any) -> Any:
     return tags
 
 
-# Objects that are measured against themselves, a few at a time, since the others of the strip are measured too.
-STRIP = 16
+STRIP = 16  # objects per block in self_similarity, which computes whole blocks and uses their diagonals
 
 
 class Pairwise(MeasuringTransformer):
-    """Measure objects against the training objects: the first step of a pipeline that starts from objects.
+    """Compare objects with the training objects: the first step of a pipeline that starts from objects.
 
     ``fit_transform`` returns the square matrix of the training objects, ``transform`` one row per new object and one
-    column per training object. The measure is fitted here, on the training objects and labels alone.
+    column per training object. The measure is fitted on the training objects and labels only.
 
     Parameters
     ----------
     measure : Measure
-        How to compare two objects; its parameters are reached as ``measure__name`` in a grid.
+        Measure of two objects; its parameters are ``measure__name`` in a grid.
     symmetrize : bool, default=False
-        Whether to average both directions, (s(x, z) + s(z, x)) / 2. Without it an asymmetric measure stays as it
-        is: row = the new or left object, column = the training object.
+        Average both directions, (s(x, z) + s(z, x)) / 2. By default an asymmetric measure is not averaged: the row is
+        the new or left object, the column the training object.
     n_jobs : int, optional
-        How many threads (processes, for a measure written in Python) share the rows; the result is the same.
+        Number of threads (processes, for a measure written in Python); the result does not depend on it.
     progress : bool, default=False
-        Whether to show a progress bar on the standard error stream.
+        Show a progress bar on the standard error stream.
 
     Attributes
     ----------
@@ -100,8 +99,8 @@ class Pairwise(MeasuringTransformer):
 
     Notes
     -----
-    A pipeline that starts with this step is sliced by objects, not by matrix entries: every scikit-learn
-    meta-estimator works on it, also those that fail or go wrong on a bare matrix.
+    A pipeline that starts with this step is sliced by objects, not by matrix entries, so that every scikit-learn
+    meta-estimator works on it, including those that do not support a precomputed matrix.
 
     Examples
     --------
@@ -130,12 +129,12 @@ class Pairwise(MeasuringTransformer):
         self.progress = progress
 
     def fit(self, X: Any, y: Any = None) -> Pairwise:
-        """Fit the measure and remember the objects.
+        """Fit the measure and store the objects.
 
         Parameters
         ----------
         X : collection of n objects
-            Whatever the measure reads: a list, an array, a pandas or polars frame, row numbers.
+            Objects of the type that the measure expects: a list, an array, a pandas or polars frame, row numbers.
         y : array-like of shape (n,), optional
             Labels, for measures that learn from them.
 
@@ -145,7 +144,7 @@ class Pairwise(MeasuringTransformer):
             Itself.
         """
         if callable(self.measure) and not isinstance(self.measure, Measure):
-            raise ProximityError("measure must be a Measure. Got a function or a class; wrap it as FromFunction(f).")
+            raise ProximityError("measure must be a Measure. Got a function or a class; wrap it in FromFunction(f).")
         return self._fit(X, y)
 
     @validated_outer
@@ -156,7 +155,7 @@ class Pairwise(MeasuringTransformer):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
-        """Fit, and measure the training objects against themselves.
+        """Fit, and compare the training objects with each other.
 
         Parameters
         ----------
@@ -168,14 +167,14 @@ class Pairwise(MeasuringTransformer):
         Returns
         -------
         ndarray of shape (n, n)
-            Equal to ``fit(X, y).transform(X)``, at half the price if the measure is symmetric.
+            Equal to ``fit(X, y).transform(X)``, at half the cost if the measure is symmetric.
         """
         self.fit(X, y)
         columns = self._encoded_objects()
         return self._measure(columns, columns, self._n_features_out)
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Measure new objects against the training objects.
+        """Compare new objects with the training objects.
 
         Parameters
         ----------
@@ -188,11 +187,11 @@ class Pairwise(MeasuringTransformer):
             Row = new object, column = training object.
         """
         check_is_fitted(self)
-        objects = self.measure_._door(X)
-        return self._measure(self.measure_._encode(objects), self._encoded_objects(), count_objects(objects))
+        objects = self.measure_.check_objects(X)
+        return self._measure(self.measure_.encode(objects), self._encoded_objects(), count_objects(objects))
 
     def self_similarity(self, X: Any) -> NDArray[Any]:
-        """Measure new objects against themselves: what their rows do not hold.
+        """Compute the self-similarities of new objects, which their rows do not contain.
 
         Parameters
         ----------
@@ -202,16 +201,16 @@ class Pairwise(MeasuringTransformer):
         Returns
         -------
         ndarray of shape (m,)
-            s(x, x) of each, or d(x, x) where the measure is a dissimilarity.
+            s(x, x) of each object, or d(x, x) if the measure is a dissimilarity.
         """
         check_is_fitted(self)
-        objects = self.measure_._door(X)
+        objects = self.measure_.check_objects(X)
         strips = (objects[i : i + STRIP] for i in range(0, count_objects(objects), STRIP))
-        encoded = (self.measure_._encode_all([strip])[0] for strip in strips)
-        return np.concatenate([np.diagonal(self.measure_._matrix(A, A)) for A in encoded])
+        encoded = (self.measure_.encode_together([strip])[0] for strip in strips)
+        return np.concatenate([np.diagonal(self.measure_.block(A, A)) for A in encoded])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the columns: the ids of the training objects, or their numbers where they have none.
+        """Return the names of the columns: the ids of the training objects, or their numbers.
 
         Parameters
         ----------
@@ -233,14 +232,14 @@ class Pairwise(MeasuringTransformer):
     def _measure(self, A: Any, B: Any, n_rows: int) -> NDArray[Any]:
         measure = self.measure_
         with progress_bar(n_rows, "measuring") if self.progress else nullcontext() as tick:
-            S = measure._matrix(A, B, self.n_jobs, tick)
+            S = measure.block(A, B, self.n_jobs, tick)
             if self.symmetrize and not measure.symmetric:
-                reverse = S if B is A else measure._matrix(B, A, self.n_jobs)
+                reverse = S if B is A else measure.block(B, A, self.n_jobs)
                 S = (S + np.swapaxes(reverse, 0, 1)) / 2
         return S
 
-    def _compact(self, columns: NDArray[np.intp]) -> tuple[Pairwise, None]:
-        """The same transformer with these training objects only; it reads objects, so any may come."""
+    def select_columns(self, columns: NDArray[np.intp]) -> tuple[Pairwise, None]:
+        """Restrict the training objects to these; the input is objects, so that no columns need be selected."""
         small = copy.copy(self)
         small.objects_ = take_objects(self.objects_, columns)
         small._ids = [self._ids[i] for i in columns]
@@ -250,13 +249,13 @@ class Pairwise(MeasuringTransformer):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if isinstance(self.measure, Measure) and self.measure._keeps_float32:
+        if isinstance(self.measure, Measure) and self.measure.keeps_float32:
             tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
 def _ids(X: Any, objects: Any, measure: Measure) -> list[Any]:
-    """What the training objects are called: ids of a stored matrix, the index of a frame, else 0, 1, 2, ..."""
+    """Return the names of the training objects: ids of a stored matrix, the index of a frame, else 0, 1, 2, ..."""
     names = getattr(X, "index", None) if hasattr(X, "iloc") else None
     if isinstance(measure, FromMatrix):
         names = objects.ravel()
@@ -265,58 +264,58 @@ def _ids(X: Any, objects: Any, measure: Measure) -> list[Any]:
     return list(names)
 
 
-SAMPLE = 2000  # objects among which medoids are looked for
+SAMPLE = 2000  # number of objects among which medoids are searched
 
 
 class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
-    """Measure objects against a few of the training objects: features for any linear classifier.
+    """Compare objects with a few landmarks among the training objects: features for any linear classifier.
 
-    n objects and k landmarks cost n k comparisons instead of n^2 / 2. Features are the proximities s to the landmarks,
-    or, with W = U diag(l) U' the similarities among the landmarks, Nystrom's coordinates z = s U |l|^(-1/2): then
-    Z Z' approximates the clipped or flipped matrix, and Z diag(signature) Z' the matrix itself.
+    n objects and k landmarks need n k comparisons instead of n^2 / 2. Features are the proximities s to the landmarks,
+    or Nystrom coordinates z = s U |l|^(-1/2) with W = U diag(l) U' the similarities among the landmarks. Then Z Z'
+    approximates the clipped or flipped matrix, and Z diag(signature) Z' the matrix itself.
 
     Parameters
     ----------
     measure : Measure
-        How to compare two objects; fitted on all training objects.
+        Measure of two objects; fitted on all training objects.
     n_landmarks : int, default=200
-        How many; more than there are objects means all.
+        Number of landmarks, at most the number of objects.
     selection : {"random", "kcenter", "medoids"}, default="random"
-        How they are chosen: drawn; after a drawn one, one after the other the object least like those taken (n more
-        comparisons for each); centres of clusters among 2,000 drawn objects.
+        Random objects; a random object, then repeatedly the object least similar to those selected (n comparisons
+        each); or medoids of clusters among 2,000 random objects.
     output : {"features", "nystrom"}, default="features"
         Proximities to the landmarks, or coordinates. Coordinates need similarities.
     spectrum : {"clip", "flip"}, default="clip"
-        Of coordinates, leave out the axes with a negative eigenvalue, or keep them.
+        For coordinates: omit the axes with a negative eigenvalue, or keep them.
     random_state : int, RandomState or None, default=None
-        For what is drawn.
+        Random seed of the selection.
     n_jobs : int, optional
-        How many threads (processes, for a measure written in Python) share the rows; the result is the same.
+        Number of threads (processes, for a measure written in Python); the result does not depend on it.
 
     Attributes
     ----------
     measure_ : Measure
         The fitted measure.
     objects_ : array or list
-        The landmarks, the only objects that are kept.
+        The landmarks, the only objects that are stored.
     landmark_indices_ : ndarray of int
-        Their places among the training objects.
+        Their positions among the training objects.
     components_ : ndarray of shape (n_components, n_landmarks)
         |l|^(-1/2) U', or the identity for ``features``.
     signature_ : ndarray of shape (n_components,)
         Sign of the eigenvalue of each output column.
     asymmetry_ : float
-        Of W, whose symmetric part is decomposed, with a warning where the two differ.
+        ||W - W'|| / (2 ||W||); the symmetric part of W is used, with a warning if W is asymmetric.
 
     See Also
     --------
-    similis.Landmarks : the same from a matrix that is already there.
-    Pairwise : against all training objects.
+    similis.Landmarks : the same for a precomputed matrix.
+    Pairwise : compares with all training objects.
 
     Notes
     -----
-    Keeping |l| and its sign carries Nystrom's method to the spectra of [chen2010] sec. 2.1. ``fit_transform(X)`` equals
-    ``fit(X).transform(X)``.
+    |l| and its sign extend the Nystrom method to the repaired spectra of [chen2010] sec. 2.1. ``fit_transform(X)``
+    equals ``fit(X).transform(X)``.
 
     Examples
     --------
@@ -367,7 +366,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         Parameters
         ----------
         X : collection of n objects
-            Whatever the measure reads.
+            Objects of the type that the measure expects.
         y : array-like of shape (n,), optional
             Labels, for measures that learn from them.
 
@@ -378,7 +377,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         """
         if self.output == "nystrom" and self.measure.kind == "dissimilarity":
             raise ProximityError(
-                f"output='nystrom' needs similarities, and {type(self.measure).__name__} gives dissimilarities. Use "
+                f"output='nystrom' needs similarities, but {type(self.measure).__name__} returns dissimilarities. Use "
                 "output='features', or a measure of similarity."
             )
         objects = self._fit_measure(X, y)
@@ -390,12 +389,12 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
             self.components_, self.signature_ = np.eye(k), np.ones(k)
             return self
         columns = self._encoded_objects()
-        W = take_symmetric_part(self.measure_._matrix(columns, columns, self.n_jobs), self)
+        W = take_symmetric_part(self.measure_.block(columns, columns, self.n_jobs), self)
         self.components_, self.signature_ = nystrom_axes(W, self.spectrum)
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Give the features of objects.
+        """Compute the features of objects.
 
         Parameters
         ----------
@@ -407,8 +406,8 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         ndarray of shape (m, n_components)
         """
         check_is_fitted(self)
-        rows = self.measure_._encode(self.measure_._door(X))
-        s = self.measure_._matrix(rows, self._encoded_objects(), self.n_jobs)  # (m, n_landmarks)
+        rows = self.measure_.encode(self.measure_.check_objects(X))
+        s = self.measure_.block(rows, self._encoded_objects(), self.n_jobs)  # (m, n_landmarks)
         return s if self.output == "features" else s @ self.components_.T  # z = s U |l|^(-1/2)
 
     @property
@@ -424,25 +423,25 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         if self.selection == "kcenter":
             return self._spread(objects, int(rng.randint(n)), n, k)
         sample = np.sort(rng.permutation(n)[: max(SAMPLE, k)])
-        encoded = self.measure_._encode(take_objects(objects, sample))
+        encoded = self.measure_.encode(take_objects(objects, sample))
         sign = -1 if self.measure_.kind == "dissimilarity" else 1
-        S = self.measure_._matrix(encoded, encoded, self.n_jobs)
+        S = self.measure_.block(encoded, encoded, self.n_jobs)
         return np.sort(sample[k_medoids(S, k, sign=sign, n_init=1, random_state=rng).medoids])
 
     def _spread(self, objects: Any, first: int, n: int, k: int) -> NDArray[np.intp]:
-        """Farthest first: a column of the matrix at a time, so memory holds n numbers."""
+        """Select objects farthest first, one column of the matrix at a time, so that memory holds n numbers."""
         sign = -1 if self.measure_.kind == "dissimilarity" else 1
-        everyone = self.measure_._encode(objects)
+        encoded = self.measure_.encode(objects)
         chosen, nearest = [first], np.full(n, -np.inf)
         while len(chosen) < k:
-            landmark = self.measure_._encode(take_objects(objects, np.array(chosen[-1:])))
-            nearest = np.maximum(nearest, sign * self.measure_._matrix(everyone, landmark, self.n_jobs)[:, 0])
+            landmark = self.measure_.encode(take_objects(objects, np.array(chosen[-1:])))
+            nearest = np.maximum(nearest, sign * self.measure_.block(encoded, landmark, self.n_jobs)[:, 0])
             nearest[chosen[-1]] = np.inf
             chosen.append(int(np.argmin(nearest)))
         return np.array(chosen)
 
-    def _compact(self, columns: NDArray[np.intp]) -> tuple[PairwiseLandmarks, None]:
-        """The same with some of its columns: as features, other landmarks are forgotten; coordinates need them all."""
+    def select_columns(self, columns: NDArray[np.intp]) -> tuple[PairwiseLandmarks, None]:
+        """Restrict the output to some columns; features need only their landmarks, coordinates need all of them."""
         small = copy.copy(self)
         small.__dict__.pop("_columns", None)
         small.components_, small.signature_ = self.components_[columns], self.signature_[columns]

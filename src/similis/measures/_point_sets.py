@@ -1,4 +1,4 @@
-"""Weighted point sets: their door, and all points of a collection in one array."""
+"""Measures on weighted point sets: Wasserstein (earth mover's distance), IRM and pyramid match."""
 
 from __future__ import annotations
 
@@ -38,34 +38,34 @@ __all__ = [
     "PyramidMatch",
 ]
 
-# Distances between two points that the measures on point sets offer, by scipy's names.
+# Distances between two points, by the names of scipy.
 METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev")
 
 
 class PointSetMeasure(Measure):
-    """A measure on sets of points, perhaps weighted, all of the same dimension."""
+    """Base of measures on sets of points of one dimension, optionally weighted."""
 
-    _keeps_float32 = True
-    _only_remembers = True
+    keeps_float32 = True
+    fit_only_indexes = True
     _needs_mass = False
 
-    def _objects(self, X: Any) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
+    def validate_objects(self, X: Any) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
         return read_point_sets(X, type(self).__name__)
 
-    def _learn(self, objects: list[Any], y: Any) -> None:
+    def learn(self, objects: list[Any], y: Any) -> None:
         self._dimension = _dimension([objects])
 
-    def _encode(self, objects: list[Any]) -> Any:
+    def encode(self, objects: list[Any]) -> Any:
         return PointSets.of(objects, getattr(self, "_dimension", None), mass=self._needs_mass)
 
-    def _encode_all(self, collections: Sequence[list[Any]]) -> list[Any]:
+    def encode_together(self, collections: Sequence[list[Any]]) -> list[Any]:
         dimension = _dimension(collections)
         return [PointSets.of(objects, dimension, mass=self._needs_mass) for objects in collections]
 
 
 @dataclass
 class PointSets:
-    """Points and weights of all sets one after another; set i is ``points[starts[i]:starts[i + 1]]``."""
+    """Points and weights of all sets in one array; set i is ``points[starts[i]:starts[i + 1]]``."""
 
     points: NDArray[Any]
     weights: NDArray[np.float64]
@@ -74,7 +74,7 @@ class PointSets:
 
     @classmethod
     def of(cls, objects: list[Any], dimension: int | None, *, mass: bool) -> PointSets:
-        """Lay sets out; with `mass`, points without weight are left out and weights sum to one in each set."""
+        """Concatenate sets; with `mass`, omit points of weight zero and scale the weights of each set to sum one."""
         if dimension is not None and _dimension([objects]) != dimension:
             raise ProximityError(
                 f"Point sets must have the dimension of the training sets, {dimension}. Got {_dimension([objects])}."
@@ -91,12 +91,12 @@ class PointSets:
         return (len(self.starts) - 1,)
 
     def place(self, i: int) -> slice:
-        """Where the points of set i are."""
+        """Return the slice of the points of set i."""
         return slice(int(self.starts[i]), int(self.starts[i + 1]))
 
 
 def read_point_sets(X: Any, who: str) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
-    """Point sets as pairs of points (k, d) and weights (k,); numbers alone are points on a line."""
+    """Validate point sets; return pairs of points (k, d) and weights (k,). Single numbers are points on a line."""
     sets = [_as_set(x, i, who) for i, x in enumerate(as_collection(X, who))]
     _dimension([sets])
     return sets
@@ -111,7 +111,7 @@ def _as_set(x: Any, i: int, who: str) -> tuple[NDArray[Any], NDArray[np.float64]
 
 
 def as_points(x: Any, i: int, who: str, wanted: str) -> NDArray[Any]:
-    """Rows of finite numbers, at least one; float32 stays float32."""
+    """Validate rows of finite numbers, at least one; float32 stays float32."""
     try:
         points = np.asarray(x)
         if points.dtype.kind == "c":
@@ -122,13 +122,12 @@ def as_points(x: Any, i: int, who: str, wanted: str) -> NDArray[Any]:
     if points.ndim == 1:
         points = points[:, None]
     if points.ndim != 2:
-        raise ProximityError(f"{who} compares {wanted}. Object {i} is none of this.")
+        raise ProximityError(f"{who} needs {wanted}. Object {i} is a {type(x).__name__} of another form.")
     if not points.size:
         raise ProximityError(f"{who} needs objects with at least one point. Object {i} is empty.")
     if not np.isfinite(points).all():
-        raise ProximityError(
-            f"{who} needs finite numbers. Object {i} has none at {first_position(~np.isfinite(points))}."
-        )
+        where = first_position(~np.isfinite(points))
+        raise ProximityError(f"{who} needs finite numbers. Object {i} has NaN or infinity at {where}.")
     return points
 
 
@@ -142,19 +141,19 @@ def _as_weights(weights: Any, n_points: int, i: int, who: str) -> NDArray[np.flo
             f"{who} needs one weight per point. Object {i} has {n_points} points, {len(weights)} weights."
         )
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
-        raise ProximityError(f"{who} needs finite weights, none below zero and not all zero. Object {i} breaks this.")
+        raise ProximityError(f"{who} needs finite, non-negative weights, not all zero. Object {i} has other weights.")
     return weights
 
 
 def _depth(x: Any) -> int:
-    """How deeply numbers are nested: 2 for rows of numbers."""
+    """Return the nesting depth of numbers: 2 for rows of numbers."""
     if hasattr(x, "ndim"):
         return int(x.ndim)
     return 1 + max(map(_depth, x), default=0) if isinstance(x, (list, tuple)) else 0
 
 
 def _dimension(collections: Sequence[list[Any]]) -> int:
-    """The dimension that all sets share."""
+    """Return the common dimension of all sets; raise an error if they differ."""
     dimensions = [[points.shape[1] for points, _ in objects] for objects in collections]
     first = dimensions[0][0]
     for objects in dimensions:
@@ -167,17 +166,17 @@ def _dimension(collections: Sequence[list[Any]]) -> int:
 
 
 class Wasserstein(PointSetMeasure):
-    """Earth mover's distance: the least work that moves the weight of one point set to the other.
+    """Earth mover's distance: the smallest cost of moving the weight of one point set to the other.
 
-    d(x, z) = (min sum_ij f_ij m(x_i, z_j)^p)^(1/p) over flows f >= 0 that take from x_i its weight and bring z_j its
-    weight, where weights sum to one in each set.
+    d(x, z) = (min sum_ij f_ij m(x_i, z_j)^p)^(1/p) over flows f >= 0 from the weights of the x_i to the weights of the
+    z_j, which sum to one in each set.
 
     Parameters
     ----------
     metric : {"euclidean", "sqeuclidean", "cityblock", "chebyshev"}, default="euclidean"
         The distance m between two points.
     p : float, default=1.0
-        The order, 1 or more; 2 is also called Mallows distance.
+        Order, at least 1; 2 is also called Mallows distance.
 
     Attributes
     ----------
@@ -186,16 +185,19 @@ class Wasserstein(PointSetMeasure):
 
     See Also
     --------
-    IRM : matches the nearest points first.
+    IRM : greedy matching of the nearest points.
     PyramidMatch : a similarity in linear time.
 
     Notes
     -----
-    Objects are arrays of k points of d numbers, or pairs ``(points, weights)`` ("signatures"); k may differ, a list of
-    numbers is points on a line. Weights are scaled to sum to one; points of weight zero do not matter. The simplex
-    method on a spanning tree solves the transport problems, to 1e-13 of the largest cost; should it ever go round in
-    circles, POT takes over (``pip install 'similis[transport]'``). [qiao2013] sec. 5.2 compares colour signatures of
-    images so.
+    Objects are arrays of k points of d numbers, or pairs ``(points, weights)`` ("signatures"); k may differ, and a list
+    of numbers is a set of points on a line. Weights are scaled to sum to one; points of weight zero are ignored. The
+    network simplex method solves the transport problems to 1e-13 of the largest cost. If it cycles, POT is used instead
+    (``pip install 'similis[transport]'``). [qiao2013] sec. 5.2 uses this distance for color signatures of images.
+
+    References
+    ----------
+    [rubner2000]; [ahuja1993] ch. 11 for the network simplex method.
 
     Examples
     --------
@@ -214,10 +216,10 @@ class Wasserstein(PointSetMeasure):
         self.metric = metric
         self.p = p
 
-    def _matrix(
+    def block(
         self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
-        mirror, out = B is A, np.empty((*A.shape, *B.shape), self._dtype(A, B))
+        mirror, out = B is A, np.empty((*A.shape, *B.shape), self.result_dtype(A, B))
 
         def work(rows: slice) -> None:
             for i in range(rows.start, rows.stop):
@@ -227,7 +229,7 @@ class Wasserstein(PointSetMeasure):
                 M = _costs(A.points[A.place(i)], B.points[begin:], self.metric, self.p)
                 row = np.empty(len(starts) - 1)
                 _kernels.transport_costs(M, a, b, starts, row)
-                for j in np.flatnonzero(np.isnan(row)):  # the simplex method went round in circles
+                for j in np.flatnonzero(np.isnan(row)):  # the simplex method cycled
                     there = slice(int(starts[j]), int(starts[j + 1]))
                     row[j] = _by_pot(a, b[there], np.ascontiguousarray(M[:, there]))
                 out[i, first:] = np.maximum(row, 0.0) ** (1 / self.p)
@@ -239,10 +241,10 @@ class Wasserstein(PointSetMeasure):
 
 
 class IRM(PointSetMeasure):
-    """Integrated region matching: the nearest points of two weighted sets are matched first.
+    """Integrated region matching: greedy matching of the nearest points of two weighted sets.
 
-    Pairs of points are taken by increasing distance; each pair is given as much weight as both of its points have left.
-    d(x, z) is the sum of the distances times these weights.
+    Pairs of points are processed by increasing distance; each pair gets the smaller of the remaining weights of its
+    points. d(x, z) is the sum of the distances times these weights.
 
     Parameters
     ----------
@@ -256,14 +258,14 @@ class IRM(PointSetMeasure):
 
     See Also
     --------
-    Wasserstein : the best matching, never above this one.
+    Wasserstein : the optimal matching, which is never larger.
 
     Notes
     -----
     Objects are arrays of k points of d numbers, or pairs ``(points, weights)``; weights are scaled to sum to one.
-    [qiao2013] sec. 5.2 compares photographs so, "a greedy variant of the Wasserstein distance". Pairs at equal distance
-    are taken in an order that depends neither on which set comes first nor on the order of a set's points, so that
-    the distance is symmetric.
+    [qiao2013] sec. 5.2 uses it for photographs, as "a greedy variant of the Wasserstein distance". The order of pairs
+    at equal distance depends neither on the order of the two sets nor on the order of their points, so that the
+    distance is symmetric.
 
     References
     ----------
@@ -285,13 +287,16 @@ class IRM(PointSetMeasure):
     def __init__(self, *, metric: str = "euclidean") -> None:
         self.metric = metric
 
-    def _objects(self, X: Any) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
-        return [_sorted_set(points, weights) for points, weights in super()._objects(X)]
+    def validate_objects(self, X: Any) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
+        # Sort the points of each set, so that the matching does not depend on their order.
+        sets = super().validate_objects(X)
+        orders = [np.lexsort((weights, *points.T[::-1])) for points, weights in sets]
+        return [(points[order], weights[order]) for (points, weights), order in zip(sets, orders)]
 
-    def _matrix(
+    def block(
         self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
-        mirror, out = B is A, np.empty((*A.shape, *B.shape), self._dtype(A, B))
+        mirror, out = B is A, np.empty((*A.shape, *B.shape), self.result_dtype(A, B))
         rank_a, rank_b = _ranks(A, B)
 
         def work(rows: slice) -> None:
@@ -311,28 +316,22 @@ class IRM(PointSetMeasure):
 
 
 def _costs(x: NDArray[Any], z: NDArray[Any], metric: str, p: float = 1.0) -> NDArray[np.float64]:
-    """What it costs to move each point to each; refused where that is beyond the largest number."""
+    """Compute the cost of moving each point to each other; raise an error if it overflows."""
     with np.errstate(over="ignore"):
         M = cdist(x, z, metric) ** p
     if not np.isfinite(M).all():
-        raise ProximityError("Points must not be so far apart that their distance is infinite; scale them down.")
+        raise ProximityError("The distance of two points overflows. Scale the points down.")
     return np.asarray(M)
 
 
 def _by_pot(a: NDArray[Any], b: NDArray[Any], M: NDArray[Any]) -> float:
-    """The same least cost by another solver."""
+    """Compute the smallest cost with the solver of POT."""
     ot = require_package("ot", extra="transport", who="Wasserstein, for a transport problem with many equal costs,")
     return float(ot.emd2(a, b * (a.sum() / b.sum()), M, numItermax=10_000_000))
 
 
-def _sorted_set(points: NDArray[Any], weights: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The same set with its points in lexicographic order."""
-    order = np.lexsort((weights, *points.T[::-1]))
-    return points[order], weights[order]
-
-
 def _ranks(A: PointSets, B: PointSets) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Numbers that put the sets of both collections into one order; equal sets have equal numbers."""
+    """Return ranks of the sets of both collections in one common order; equal sets have equal ranks."""
     keys = [
         [(*S.points[S.place(i)].ravel().tolist(), *S.weights[S.place(i)].tolist()) for i in range(*S.shape)]
         for S in (A, B)
@@ -342,37 +341,36 @@ def _ranks(A: PointSets, B: PointSets) -> tuple[NDArray[np.intp], NDArray[np.int
 
 
 class PyramidMatch(PointSetMeasure):
-    """Pyramid match: how many points find a partner, counted less the wider the bin in which they meet.
+    """Pyramid match: number of points with a partner in the same bin, with smaller weights for wider bins.
 
-    s(x, z) = sum_l 2^-l (I_l - I_(l-1)), where I_l is how many points of x and z share a bin of side 2^l times the
-    finest side, l = 0, 1, ..., and I_(-1) = 0.
+    s(x, z) = sum_l 2^-l (I_l - I_(l-1)), where I_l is the number of points of x and z that share a bin of side 2^l
+    times the finest side, l = 0, 1, ..., and I_(-1) = 0.
 
     Parameters
     ----------
     n_levels : int, default=8
-        The number of histograms. The widest bin holds all training points, the finest is 2^(n_levels - 1) times
-        narrower.
+        Number of histograms. The widest bin holds all training points, the finest is 2^(n_levels - 1) times narrower.
     normalize : bool, default=True
-        Whether to divide by the geometric mean of the self-similarities, so that large sets have no advantage.
+        Divide by the geometric mean of the self-similarities, so that large sets have no advantage.
 
     Attributes
     ----------
     low_ : ndarray of shape (d,)
-        The corner of the grid: the least coordinates of the training points.
+        Corner of the grid: the smallest coordinates of the training points.
     side_ : float
-        The side of the finest bins.
+        Side of the finest bins.
     domain_ : tuple
-        ``(0, 1)`` if normalised, else ``(0, inf)``.
+        ``(0, 1)`` if normalized, else ``(0, inf)``.
 
     See Also
     --------
-    Wasserstein : the best matching, which this one approximates in linear time.
+    Wasserstein : the optimal matching, which this one approximates in linear time.
 
     Notes
     -----
-    A positive semi-definite similarity; [chen2010] sec. 4.2 has the images of Caltech-101 compared by it. Objects are
-    arrays of k points of d numbers, or pairs ``(points, weights)`` in which a point counts as its weight. The grid is
-    learnt from the training points; points of new objects beyond it count as lying on its edge.
+    A positive semi-definite similarity, used for the images of Caltech-101 in [chen2010] sec. 4.2. Objects are arrays
+    of k points of d numbers, or pairs ``(points, weights)`` in which a point counts as its weight. The grid is fitted
+    to the training points; points of new objects beyond it are moved to its edge.
 
     References
     ----------
@@ -389,8 +387,8 @@ class PyramidMatch(PointSetMeasure):
            [0.18, 0.18, 1.  ]])
     """
 
-    _only_remembers = False
-    # Beyond 53 halvings coordinates have no more digits.
+    fit_only_indexes = False
+    # A float64 coordinate has 53 binary digits.
     _parameter_constraints = {"n_levels": [Number(Integral, 1, 53, closed="both")], "normalize": ["boolean"]}
 
     def __init__(self, *, n_levels: int = 8, normalize: bool = True) -> None:
@@ -398,33 +396,32 @@ class PyramidMatch(PointSetMeasure):
         self.normalize = normalize
 
     @property
-    def domain_(self) -> tuple[float, float]:  # type: ignore[override]
-        """Zero to one, or to no limit."""
+    def domain_(self) -> tuple[float, float]:
+        """Interval of possible values."""
         return (0.0, 1.0 if self.normalize else np.inf)
 
-    def _learn(self, objects: list[Any], y: Any) -> None:
-        super()._learn(objects, y)
+    def learn(self, objects: list[Any], y: Any) -> None:
+        super().learn(objects, y)
         points = np.concatenate([points for points, _ in objects]).astype(np.float64)
         self.low_ = points.min(axis=0)
         span = float((points.max(axis=0) - self.low_).max()) or 1.0
         self.side_ = span / 2 ** (self.n_levels - 1)
 
-    def _encode(self, objects: list[Any]) -> _Pyramids:
-        return self._encode_all([objects])[0]
+    def encode(self, objects: list[Any]) -> _Pyramids:
+        return self.encode_together([objects])[0]
 
-    def _encode_all(self, collections: Sequence[list[Any]]) -> list[_Pyramids]:
+    def encode_together(self, collections: Sequence[list[Any]]) -> list[_Pyramids]:
         check_is_fitted(self, "side_")
-        laid = [PointSets.of(objects, self._dimension, mass=False) for objects in collections]
-        return [self._histograms(sets) for sets in laid]
+        return [self._histograms(PointSets.of(objects, self._dimension, mass=False)) for objects in collections]
 
     def _histograms(self, sets: PointSets) -> _Pyramids:
-        """All bins that hold a point, set by set, each level weighted by 2^-l - 2^-(l+1) (the last one by 2^-l)."""
+        """Compute the occupied bins of each set, each level weighted by 2^-l - 2^-(l+1) (the last one by 2^-l)."""
         most = 2 ** (self.n_levels - 1) - 1
         finest = np.clip((sets.points - self.low_) // self.side_, 0, most).astype(np.int64)
         owner = np.repeat(np.arange(*sets.shape), np.diff(sets.starts))
         keys, values, owners = [], [], []
         for level in range(self.n_levels):
-            # sum_l w_l (I_l - I_(l-1)) = sum_l (w_l - w_(l+1)) I_l with w_l = 2^-l, and nothing after the last
+            # sum_l w_l (I_l - I_(l-1)) = sum_l (w_l - w_(l+1)) I_l with w_l = 2^-l, and zero after the last level
             weight = 2.0**-level if level == self.n_levels - 1 else 2.0 ** -(level + 1)
             keys.append(_bin_names(finest >> level, level))
             values.append(weight * sets.weights)
@@ -437,7 +434,7 @@ class PyramidMatch(PointSetMeasure):
         total = np.add.reduceat(sets.weights, sets.starts[:-1])
         return _Pyramids(bins[first], np.add.reduceat(counts, first), starts, total, sets.dtype)
 
-    def _matrix(
+    def block(
         self, A: _Pyramids, B: _Pyramids, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         mirror, out = B is A, np.zeros((len(A.total), len(B.total)))
@@ -447,19 +444,19 @@ class PyramidMatch(PointSetMeasure):
                 A.bins, A.counts, A.starts, B.bins, B.counts, B.starts, rows.start, rows.stop, mirror, out
             )
             if self.normalize:
-                # The similarity of a set with itself is its total weight: the sum telescopes.
+                # The self-similarity of a set is its total weight, since the sum telescopes.
                 out[rows] /= np.sqrt(np.outer(A.total[rows], B.total))
                 np.minimum(out[rows], 1.0, out=out[rows])
 
         for_each_strip(work, len(out), n_jobs, tick, step=32)
         if mirror:
             mirror_upper(out)
-        return out.astype(self._dtype(A, B), copy=False)
+        return out.astype(self.result_dtype(A, B), copy=False)
 
 
 @dataclass
 class _Pyramids:
-    """The bins of each set in increasing order, what they count, and the total weight of the set."""
+    """Bins of each set in increasing order, their counts, and the total weight of each set."""
 
     bins: NDArray[np.int64]
     counts: NDArray[np.float64]
@@ -469,10 +466,10 @@ class _Pyramids:
 
 
 def _bin_names(cells: NDArray[np.int64], level: int) -> NDArray[np.int64]:
-    """One number for each bin, the same in every collection: a hash of its cell and level, 64 bits wide."""
+    """Return a 64-bit hash of the cell and level of each bin, the same in every collection."""
     name = np.full(len(cells), level, dtype=np.uint64)
     for column in (np.zeros(len(cells), dtype=np.int64), *cells.T):
-        # Each coordinate goes through the mixer of the splitmix64 generator, so that near cells have far names.
+        # Mixer of the splitmix64 generator, applied to each coordinate in turn.
         name = (name ^ column.astype(np.uint64)) + np.uint64(0x9E3779B97F4A7C15)
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             name = (name ^ (name >> np.uint64(shift))) * np.uint64(factor)

@@ -1,7 +1,7 @@
-"""Texts and other sequences: their door, and how any sequence is spelled as a text.
+"""Measures on sequences of symbols and on time series: edit distance and dynamic time warping.
 
-A sequence is a text, bytes, or a list of symbols (anything hashable). Compared are code points: a text is its own
-spelling, other sequences are spelled with a vocabulary, one code point for each symbol.
+A sequence is a text, bytes, or a list of hashable symbols. Sequences are compared by code points: a text is used as it
+is, other sequences are translated with a vocabulary of one code point per symbol.
 """
 
 from __future__ import annotations
@@ -31,34 +31,33 @@ from similis.measures._point_sets import PointSetMeasure, PointSets, as_points
 
 __all__ = ["SequenceMeasure", "Spelling", "code_points", "read_sequences", "Edit", "DTW"]
 
-# What stands for a symbol that no training sequence has: no text may hold it, it is no character.
-UNKNOWN = "\U0010ffff"
+UNKNOWN = "\U0010ffff"  # code point of symbols not seen in training; it is no character and occurs in no text
 
 
 class SequenceMeasure(Measure):
-    """A measure on sequences of symbols; new sequences may have symbols that training has not seen."""
+    """Base of measures on sequences of symbols; new sequences may have symbols not seen in training."""
 
-    _only_remembers = True
+    fit_only_indexes = True
 
-    def _objects(self, X: Any) -> list[Any]:
+    def validate_objects(self, X: Any) -> list[Any]:
         return read_sequences(X, type(self).__name__)
 
-    def _learn(self, objects: list[Any], y: Any) -> None:
+    def learn(self, objects: list[Any], y: Any) -> None:
         self._spelling = Spelling.of(objects, also=self._alphabet())
 
-    def _encode(self, objects: list[Any]) -> Any:
+    def encode(self, objects: list[Any]) -> Any:
         return self._encode_text(self._spelling.spell(objects), self._spelling)
 
-    def _encode_all(self, collections: Sequence[list[Any]]) -> list[Any]:
+    def encode_together(self, collections: Sequence[list[Any]]) -> list[Any]:
         spelling = Spelling.of(*collections, also=self._alphabet())
         return [self._encode_text(spelling.spell(objects), spelling) for objects in collections]
 
     def _alphabet(self) -> Iterable[Any]:
-        """Symbols that the parameters name, whether or not they occur."""
+        """Return the symbols named by the parameters."""
         return ()
 
     def _encode_text(self, texts: list[str], spelling: Spelling) -> Any:
-        """Bring spelled sequences into the form in which they are compared."""
+        """Encode translated sequences for comparison."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -72,13 +71,13 @@ class SequenceMeasure(Measure):
 @storable
 @dataclass
 class Spelling:
-    """One code point for each symbol; `symbols` is None where texts spell themselves."""
+    """Code point of each symbol; `symbols` is None if all sequences are texts."""
 
     symbols: dict[Any, str] | None
 
     @classmethod
     def of(cls, *collections: list[Any], also: Iterable[Any] = ()) -> Spelling:
-        """The spelling of every symbol in the collections, and of some that need not be there."""
+        """Assign a code point to every symbol in the collections and in `also`."""
         if all(isinstance(sequence, str) for objects in collections for sequence in objects):
             return cls(None)
         found = dict.fromkeys(also)
@@ -86,18 +85,18 @@ class Spelling:
         return cls({symbol: chr(code) for code, symbol in enumerate(found)})
 
     def spell(self, objects: list[Any]) -> list[str]:
-        """Each sequence as a text of as many code points as it has symbols."""
+        """Translate each sequence to a text with one code point per symbol."""
         if self.symbols is None:
             return [s if isinstance(s, str) else "".join(map(_character, s)) for s in objects]
         return ["".join(self.symbols.get(symbol, UNKNOWN) for symbol in sequence) for sequence in objects]
 
     def letter(self, symbol: Any) -> str | None:
-        """How a symbol is spelled; None where it occurs in no sequence."""
+        """Return the code point of a symbol; None if it occurs in no sequence."""
         return _character(symbol) if self.symbols is None else self.symbols.get(symbol)
 
 
 def read_sequences(X: Any, who: str) -> list[Any]:
-    """Sequences as a list of texts where symbols are characters, else of tuples of symbols."""
+    """Validate sequences; return a list of texts if all symbols are characters, else of tuples of symbols."""
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
     if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
         X = [row[0] if isinstance(row[0], (str, bytes)) else row for row in X]
@@ -108,7 +107,7 @@ def read_sequences(X: Any, who: str) -> list[Any]:
 
 
 def code_points(texts: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """All texts one after another as numbers, and where each begins; text i is ``flat[start[i]:start[i + 1]]``."""
+    """Return the code points of all texts in one array, and starts: text i is ``flat[start[i]:start[i + 1]]``."""
     flat = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.int32)
     return flat.copy(), np.concatenate([[0], np.cumsum([len(text) for text in texts])]).astype(np.int64)
 
@@ -121,58 +120,59 @@ def _as_sequence(x: Any, i: int, who: str) -> str | tuple[Any, ...]:
     if isinstance(x, str):
         return str(x)
     if not isinstance(x, Iterable) or isinstance(x, (set, frozenset, dict)):
-        what = "missing" if is_missing(x) else f"a {type(x).__name__}, {str(x)[:40]!r}"
-        raise ProximityError(f"{who} compares texts or sequences of symbols. Object {i} is {what}.")
+        value = "missing" if is_missing(x) else f"a {type(x).__name__}, {str(x)[:40]!r}"
+        raise ProximityError(f"{who} needs texts or sequences of symbols. Object {i} is {value}.")
     symbols = tuple(x.tolist() if isinstance(x, np.ndarray) else x)
     try:
         hash(symbols)
     except TypeError:
-        raise ProximityError(f"The symbols of a sequence must be hashable. Those of object {i} are not.") from None
+        raise ProximityError(
+            f"The symbols of a sequence must be hashable. Object {i} has an unhashable symbol."
+        ) from None
     return symbols
 
 
-# Rows in a strip: the corner below the diagonal that is computed for nothing stays small.
-STRIP = 64
-# Symbols that rapidfuzz packs into one machine word.
-WORD = 64
+STRIP = 64  # rows per strip; small, because the corner of a strip below the diagonal is computed needlessly
+WORD = 64  # symbols that rapidfuzz packs into one machine word
 
 
 class Edit(SequenceMeasure):
-    """Edit distance: the least cost of turning x into z by inserting, deleting and substituting symbols.
+    """Edit distance: the smallest cost of turning x into z by inserting, deleting and substituting symbols.
 
     Parameters
     ----------
     weights : tuple of three numbers, default=(1, 1, 1)
-        What one insertion, one deletion and one substitution cost; (1, 1, 1) is Levenshtein's distance, (1, 1, 2)
-        counts insertions and deletions only.
+        Costs of an insertion, a deletion and a substitution; (1, 1, 1) is the Levenshtein distance, (1, 1, 2) counts
+        insertions and deletions only.
     normalize : bool or "metric", default=False
-        True divides by the largest distance that sequences of these lengths can have. "metric" is
-        2 d / (a (|x| + |z|) + d), a the largest cost of an insertion or deletion, which is a metric wherever d is.
+        True divides by the largest possible distance of sequences of these lengths. "metric" is
+        2 d / (a (|x| + |z|) + d), a the largest cost of an insertion or deletion, which is a metric if d is.
     substitution : dict, optional
-        Substitutions that cost otherwise: ``substitution[a][b]`` for a in x by b in z.
+        Costs of particular substitutions: ``substitution[a][b]`` for a in x by b in z.
     gaps : dict, optional
-        Symbols that cost otherwise to insert or delete: ``gaps[a]``.
+        Costs of inserting or deleting particular symbols: ``gaps[a]``.
 
     Attributes
     ----------
     symmetric : bool
-        Whether insertions cost what deletions do, and a by b what b by a does.
+        True if insertions and deletions have equal costs, and substitutions in both directions too.
     domain_ : tuple
-        ``(0, 1)`` if normalised, else ``(0, inf)``.
+        ``(0, 1)`` if normalized, else ``(0, inf)``.
 
     See Also
     --------
-    Alignment : the best score instead of the least cost, with long gaps made cheap.
+    Alignment : the best score instead of the smallest cost, with affine costs of gaps.
 
     Notes
     -----
-    Objects are texts, bytes, or lists of hashable symbols, also the rows of a table of symbols; lengths may differ and
-    be zero. Characters are code points: compose accents first (``unicodedata.normalize``) if texts come from several
-    sources. Whole weights go to rapidfuzz (``pip install 'similis[strings]'``); weights of a symbol's own and fractions
-    to a kernel of similis.
+    Objects are texts, bytes, lists of hashable symbols, or the rows of a table of symbols; lengths may differ and be
+    zero. Characters are code points: normalize texts from several sources first (``unicodedata.normalize``). Integer
+    weights are computed by rapidfuzz (``pip install 'similis[strings]'``), fractions and costs of particular symbols by
+    a kernel of similis.
 
     References
     ----------
+    [wagner1974].
     L. Yujian and L. Bo (2007). A normalized Levenshtein distance metric. IEEE Trans. Pattern Analysis and Machine
     Intelligence 29(6), for ``normalize="metric"``.
 
@@ -209,29 +209,29 @@ class Edit(SequenceMeasure):
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
-        """Whether each edit costs what undoing it does."""
+        """True if each edit and its reverse have equal costs."""
         insert, delete, substitute = self.weights
         table = self.substitution or {}
         back = ((table.get(b, {}).get(a, substitute), w) for a, row in table.items() for b, w in row.items())
         return insert == delete and all(there == here for there, here in back)
 
     @property
-    def domain_(self) -> tuple[float, float]:  # type: ignore[override]
-        """Zero to one, or to no limit."""
+    def domain_(self) -> tuple[float, float]:
+        """Interval of possible values."""
         return (0.0, 1.0 if self.normalize else np.inf)
 
     def _validate_params(self) -> None:
         super()._validate_params()
         if len(self.weights) != 3 or not all(map(_is_weight, self.weights)):
             raise ProximityError(
-                "The 'weights' parameter of Edit must be three finite numbers, none below zero: insert, delete, "
+                "The 'weights' parameter of Edit must be three finite, non-negative numbers: insert, delete, "
                 f"substitute. Got {str(self.weights)[:60]}."
             )
         for name, costs in (("gaps", self.gaps), *(("substitution", row) for row in self._rows())):
             for symbol, cost in (costs or {}).items():
                 if not _is_weight(cost):
                     raise ProximityError(
-                        f"The {name!r} parameter of Edit must hold finite numbers, none below zero. Got {cost!r} for "
+                        f"The {name!r} parameter of Edit must hold finite, non-negative numbers. Got {cost!r} for "
                         f"{symbol!r}."
                     )
 
@@ -241,18 +241,18 @@ class Edit(SequenceMeasure):
             raise ProximityError("The 'substitution' parameter of Edit must be a dict of dicts: costs[a][b].")
         return rows
 
-    def _objects(self, X: Any) -> list[Any]:
-        objects = super()._objects(X)
+    def validate_objects(self, X: Any) -> list[Any]:
+        objects = super().validate_objects(X)
         words = [a for a in self._alphabet() if not (isinstance(a, str) and len(a) == 1)]
         if words and isinstance(X, (list, tuple, np.ndarray)) and any(isinstance(x, str) and x for x in X):
             raise ProximityError(
-                f"Texts are compared character by character, and {str(words[0])[:40]!r} in 'gaps' or 'substitution' of "
-                "Edit is not one. Pass lists of symbols, as text.split()."
+                f"Edit compares texts by characters, but {str(words[0])[:40]!r} in 'gaps' or 'substitution' is not a "
+                "character. Pass lists of symbols, as text.split()."
             )
         return objects
 
     def _alphabet(self) -> list[Any]:
-        """Symbols with costs of their own."""
+        """Return the symbols with particular costs."""
         return list(
             dict.fromkeys([*(self.gaps or {}), *(self.substitution or {}), *(b for r in self._rows() for b in r)])
         )
@@ -261,7 +261,7 @@ class Edit(SequenceMeasure):
         if not (self.gaps or self.substitution) and all(float(w).is_integer() for w in self.weights):
             return _Spelled(texts)
         symbols = self._alphabet()
-        # Class 0 costs the plain weights, every symbol with a cost of its own is a class.
+        # Class 0 has the default weights; every symbol with particular costs is a class.
         numbers, starts = code_points(texts)
         classes = np.zeros(len(numbers), dtype=np.int32)
         for k, symbol in enumerate(symbols, start=1):
@@ -271,7 +271,7 @@ class Edit(SequenceMeasure):
         return _Spelled(texts, numbers, classes, starts)
 
     def _costs(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """What inserting, deleting and substituting costs, by classes of symbols."""
+        """Return the costs of insertion, deletion and substitution by classes of symbols."""
         gaps, table = self.gaps or {}, self.substitution or {}
         symbols = self._alphabet()
         insert, delete = (np.array([w, *(gaps.get(a, w) for a in symbols)], dtype=float) for w in self.weights[:2])
@@ -281,7 +281,7 @@ class Edit(SequenceMeasure):
                 substitute[i, j] = table.get(a, {}).get(b, self.weights[2])
         return insert, delete, substitute
 
-    def _matrix(
+    def block(
         self, A: _Spelled, B: _Spelled, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         mirror = B is A and self.symmetric
@@ -304,7 +304,8 @@ class Edit(SequenceMeasure):
         cdist = require_package("rapidfuzz.process", extra="strings", who="Edit").cdist
         distance = require_package("rapidfuzz.distance", extra="strings", who="Edit").Levenshtein.distance
         options = {"scorer": distance, "scorer_kwargs": {"weights": tuple(int(w) for w in self.weights)}}
-        # Of a list with itself rapidfuzz computes half; for texts of a machine word it has a faster way for two lists.
+        # rapidfuzz computes half of a list with itself; for texts of one machine word its method for two lists is
+        # faster.
         halves = B is A and self.symmetric and A.lengths.max() > WORD
 
         def fill(rows: slice, first: int, out: NDArray[Any]) -> None:
@@ -318,7 +319,7 @@ class Edit(SequenceMeasure):
         return fill
 
     def _scale(self, block: NDArray[Any], m: NDArray[Any], n: NDArray[Any], costs: Any) -> None:
-        """Divide distances by what is possible for these lengths, in place; two empty sequences stay at 0."""
+        """Divide distances in place by the largest possible value for these lengths; two empty sequences keep 0."""
         insert, delete, substitute = (float(np.max(cost)) for cost in costs)
         m, n = m[:, None], n[None, :]
         if self.normalize == "metric":
@@ -335,7 +336,7 @@ class Edit(SequenceMeasure):
 
 @dataclass
 class _Spelled:
-    """Sequences as texts and, where symbols have costs of their own, as numbers and classes."""
+    """Sequences as texts and, if symbols have particular costs, as code points and classes."""
 
     texts: list[str]
     numbers: NDArray[np.int32] | None = None
@@ -360,16 +361,16 @@ def _is_weight(value: Any) -> bool:
 
 
 class DTW(PointSetMeasure):
-    """Dynamic time warping: the distance of two series once time may be stretched.
+    """Dynamic time warping: the distance of two series after an optimal stretching of time.
 
-    d(x, z) is the root of the least sum of |x_a - z_b|^2 over all ways to walk through both series from start to end,
-    one moment forward in x, in z or in both at every step.
+    d(x, z) is the root of the smallest sum of |x_a - z_b|^2 over all paths through both series from start to end, with
+    one step forward in x, in z or in both at a time.
 
     Parameters
     ----------
     window : int, optional
-        How far the two clocks may be apart (the Sakoe-Chiba band): |a - b| is at most this, or the difference of the
-        lengths where that is larger. 0 gives the Euclidean distance of series of equal length. Without it, any way.
+        Half-width of the Sakoe-Chiba band: |a - b| is at most this, or the difference of the lengths if that is larger.
+        0 gives the Euclidean distance of series of equal length. None means no restriction.
 
     Attributes
     ----------
@@ -383,8 +384,12 @@ class DTW(PointSetMeasure):
 
     Notes
     -----
-    Objects are series of numbers of any length, or of rows of d numbers; a two-dimensional array is read as one series
-    per row. Not a metric: the triangle inequality may fail, so the matrix is in general not Euclidean.
+    Objects are series of numbers of any length, or of rows of d numbers; a two-dimensional array is one series per row.
+    Not a metric: the triangle inequality may fail, so that the matrix is in general not Euclidean.
+
+    References
+    ----------
+    [sakoe1978].
 
     Examples
     --------
@@ -402,17 +407,17 @@ class DTW(PointSetMeasure):
     def __init__(self, *, window: int | None = None) -> None:
         self.window = window
 
-    def _objects(self, X: Any) -> list[Any]:
+    def validate_objects(self, X: Any) -> list[Any]:
         series = [
             as_points(x, i, "DTW", "series of numbers, or of rows of numbers")
             for i, x in enumerate(as_collection(X, "DTW"))
         ]
         return [(x, np.ones(len(x))) for x in series]
 
-    def _matrix(
+    def block(
         self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
-        mirror, out = B is A, np.zeros((*A.shape, *B.shape), self._dtype(A, B))
+        mirror, out = B is A, np.zeros((*A.shape, *B.shape), self.result_dtype(A, B))
         window = -1 if self.window is None else self.window
 
         def work(rows: slice) -> None:

@@ -1,7 +1,7 @@
-"""What the measures on sets share: their door, and sets as packed bits or sparse rows.
+"""Measures on sets and binary rows (Jaccard, Dice, Overlap, Tversky), and their storage as bits or sparse rows.
 
-Every set measure is a function of three numbers: f(x and z), what two sets have in common, f(x) and f(z). The
-salience f is the number of features, or the sum of their weights.
+Every set measure is a function of three numbers: f(x and z) of the common features, f(x) and f(z). The salience f is
+the number of features or the sum of their weights, [cazzanti2007] sec. 2.1.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from similis.base import (
 )
 from similis.exceptions import ProximityError
 from similis.measures._categorical import is_missing, read_table
-from similis.measures._vectors import Laid, lay
+from similis.measures._vectors import TwoWayArray, both_layouts
 
 __all__ = [
     "SetMeasure",
@@ -44,15 +44,13 @@ __all__ = [
     "TverskyRatio",
 ]
 
-# Beyond this many words of 64 bits per feature present, a sparse product does less work than counting packed bits.
-SPARSE = 8
-# A dense right-hand side of a sparse product may have this many entries.
-DENSE = 2**25
-_ONES = np.array([bin(byte).count("1") for byte in range(256)], dtype=np.uint8)
+SPARSE = 8  # 64-bit words per present feature above which a sparse product is faster than counting packed bits
+DENSE = 2**25  # largest number of entries of a dense right-hand side of a sparse product
+_ONES = np.array([bin(byte).count("1") for byte in range(256)], dtype=np.uint8)  # number of set bits of each byte
 
 
 class SetMeasure(Measure):
-    """A similarity of sets: of what they have in common and what each of them has."""
+    """Base of set similarities, functions of the common features and of the features of each set."""
 
     _reads_packed = False
 
@@ -60,21 +58,21 @@ class SetMeasure(Measure):
         """Replace ``common[rows]``, the saliences f(x and z), by similarities."""
         raise NotImplementedError
 
-    def _objects(self, X: Any) -> Any:
+    def validate_objects(self, X: Any) -> Any:
         return read_packed(X, self) if self._reads_packed else read_sets(X, self)
 
-    def _learn(self, objects: Any, y: Any) -> None:
+    def learn(self, objects: Any, y: Any) -> None:
         self._features = _Features.of([objects], getattr(self, "salience", None))
 
-    def _encode(self, objects: Any) -> _Sets:
+    def encode(self, objects: Any) -> _Sets:
         return self._features.encode(objects, type(self).__name__)
 
-    def _encode_all(self, collections: Sequence[Any]) -> list[_Sets]:
-        # Two new sets may share a feature that no training set has: the features of the sets at hand include it.
+    def encode_together(self, collections: Sequence[Any]) -> list[_Sets]:
+        # Two new sets may share a feature that no training set has, so use the features of the given sets.
         features = _Features.of(collections, getattr(self, "salience", None))
         return [features.encode(objects, type(self).__name__) for objects in collections]
 
-    def _matrix(
+    def block(
         self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         out = _common(A, B, n_jobs)
@@ -88,10 +86,10 @@ class SetMeasure(Measure):
 
 @dataclass
 class _Sets:
-    """Encoded sets: packed bits, or sparse rows (plain and weighted), and the salience f of each set."""
+    """Encoded sets: packed bits, or sparse rows (binary and weighted), and the salience f of each set."""
 
     salience: NDArray[np.float64]
-    bits: Laid | None = None
+    bits: TwoWayArray | None = None
     rows: Any = None
     weighted: Any = None
 
@@ -99,10 +97,10 @@ class _Sets:
 @storable
 @dataclass
 class _Features:
-    """The features that sets are compared on, in a fixed order.
+    """Features of the sets in a fixed order.
 
-    `vocabulary` numbers the features of token sets and is None for binary rows; `weights` is None where each
-    feature counts one; `bits` says whether sets are packed or sparse.
+    `vocabulary` numbers the features of token sets and is None for binary rows; `weights` is None if each feature
+    counts one; `bits` is True for packed sets and False for sparse ones.
     """
 
     n_features: int
@@ -113,12 +111,12 @@ class _Features:
 
     @classmethod
     def of(cls, collections: Sequence[Any], salience: Any) -> _Features:
-        """The features that occur in the collections."""
+        """Collect the features that occur in the collections."""
         vocabulary = None
         tokens = [isinstance(objects, list) for objects in collections]
         if all(tokens):
             union: set[Any] = set().union(*(s for objects in collections for s in objects))
-            # Sorted, so that sums run in the same order in every process; values of any type have a repr.
+            # Sorted by repr, which any value has, so that sums run in the same order in every process.
             vocabulary = {token: k for k, token in enumerate(sorted(union, key=repr))}
             n_features, present = len(vocabulary), sum(len(s) for objects in collections for s in objects)
         elif any(tokens):
@@ -134,28 +132,32 @@ class _Features:
         return cls(n_features, vocabulary, weights, salience, weights is None and words <= SPARSE * max(present, 1))
 
     def encode(self, objects: Any, who: str) -> _Sets:
-        """Sets in these features; what is none of them counts in f(x) alone."""
+        """Encode sets by these features; other features of a set count only in its salience f(x)."""
         if isinstance(objects, np.ndarray) and objects.dtype == np.uint64:
-            return _Sets(_ONES[objects.view(np.uint8)].sum(axis=1, dtype=np.float64), bits=lay(objects))
+            return _Sets(_ONES[objects.view(np.uint8)].sum(axis=1, dtype=np.float64), bits=both_layouts(objects))
         if isinstance(objects, list) != (self.vocabulary is not None):
             before, now = ("binary rows", "sets of tokens")[:: -1 if self.vocabulary is not None else 1]
-            raise ProximityError(f"{who} was fitted on {before} and cannot compare them with {now}.")
+            raise ProximityError(f"{who} was fitted on {before} and got {now}. Pass {before}.")
         extra: Any = 0.0
         if isinstance(objects, list):
             rows, extra = self._rows_of_tokens(objects)
         elif self.bits and isinstance(objects, np.ndarray):
-            return _Sets(objects.sum(axis=1, dtype=np.float64), bits=lay(_pack_dense(objects)))
+            return _Sets(objects.sum(axis=1, dtype=np.float64), bits=both_layouts(_words(np.packbits(objects, axis=1))))
         else:
             rows = sparse.csr_array(objects, dtype=np.float64)
         if self.weights is None:
             salience = np.diff(rows.indptr) + extra
-            return _Sets(salience, bits=lay(_pack_sparse(rows))) if self.bits else _Sets(salience, None, rows, rows)
+            return (
+                _Sets(salience, bits=both_layouts(_pack_sparse(rows)))
+                if self.bits
+                else _Sets(salience, None, rows, rows)
+            )
         weighted = rows.copy()
         weighted.data = self.weights[rows.indices]
         return _Sets(weighted @ np.ones(self.n_features) + extra, None, rows, weighted)
 
     def _rows_of_tokens(self, objects: list[frozenset[Any]]) -> tuple[Any, NDArray[np.float64]]:
-        """Sparse rows of the known tokens, and the salience of the unknown ones."""
+        """Return sparse rows of the known tokens, and the salience of the other ones."""
         assert self.vocabulary is not None
         indices: list[int] = []
         indptr = [0]
@@ -165,19 +167,19 @@ class _Features:
             indices += known
             indptr.append(len(indices))
             if len(known) < len(tokens):
-                strangers = {token: 0 for token in sorted(tokens - self.vocabulary.keys(), key=repr)}
-                extra[i] = len(strangers) if self.salience is None else _weights(self.salience, strangers, 0).sum()
+                unseen = {token: 0 for token in sorted(tokens - self.vocabulary.keys(), key=repr)}
+                extra[i] = len(unseen) if self.salience is None else _weights(self.salience, unseen, 0).sum()
         return sparse.csr_array(
             (np.ones(len(indices)), np.array(indices, dtype=np.int32), indptr), (len(objects), self.n_features)
         ), extra
 
 
 def _common(A: _Sets, B: _Sets, n_jobs: int | None) -> NDArray[np.float64]:
-    """f(x and z) of every pair."""
+    """Compute f(x and z) of every pair."""
     if A.bits is None or B.bits is None:
         n, d = B.rows.shape
         common = A.weighted @ B.rows.T.toarray() if n * d <= DENSE else (A.weighted @ B.rows.T).toarray()
-        # Rounding must not lift f(x and z) above f(x) or f(z).
+        # Rounding must not raise f(x and z) above f(x) or f(z).
         return np.minimum(common, np.minimum(A.salience[:, None], B.salience[None, :]), out=common)
     left, right = A.bits.rows, B.bits.columns
     out = np.empty((left.shape[0], right.shape[1]))
@@ -191,17 +193,17 @@ def _common(A: _Sets, B: _Sets, n_jobs: int | None) -> NDArray[np.float64]:
 
 
 def _weights(salience: Any, vocabulary: Mapping[Any, int] | None, n_features: int) -> NDArray[np.float64]:
-    """The weight of each feature, in order."""
+    """Return the weight of each feature, in order."""
     if isinstance(salience, Mapping):
         try:
             weights = np.array([salience[name] for name in (vocabulary or range(n_features))], dtype=np.float64)
         except KeyError as error:
             raise ProximityError(
-                f"salience must hold a weight for every feature. Feature {error.args[0]!r} has none: add it, or pass "
+                f"salience must hold a weight for every feature. Feature {error.args[0]!r} has none; add it, or pass "
                 "a collections.defaultdict."
             ) from None
         except (TypeError, ValueError):
-            raise ProximityError("salience must hold a number for every feature. Got something else.") from None
+            raise ProximityError("salience must hold a number for every feature. Got other values.") from None
     else:
         try:
             weights = np.asarray(salience, dtype=np.float64)
@@ -213,12 +215,12 @@ def _weights(salience: Any, vocabulary: Mapping[Any, int] | None, n_features: in
                 f"Got shape {weights.shape}."
             )
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise ProximityError("salience must hold finite weights, none below zero.")
+        raise ProximityError("salience must hold finite, non-negative weights.")
     return weights
 
 
 def read_sets(X: Any, measure: Measure) -> Any:
-    """Sets as a list of frozensets, binary rows as a boolean array, a sparse binary matrix as CSR."""
+    """Validate sets: return token sets as a list of frozensets, binary rows as a boolean array, sparse rows as CSR."""
     who = type(measure).__name__
     if hasattr(X, "to_numpy"):
         X = X.to_numpy()
@@ -233,7 +235,7 @@ def read_sets(X: Any, measure: Measure) -> Any:
     if isinstance(X, np.ndarray) and X.dtype.kind in "US":
         text = str(X.flat[0])[:40] if X.size else ""
         raise ProximityError(
-            f"{who} reads sets of tokens, or binary rows of 0 and 1. Got text, {text!r}; pass sets, as in "
+            f"{who} needs sets of tokens, or binary rows of 0 and 1. Got text, {text!r}; pass sets, as in "
             "[set(x.split()) for x in X]."
         )
     A = check_table(X, who, accept_sparse="csr", dtype="numeric")
@@ -246,7 +248,7 @@ def read_sets(X: Any, measure: Measure) -> Any:
     if strange.any():
         where = "a stored entry" if sparse.issparse(A) else first_position(strange)
         raise ProximityError(
-            f"{who} reads sets of tokens, or binary rows of 0 and 1. Got {values[strange][0]} at {where}. "
+            f"{who} needs sets of tokens, or binary rows of 0 and 1. Got {values[strange][0]} at {where}. "
             "Threshold the rows first, as in X > 0."
         )
     return A if sparse.issparse(A) else A.astype(bool)
@@ -255,35 +257,31 @@ def read_sets(X: Any, measure: Measure) -> Any:
 def _as_set(x: Any, i: int, who: str) -> frozenset[Any]:
     if isinstance(x, (str, bytes)) or not isinstance(x, Iterable):
         raise ProximityError(
-            f"{who} compares sets of tokens. Object {i} is a {type(x).__name__}, {str(x)[:40]!r}; pass set(x) or "
+            f"{who} needs sets of tokens. Object {i} is a {type(x).__name__}, {str(x)[:40]!r}; pass set(x) or "
             "x.split()."
         )
     try:
         return frozenset(x)
     except TypeError as error:
-        raise ProximityError(f"The tokens of a set must be hashable. In object {i}: {error}.") from None
+        raise ProximityError(f"The tokens of a set must be hashable. Object {i}: {error}.") from None
 
 
 def read_packed(X: Any, measure: Measure) -> NDArray[np.uint64]:
-    """Bit fingerprints packed into bytes (as by numpy.packbits) or words, as rows of words."""
+    """Validate bit fingerprints packed into bytes (as by numpy.packbits) or words; return rows of words."""
     if hasattr(X, "to_numpy"):
         X = X.to_numpy()
     A = check_table(X, type(measure).__name__, dtype=None, order="C")
     if A.dtype not in (np.uint8, np.uint64):
         raise ProximityError(
-            f"{type(measure).__name__} with packed=True reads rows of uint8 or uint64 words, as numpy.packbits makes "
-            f"them. Got {A.dtype}."
+            f"{type(measure).__name__} with packed=True needs rows of uint8 or uint64 words, as made by "
+            f"numpy.packbits. Got {A.dtype}."
         )
     return A if A.dtype == np.uint64 else _words(A)
 
 
 def _words(octets: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """Bytes as words of eight, padded with empty bits."""
+    """View bytes as 64-bit words, padded with zero bits."""
     return np.ascontiguousarray(np.pad(octets, ((0, 0), (0, -octets.shape[1] % 8)))).view(np.uint64)
-
-
-def _pack_dense(rows: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    return _words(np.packbits(rows, axis=1))
 
 
 def _pack_sparse(rows: Any) -> NDArray[np.uint64]:
@@ -294,7 +292,7 @@ def _pack_sparse(rows: Any) -> NDArray[np.uint64]:
 
 
 def read_described(X: Any, measure: Measure) -> Any:
-    """A list of frozensets, or a table of values."""
+    """Validate sets or rows of values: return a list of frozensets, or a table."""
     if hasattr(X, "to_numpy"):
         X = X.to_numpy()
     if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object:
@@ -307,44 +305,41 @@ def read_described(X: Any, measure: Measure) -> Any:
 
 
 def check_form(objects: Any, of_sets: bool, who: str) -> None:
-    """Refuse rows after a fit on sets, and sets after a fit on rows."""
+    """Raise an error for rows after a fit on sets, and for sets after a fit on rows."""
     if isinstance(objects, list) != of_sets:
         before, now = ("sets", "rows") if of_sets else ("rows", "sets")
-        raise ProximityError(f"{who} was fitted on {before} and cannot compare them with {now}.")
+        raise ProximityError(f"{who} was fitted on {before} and got {now}. Pass {before}.")
 
 
 def is_binary(table: Any) -> bool:
-    """Whether a table holds nothing but the numbers 0 and 1."""
+    """Return True if a table holds only the numbers 0 and 1."""
     return isinstance(table, np.ndarray) and table.dtype.kind in "biuf" and bool(((table == 0) | (table == 1)).all())
 
 
 def as_sets(objects: Any, presence: bool = False) -> list[frozenset[Any]]:
-    """Sets of features: (column, value), or with `presence` the columns that hold a 1."""
+    """Convert rows to sets of features: (column, value), or with `presence` the columns that hold a 1."""
     if isinstance(objects, list):
         return objects
     if presence:
         return [frozenset(np.flatnonzero(row == 1).tolist()) for row in objects]
-    return [frozenset(_features(row.tolist())) for row in np.asarray(objects)]
-
-
-def _features(row: list[Any]) -> list[tuple[int, Any]]:
-    return [(k, None if is_missing(value) else value) for k, value in enumerate(row)]
+    rows = np.asarray(objects).tolist()
+    return [frozenset((k, None if is_missing(value) else value) for k, value in enumerate(row)) for row in rows]
 
 
 def sparse_codes(sets: list[frozenset[Any]], vocabulary: dict[Any, int]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Sorted codes of every set one after another, and where each begins; what has no code is one code beyond."""
+    """Return the sorted codes of all sets in one array, and the start of each set; other tokens get one extra code."""
     codes = [sorted({vocabulary.get(token, len(vocabulary)) for token in tokens}) for tokens in sets]
     starts = np.concatenate([[0], np.cumsum([len(c) for c in codes])]).astype(np.int64)
     return np.array([code for row in codes for code in row], dtype=np.int32), starts
 
 
 class Jaccard(SetMeasure):
-    """Common features over all features, s(x, z) = |x and z| / |x or z|; Tanimoto on bit fingerprints.
+    """Common features divided by all features, s(x, z) = |x and z| / |x or z|; Tanimoto similarity of fingerprints.
 
     Parameters
     ----------
     packed : bool, default=False
-        Whether the objects are bit fingerprints packed into rows of bytes (``numpy.packbits``) or 64-bit words.
+        Set to True for bit fingerprints packed into rows of bytes (``numpy.packbits``) or 64-bit words.
 
     Attributes
     ----------
@@ -358,7 +353,7 @@ class Jaccard(SetMeasure):
     Notes
     -----
     Objects are sets (or lists) of tokens, binary rows given as an array, a sparse binary matrix, or packed bits. Two
-    empty sets are equal: similarity 1.
+    empty sets have similarity 1.
 
     Examples
     --------
@@ -387,7 +382,7 @@ class Jaccard(SetMeasure):
 
 
 class Dice(SetMeasure):
-    """Twice the common features over the sum of both, s(x, z) = 2 |x and z| / (|x| + |z|).
+    """Twice the common features divided by the sum of both, s(x, z) = 2 |x and z| / (|x| + |z|).
 
     Attributes
     ----------
@@ -400,8 +395,8 @@ class Dice(SetMeasure):
 
     Notes
     -----
-    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix. Two empty sets
-    are equal: similarity 1.
+    Objects are sets (or lists) of tokens, binary rows given as an array, or a sparse binary matrix. Two empty sets have
+    similarity 1.
 
     Examples
     --------
@@ -417,7 +412,7 @@ class Dice(SetMeasure):
 
 
 class Overlap(SetMeasure):
-    """Common features over the smaller set, s(x, z) = |x and z| / min(|x|, |z|).
+    """Common features divided by the smaller set, s(x, z) = |x and z| / min(|x|, |z|).
 
     Attributes
     ----------
@@ -426,12 +421,12 @@ class Overlap(SetMeasure):
 
     See Also
     --------
-    Jaccard : over the union.
+    Jaccard : common features divided by the union.
 
     Notes
     -----
     Not a case of Tversky's ratio model. Objects are sets (or lists) of tokens, binary rows given as an array, or a
-    sparse binary matrix. Two empty sets are equal: similarity 1; an empty set and any other have similarity 0.
+    sparse binary matrix. Two empty sets have similarity 1, an empty set and any other set similarity 0.
 
     Examples
     --------
@@ -460,13 +455,13 @@ class _Tversky(SetMeasure):
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
-        """Whether what only x has and what only z has weigh the same."""
+        """True if alpha equals beta."""
         return self.alpha == self.beta
 
-    def _matrix(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
-        out = super()._matrix(A, B, n_jobs, tick)
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
+        out = super().block(A, B, n_jobs, tick)
         if B is A and self.symmetric:
-            mirror_upper(out)  # weights round differently from the two sides
+            mirror_upper(out)  # weighted sums round differently in the two halves
         return out
 
 
@@ -476,15 +471,15 @@ class TverskyContrast(_Tversky):
     Parameters
     ----------
     alpha, beta : float, default=0.5
-        What the features of x alone, and of z alone, take away. Different weights make the similarity asymmetric.
+        Weights of the features of x alone and of z alone. Different weights make the similarity asymmetric.
     salience : dict or array of shape (d,), optional
-        The weight of each feature: f of a set is the sum of its features' weights. A dict for sets of tokens, one
-        weight per column for binary rows. Without it f counts.
+        Weight of each feature; f of a set is the sum of the weights of its features. A dict for sets of tokens, one
+        weight per column for binary rows. By default f counts the features.
 
     Attributes
     ----------
     symmetric : bool
-        Whether alpha equals beta.
+        True if alpha equals beta.
     domain_ : tuple or None
         The interval of possible values for binary rows, known after fit; None for sets of tokens.
 
@@ -506,8 +501,8 @@ class TverskyContrast(_Tversky):
     (0.0, 1.0)
     """
 
-    def _learn(self, objects: Any, y: Any) -> None:
-        super()._learn(objects, y)
+    def learn(self, objects: Any, y: Any) -> None:
+        super().learn(objects, y)
         self.domain_ = None
         if self._features.vocabulary is None:
             weights = self._features.weights
@@ -525,15 +520,15 @@ class TverskyRatio(_Tversky):
     Parameters
     ----------
     alpha, beta : float, default=0.5
-        What the features of x alone, and of z alone, weigh. Different weights make the similarity asymmetric.
+        Weights of the features of x alone and of z alone. Different weights make the similarity asymmetric.
     salience : dict or array of shape (d,), optional
-        The weight of each feature: f of a set is the sum of its features' weights. A dict for sets of tokens, one
-        weight per column for binary rows. Without it f counts.
+        Weight of each feature; f of a set is the sum of the weights of its features. A dict for sets of tokens, one
+        weight per column for binary rows. By default f counts the features.
 
     Attributes
     ----------
     symmetric : bool
-        Whether alpha equals beta.
+        True if alpha equals beta.
     domain_ : tuple
         ``(0, 1)``.
 

@@ -1,4 +1,4 @@
-"""A function of two objects as a measure."""
+"""Measures from a function of two objects or from a stored matrix."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ __all__ = ["FromFunction", "FromMatrix"]
 
 
 class FromFunction(Measure):
-    """The user's own function of two objects.
+    """Measure from a function of two objects.
 
     Parameters
     ----------
     f : callable
-        ``f(x, z)`` returns a number: how alike (or different) x is to z. NaN stands for an unknown value.
+        ``f(x, z)`` returns the similarity or dissimilarity of x to z; NaN marks a missing value.
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        What a large number means.
+        Kind of the returned number.
     symmetric : bool, default=False
-        Whether f(x, z) = f(z, x) always holds. Only if True, half the calls are saved and mirrored.
+        Set to True if f(x, z) = f(z, x) always holds; this saves half of the calls.
 
     Attributes
     ----------
     domain_ : None
-        The values of an arbitrary function are not known.
+        The range of an arbitrary function is not known.
 
     See Also
     --------
-    Measure : the class to derive from when the measure has parameters to tune.
+    Measure : base class for measures with parameters to tune.
 
     Notes
     -----
-    With ``n_jobs`` the calls are spread over processes, so `f` and the objects must survive pickling.
+    With ``n_jobs`` the calls are distributed over processes, so that `f` and the objects must be picklable.
 
     Examples
     --------
@@ -60,33 +60,33 @@ class FromFunction(Measure):
         self.symmetric = symmetric
 
     def __call__(self, x: Any, z: Any) -> float:
-        """The function's value."""
+        """Return f(x, z)."""
         return self.f(x, z)
 
 
 class FromMatrix(Measure):
-    """Look proximities up in a matrix that is already there.
+    """Measure that looks up proximities in a stored matrix.
 
-    The objects are row numbers of `S`, or ids. What slices objects (cross-validation, calibration, bagging, any
-    scikit-learn meta-estimator) then slices rows and columns alike, both directions and the diagonal stay in reach,
-    and a clone shares `S`.
+    The objects are row numbers of `S`, or ids. Slicing objects (cross-validation, calibration, bagging, any
+    scikit-learn meta-estimator) then slices rows and columns consistently; both directions and the diagonal stay
+    available, and a clone shares `S`.
 
     Parameters
     ----------
     S : array of shape (n, n) or (n, n, q)
-        Proximities, ``S[i, j]`` of object i to object j: an ndarray, a memory map, or anything that is indexed
-        like a zarr array (``S.oindex[rows, columns]``) or by rows (``S[rows]``). It is never copied whole.
+        Proximities, ``S[i, j]`` of object i to object j: an ndarray, a memory map, or an object that is indexed like a
+        zarr array (``S.oindex[rows, columns]``) or by rows (``S[rows]``). It is never copied as a whole.
     ids : sequence of n distinct values, optional
-        The objects' names; without it they are called 0, 1, ..., n - 1.
+        Names of the objects; by default 0, 1, ..., n - 1.
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        What a large value means.
+        Kind of the proximities.
 
     Attributes
     ----------
     symmetric : bool
-        False: entries are looked up in both halves, never mirrored.
+        False: entries are looked up in both halves and never mirrored.
     domain_ : None
-        Not known without reading the whole matrix.
+        Unknown without reading the whole matrix.
 
     See Also
     --------
@@ -94,7 +94,7 @@ class FromMatrix(Measure):
 
     Notes
     -----
-    `X` may be a vector of ids or a column of them, shape (m, 1), for the meta-estimators that insist on a table.
+    `X` may be a vector of ids or a column of them, shape (m, 1), for meta-estimators that require a table.
 
     Examples
     --------
@@ -118,19 +118,19 @@ class FromMatrix(Measure):
         self.ids = ids
         self.kind = kind
 
-    def _objects(self, X: Any) -> NDArray[Any]:
+    def validate_objects(self, X: Any) -> NDArray[Any]:
         objects = as_collection(X, type(self).__name__)
-        # A list of ids may mix types, which asarray would turn into text.
+        # asarray would convert a list of ids with mixed types to text.
         return np.array(objects, dtype=None if self.ids is None or isinstance(objects, np.ndarray) else object)
 
-    def _encode_all(self, collections: Any) -> list[NDArray[np.intp]]:
+    def encode_together(self, collections: Any) -> list[NDArray[np.intp]]:
         places = self._places()
         return [self._locate(objects, places) for objects in collections]
 
-    def _encode(self, objects: Any) -> NDArray[np.intp]:
+    def encode(self, objects: Any) -> NDArray[np.intp]:
         return self._locate(objects, self._places())
 
-    def _matrix(self, A: Any, B: Any, n_jobs: int | None = None, tick: Any = None) -> NDArray[Any]:
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: Any = None) -> NDArray[Any]:
         S = self._stored()
         if isinstance(S, np.ndarray):
             out = S[np.ix_(A, B)]
@@ -160,27 +160,27 @@ class FromMatrix(Measure):
         return S
 
     def _places(self) -> dict[Any, int] | None:
-        """Position of each id; None where objects are positions already."""
+        """Return the position of each id; None if the objects are positions."""
         n = self._stored().shape[0]
         if self.ids is None:
             return None
         ids = self.ids.tolist() if hasattr(self.ids, "tolist") else list(self.ids)
         places = {name: place for place, name in enumerate(ids)}
         if len(ids) != n:
-            raise ProximityError(f"ids must name each of the {n} objects of S. Got {len(ids)} ids.")
+            raise ProximityError(f"ids must hold one id for each of the {n} objects of S. Got {len(ids)} ids.")
         if len(places) < len(ids):
             twice = next(name for place, name in enumerate(ids) if places[name] != place)
             raise ProximityError(f"ids must be distinct. Got {twice!r} more than once.")
         return places
 
     def _locate(self, objects: NDArray[Any], places: dict[Any, int] | None) -> NDArray[np.intp]:
-        """Positions of objects in S."""
+        """Return the positions of objects in S."""
         if objects.ndim == 2 and objects.shape[1] == 1:
             objects = objects[:, 0]
         if objects.ndim != 1:
             raise ProximityError(
-                f"FromMatrix reads row numbers or ids, a vector or one column of them. Got an array of shape "
-                f"{objects.shape}; for a matrix of proximities leave out the Pairwise step."
+                "FromMatrix needs a vector or one column of row numbers or ids. Got an array of shape "
+                f"{objects.shape}; for a matrix of proximities omit the Pairwise step."
             )
         if places is None:
             return self._positions(objects)
@@ -206,9 +206,9 @@ class FromMatrix(Measure):
         strange = strange | (places < 0) | (places >= n)
         if strange.any():
             row = int(np.argmax(strange))
-            raise ProximityError(f"Object {row} is {objects[row]}, but row numbers of S run from 0 to {n - 1}.")
+            raise ProximityError(f"Object {row} is {objects[row]}, but the row numbers of S are 0 to {n - 1}.")
         return places
 
     def __sklearn_clone__(self) -> FromMatrix:
-        # clone would copy S; a stored matrix is shared.
+        # The default clone would copy S.
         return type(self)(self.S, ids=self.ids, kind=self.kind)

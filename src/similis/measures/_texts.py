@@ -1,4 +1,4 @@
-"""The door for texts: one text per object, in a list, an array or one column of a frame."""
+"""Measures on texts: compression distance and the cosine of tf-idf vectors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["read_texts", "Compression", "TfidfCosine"]
 
 
 def read_texts(X: Any, who: str, *, allow_bytes: bool = False) -> list[Any]:
-    """Texts (or bytes, where these will do) as a list."""
+    """Validate texts (or bytes, with `allow_bytes`); return them as a list."""
     X = X.to_numpy() if hasattr(X, "to_numpy") else X
     if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
         X = X.ravel()
@@ -30,10 +30,10 @@ def read_texts(X: Any, who: str, *, allow_bytes: bool = False) -> list[Any]:
     for i, text in enumerate(texts):
         if isinstance(text, str) or (allow_bytes and isinstance(text, bytes)):
             continue
-        missing = not hasattr(text, "__len__") and is_missing(text)  # a collection of values is none
-        what = "missing" if missing else f"a {type(text).__name__}, {str(text)[:40]!r}"
+        missing = not hasattr(text, "__len__") and is_missing(text)
+        value = "missing" if missing else f"a {type(text).__name__}, {str(text)[:40]!r}"
         wanted = "texts or bytes" if allow_bytes else "texts"
-        raise ProximityError(f"{who} compares {wanted}. Object {i} is {what}; join its parts into one text.")
+        raise ProximityError(f"{who} needs {wanted}. Object {i} is {value}; join its parts into one text.")
     return texts
 
 
@@ -41,38 +41,41 @@ _CODECS: dict[str, Callable[[bytes], bytes]] = {"zlib": zlib.compress, "bz2": bz
 
 
 class Compression(Measure):
-    """Compression distance: what z does not tell about x, measured by a compressor.
+    """Compression distance: the information in x that is not in z, measured by a compressor.
 
-    d(x, z) = (C(xz) - min(C(x), C(z))) / max(C(x), C(z)), where C is the compressed length and xz the two one after the
-    other: the normalised compression distance. With `conditional`, d(x, z) = (C(zx) - C(z)) / C(x): the share of x that
-    remains to be told once z is known.
+    The normalized compression distance d(x, z) = (C(xz) - min(C(x), C(z))) / max(C(x), C(z)), where C is the compressed
+    length and xz the concatenation. With `conditional`, d(x, z) = (C(zx) - C(z)) / C(x): the fraction of x that remains
+    when z is known.
 
     Parameters
     ----------
     codec : {"zlib", "bz2", "lzma"}, default="zlib"
-        The compressor, of Python's standard library, with its default settings. zlib looks back 32 kB, bz2 sorts
-        blocks of 900 kB, lzma looks back megabytes and is slow.
+        Compressor of the standard library, with its default settings. The window of zlib is 32 kB, the blocks of bz2
+        are 900 kB, the window of lzma is megabytes, and it is slow.
     conditional : bool, default=False
-        Whether to ask how much of x alone remains, which is not the same as how much of z.
+        Use the conditional form, which is asymmetric.
 
     Attributes
     ----------
     symmetric : bool
-        False: a real compressor packs xz and zx into slightly different lengths.
+        False: a compressor packs xz and zx into slightly different lengths.
     domain_ : None
         Values lie near the interval from 0 to 1, on short texts often beyond it.
 
     See Also
     --------
     TfidfCosine : compares words.
-    Edit : compares symbol by symbol.
+    Edit : compares symbols.
 
     Notes
     -----
-    Objects are texts (compressed as UTF-8) or bytes, empty ones too: compressors spend some bytes on nothing. The
-    length of each object alone is computed once. An object's distance to itself is small, not zero. Every pair is
-    compressed, in both orders, so n objects take about n^2 compressions; ``n_jobs`` threads share them.
-    [cazzanti2007] sec. 2.1 and [chen2010] ch. 1 name compressibility as a similarity.
+    Objects are texts (compressed as UTF-8) or bytes, which may be empty. The distance of an object to itself is small,
+    but not zero. n objects need about n^2 compressions, which ``n_jobs`` threads share. [cazzanti2007] sec. 2.1 and
+    [chen2010] ch. 1 mention compressibility as a similarity.
+
+    References
+    ----------
+    [cilibrasi2005].
 
     Examples
     --------
@@ -91,15 +94,15 @@ class Compression(Measure):
         self.codec = codec
         self.conditional = conditional
 
-    def _objects(self, X: Any) -> list[Any]:
+    def validate_objects(self, X: Any) -> list[Any]:
         return read_texts(X, "Compression", allow_bytes=True)
 
-    def _encode(self, objects: list[Any]) -> _Packed:
+    def encode(self, objects: list[Any]) -> _Packed:
         octets = [x.encode("utf-8", "surrogatepass") if isinstance(x, str) else x for x in objects]
         compress = _CODECS[self.codec]
         return _Packed(octets, np.array([len(compress(x)) for x in octets], dtype=np.float64))
 
-    def _matrix(
+    def block(
         self, A: _Packed, B: _Packed, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         compress, out = _CODECS[self.codec], np.empty((len(A.octets), len(B.octets)))
@@ -127,18 +130,18 @@ class _Packed:
 
 
 class TfidfCosine(Measure):
-    """The cosine between texts as bags of words, each word weighted by how rare it is among the training texts.
+    """Cosine of texts as bags of words, weighted by the inverse document frequency among the training texts.
 
     Parameters
     ----------
     analyzer : {"word", "char", "char_wb"}, default="word"
-        What is counted: words, stretches of characters, or such stretches within words.
+        Count words, n-grams of characters, or n-grams of characters within words.
     ngram_range : tuple (shortest, longest), default=(1, 1)
-        How many words or characters a stretch has.
+        Shortest and longest n-gram, in words or characters.
     lowercase : bool, default=True
-        Whether capitals are read as small letters.
+        Convert all characters to lower case.
     sublinear_tf : bool, default=False
-        Whether a word that occurs k times counts 1 + log k times instead.
+        Replace the number k of occurrences of a word by 1 + log k.
 
     Attributes
     ----------
@@ -147,13 +150,13 @@ class TfidfCosine(Measure):
 
     See Also
     --------
-    Compression : needs no words.
+    Compression : uses no words.
     Cosine : for vectors.
 
     Notes
     -----
-    The same numbers as scikit-learn's ``TfidfVectorizer`` and ``cosine_similarity``. Words that no training text has
-    are ignored; a text without any known word has similarity 0 with every text, itself included.
+    Equal to ``TfidfVectorizer`` and ``cosine_similarity`` of scikit-learn. Words that occur in no training text are
+    ignored; a text without any known word has similarity 0 with every text, including itself.
 
     Examples
     --------
@@ -191,14 +194,14 @@ class TfidfCosine(Measure):
         sizes = self.ngram_range
         if len(sizes) != 2 or not all(isinstance(k, Integral) for k in sizes) or not 1 <= sizes[0] <= sizes[1]:
             raise ProximityError(
-                "The 'ngram_range' parameter of TfidfCosine must be two integers, the fewest words and the most, not "
-                f"below 1. Got {str(sizes)[:60]}."
+                "The 'ngram_range' parameter of TfidfCosine must be two integers, 1 <= shortest <= longest. Got "
+                f"{str(sizes)[:60]}."
             )
 
-    def _objects(self, X: Any) -> list[str]:
+    def validate_objects(self, X: Any) -> list[str]:
         return read_texts(X, "TfidfCosine")
 
-    def _learn(self, objects: list[str], y: Any) -> None:
+    def learn(self, objects: list[str], y: Any) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         vectorizer = TfidfVectorizer(**self.get_params(deep=False))
@@ -208,13 +211,13 @@ class TfidfCosine(Measure):
             if "empty vocabulary" not in str(error):
                 raise
             raise ProximityError(
-                "TfidfCosine found no word in any training text; pass texts with words, or analyzer='char'."
+                "TfidfCosine found no word in any training text. Pass texts with words, or use analyzer='char'."
             ) from None
 
-    def _encode(self, objects: list[str]) -> Any:
+    def encode(self, objects: list[str]) -> Any:
         check_is_fitted(self, "_vectorizer")
         return self._vectorizer.transform(objects)
 
-    def _matrix(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
         out = sparse_products(A, B, n_jobs, tick)
         return np.minimum(out, 1.0, out=out)

@@ -1,4 +1,4 @@
-"""Tables of value differences, [cazzanti2007] Eq. (2.3)-(2.4), in the form the kernel looks them up."""
+"""Value difference metrics for categorical (VDM) and mixed rows (HVDM), [cazzanti2007] Eq. (2.3)-(2.4)."""
 
 from __future__ import annotations
 
@@ -25,28 +25,26 @@ from similis.base import (
 )
 from similis.exceptions import ProximityError
 from similis.measures._categorical import CategoricalMeasure, Codebook, is_missing
-from similis.measures._vectors import Laid, lay, power_distances
+from similis.measures._vectors import TwoWayArray, both_layouts, power_distances
 
 __all__ = ["ValueTables", "VDM", "HVDM"]
 
-# Codes of a group of features fit into a byte.
-GROUP = 256
+GROUP = 256  # largest number of codes of a group of features, which fit into a byte
 
 
 @storable
 @dataclass
 class ValueTables:
-    """What the training labels say about every value: looked up, never recomputed.
+    """Tables of the differences of values, estimated from the training labels.
 
-    Values of a feature with the same class probabilities are one *kind* of value; a few neighbouring features with few
-    kinds form a *group*, whose table holds their summed differences for every combination of kinds. Fewer look-ups give
-    the same sums.
+    Values of a feature with the same class probabilities are one *kind* of value. Neighboring features with few kinds
+    form a *group*, whose table holds their summed differences for every combination of kinds, which saves look-ups.
     """
 
     codebook: Codebook
     kinds: list[NDArray[np.intp]]  # per feature: kind of each code
     groups: list[tuple[int, int]]  # first feature and the one after the last
-    weights: NDArray[np.intp]  # per feature: what its kind counts in the group's code
+    weights: NDArray[np.intp]  # per feature: factor of its kind in the code of the group
     table: NDArray[np.float64]
     offsets: NDArray[np.int64]
     widths: NDArray[np.int64]
@@ -62,10 +60,10 @@ class ValueTables:
         kinds, tables = [], []
         for k in range(objects.shape[1]):
             P, seen = class_probabilities(codes[:, k], y, int(codebook.size[k]), n_classes, smoothing, prior)
-            P = np.vstack([P, prior])  # the last row is for values without a code
+            P = np.vstack([P, prior])  # last row: values without a code
             known = np.append(seen, False) if unseen == "zero" else np.ones(len(P), dtype=bool)
             distinct, kind = np.unique(P[known], axis=0, return_inverse=True)
-            # [cazzanti2007] Eq. (2.3)-(2.4) -> sum_g |P(g | a) - P(g | b)|^q; an unknown value adds nothing
+            # [cazzanti2007] Eq. (2.3)-(2.4) -> sum_g |P(g | a) - P(g | b)|^q; an unseen value adds nothing
             T = (np.abs(distinct[:, None, :] - distinct[None, :, :]) ** q).sum(axis=2)
             kind_of_code = np.full(len(P), len(T))
             kind_of_code[known] = kind.ravel()
@@ -73,32 +71,32 @@ class ValueTables:
             tables.append(T if known.all() else np.pad(T, (0, 1)))
         return cls(codebook, kinds, *_grouped(tables))
 
-    def largest_between(self, A: Laid) -> float:
-        """The largest dissimilarity of two of the encoded objects; a strip of the matrix at a time."""
+    def largest_between(self, A: TwoWayArray) -> float:
+        """Return the largest dissimilarity of two encoded objects, computed strip by strip."""
         rows = np.unique(A.rows, axis=0)
         strips = range(0, len(rows), STRIP)
-        return max(float(self.compare(lay(rows[i : i + STRIP]), lay(rows[i:])).max()) for i in strips)
+        return max(float(self.compare(both_layouts(rows[i : i + STRIP]), both_layouts(rows[i:])).max()) for i in strips)
 
     @property
     def largest(self) -> float:
-        """An upper bound of the dissimilarity of any two objects."""
+        """Upper bound of the dissimilarity of any two objects."""
         ends = np.append(self.offsets[1:], len(self.table))
         return float(sum(self.table[a:b].max() for a, b in zip(self.offsets, ends)))
 
-    def encode(self, objects: NDArray[Any]) -> Laid:
-        """One code per object and group."""
+    def encode(self, objects: NDArray[Any]) -> TwoWayArray:
+        """Return one code per object and group."""
         codes = self.codebook.encode(objects)
         dtype = np.uint8 if self.widths.max() <= GROUP else np.uint32
         grouped = np.empty((len(codes), len(self.groups)), dtype)
         for g, (first, stop) in enumerate(self.groups):
             parts = (self.weights[k] * self.kinds[k][codes[:, k]] for k in range(first, stop))
             grouped[:, g] = sum(parts)
-        return lay(grouped)
+        return both_layouts(grouped)
 
     def compare(
-        self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None
+        self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[np.float64]:
-        """Summed value differences of encoded objects."""
+        """Sum the value differences of encoded objects."""
         out = np.empty((A.shape[0], B.shape[0]))
         mirror = B is A
 
@@ -114,7 +112,7 @@ class ValueTables:
 def class_probabilities(
     codes: NDArray[Any], y: NDArray[np.intp], n_values: int, n_classes: int, smoothing: float, prior: NDArray[Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """P(Y = g | value) as (n_values, n_classes), and which values occur; one that does not gets the prior."""
+    """Estimate P(Y = g | value), (n_values, n_classes), and a mask of the values that occur; others get the prior."""
     pairs = codes.astype(np.intp) * n_classes + y
     counts = np.bincount(pairs, minlength=n_values * n_classes).reshape(n_values, n_classes)
     seen = counts.sum(axis=1) > 0
@@ -125,14 +123,14 @@ def class_probabilities(
 
 
 def _grouped(tables: list[NDArray[Any]]) -> tuple[Any, ...]:
-    """Join neighbouring features while their combined kinds fit into a byte."""
+    """Join neighboring features as long as the combinations of their kinds fit into a byte."""
     groups: list[tuple[int, int]] = []
     weights = np.ones(len(tables), dtype=np.intp)
     joined: list[NDArray[Any]] = []
     for k, T in enumerate(tables):
         if groups and len(joined[-1]) * len(T) <= GROUP:
             weights[k] = len(joined[-1])
-            # The sum over features enters the table: T[(b, a), (b', a')] = T_k[b, b'] + T_before[a, a'].
+            # The table of the group holds sums: T[(b, a), (b', a')] = T_k[b, b'] + T_before[a, a'].
             size = len(joined[-1]) * len(T)
             joined[-1] = (T[:, None, :, None] + joined[-1][None, :, None, :]).reshape(size, size)
             groups[-1] = (groups[-1][0], k + 1)
@@ -145,34 +143,34 @@ def _grouped(tables: list[NDArray[Any]]) -> tuple[Any, ...]:
 
 
 class VDM(CategoricalMeasure):
-    """Value difference metric: values differ as much as the labels they go with.
+    """Value difference metric: the difference of two values is that of their class distributions.
 
-    d(x, z) = sum_i sum_g |P(Y = g | x[i]) - P(Y = g | z[i])|^q over features i and classes g, the probabilities
+    d(x, z) = sum_i sum_g |P(Y = g | x[i]) - P(Y = g | z[i])|^q over features i and classes g, with probabilities
     estimated from the training objects.
 
     Parameters
     ----------
     q : float, default=2.0
-        The exponent, above 0.
+        Exponent, above 0.
     smoothing : float, default=0.0
-        Added to each count of (value, class); 1 is Laplace's rule.
+        Value added to each count of (value, class); 1 is the rule of Laplace.
     unseen : {"zero", "prior"}, default="zero"
-        What a value that did not occur in training adds to the sum: nothing, or its difference as if its class
-        probabilities were the training frequencies of the classes.
+        Contribution of a value that did not occur in training: zero, or the difference with the class frequencies of
+        the training objects as its class probabilities.
     similarity : bool, default=False
-        If True the measure is the similarity 1 - d(x, z) / d_max, d_max the largest dissimilarity of two training
-        objects ([chen2010] p. 35). A new object farther away than that has a negative similarity.
+        Return the similarity 1 - d(x, z) / d_max, d_max the largest dissimilarity of two training objects ([chen2010]
+        p. 35). A new object farther away has a negative similarity.
 
     Attributes
     ----------
     classes_ : ndarray
-        The labels seen.
+        Class labels.
     max_ : float
         d_max; only with `similarity`.
     domain_ : tuple
-        An interval that holds all values.
+        Interval that contains all values.
     n_features_in_ : int
-        The number of features.
+        Number of features.
 
     See Also
     --------
@@ -181,9 +179,9 @@ class VDM(CategoricalMeasure):
 
     Notes
     -----
-    Within a pipeline the labels are those of the training fold: ``make_pipeline(Pairwise(VDM()), classifier)`` never
-    shows the measure a test label. Eq. (2.3) is printed for one class g; summing over all doubles it for two
-    classes and changes no decision. A missing value (None, NaN, NA) is a value with probabilities of its own.
+    In a pipeline the measure is fitted to the labels of the training fold only: ``make_pipeline(Pairwise(VDM()),
+    classifier)``. Eq. (2.3) is printed for one class g; the sum over all classes doubles it for two classes and changes
+    no decision. A missing value (None, NaN, NA) is a value with its own probabilities.
 
     Examples
     --------
@@ -212,23 +210,23 @@ class VDM(CategoricalMeasure):
 
     @property
     def kind(self) -> Kind:  # type: ignore[override]
-        """Dissimilarity, or similarity if so asked."""
+        """Kind of the returned numbers, by the parameter `similarity`."""
         return "similarity" if self.similarity else "dissimilarity"
 
-    def _learn(self, objects: NDArray[Any], y: Any) -> None:
-        self.classes_, codes = check_labels(y, len(objects), who="VDM learns from class labels and", min_classes=1)
+    def learn(self, objects: NDArray[Any], y: Any) -> None:
+        self.classes_, codes = check_labels(y, len(objects), who="VDM", min_classes=1)
         self._tables = ValueTables.learn(objects, codes, len(self.classes_), self.q, self.smoothing, self.unseen)
         self.domain_ = (0.0, self._tables.largest)
         if self.similarity:
             self.max_ = self._tables.largest_between(self._tables.encode(objects)) or 1.0
             self.domain_ = (1 - self._tables.largest / self.max_, 1.0)
 
-    def _encode(self, objects: NDArray[Any]) -> Laid:
+    def encode(self, objects: NDArray[Any]) -> TwoWayArray:
         check_is_fitted(self)
         return self._tables.encode(objects)
 
-    def _matrix(
-        self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None
+    def block(
+        self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         out = self._tables.compare(A, B, n_jobs, tick)
         if self.similarity:
@@ -245,10 +243,10 @@ class VDM(CategoricalMeasure):
 
 @dataclass
 class _Mixed:
-    """Encoded rows: codes of the categorical part, scaled numbers with 0 for missing, and which are missing."""
+    """Encoded rows: codes of the categorical part, scaled numbers with 0 for missing values, and their mask."""
 
-    codes: Laid | None
-    numbers: Laid
+    codes: TwoWayArray | None
+    numbers: TwoWayArray
     missing: NDArray[np.bool_]
 
 
@@ -261,25 +259,25 @@ class HVDM(CategoricalMeasure):
     Parameters
     ----------
     categorical : array-like of column numbers, column names or booleans, optional
-        The categorical columns. Without it, those that hold anything but numbers; in a frame, those whose type is
-        not numeric (text, category, bool).
+        Categorical columns. By default those with values that are not numbers; in a frame, those whose type is not
+        numeric (text, category, bool).
     smoothing : float, default=0.0
-        Added to each count of (value, class).
+        Value added to each count of (value, class).
     unseen : {"zero", "prior"}, default="zero"
-        What a categorical value that did not occur in training adds, as in :class:`VDM`.
+        Contribution of a categorical value that did not occur in training, as in :class:`VDM`.
 
     Attributes
     ----------
     categorical_ : ndarray of bool
-        Which columns are categorical.
+        Mask of the categorical columns.
     mean_, scale_ : ndarray
         Mean and 4 sigma_i of each numeric column.
     classes_ : ndarray
-        The labels seen; only if there are categorical columns, which need them.
+        Class labels; only with categorical columns.
     domain_ : tuple
-        An interval that holds all values.
+        Interval that contains all values.
     n_features_in_ : int
-        The number of columns.
+        Number of columns.
 
     See Also
     --------
@@ -287,10 +285,10 @@ class HVDM(CategoricalMeasure):
 
     Notes
     -----
-    The heterogeneous metrics that [cazzanti2007] sec. 2.1 mentions, in the form of Wilson and Martinez (1997), with
-    two departures that keep equal rows at distance zero: a missing number differs from a number by 1 (the length
-    of four standard deviations) but not from another missing number, and a missing category is a category of its own.
-    A numeric column that is constant in training adds nothing.
+    The heterogeneous metric mentioned in [cazzanti2007] sec. 2.1, in the form of [wilson1997], with two changes so that
+    equal rows have distance zero: a missing number differs from a number by 1 (four standard deviations) but not from
+    another missing number, and a missing category is a separate category. A numeric column that is constant in training
+    adds nothing.
 
     Examples
     --------
@@ -316,47 +314,45 @@ class HVDM(CategoricalMeasure):
 
     @validated
     def fit(self, X: Any, y: Any = None) -> HVDM:
-        """Learn the value differences and the scales.
+        """Estimate the value differences and the scales.
 
         Parameters
         ----------
         X : table of n rows
             Training objects.
         y : array-like of shape (n,)
-            Their labels; needed if any column is categorical.
+            Class labels; required if any column is categorical.
 
         Returns
         -------
         HVDM
             Itself.
         """
-        objects = self._door(X, reset=True)
+        objects = self.check_objects(X, reset=True)
         self.categorical_ = self._which_categorical(X, objects)
         if self.categorical_.any():
-            self.classes_, codes = check_labels(
-                y, len(objects), who="HVDM with categorical columns learns from class labels and", min_classes=1
-            )
+            self.classes_, codes = check_labels(y, len(objects), who="HVDM with categorical columns", min_classes=1)
             self._tables = ValueTables.learn(
                 objects[:, self.categorical_], codes, len(self.classes_), 2.0, self.smoothing, self.unseen
             )
         numbers = np.ma.masked_invalid(self._numbers(objects))
         if np.ma.filled(np.abs(numbers), 0.0).max(initial=0.0) > 1e140:
-            raise ProximityError("HVDM needs numbers whose squares can be added up. Divide them by a constant.")
+            raise ProximityError("HVDM needs numbers below 1e140, whose squares do not overflow. Divide by a constant.")
         self.mean_ = np.ma.filled(numbers.mean(axis=0), 0.0)
         self.scale_ = 4 * np.ma.filled(numbers.std(axis=0), 0.0)
         highest = np.sqrt(self._tables.largest) if self.categorical_.all() else np.inf
         self.domain_ = (0.0, float(highest))
         return self
 
-    def _encode(self, objects: NDArray[Any]) -> _Mixed:
+    def encode(self, objects: NDArray[Any]) -> _Mixed:
         check_is_fitted(self)
         codes = self._tables.encode(objects[:, self.categorical_]) if self.categorical_.any() else None
         informative = self.scale_ > 0
         numbers = (self._numbers(objects) - self.mean_)[:, informative] / self.scale_[informative]
         missing = np.isnan(numbers)
-        return _Mixed(codes, lay(np.where(missing, 0.0, numbers)), missing)
+        return _Mixed(codes, both_layouts(np.where(missing, 0.0, numbers)), missing)
 
-    def _matrix(
+    def block(
         self, A: _Mixed, B: _Mixed, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         squares = power_distances(A.numbers, B.numbers, 2.0, False, n_jobs, None if A.codes else tick)
@@ -367,7 +363,7 @@ class HVDM(CategoricalMeasure):
         return np.sqrt(squares, out=squares)
 
     def _which_categorical(self, X: Any, objects: NDArray[Any]) -> NDArray[np.bool_]:
-        """The categorical columns as a mask."""
+        """Return a mask of the categorical columns."""
         d = objects.shape[1]
         if self.categorical is None:
             if hasattr(X, "select_dtypes"):
@@ -382,7 +378,7 @@ class HVDM(CategoricalMeasure):
             chosen = np.flatnonzero(np.isin(self.feature_names_in_, chosen))
             if len(chosen) != len(np.unique(np.asarray(self.categorical))):
                 unknown = set(np.asarray(self.categorical).tolist()) - set(self.feature_names_in_)
-                raise ProximityError(f"categorical names columns that X does not have: {sorted(unknown)}.")
+                raise ProximityError(f"categorical holds names that are no columns of X: {sorted(unknown)}.")
         if chosen.size and (chosen.dtype.kind not in "iu" or chosen.min() < -d or chosen.max() >= d):
             raise ProximityError(
                 f"categorical must hold column numbers below {d}, {d} booleans, or column names of a frame. "
@@ -393,7 +389,7 @@ class HVDM(CategoricalMeasure):
         return mask
 
     def _numbers(self, objects: NDArray[Any]) -> NDArray[np.float64]:
-        """The numeric columns as floats, NaN where missing."""
+        """Return the numeric columns as floats, NaN where missing."""
         columns = np.flatnonzero(~self.categorical_)
         numbers = np.empty((len(objects), len(columns)))
         if objects.dtype.kind in "iuf":
@@ -421,14 +417,14 @@ def _to_floats(column: list[Any], k: int) -> list[float]:
             numbers.append(np.nan if is_missing(value) else float(value))
         except (TypeError, ValueError):
             raise ProximityError(
-                f"HVDM reads column {k} as numbers. Got {str(value)[:40]!r} at row {i}: argument must be a string or a "
-                "number. Name the categorical columns with categorical=..."
+                f"HVDM needs numbers in column {k}. Got {str(value)[:40]!r} at row {i}: argument must be a string or a "
+                "number. Pass the categorical columns as categorical=..."
             ) from None
     return numbers
 
 
 def _one_side_missing(A: _Mixed, B: _Mixed) -> NDArray[np.float64]:
-    """What to add to squares taken with 0 in place of missing numbers, so that missing against number makes 1."""
+    """Correct squares computed with 0 for missing numbers: a missing and a known number differ by 1."""
     rest_of_A = (1 - A.numbers.rows**2) * ~A.missing  # (m, d)
     right_missing = rest_of_A @ B.missing.T  # (m, n)
     if B is A:

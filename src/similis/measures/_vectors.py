@@ -1,4 +1,4 @@
-"""What the measures on real vectors share: their door, and rows laid out for the kernels."""
+"""Measures on real vectors (Cosine, Polynomial, RBF, Minkowski, Chebyshev), and array helpers of all measures."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from similis.base import (
 from similis.exceptions import ProximityError
 
 __all__ = [
-    "Laid",
+    "TwoWayArray",
     "VectorMeasure",
-    "lay",
+    "both_layouts",
     "normalized",
     "sparse_products",
     "Cosine",
@@ -39,25 +39,25 @@ __all__ = [
 
 
 class VectorMeasure(Measure):
-    """A measure on rows of finite numbers; float32 stays float32."""
+    """Base of measures on rows of finite numbers; float32 stays float32."""
 
-    _keeps_float32 = True
+    keeps_float32 = True
 
-    def _objects(self, X: Any) -> NDArray[Any]:
+    def validate_objects(self, X: Any) -> NDArray[Any]:
         who = type(self).__name__
         A = check_table(X, who, dtype=(np.float64, np.float32), order="C")
         strange = ~np.isfinite(A)
         if strange.any():
             where = first_position(strange)
-            what = "NaN" if np.isnan(A).any() else "infinity (inf)"
-            raise ProximityError(f"{who} needs finite numbers. Got {what} at {where}. Impute or drop it first.")
+            value = "NaN" if np.isnan(A).any() else "infinity (inf)"
+            raise ProximityError(f"{who} needs finite numbers. Got {value} at {where}. Impute or drop it first.")
         return A
 
-    def _encode_all(self, collections: Any) -> list[Any]:
+    def encode_together(self, collections: Any) -> list[Any]:
         widths = {objects.shape[1] for objects in collections}
         if len(widths) > 1:
             raise ProximityError(f"X and Z must have the same number of columns. Got {sorted(widths)}.")
-        return super()._encode_all(collections)
+        return super().encode_together(collections)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -66,8 +66,8 @@ class VectorMeasure(Measure):
 
 
 @dataclass
-class Laid:
-    """Objects twice: a row each for the left side of a kernel, a column each for the right side."""
+class TwoWayArray:
+    """Objects stored by rows for the left side of a kernel and by columns for the right side."""
 
     rows: NDArray[Any]
     columns: NDArray[Any] = field(repr=False)
@@ -80,35 +80,34 @@ class Laid:
     def dtype(self) -> np.dtype[Any]:
         return self.rows.dtype
 
-    def astype(self, dtype: Any) -> Laid:
-        return self if self.dtype == dtype else Laid(self.rows.astype(dtype), self.columns.astype(dtype))
+    def astype(self, dtype: Any) -> TwoWayArray:
+        return self if self.dtype == dtype else TwoWayArray(self.rows.astype(dtype), self.columns.astype(dtype))
 
 
-def lay(rows: NDArray[Any]) -> Laid:
-    """Lay rows out for the kernels: both copies contiguous and writeable, so that one compiled form serves all."""
-    return Laid(np.require(rows, requirements=["C", "W"]), np.array(rows.T, order="C"))
+def both_layouts(rows: NDArray[Any]) -> TwoWayArray:
+    """Store rows for the kernels: both copies contiguous and writeable, so that one compiled form serves all."""
+    return TwoWayArray(np.require(rows, requirements=["C", "W"]), np.array(rows.T, order="C"))
 
 
 def normalized(A: NDArray[Any]) -> NDArray[Any]:
-    """Rows of length one; a zero row stays zero."""
-    # Scaling by the largest entry first keeps tiny and huge rows from under- and overflowing.
+    """Scale rows to length one; a zero row stays zero."""
+    # Scaling by the largest entry first avoids underflow and overflow.
     largest = np.abs(A).max(axis=1, keepdims=True)
     A = A / np.where(largest > 0, largest, 1)
     length = np.sqrt(np.einsum("ij,ij->i", A, A))[:, None]
     return A / np.where(length > 0, length, 1)
 
 
-# Rows in a strip; fewer are multiplied at once and not copied.
-ROWS = 1024
+ROWS = 1024  # rows per strip; fewer rows are multiplied at once, without a copy
 
 
 def sparse_products(
     A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None
 ) -> NDArray[np.float64]:
-    """Every inner product of a row of A and a row of B, dense; exactly symmetric for A with itself."""
+    """Compute all inner products of rows of A and rows of B, dense; exactly symmetric for A with itself."""
     right = B.T
     if A.shape[0] <= ROWS:
-        # scikit-learn has a product that is dense from the start.
+        # This product allocates a dense result directly.
         out = safe_sparse_dot(A, right, dense_output=True)
         if tick is not None:
             tick(A.shape[0])
@@ -125,7 +124,7 @@ def sparse_products(
 
 
 class Polynomial(VectorMeasure):
-    """A power of the inner product, s(x, z) = (<x, z> + coef0)^degree.
+    """Power of the inner product, s(x, z) = (<x, z> + coef0)^degree.
 
     Parameters
     ----------
@@ -134,18 +133,17 @@ class Polynomial(VectorMeasure):
     coef0 : float, default=0.0
         Added before the power; 1 gives [cazzanti2007] Eq. (2.14).
     lift : float, optional
-        If given, each vector gets one more coordinate of this value and is brought to length one, as [bernal2003]
-        sec. 2 does: points then lie on a sphere, and a sphere of large radius approximates the plane. 0 only
-        normalises.
+        If given, each vector gets one more coordinate of this value and is scaled to length one, as in [bernal2003]
+        sec. 2: the points then lie on a sphere, which approximates the plane for a large radius. 0 only normalizes.
 
     Attributes
     ----------
     domain_ : tuple or None
-        The interval the power maps [-1, 1] to, with `lift`; None without.
+        With `lift`, the image of [-1, 1]; else None.
 
     See Also
     --------
-    Cosine : degree 1 of normalised vectors.
+    Cosine : degree 1 of normalized vectors.
 
     Examples
     --------
@@ -174,14 +172,14 @@ class Polynomial(VectorMeasure):
         ends = [(u + self.coef0) ** self.degree for u in inner]
         return min(ends), max(ends)
 
-    def _encode(self, objects: NDArray[Any]) -> NDArray[Any]:
+    def encode(self, objects: NDArray[Any]) -> NDArray[Any]:
         if self.lift is None:
             return objects
         lifted = np.full((objects.shape[0], 1), self.lift, objects.dtype)
-        # [bernal2003] sec. 2 -> add the radius as a coordinate and normalise
+        # [bernal2003] sec. 2 -> add the radius as a coordinate and normalize
         return normalized(np.hstack([objects, lifted]))
 
-    def _compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+    def compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
         with np.errstate(over="ignore", invalid="ignore"):
             inner = A @ B.T  # (m, n)
             if self.lift is not None:
@@ -190,14 +188,14 @@ class Polynomial(VectorMeasure):
             np.power(inner, self.degree, out=inner)
         if not np.isfinite(inner).all():
             raise ProximityError(
-                f"Polynomial(degree={self.degree}) of these vectors is beyond the largest number; scale them down, or "
-                "give them length one with lift=0."
+                f"Polynomial(degree={self.degree}) of these vectors overflows. Scale them down, or normalize them with "
+                "lift=0."
             )
         return inner
 
 
 class Cosine(VectorMeasure):
-    """The cosine of the angle between vectors, s(x, z) = <x, z> / (||x|| ||z||).
+    """Cosine of the angle between vectors, s(x, z) = <x, z> / (||x|| ||z||).
 
     Attributes
     ----------
@@ -206,11 +204,11 @@ class Cosine(VectorMeasure):
 
     See Also
     --------
-    Polynomial : powers of it, with ``lift=0``.
+    Polynomial : powers of the cosine, with ``lift=0``.
 
     Notes
     -----
-    The zero vector has no direction: its cosine with anything, itself included, is 0.
+    The cosine of the zero vector with any vector, including itself, is 0.
 
     Examples
     --------
@@ -222,20 +220,20 @@ class Cosine(VectorMeasure):
 
     domain_ = (-1.0, 1.0)
 
-    def _encode(self, objects: NDArray[Any]) -> NDArray[Any]:
+    def encode(self, objects: NDArray[Any]) -> NDArray[Any]:
         return normalized(objects)
 
-    def _compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+    def compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
         return np.clip(A @ B.T, -1, 1)
 
 
 class RBF(VectorMeasure):
-    """The radial basis function, s(x, z) = exp(-gamma ||x - z||^2).
+    """Radial basis function, s(x, z) = exp(-gamma ||x - z||^2).
 
     Parameters
     ----------
     gamma : float, default=1.0
-        Tightness: 1 / sigma of [cazzanti2007] Eq. (2.14), 1 / (2 sigma^2) of [bernal2003] sec. 2 (which prints the
+        Inverse width: 1 / sigma of [cazzanti2007] Eq. (2.14), 1 / (2 sigma^2) of [bernal2003] sec. 2 (which prints the
         exponent without its minus sign).
 
     Attributes
@@ -245,7 +243,7 @@ class RBF(VectorMeasure):
 
     See Also
     --------
-    Minkowski : the distance inside.
+    Minkowski : the distance in the exponent.
 
     Examples
     --------
@@ -260,11 +258,11 @@ class RBF(VectorMeasure):
     def __init__(self, *, gamma: float = 1.0) -> None:
         self.gamma = gamma
 
-    def _encode(self, objects: NDArray[Any]) -> Laid:
-        return lay(objects)
+    def encode(self, objects: NDArray[Any]) -> TwoWayArray:
+        return both_layouts(objects)
 
-    def _matrix(
-        self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None
+    def block(
+        self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         S = power_distances(A, B, 2.0, False, n_jobs, tick)  # (m, n)
 
@@ -277,17 +275,17 @@ class RBF(VectorMeasure):
         return S
 
 
-_FAR = 20.0  # powers beyond this one are taken of shares
+_FAR = 20.0  # larger powers are computed from differences divided by the largest one
 
 
 class Minkowski(VectorMeasure):
-    """The L_p distance between vectors, d(x, z) = (sum_i |x_i - z_i|^p)^(1/p).
+    """L_p distance between vectors, d(x, z) = (sum_i |x_i - z_i|^p)^(1/p).
 
     Parameters
     ----------
     p : float, default=2.0
-        Any number above zero: 2 is Euclidean, 1 city-block, infinity :class:`Chebyshev`; below 1 the triangle
-        inequality fails, as for the L_0.5 of [pekalska2000] sec. 4.5.
+        Positive order: 2 is Euclidean, 1 city-block, infinity :class:`Chebyshev`; below 1 the triangle inequality
+        fails, as for the L_0.5 of [pekalska2000] sec. 4.5.
 
     Attributes
     ----------
@@ -296,12 +294,12 @@ class Minkowski(VectorMeasure):
 
     See Also
     --------
-    Chebyshev : the limit p to infinity.
+    Chebyshev : the limit for p to infinity.
 
     Notes
     -----
-    Differences are taken before they are raised, so equal vectors are at distance zero exactly and nearby vectors
-    far from the origin lose no digits. p = 0.5, 1, 2 and infinity are fast.
+    Distances are computed from differences, so that equal vectors have distance exactly zero and nearby vectors far
+    from the origin lose no digits. p = 0.5, 1, 2 and infinity are fast.
 
     Examples
     --------
@@ -317,18 +315,18 @@ class Minkowski(VectorMeasure):
     def __init__(self, *, p: float = 2.0) -> None:
         self.p = p
 
-    def _encode(self, objects: NDArray[Any]) -> Laid:
-        return lay(objects)
+    def encode(self, objects: NDArray[Any]) -> TwoWayArray:
+        return both_layouts(objects)
 
-    def _matrix(
-        self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None
+    def block(
+        self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         # [pekalska2000] sec. 4.5 -> (sum sqrt |x_i - y_i|)^2 for p = 0.5
         return power_distances(A, B, self.p, True, n_jobs, tick)
 
 
 class Chebyshev(VectorMeasure):
-    """The largest difference, d(x, z) = max_i |x_i - z_i| ([pekalska2000]'s max-norm).
+    """Largest difference, d(x, z) = max_i |x_i - z_i| (max-norm in [pekalska2000]).
 
     Attributes
     ----------
@@ -350,26 +348,31 @@ class Chebyshev(VectorMeasure):
     kind = "dissimilarity"
     domain_ = (0.0, np.inf)
 
-    def _encode(self, objects: NDArray[Any]) -> Laid:
-        return lay(objects)
+    def encode(self, objects: NDArray[Any]) -> TwoWayArray:
+        return both_layouts(objects)
 
-    def _matrix(
-        self, A: Laid, B: Laid, n_jobs: int | None = None, tick: ProgressCallback | None = None
+    def block(
+        self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         return power_distances(A, B, np.inf, True, n_jobs, tick)
 
 
 def power_distances(
-    A: Laid, B: Laid, p: float, root: bool, n_jobs: int | None = None, tick: ProgressCallback | None = None
+    A: TwoWayArray,
+    B: TwoWayArray,
+    p: float,
+    root: bool,
+    n_jobs: int | None = None,
+    tick: ProgressCallback | None = None,
 ) -> NDArray[Any]:
-    """The p-th powers of Minkowski distances or, with `root`, the distances; half of them when `B is A`."""
+    """Compute p-th powers of Minkowski distances or, with `root`, the distances; only half of them if `B is A`."""
     mirror = B is A
     dtype = np.result_type(A.dtype, B.dtype)
     A, B = A.astype(dtype), B.astype(dtype)
     out = np.empty((A.shape[0], B.shape[0]), dtype)
 
     if root and _FAR < p < np.inf:
-        for i, x in enumerate(A.rows):  # over the largest difference: high powers over- and underflow
+        for i, x in enumerate(A.rows):  # divide by the largest difference: high powers overflow and underflow
             apart = np.abs(B.rows - x)
             largest = apart.max(axis=1)
             shares = apart / np.where(largest > 0, largest, 1)[:, None]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from similis._utils.threads import row_blocks
-from similis.base import BayesClassifier, FewColumnsMixin, class_priors, storable
+from similis.base import BayesClassifier, class_priors, storable
 from similis.exceptions import ProximityError
 from similis.solvers import gamma_shape
 
@@ -104,7 +107,7 @@ def estimate(clusters, codes, n_classes, shared, neighbors):
     shared : bool
         Whether one shape serves all classes.
     neighbors : callable
-        Gives, if it must, distances to nearest neighbours: a Clusters with an entry per class, and their mean square
+        Gives, if it must, distances to nearest neighbors: a Clusters with an entry per class, and their mean square
         across classes.
 
     Returns
@@ -126,7 +129,7 @@ def estimate(clusters, codes, n_classes, shared, neighbors):
 
 
 def _common(clusters, classes, neighbors):
-    """Shape and mean square of clusters: those of three objects or more, else of two, else nearest neighbours.
+    """Shape and mean square of clusters: those of three objects or more, else of two, else nearest neighbors.
 
     Clusters with a single distance each say nothing about a shape, and are taken for one. None where no distance is
     above zero.
@@ -189,9 +192,9 @@ def nearest_squares(D, *, among=None, positive=False):
 
 
 def neighbor_statistics(D, codes, n_classes):
-    """Squared distances to the nearest neighbour in the class, a cluster per class.
+    """Squared distances to the nearest neighbor in the class, a cluster per class.
 
-    Copies are left out: objects whose nearest neighbour is one, or where that leaves nothing, the copies alone. Only
+    Copies are left out: objects whose nearest neighbor is one, or where that leaves nothing, the copies alone. Only
     where there is nothing else the mean square across classes comes with them; 0 otherwise.
     """
     members = [np.flatnonzero(codes == g) for g in range(n_classes)]
@@ -258,10 +261,10 @@ class Mixture:
         return self.log_priors + self.log_density(Q, self.centroids if columns is None else columns)[1]
 
 
-class HLMClassifier(FewColumnsMixin, BayesClassifier):
+class HLMClassifier(BayesClassifier):
     """Classifies by mixtures on distances to centroids; ``fit`` ends in :meth:`_set_mixture`."""
 
-    _reads = "dissimilarity"
+    reads = "dissimilarity"
 
     def _set_mixture(self, mixture, shape_estimates, shared):
         """Keep the model and publish its parts."""
@@ -270,9 +273,9 @@ class HLMClassifier(FewColumnsMixin, BayesClassifier):
         self.component_priors_, self.scales_, self.priors_ = mixture.weights, mixture.scales, mixture.priors
         self.shape_ = float(mixture.shapes[0]) if shared else mixture.shapes
         self.shape_estimate_ = float(shape_estimates[0]) if shared else shape_estimates
-        self._keep_columns(mixture.centroids)
+        self.keep_columns(mixture.centroids)
 
-    def log_density(self, X):
+    def log_density(self, X: ArrayLike) -> NDArray[Any]:
         """Log pseudo-density of new objects in each class, log phi(z | M_k).
 
         Parameters
@@ -288,7 +291,7 @@ class HLMClassifier(FewColumnsMixin, BayesClassifier):
         common, rest = self._mixture_of(X)
         return common[:, None] + rest
 
-    def score_samples(self, X):
+    def score_samples(self, X: ArrayLike) -> NDArray[Any]:
         """Log pseudo-density of new objects under all classes together, log sum_k pi_k phi(z | M_k): low is abnormal.
 
         Parameters
@@ -304,9 +307,10 @@ class HLMClassifier(FewColumnsMixin, BayesClassifier):
         return common + logsumexp(self._mixture.log_priors + rest, axis=1)
 
     def _mixture_of(self, X):
-        return self._mixture.log_density(self._check_query(X), self._kept_places)
+        return self._mixture.log_density(self.check_rows(X), self._kept_places)
 
-    def _discriminants(self, Q):
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Log pi_k phi(z | M_k) of new rows, up to a common term."""
         return self._mixture.discriminants(Q, self._kept_places)
 
 

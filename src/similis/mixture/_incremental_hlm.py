@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -13,6 +15,7 @@ from similis._utils.disk import allocate, on_disk, take_block
 from similis._utils.threads import row_blocks
 from similis.base import (
     Integral,
+    Points,
     at_least,
     check_block,
     check_costs,
@@ -54,7 +57,7 @@ class Past:
     clusters : Clusters
         Statistics of their clusters.
     near : Clusters
-        Squared distances of objects to their nearest neighbours, as one cluster: for degenerate data.
+        Squared distances of objects to their nearest neighbors, as one cluster: for degenerate data.
     rounds : int
         Batches with objects of the class so far.
     objects : ndarray
@@ -286,19 +289,19 @@ class IncrementalHLM(HLMClassifier):
     def __init__(
         self,
         *,
-        scheme="append",
-        n_components=4,
-        growth=2,
-        sample_size=4,
-        bounded=False,
-        max_components=None,
-        clustering="vsh",
-        shared_shape=True,
-        n_init=20,
-        priors=None,
-        costs=None,
-        random_state=None,
-    ):
+        scheme: str = "append",
+        n_components: int = 4,
+        growth: int = 2,
+        sample_size: int = 4,
+        bounded: bool = False,
+        max_components: int | None = None,
+        clustering: str = "vsh",
+        shared_shape: bool = True,
+        n_init: int = 20,
+        priors: Any = None,
+        costs: Any = None,
+        random_state: Any = None,
+    ) -> None:
         self.scheme = scheme
         self.n_components = n_components
         self.growth = growth
@@ -313,7 +316,7 @@ class IncrementalHLM(HLMClassifier):
         self.random_state = random_state
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Forget everything and learn a first batch.
 
         Parameters
@@ -327,12 +330,12 @@ class IncrementalHLM(HLMClassifier):
         -------
         self
         """
-        D = self._check_fit(X)
+        D = self.check_training(X)
         classes, codes = check_labels(y, len(D), who=type(self).__name__)
         return self._learn(D[:, :0], D, classes, codes, first=True)
 
     @validated
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X: ArrayLike, y: Any, classes: Any = None) -> Self:
         """Learn one more batch, or the first.
 
         Parameters
@@ -351,7 +354,7 @@ class IncrementalHLM(HLMClassifier):
         self
         """
         if not hasattr(self, "classes_"):
-            D = self._check_fit(X)
+            D = self.check_training(X)
             classes, codes = check_labels(y, len(D), who=type(self).__name__, min_classes=1)
             return self._learn(D[:, :0], D, classes, codes, first=True)
         self._check_alive()
@@ -368,7 +371,7 @@ class IncrementalHLM(HLMClassifier):
         return self._learn(D[:, :-m], D[:, -m:], classes, codes)
 
     @property
-    def columns_(self):
+    def columns_(self) -> NDArray[Any]:
         """Objects whose columns ``predict`` reads; with ``bounded=True`` those it asks for. Ascending."""
         check_is_fitted(self)
         return np.unique(self._kept_objects) if self._columns is None else self._columns
@@ -441,7 +444,7 @@ class IncrementalHLM(HLMClassifier):
         if self.bounded or self.n_batches_ > 1:
             self.__dict__.pop("feature_names_in_", None)  # columns have changed since they were named
 
-    def _compact(self):
+    def select_columns(self):
         columns = np.unique(self.centroids_)
         small = copy.copy(self)
         small._columns = small._pasts = None
@@ -462,10 +465,13 @@ class IncrementalHLM(HLMClassifier):
                 f"{quote(self.classes_[0])}."
             )
 
-    def _grid(self, S, codes, Q, points):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
+        """Scores after one batch; nothing varies between the points."""
         model = copy.copy(self)
         model._learn(S[:, :0], S, self.classes_, codes, first=True)
-        return [model._discriminants(Q if model._columns is None else Q[:, model._columns])] * len(points)
+        return [model.class_scores(Q if model._columns is None else Q[:, model._columns])] * len(points)
 
 
 def stream_fit(model, measure, batches=(), *, n_jobs=None):
@@ -538,7 +544,7 @@ class ObjectStream:
                 f"{type(measure).__name__}, a similarity."
             )
         if hasattr(model, "classes_"):
-            raise ProximityError("stream_fit needs a model that has learnt nothing yet: it must know its objects.")
+            raise ProximityError("stream_fit needs a model that has learned nothing yet: it must know its objects.")
         self.model, self.measure, self.n_jobs = model, measure, n_jobs
         self.objects, self.numbers = None, np.empty(0, dtype=np.intp)  # kept, and when they arrived
 
@@ -559,7 +565,7 @@ class ObjectStream:
         first = self.objects is None
         if first:
             self.measure = clone(self.measure).fit(objects, labels)
-        new = self.measure._objects(objects)
+        new = self.measure.validate_objects(objects)
         D = self.measure.matrix(new, n_jobs=self.n_jobs)
         if not first and self.model.scheme == "resample":
             D = np.hstack([self.measure.matrix(new, self.objects, n_jobs=self.n_jobs), D])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from similis._utils.disk import take_block
-from similis.base import at_least, choice, positive, validated
+from similis.base import Points, at_least, choice, positive, validated
 from similis.mixture._base import (
     Clusters,
     HLMClassifier,
@@ -29,7 +32,7 @@ class KernelHLM(HLMClassifier):
         phi(z | k) = (1/n_k) sum over i in k of (pi b)^-s exp(-D(z, i)^2 / b).
 
     The dimension 2s and the variance b/2 come from a gamma distribution of shape s and scale b, fitted to the squared
-    distances of the objects to their nearest neighbours in the class. Nothing is left to tune.
+    distances of the objects to their nearest neighbors in the class. Nothing is left to tune.
 
     Parameters
     ----------
@@ -80,7 +83,7 @@ class KernelHLM(HLMClassifier):
 
     Notes
     -----
-    b is the mean over the estimate of s that is not rounded. Objects whose nearest neighbour is a copy stay out of the
+    b is the mean over the estimate of s that is not rounded. Objects whose nearest neighbor is a copy stay out of the
     estimation, for which a distance of zero has no likelihood. Where nothing is left, copies alone are left out; with
     no two different objects in any class, s is 1/2 and b comes from distances between classes. All distances equal
     make s infinite; it stops at 1e10, where only the nearest objects count.
@@ -113,19 +116,19 @@ class KernelHLM(HLMClassifier):
         "costs": ["array-like", None],
         "random_state": ["random_state"],
     }
-    _path_params = ("shape", "scale", "shared")
+    path_params = ("shape", "scale", "shared")
 
     def __init__(
         self,
         *,
-        shape=None,
-        scale=None,
-        shared=True,
-        max_samples=None,
-        priors=None,
-        costs=None,
-        random_state=None,
-    ):
+        shape: float | None = None,
+        scale: float | None = None,
+        shared: bool = True,
+        max_samples: int | None = None,
+        priors: Any = None,
+        costs: Any = None,
+        random_state: Any = None,
+    ) -> None:
         self.shape = shape
         self.scale = scale
         self.shared = shared
@@ -135,7 +138,7 @@ class KernelHLM(HLMClassifier):
         self.random_state = random_state
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Estimate shape and scale.
 
         Parameters
@@ -149,7 +152,7 @@ class KernelHLM(HLMClassifier):
         -------
         self
         """
-        D, codes = self._check_fit_labels(X, y)
+        D, codes = self.check_training_labels(X, y)
         check_symmetric(D, type(self).__name__)
         kept, neighbors = self._look(D, codes)
         mixture, estimates = self._mix(codes, kept, neighbors, vars(self))
@@ -159,7 +162,7 @@ class KernelHLM(HLMClassifier):
         return self
 
     def _look(self, D, codes):
-        """Objects kept, class by class, and the distances to their nearest neighbours."""
+        """Objects kept, class by class, and the distances to their nearest neighbors."""
         kept = np.argsort(codes, kind="stable")
         if self.max_samples is not None:
             rng = check_random_state(self.random_state)
@@ -184,7 +187,10 @@ class KernelHLM(HLMClassifier):
             scales = np.full_like(scales, params["scale"])
         return Mixture(kept, own, members, shapes, scales, self.priors), estimates
 
-    def _grid(self, S, codes, Q, points):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
+        """Scores for every shape and scale; nearest neighbors are found once."""
         check_symmetric(S, type(self).__name__)
         kept, neighbors = self._look(S, codes)
         return [self._mix(codes, kept, neighbors, point)[0].discriminants(Q) for point in points]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from sklearn.utils import check_random_state
 
 from similis._utils.disk import take_block
-from similis.base import at_least, choice, validated
+from similis.base import Points, at_least, choice, validated
 from similis.mixture._base import (
     Clusters,
     HLMClassifier,
@@ -32,7 +35,7 @@ class Clustering:
     D : ndarray of shape (n, n)
         Distances.
     method : {"vsh", "kmedoids", "ward"}
-        Vertex substitution; assignment and update from a k-centre start; Ward's tree with the medoid of each cluster.
+        Vertex substitution; assignment and update from a k-center start; Ward's tree with the medoid of each cluster.
     n_init : int
         Starts of vertex substitution.
     seed : int
@@ -152,7 +155,7 @@ class MixtureHLM(HLMClassifier):
         Clusters in each class, at most as many as objects; as many as objects is Kernel HLM. "auto" chooses among 1 to
         10, 12, 14, 16 and Kernel HLM by 10-fold cross-validation: the paper's HLM (kernel-vsh).
     clustering : {"vsh", "kmedoids", "ward"}, default="vsh"
-        Vertex substitution; k-medoids by turns of assignment and update from a k-centre start; Ward's agglomerative
+        Vertex substitution; k-medoids by turns of assignment and update from a k-center start; Ward's agglomerative
         clustering with the medoid of each cluster for its centroid.
     shared_shape : bool, default=True
         Whether s is common to all classes, or each class has its own.
@@ -204,7 +207,7 @@ class MixtureHLM(HLMClassifier):
     1), u_j the mean squared distance of the n_j objects other than the centroid and u that over all clusters (of
     the class, without a shared shape); s is the estimate that is not rounded. Centroids, distances of zero and clusters
     of fewer than three objects stay out of the estimation of s and u. Where that leaves nothing, clusters of two are
-    taken, all as one, then the distances to nearest neighbours as in :class:`KernelHLM`, whose limits apply.
+    taken, all as one, then the distances to nearest neighbors as in :class:`KernelHLM`, whose limits apply.
 
     A change of the unit of distance changes no answer with a shared shape; see :class:`KernelHLM` for the other.
 
@@ -233,19 +236,19 @@ class MixtureHLM(HLMClassifier):
         "costs": ["array-like", None],
         "random_state": ["random_state"],
     }
-    _path_params = ("n_components", "clustering", "shared_shape")
+    path_params = ("n_components", "clustering", "shared_shape")
 
     def __init__(
         self,
         *,
-        n_components=4,
-        clustering="vsh",
-        shared_shape=True,
-        n_init=20,
-        priors=None,
-        costs=None,
-        random_state=None,
-    ):
+        n_components: int | str = 4,
+        clustering: str = "vsh",
+        shared_shape: bool = True,
+        n_init: int = 20,
+        priors: Any = None,
+        costs: Any = None,
+        random_state: Any = None,
+    ) -> None:
         self.n_components = n_components
         self.clustering = clustering
         self.shared_shape = shared_shape
@@ -255,7 +258,7 @@ class MixtureHLM(HLMClassifier):
         self.random_state = random_state
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Cluster each class and estimate shape and scales.
 
         Parameters
@@ -269,10 +272,10 @@ class MixtureHLM(HLMClassifier):
         -------
         self
         """
-        D, codes = self._check_fit_labels(X, y)
+        D, codes = self.check_training_labels(X, y)
         check_symmetric(D, type(self).__name__)
         data = _Classes(self, D, codes)
-        point = {name: getattr(self, name) for name in self._path_params}
+        point = {name: getattr(self, name) for name in self.path_params}
         self.n_components_, scores = data.number(point)
         if scores is None:
             self.__dict__.pop("cv_scores_", None)
@@ -282,7 +285,10 @@ class MixtureHLM(HLMClassifier):
         self._set_mixture(mixture, estimates, self.shared_shape)
         return self
 
-    def _grid(self, S, codes, Q, points):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
+        """Scores for every point; each clustering is computed once."""
         check_symmetric(S, type(self).__name__)
         data, answers = _Classes(self, S, codes), []
         for point in points:
@@ -325,7 +331,7 @@ class _Classes:
         order = np.concatenate([rng.permutation(g) for g in self.members])
         test_fold = np.empty(n, dtype=np.intp)
         test_fold[order] = np.arange(n) % N_FOLDS  # dealt class by class, so that folds hold the same mixture
-        found = self.model._path_codes(self.D, self.codes, None, test_fold, points)
+        found = self.model.path_codes(self.D, self.codes, None, test_fold, points)
         scores = np.array([np.mean(predicted == self.codes) for predicted in found])
         return points[int(scores.argmax())]["n_components"], scores
 

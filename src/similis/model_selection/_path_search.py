@@ -1,12 +1,12 @@
-"""Grid search that shares work: all values of k, of a regulariser or of C from one sweep over the matrix.
+"""Grid search that evaluates many parameter values in one pass over the matrix.
 
-Two optional hooks of the (last) estimator do the sharing:
+An estimator takes part by two methods, which :class:`similis.base.PathMixin` provides:
 
 ``predict_path(S_train, y_train, S_test, grid, *, response="predict")``
     A list of responses on `S_test`, one per grid point.
 ``predict_path_cv(S, y, test_fold, grid, *, response="predict")``
-    The same for all folds of a partition at once: row i is answered from the objects j with
-    ``test_fold[j] != test_fold[i]``, and no sub-matrix is copied. Leave-one-out is n folds.
+    The same for all folds of a partition: row i is predicted from the objects j with ``test_fold[j] != test_fold[i]``,
+    and no sub-matrix is copied. Leave-one-out is n folds.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
@@ -33,133 +34,150 @@ from similis._utils.messages import track
 from similis.base import check_labels, validated_outer
 from similis.exceptions import ProximityError
 
-__all__ = [
-    "RESPONSES",
-    "PlainPath",
-    "path_of",
-    "Folds",
-    "Group",
-    "make_groups",
-    "Answers",
-    "StandIn",
-    "fold_answers",
-    "partition_answers",
-    "split_data",
-    "format_results",
-    "PathSearchCV",
-]
+__all__ = ["PathSearchCV"]
 
 RESPONSES = ("predict", "predict_proba", "decision_function")
+Grid = list[dict[str, Any]]
 
 
-class PlainPath:
-    """A last step without a hook: a plain fit for each point, on rows that the transformers made once for all."""
+class PlainFits:
+    """Path of a last step without path methods: one fit per grid point, on rows transformed once for all points."""
 
-    shares: ClassVar[bool] = False  # whether it saves work where there are no transformers
+    saves_work: ClassVar[bool] = False  # without transformers in front
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
     def __getattr__(self, name: str) -> Any:
-        if name in RESPONSES:  # for scorers that ask what there is
+        if name in RESPONSES:  # scorers choose among the responses that exist
             return getattr(self.estimator, name)
         raise AttributeError(name)
 
     def predict_path(
-        self, S_train: Any, y_train: Any, S_test: Any, grid: list[dict[str, Any]], *, response: str = "predict"
-    ) -> list[np.ndarray]:
-        """Responses of a plain fit for each point."""
+        self, S_train: Any, y_train: Any, S_test: Any, grid: Grid, *, response: str = "predict"
+    ) -> list[NDArray[Any]]:
+        """Responses of one fit per grid point."""
         models = (clone(self.estimator).set_params(**clone(point, safe=False)) for point in grid)
         return [getattr(model.fit(S_train, y_train), response)(S_test) for model in models]
 
 
-class SVCPath(PlainPath):
-    """scikit-learn's SVC: a solution with every dual variable below the bound C is that for all larger C.
+class SVCFits(PlainFits):
+    """Path of scikit-learn's SVC: a solution with every dual variable below the bound C is optimal for all larger C.
 
-    libsvm finds it up to its ``tol``, from another side for each C. Labels are taken over only where decision values
-    off by ten times that would not change them, and decision values never, so that scores are those of plain fits.
+    libsvm stops within ``tol`` of the optimum, at a different point for each C. Labels are therefore reused only where
+    an error of ten times ``tol`` in the decision values would not change them, and decision values are never reused:
+    scores equal those of separate fits.
     """
 
-    shares = True
+    saves_work = True
 
     def predict_path(
-        self, S_train: Any, y_train: Any, S_test: Any, grid: list[dict[str, Any]], *, response: str = "predict"
-    ) -> list[np.ndarray]:
-        """Responses for each point, in order of C."""
+        self, S_train: Any, y_train: Any, S_test: Any, grid: Grid, *, response: str = "predict"
+    ) -> list[NDArray[Any]]:
+        """Responses for each grid point, computed in ascending order of C."""
         models = [clone(self.estimator).set_params(**clone(point, safe=False)) for point in grid]
-        answers: list[Any] = [None] * len(grid)
-        settled: dict[str, np.ndarray] = {}
+        responses: list[Any] = [None] * len(grid)
+        final: dict[str, NDArray[Any]] = {}  # labels that no larger C changes, by the other parameters
         for position in np.argsort([model.C for model in models], kind="stable"):
             model = models[position]
             others = repr(sorted((k, repr(v)) for k, v in model.get_params(deep=False).items() if k != "C"))
-            if others not in settled:
-                answers[position] = getattr(model.fit(S_train, y_train), response)(S_test)
-                if response == "predict" and _is_settled(model, S_test):
-                    settled[others] = answers[position]
+            if others not in final:
+                responses[position] = getattr(model.fit(S_train, y_train), response)(S_test)
+                if response == "predict" and _is_final(model, S_test):
+                    final[others] = responses[position]
             else:
-                answers[position] = settled[others]
-        return answers
+                responses[position] = final[others]
+        return responses
 
 
-def _is_settled(model: SVC, S_test: Any) -> bool:
-    """Whether a larger C leaves the solution as it is, and the test rows are clear of the boundary."""
+def _is_final(model: SVC, S_test: Any) -> bool:
+    """Whether a larger C leaves the solution unchanged and no label of the test rows depends on round-off."""
     if model.fit_status_ != 0 or model.class_weight is not None or model.break_ties:
         return False
     if not (np.abs(model.dual_coef_) < model.C).all():
         return False
     f = copy(model).set_params(decision_function_shape="ovo").decision_function(S_test)
-    return _are_clear(f, len(model.classes_), 10 * model.tol)
+    return _labels_are_certain(f, len(model.classes_), 10 * model.tol)
 
 
-def _are_clear(f: np.ndarray, n_classes: int, doubt: float) -> bool:
-    """Whether every row's label stands, however the machines whose value is within `doubt` of zero decide."""
+def _labels_are_certain(f: NDArray[Any], n_classes: int, margin: float) -> bool:
+    """Whether no label changes when decision values within `margin` of zero change their sign."""
     if n_classes == 2:
-        return bool((np.abs(f) > doubt).all())
-    fewest, most = np.zeros((2, len(f), n_classes), dtype=int)
+        return bool((np.abs(f) > margin).all())
+    fewest, most = np.zeros((2, len(f), n_classes), dtype=int)  # votes that each class can get
     for value, (g, h) in zip(f.T, combinations(range(n_classes), 2)):  # positive for g
-        fewest[:, g] += value > doubt
-        fewest[:, h] += value < -doubt
-        most[:, g] += value >= -doubt
-        most[:, h] += value <= doubt
+        fewest[:, g] += value > margin
+        fewest[:, h] += value < -margin
+        most[:, g] += value >= -margin
+        most[:, h] += value <= margin
     rows, winner = np.arange(len(f)), fewest.argmax(axis=1)
-    # The earlier class wins tied votes, so a later one must be beaten only by not being overtaken.
+    # The earlier class wins tied votes: a winner needs one vote more than an earlier class, as many as a later one.
     needed = most + (np.arange(n_classes) < winner[:, None])
     needed[rows, winner] = 0
     return bool((fewest[rows, winner] >= needed.max(axis=1)).all())
 
 
-def path_of(estimator: Any) -> Any:
-    """The estimator itself where it has the hook, else one that fits for it."""
+def _with_path(estimator: Any) -> Any:
+    """Return the estimator itself if it has ``predict_path``, else a wrapper that fits each grid point."""
     if hasattr(estimator, "predict_path"):
         return estimator
-    return SVCPath(estimator) if type(estimator) is SVC else PlainPath(estimator)
+    return SVCFits(estimator) if type(estimator) is SVC else PlainFits(estimator)
 
 
 @dataclass
-class Group:
-    """Grid points that share everything but the parameters of the last step.
+class GridGroup:
+    """Grid points that differ only in parameters of the last step.
 
     Attributes
     ----------
     transformers : Pipeline or None
-        What is fitted on the training part of each fold, in front of the last step.
+        Steps in front of the last one, fitted on the training part of each split.
     last : estimator
-        The last step, with its ``predict_path`` hook; its parameters in `grid` are still to be set.
+        Last step, with ``predict_path``.
     grid : list of dict
-        The last step's own parameters, one point each.
+        Parameters of the last step, one dict per point.
     positions : list of int
-        Where each point stands in the whole grid.
+        Position of each point in the whole grid.
     """
 
     transformers: Pipeline | None
     last: Any
-    grid: list[dict[str, Any]] = field(default_factory=list)
+    grid: Grid = field(default_factory=list)
     positions: list[int] = field(default_factory=list)
 
+    def predict_split(
+        self, estimator: Any, X: Any, y: NDArray[Any], train: NDArray[Any], test: NDArray[Any]
+    ) -> GridPredictions:
+        """Predictions of all points on the test part of one split."""
+        if get_tags(estimator).input_tags.pairwise:
+            X_train, X_test = X[np.ix_(train, train)], X[np.ix_(test, train)]
+        else:
+            X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
+        y_train = y[train]
+        if self.transformers is not None:
+            front = clone(self.transformers)
+            X_train = front.fit_transform(X_train, y_train)
+            X_test = front.transform(X_test)
 
-def make_groups(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> list[Group] | None:
-    """Group grid points by everything but the last step's parameters; None where there is nothing to share."""
-    groups: dict[str, Group] = {}
+        def compute(response: str) -> list[NDArray[Any]]:
+            found: list[NDArray[Any]] = self.last.predict_path(X_train, y_train, X_test, self.grid, response=response)
+            return found
+
+        return GridPredictions(compute, np.unique(y_train), self.last)
+
+    def predict_partition(self, X: Any, y: NDArray[Any], test_fold: NDArray[Any]) -> GridPredictions:
+        """Predictions of all points for every object, each from the objects outside its fold."""
+
+        def compute(response: str) -> list[NDArray[Any]]:
+            found: list[NDArray[Any]] = self.last.predict_path_cv(X, y, test_fold, self.grid, response=response)
+            return found
+
+        return GridPredictions(compute, np.unique(y), self.last)
+
+
+def _group_grid(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> list[GridGroup] | None:
+    """Group grid points by everything but the last step's parameters; None if no work can be shared."""
+    groups: dict[str, GridGroup] = {}
     prefix = f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""
     for position, point in enumerate(points):
         inner = {key.removeprefix(prefix): value for key, value in point.items() if key.startswith(prefix)}
@@ -167,28 +185,24 @@ def make_groups(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> l
         name = repr(sorted((key, repr(value)) for key, value in outer.items()))
         if name not in groups:
             configured = clone(estimator).set_params(**clone(outer, safe=False))
-            groups[name] = _take_apart(configured)
-        if groups[name].transformers is None and not getattr(groups[name].last, "shares", True):
+            steps = configured.steps if isinstance(configured, Pipeline) else [("last", configured)]
+            front = [step for step in steps[:-1] if step[1] not in (None, "passthrough")]
+            groups[name] = GridGroup(Pipeline(front) if front else None, _with_path(steps[-1][1]))
+        group = groups[name]
+        if group.transformers is None and not getattr(group.last, "saves_work", True):
             return None
-        groups[name].grid.append(inner)
-        groups[name].positions.append(position)
+        group.grid.append(inner)
+        group.positions.append(position)
     return list(groups.values())
 
 
-def _take_apart(estimator: BaseEstimator) -> Group:
-    if not isinstance(estimator, Pipeline):
-        return Group(None, path_of(estimator))
-    front = [step for step in estimator.steps[:-1] if step[1] not in (None, "passthrough")]
-    return Group(Pipeline(front) if front else None, path_of(estimator.steps[-1][1]))
+class Splits:
+    """Splits of a cross-validation, and the fold of each object where they form a partition.
 
-
-class Folds:
-    """The splits, and the fold of each object where they are a partition with everything else as training part.
-
-    Leave-one-out is never written out: its n splits of n - 1 indices would be larger than the matrix.
+    Leave-one-out is not written out: its n splits of n - 1 indices would be larger than the matrix.
     """
 
-    def __init__(self, cv: Any, X: Any, y: np.ndarray, groups: Any) -> None:
+    def __init__(self, cv: Any, X: Any, y: NDArray[Any], groups: Any) -> None:
         self._n = len(y)
         self._splits = None if isinstance(cv, LeaveOneOut) else list(cv.split(X, y, groups))
         if self._n < 2:
@@ -198,12 +212,13 @@ class Folds:
     def __len__(self) -> int:
         return self._n if self._splits is None else len(self._splits)
 
-    def __getitem__(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+    def __getitem__(self, number: int) -> tuple[NDArray[Any], NDArray[Any]]:
         if self._splits is None:
             return np.delete(np.arange(self._n), number), np.array([number])
         return self._splits[number]
 
-    def _as_partition(self, splits: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray | None:
+    def _as_partition(self, splits: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[np.intp] | None:
+        """Fold of each object; None unless the test parts are a partition and the rest is the training part."""
         fold = np.full(self._n, -1)
         for number, (_, test) in enumerate(splits):
             if (fold[test] != -1).any():
@@ -214,76 +229,56 @@ class Folds:
         return fold if complete and disjoint and (fold >= 0).all() else None
 
 
-class Answers:
-    """The responses of all points of a group on one test part, computed when first asked for."""
+class GridPredictions:
+    """Responses of all points of a group on one test part, each computed on first use.
 
-    def __init__(self, compute: Callable[[str], list[np.ndarray]], classes: np.ndarray, template: Any) -> None:
+    Parameters
+    ----------
+    compute : callable
+        Returns the responses of all points, given the name of the prediction method.
+    classes : ndarray
+        Classes of the training part.
+    template : estimator
+        Has the prediction methods that exist.
+    """
+
+    def __init__(self, compute: Callable[[str], list[NDArray[Any]]], classes: NDArray[Any], template: Any) -> None:
         self._compute = compute
-        self._known: dict[str, list[np.ndarray]] = {}
+        self._computed: dict[str, list[NDArray[Any]]] = {}
         self.classes = classes
         self.template = template
 
-    def __call__(self, response: str) -> list[np.ndarray]:
-        if response not in self._known:
-            self._known[response] = self._compute(response)
-        return self._known[response]
+    def __call__(self, response: str) -> list[NDArray[Any]]:
+        if response not in self._computed:
+            self._computed[response] = self._compute(response)
+        return self._computed[response]
 
-    def rows(self, index: np.ndarray) -> Answers:
-        """The same answers for some of the rows."""
-        return Answers(lambda response: [a[index] for a in self(response)], self.classes, self.template)
+    def rows(self, index: NDArray[Any]) -> GridPredictions:
+        """Predictions for some of the rows."""
+        return GridPredictions(lambda response: [a[index] for a in self(response)], self.classes, self.template)
 
 
-class StandIn(ClassifierMixin, BaseEstimator):
-    """What a scorer sees in place of a fitted estimator: the responses of one grid point on the test part."""
+class PredictedEstimator(ClassifierMixin, BaseEstimator):
+    """Estimator facade for scorers: returns the predictions of one grid point on the test part."""
 
-    def __init__(self, answers: Answers, position: int) -> None:
-        self.answers = answers
+    def __init__(self, predictions: GridPredictions, position: int) -> None:
+        self.predictions = predictions
         self.position = position
-        self.classes_ = answers.classes
+        self.classes_ = predictions.classes
 
     def __getattr__(self, name: str) -> Any:
-        # Only what the estimator itself offers, so that a scorer chooses the response it would have chosen.
-        if name in RESPONSES and hasattr(self.answers.template, name):
-            return lambda X: self.answers(name)[self.position]
+        # Only what the estimator itself offers, so that a scorer chooses the same response.
+        if name in RESPONSES and hasattr(self.predictions.template, name):
+            return lambda X: self.predictions(name)[self.position]
         raise AttributeError(name)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Labels found for the test part, whatever `X`."""
-        return self.answers("predict")[self.position]
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predicted labels of the test part; `X` is not read."""
+        return self.predictions("predict")[self.position]
 
 
-def split_data(estimator: Any, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> tuple[Any, ...]:
-    """Training and test part as scikit-learn cuts them: rows, and for pairwise input the training columns."""
-    if get_tags(estimator).input_tags.pairwise:
-        return X[np.ix_(train, train)], y[train], X[np.ix_(test, train)]
-    return _safe_indexing(X, train), y[train], _safe_indexing(X, test)
-
-
-def fold_answers(estimator: Any, group: Group, X: Any, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> Answers:
-    """Fit the group's transformers on one training part and let the last step answer all its points."""
-    X_train, y_train, X_test = split_data(estimator, X, y, train, test)
-    if group.transformers is not None:
-        front = clone(group.transformers)
-        X_train = front.fit_transform(X_train, y_train)
-        X_test = front.transform(X_test)
-
-    def compute(response: str) -> list[np.ndarray]:
-        return group.last.predict_path(X_train, y_train, X_test, group.grid, response=response)
-
-    return Answers(compute, np.unique(y_train), group.last)
-
-
-def partition_answers(group: Group, X: Any, y: np.ndarray, test_fold: np.ndarray) -> Answers:
-    """Let the last step answer all its points for every object, each from the folds it is not in."""
-
-    def compute(response: str) -> list[np.ndarray]:
-        return group.last.predict_path_cv(X, y, test_fold, group.grid, response=response)
-
-    return Answers(compute, np.unique(y), group.last)
-
-
-def format_results(
-    points: list[dict[str, Any]], scores: dict[str, np.ndarray], fit_time: np.ndarray, score_time: np.ndarray
+def _format_results(
+    points: list[dict[str, Any]], scores: dict[str, NDArray[Any]], fit_time: NDArray[Any], score_time: NDArray[Any]
 ) -> dict[str, Any]:
     """Make ``cv_results_`` from the grid, scores of shape (n_points, n_splits) per metric, and times."""
     results: dict[str, Any] = {}
@@ -309,12 +304,12 @@ def format_results(
 
 
 class PathSearchCV(GridSearchCV):
-    """Search a grid by cross-validation, fitting as little as the estimator's hooks allow.
+    """Grid search by cross-validation that shares computations between grid points and folds.
 
-    Scores, attributes and choice are those of :class:`~sklearn.model_selection.GridSearchCV`; only the work
-    differs. An estimator that has ``predict_path`` answers all its grid points from one fit per fold; one that has
-    ``predict_path_cv`` too answers all folds from one pass over the matrix. Anything else is fitted plainly. In a
-    pipeline the transformers are fitted on each training part, and the hook of the last step does the rest.
+    Scores, attributes and the chosen parameters equal those of :class:`~sklearn.model_selection.GridSearchCV`. An
+    estimator with ``predict_path`` evaluates all its grid points from one fit per fold; one with ``predict_path_cv``
+    evaluates all folds in one pass over the matrix (see :class:`similis.base.PathMixin`). Any other estimator is
+    fitted for every point. In a pipeline the transformers are fitted once per training part.
 
     Parameters
     ----------
@@ -323,11 +318,12 @@ class PathSearchCV(GridSearchCV):
     param_grid : dict or list of dict
         Values to try, by parameter name.
     cv : int, splitter or iterable, default=10
-        The folds. ``LeaveOneOut()`` costs about one pass over the matrix where the estimator has the hook.
+        The folds. ``LeaveOneOut()`` takes about one pass over the matrix if the estimator has ``predict_path_cv``.
     scoring : str, callable, list, tuple, dict or None
-        As in scikit-learn. None is the accuracy.
+        As in scikit-learn. None uses the accuracy.
     refit : bool, str or callable, default=True
-        As in scikit-learn: fit the best parameters on all data; with several scores, the name of the one to choose by.
+        As in scikit-learn: fit the best parameters on all data; with several scores, the name of the
+        score that selects the best point.
     n_jobs : int or None
         Number of threads over folds and groups of grid points. The result does not depend on it.
     progress : bool, default=False
@@ -336,12 +332,13 @@ class PathSearchCV(GridSearchCV):
     Attributes
     ----------
     cv_results_, best_index_, best_params_, best_score_, best_estimator_, refit_time_, n_splits_, scorer_, multimetric_
-        As in :class:`~sklearn.model_selection.GridSearchCV`. A shared sweep's time is divided evenly among its points.
+        As in :class:`~sklearn.model_selection.GridSearchCV`. The time of a shared pass is divided evenly among its
+        points.
 
     Notes
     -----
-    Ties go to the earliest grid point. An error in a shared sweep, such as a value of the wrong type, is raised at
-    once instead of turning into a score of NaN.
+    Ties go to the earliest grid point. An error in a shared pass, such as a parameter of the wrong type, is raised
+    immediately instead of giving a score of NaN.
 
     Examples
     --------
@@ -363,7 +360,7 @@ class PathSearchCV(GridSearchCV):
         "progress": ["boolean"],
     }
 
-    # What GridSearchCV's own fit reads when no hook applies.
+    # Read by GridSearchCV.fit where no computation can be shared.
     verbose = 0
     pre_dispatch = "2*n_jobs"
     error_score = np.nan
@@ -391,7 +388,7 @@ class PathSearchCV(GridSearchCV):
         groups : array-like of shape (n,), optional
             Passed to the splitter.
         **params : dict
-            Passed to ``fit`` of the estimator; the search then fits plainly.
+            Passed to ``fit`` of the estimator; every point is then fitted separately.
 
         Returns
         -------
@@ -403,11 +400,11 @@ class PathSearchCV(GridSearchCV):
             if "fits failed" not in str(error):
                 raise
             reason = str(error).strip().splitlines()[-1].partition(": ")[2]
-            raise ProximityError(f"None of the fits worked. The last one said: {reason[:200]}") from None
+            raise ProximityError(f"All fits failed. Last error: {reason[:200]}") from None
 
     def _fit(self, X: Any, y: Any, groups: Any, params: dict[str, Any]) -> Any:
         points = list(ParameterGrid(self.param_grid))
-        plan = None if params or y is None else make_groups(self.estimator, points)
+        plan = None if params or y is None else _group_grid(self.estimator, points)
         if plan is None or not (is_classifier(self.estimator) and self._sharable_scoring()):
             return super().fit(X, y, groups=groups, **params)
         if not any(hasattr(X, name) for name in ("shape", "__len__", "__array__")):
@@ -420,7 +417,7 @@ class PathSearchCV(GridSearchCV):
             scores, fit_time, score_time = self._evaluate(plan, len(points), X, y, groups)
         except _NeedsFittedEstimator:
             return super().fit(X, y, groups=groups)
-        self.cv_results_ = format_results(points, scores, fit_time, score_time)
+        self.cv_results_ = _format_results(points, scores, fit_time, score_time)
         self._choose_and_refit(given, y)
         return self
 
@@ -430,55 +427,56 @@ class PathSearchCV(GridSearchCV):
         return tags
 
     def _sharable_scoring(self) -> bool:
-        """None means the estimator's own score, which can be shared only where that is the accuracy."""
+        """Whether scores depend on predictions only; ``scoring=None`` means the estimator's own ``score``."""
         last = self.estimator.steps[-1][1] if hasattr(self.estimator, "steps") else self.estimator
         return self.scoring is not None or getattr(type(last), "score", None) is ClassifierMixin.score
 
-    def _evaluate(self, plan: list[Group], n_points: int, X: Any, y: np.ndarray, groups: Any) -> tuple[Any, ...]:
+    def _evaluate(self, plan: list[GridGroup], n_points: int, X: Any, y: NDArray[Any], groups: Any) -> tuple[Any, ...]:
         """Scores of shape (n_points, n_splits) by metric, and the times."""
-        folds = Folds(check_cv(self.cv, y, classifier=True), X, y, groups)
-        self.n_splits_ = len(folds)
+        splits = Splits(check_cv(self.cv, y, classifier=True), X, y, groups)
+        self.n_splits_ = len(splits)
         scorer = _Scorer(self.estimator, self.scoring)
         pairwise = get_tags(self.estimator).input_tags.pairwise
 
-        def work(group: Group, number: int | None) -> tuple[Any, ...]:
+        def work(group: GridGroup, number: int | None) -> tuple[Any, ...]:
             start = time.perf_counter()
             if number is None:
-                answers = partition_answers(group, X, y, folds.partition)
+                predictions = group.predict_partition(X, y, splits.partition)
             else:
-                answers = fold_answers(self.estimator, group, X, y, *folds[number])
+                predictions = group.predict_split(self.estimator, X, y, *splits[number])
             if scorer.is_accuracy:
-                answers("predict")
+                predictions("predict")
             fitted = time.perf_counter()
             if number is None:
-                table = scorer.all_folds(answers, len(group.grid), X, y, folds.partition)
+                table = scorer.all_folds(predictions, len(group.grid), X, y, splits.partition)
             else:
-                table = scorer.one_fold(answers, len(group.grid), X, y, folds[number][1])
+                table = scorer.one_fold(predictions, len(group.grid), X, y, splits[number][1])
             return group, number, table, fitted - start, time.perf_counter() - fitted
 
-        tasks: list[tuple[Group, int | None]] = []
+        tasks: list[tuple[GridGroup, int | None]] = []
         for group in plan:
-            shared = folds.partition is not None and pairwise and group.transformers is None
+            shared = splits.partition is not None and pairwise and group.transformers is None
             if shared and hasattr(group.last, "predict_path_cv"):
                 tasks.append((group, None))
             else:
-                tasks += [(group, number) for number in range(len(folds))]
-        # Fold by fold, so that several treatments of one training part find its decomposition still at hand.
+                tasks += [(group, number) for number in range(len(splits))]
+        # Fold by fold, so that spectrum transformers find the cached decomposition of the training part.
         tasks.sort(key=lambda task: -1 if task[1] is None else task[1])
         done = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
             delayed(work)(*task) for task in tasks
         )
         done = track(done, total=len(tasks), description="search", enabled=self.progress)
-        return _collect(done, n_points, len(folds))
+        return _collect(done, n_points, len(splits))
 
-    def _choose_and_refit(self, X: Any, y: np.ndarray) -> None:
+    def _choose_and_refit(self, X: Any, y: NDArray[Any]) -> None:
         """Set the ``best_*`` attributes as GridSearchCV does."""
         metrics = [key.removeprefix("mean_test_") for key in self.cv_results_ if key.startswith("mean_test_")]
         self.multimetric_ = metrics != ["score"]
         self.scorer_ = check_scoring(self.estimator, self.scoring)
         if self.multimetric_ and self.refit and not callable(self.refit) and self.refit not in metrics:
             raise ProximityError(
-                f"With several scores, refit must name the one to choose by: {metrics}. Got {self.refit!r}."
+                f"With several scores, refit must name the one that selects the best point: {metrics}. "
+                f"Got {self.refit!r}."
             )
         if not self.refit and self.multimetric_:
             return
@@ -499,11 +497,11 @@ class PathSearchCV(GridSearchCV):
 
 
 class _NeedsFittedEstimator(Exception):
-    """A scorer asked for more than the responses of a fitted estimator."""
+    """Raised when a scorer reads more than the predictions of an estimator."""
 
 
 class _Scorer:
-    """Scores answers by any scorer; the accuracy, asked for most, without calling one.
+    """Score predictions by any scorer; the accuracy is computed directly.
 
     Both methods return, per metric, a table of shape (n_points, number of folds).
     """
@@ -513,37 +511,39 @@ class _Scorer:
         self._score: Any = None if self.is_accuracy else check_scoring(estimator, scoring)
 
     def one_fold(
-        self, answers: Answers, n_points: int, X: Any, y: np.ndarray, test: np.ndarray
-    ) -> dict[str, np.ndarray]:
-        """Score answers for the test rows of one fold."""
+        self, predictions: GridPredictions, n_points: int, X: Any, y: NDArray[Any], test: NDArray[Any]
+    ) -> dict[str, NDArray[Any]]:
+        """Score predictions for the test rows of one fold."""
         if self.is_accuracy:
-            return {"score": (np.stack(answers("predict")) == y[test]).mean(axis=1, keepdims=True)}
+            return {"score": (np.stack(predictions("predict")) == y[test]).mean(axis=1, keepdims=True)}
         X_test = _safe_indexing(X, test)
         rows = []
         for position in range(n_points):
             try:
-                value = self._score(StandIn(answers, position), X_test, y[test])
+                value = self._score(PredictedEstimator(predictions, position), X_test, y[test])
             except AttributeError as error:
                 raise _NeedsFittedEstimator from error
             rows.append(value if isinstance(value, dict) else {"score": value})
         return {metric: np.array([[row[metric]] for row in rows], dtype=float) for metric in rows[0]}
 
-    def all_folds(self, answers: Answers, n_points: int, X: Any, y: np.ndarray, fold: Any) -> dict[str, np.ndarray]:
-        """Score answers for all objects, `fold` saying in which fold each is tested."""
+    def all_folds(
+        self, predictions: GridPredictions, n_points: int, X: Any, y: NDArray[Any], fold: Any
+    ) -> dict[str, NDArray[Any]]:
+        """Score predictions for all objects; `fold` is the fold in which each object is tested."""
         if self.is_accuracy:
             size = np.bincount(fold)
-            right = (answer == y for answer in answers("predict"))
+            right = (answer == y for answer in predictions("predict"))
             return {"score": np.stack([np.bincount(fold, weights=row) / size for row in right])}
         tables = []
         for number in range(fold.max() + 1):
             test = np.flatnonzero(fold == number)
-            tables.append(self.one_fold(answers.rows(test), n_points, X, y, test))
+            tables.append(self.one_fold(predictions.rows(test), n_points, X, y, test))
         return {metric: np.concatenate([table[metric] for table in tables], axis=1) for metric in tables[0]}
 
 
 def _collect(done: Iterable[tuple[Any, ...]], n_points: int, n_splits: int) -> tuple[Any, ...]:
     """Put the tables of all tasks into one table per metric."""
-    scores: dict[str, np.ndarray] = {}
+    scores: dict[str, NDArray[Any]] = {}
     fit_time, score_time = np.zeros((n_points, n_splits)), np.zeros((n_points, n_splits))
     for group, number, table, fit_seconds, score_seconds in done:
         columns = np.arange(n_splits) if number is None else np.array([number])
@@ -556,7 +556,7 @@ def _collect(done: Iterable[tuple[Any, ...]], n_points: int, n_splits: int) -> t
 
 
 def _as_sliceable(estimator: Any, X: Any) -> Any:
-    """A frame or list of proximities as an array that both axes can be cut from; objects stay as they are."""
+    """Convert a frame or list of proximities to an array that can be indexed on both axes; return objects unchanged."""
     if not get_tags(estimator).input_tags.pairwise or hasattr(X, "tocsr"):
         return X
     try:

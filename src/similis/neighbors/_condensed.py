@@ -1,17 +1,20 @@
-"""Condensed nearest neighbours: a few prototypes stand for each class. [cazzanti2007] sec. 2.2.2."""
+"""Condensed nearest neighbors: a few prototypes stand for each class. [cazzanti2007] sec. 2.2.2."""
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from similis.base import FewColumnsMixin, ProximityClassifier, at_least, choice, validated
+from similis.base import ProximityClassifier, at_least, choice, validated
 from similis.solvers import k_medoids
 
 __all__ = ["CondensedNN"]
 
 
-class CondensedNN(FewColumnsMixin, ProximityClassifier):
+class CondensedNN(ProximityClassifier):
     """Classify by the most similar prototype; the prototypes are the medoids of each class.
 
     Parameters
@@ -79,8 +82,15 @@ class CondensedNN(FewColumnsMixin, ProximityClassifier):
     }
 
     def __init__(
-        self, *, n_prototypes=1, clustering="kmedoids", n_init=10, max_iter=100, random_state=None, kind="similarity"
-    ):
+        self,
+        *,
+        n_prototypes: int = 1,
+        clustering: str = "kmedoids",
+        n_init: int = 10,
+        max_iter: int = 100,
+        random_state: Any = None,
+        kind: str = "similarity",
+    ) -> None:
         self.n_prototypes = n_prototypes
         self.clustering = clustering
         self.n_init = n_init
@@ -89,7 +99,7 @@ class CondensedNN(FewColumnsMixin, ProximityClassifier):
         self.kind = kind
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Find the prototypes.
 
         Parameters
@@ -103,7 +113,7 @@ class CondensedNN(FewColumnsMixin, ProximityClassifier):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         rng = check_random_state(self.random_state)
         prototypes, sizes, iterations = [], [], []
         for h in range(len(self.classes_)):
@@ -112,7 +122,7 @@ class CondensedNN(FewColumnsMixin, ProximityClassifier):
             found = k_medoids(
                 S[np.ix_(members, members)],
                 min(self.n_prototypes, len(members)),
-                sign=self._sign,
+                sign=self.sign,
                 method="vsh" if self.clustering == "vsh" else "alternating",
                 n_init=self.n_init,
                 max_iter=self.max_iter,
@@ -125,10 +135,10 @@ class CondensedNN(FewColumnsMixin, ProximityClassifier):
         self.prototype_classes_ = np.repeat(np.arange(len(self.classes_)), [len(p) for p in prototypes])
         self.cluster_sizes_ = np.concatenate(sizes)
         self.n_iter_ = max(1, *iterations)
-        self._keep_columns(self.prototypes_)
+        self.keep_columns(self.prototypes_)
         return self
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the class of the most similar prototype.
 
         Parameters
@@ -142,7 +152,7 @@ class CondensedNN(FewColumnsMixin, ProximityClassifier):
             Labels from ``classes_``.
         """
         # [cazzanti2007] Eq. (2.7) -> argmax_h max_l s(x, mu_hl)
-        s = self._sign * self._kept(self._check_query(X))
+        s = self.sign * self.kept_columns(self.check_rows(X))
         tied = s == s.max(axis=1, keepdims=True)
         size = np.where(tied, self.cluster_sizes_, -1)
         return self.classes_[self.prototype_classes_[np.argmax(size, axis=1)]]

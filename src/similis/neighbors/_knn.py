@@ -1,18 +1,18 @@
-"""k nearest neighbours, uniform or weighted. [chen2010] ch. 3-4; [cazzanti2007] sec. 2.2.1."""
+"""k nearest neighbors, uniform or weighted. [chen2010] ch. 3-4; [cazzanti2007] sec. 2.2.1."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from similis.base import (
     Integral,
     PathMixin,
+    Points,
     ProximityClassifier,
     as_integer_k,
     at_least,
@@ -27,14 +27,14 @@ from similis.solvers import class_sums, local_scores, local_weights, top_k, vote
 
 __all__ = ["LOCAL_WEIGHTS", "simple_weights", "SimilarityKNN"]
 
-# These read the neighbours' own block as well: similis.solvers.local_weights.
+# These read the neighbors' own block as well: similis.solvers.local_weights.
 LOCAL_WEIGHTS = ("kri", "krr", "lime")
 
 
 def simple_weights(
     weights: str | Callable[..., Any], indices: NDArray[np.intp], values: NDArray[Any]
 ) -> NDArray[np.float64] | None:
-    """Weights of ranked neighbours up to a factor, zero where there is no neighbour; None where all are equal."""
+    """Weights of ranked neighbors up to a factor, zero where there is no neighbor; None where all are equal."""
     if weights == "uniform":
         return None
     known = indices >= 0
@@ -50,7 +50,7 @@ def _call(function: Callable[..., Any], values: NDArray[Any]) -> NDArray[np.floa
     found = np.asarray(function(values), dtype=np.float64)
     if found.shape != values.shape:
         raise ProximityError(
-            f"The weights function must return one weight per neighbour, shape {values.shape}. Got {found.shape}."
+            f"The weights function must return one weight per neighbor, shape {values.shape}. Got {found.shape}."
         )
     bad = ~((found >= 0) & np.isfinite(found)) & ~np.isnan(values)
     if bad.any():
@@ -73,31 +73,31 @@ def _has_scores(model):
 class SimilarityKNN(PathMixin, ProximityClassifier):
     """Classify by the k most similar training objects, their votes weighted.
 
-    Uniform weights are plain k-NN. Affinity weights grow with similarity. KRI, KRR and LIME weights also favour
-    diversity: neighbours that resemble one another share their weight, which helps where training objects repeat
+    Uniform weights are plain k-NN. Affinity weights grow with similarity. KRI, KRR and LIME weights also favor
+    diversity: neighbors that resemble one another share their weight, which helps where training objects repeat
     each other.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Number k of neighbours; above the number n of training objects it is cut to n (``n_neighbors_``).
+        Number k of neighbors; above the number n of training objects it is cut to n (``n_neighbors_``).
     weights : {"uniform", "affinity", "kri", "krr", "lime"} or callable, default="uniform"
-        - "uniform": every neighbour counts 1 / k;
+        - "uniform": every neighbor counts 1 / k;
         - "affinity": proportional to the similarity, which must not be negative;
         - "kri": kernel ridge interpolation, eq. (3.5): non-negative weights of sum one;
         - "krr": kernel ridge regression, eq. (3.8): weights of any sign, hence ``decision_function`` instead of
           ``predict_proba``;
         - "lime": linear interpolation with maximum entropy, eq. (3.3) in kernel form;
-        - a function of the neighbours' proximities (m, k) that returns weights (m, k), finite and not negative;
+        - a function of the neighbors' proximities (m, k) that returns weights (m, k), finite and not negative;
           where all of a row are zero they count alike.
     regularization : float, default=1.0
         lambda of KRI, KRR and LIME; large values make the weights even.
     spectrum : {"auto", "clip", "flip", "shift", "pinv"} or None, default="auto"
-        What KRI, KRR and LIME do when the neighbours' own k x k block is indefinite. Clip and flip treat the query's
+        What KRI, KRR and LIME do when the neighbors' own k x k block is indefinite. Clip and flip treat the query's
         k similarities by the same projection, shift and pinv leave them. "pinv" (KRR only) takes the pseudo-inverse.
         None trusts the block to be positive semi-definite. "auto" is "pinv" for KRR, else "clip".
     smoothing : float, default=0.0
-        Added to each class's probability before normalising ([chen2010] sec. 4.6).
+        Added to each class's probability before normalizing ([chen2010] sec. 4.6).
     costs : array-like of shape (G, G) or None
         ``costs[f, g]`` is the cost of saying f when g is true.
     kind : {"similarity", "dissimilarity"}, default="similarity"
@@ -112,27 +112,27 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
     priors_ : ndarray of shape (G,)
         Training frequencies: the answer for a row without any known entry.
     n_neighbors_ : int
-        Neighbours used.
+        Neighbors used.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
-    LocalNearestCentroid : Centroids of the neighbours' classes instead of votes.
+    LocalNearestCentroid : Centroids of the neighbors' classes instead of votes.
     similis.PathSearchCV : All k and all lambda in one sweep.
 
     Notes
     -----
     Equal similarities go to the lower training index and tied votes to the earlier class, so that nothing depends on
-    threads and ``predict`` is the arg max of ``predict_proba``. The paper chooses neighbours by symmetrised
+    threads and ``predict`` is the arg max of ``predict_proba``. The paper chooses neighbors by symmetrized
     similarity: put ``Pairwise(..., symmetrize=True)`` or :func:`similis.symmetrize` in front of an asymmetric
     matrix; otherwise a new row's own direction s(x, z) ranks, and KRI, KRR and LIME read the symmetric part of the
-    neighbours' block. The paper's "normalised" KRR weights are for display only; they would change decisions.
+    neighbors' block. The paper's "normalized" KRR weights are for display only; they would change decisions.
 
     With consistent treatment KRR with clip or flip errs far less on the benchmark's damaged protein matrix than table
     4.6 of the paper shows.
 
-    Missing entries (NaN) are never neighbours. KRI, KRR and LIME need the neighbours' own block and refuse them. A
+    Missing entries (NaN) are never neighbors. KRI, KRR and LIME need the neighbors' own block and refuse them. A
     row of zero affinities gives even weights, their limit.
 
     References
@@ -159,21 +159,21 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         "kind": [choice("similarity", "dissimilarity")],
         "n_jobs": [Integral, None],
     }
-    _path_params = ("n_neighbors", "regularization")
-    _accept_sparse = True
+    path_params = ("n_neighbors", "regularization")
+    accept_sparse = True
 
     def __init__(
         self,
         *,
-        n_neighbors=5,
-        weights="uniform",
-        regularization=1.0,
-        spectrum="auto",
-        smoothing=0.0,
-        costs=None,
-        kind="similarity",
-        n_jobs=None,
-    ):
+        n_neighbors: int = 5,
+        weights: str | Callable[..., Any] = "uniform",
+        regularization: float = 1.0,
+        spectrum: str | None = "auto",
+        smoothing: float = 0.0,
+        costs: Any = None,
+        kind: str = "similarity",
+        n_jobs: int | None = None,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.regularization = regularization
@@ -184,7 +184,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         self.n_jobs = n_jobs
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Keep the labels and, for KRI, KRR and LIME, the matrix.
 
         Parameters
@@ -199,14 +199,14 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         self
         """
         self._check_together()
-        S, self._codes = self._check_fit_labels(X, y)
+        S, self._codes = self.check_training_labels(X, y)
         self._check_affinities(S)
         self._S = S if self._is_local else None
         self.priors_ = np.bincount(self._codes) / len(self._codes)
         self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
         return self
 
-    def kneighbors(self, X, n_neighbors=None):
+    def kneighbors(self, X: ArrayLike, n_neighbors: int | None = None) -> tuple[NDArray[Any], NDArray[np.intp]]:
         """Find the nearest training objects of each row.
 
         Parameters
@@ -223,13 +223,13 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         indices : ndarray of shape (m, k)
             Training indices; -1 where a row knows fewer than k objects.
         """
-        Q = self._check_query(X)
+        Q = self.check_rows(X)
         k = self.n_neighbors_ if n_neighbors is None else min(as_integer_k(n_neighbors), self.n_features_in_)
-        indices, values = top_k(Q, k, sign=self._sign, n_jobs=self.n_jobs)
+        indices, values = top_k(Q, k, sign=self.sign, n_jobs=self.n_jobs)
         return values, indices
 
-    def neighbor_weights(self, X):
-        """Weights of each row's neighbours.
+    def neighbor_weights(self, X: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Weights of each row's neighbors.
 
         Parameters
         ----------
@@ -243,10 +243,10 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         weights : ndarray of shape (m, k)
             Zero where the index is -1; of sum one unless ``weights="krr"``.
         """
-        Q = self._check_query(X)
+        Q = self.check_rows(X)
         self._check_affinities(Q)
-        indices, values = top_k(Q, self.n_neighbors_, sign=self._sign, n_jobs=self.n_jobs)
-        if self._is_local:
+        indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
+        if self._S is not None:
             return indices, local_weights(self._S, indices, values, self.regularization, **self._local_options)
         given = simple_weights(self.weights, indices, values)
         given = (indices >= 0).astype(float) if given is None else given
@@ -254,8 +254,8 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         return indices, np.divide(given, total, out=np.zeros_like(given), where=total > 0)
 
     @available_if(_is_distribution)
-    def predict_proba(self, X):
-        """Probability of each class: the summed weight of its neighbours, eq. (3.2).
+    def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
+        """Probability of each class: the summed weight of its neighbors, eq. (3.2).
 
         Parameters
         ----------
@@ -267,10 +267,10 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         ndarray of shape (m, G)
             Columns in the order of ``classes_``.
         """
-        return self._scores_to_response(self._class_scores(X), "predict_proba")
+        return self.respond(X, "predict_proba")
 
     @available_if(_has_scores)
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
         """Summed KRR weight of each class, which is local kernel ridge regression's discriminant, eq. (3.9).
 
         Parameters
@@ -283,28 +283,10 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         ndarray of shape (m, G), or (m,) for two classes
             For two classes the second's sum minus the first's.
         """
-        return self._scores_to_response(self._class_scores(X), "decision_function")
-
-    def predict(self, X):
-        """Predict the class with the largest summed weight, eq. (3.1), or the least expected cost.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels from ``classes_``; the earlier class wins a tie.
-        """
-        if _is_distribution(self):
-            return super().predict(X)
-        scores = self._class_scores(X)
-        return self.classes_[np.argmax(scores, axis=1)]
+        return self.respond(X, "decision_function")
 
     @property
-    def _allow_missing(self):
+    def allow_missing(self):
         return not self._is_local
 
     @property
@@ -335,17 +317,30 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
     def _needs_positive(self):
         return isinstance(self.weights, str) and self.weights == "affinity"
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = tags.input_tags.positive_only or self._needs_positive
         return tags
 
-    def _class_scores(self, X):
-        check_is_fitted(self)
-        Q = self._check_query(X)
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Summed weight of the neighbors of each class, before smoothing."""
         self._check_affinities(Q)
         points = [{"n_neighbors": self.n_neighbors_, "regularization": self.regularization}]
-        return self._sums(self._S, self._codes, Q, None, points)[0]
+        return self._sums(self._S, self._codes, Q, points)[0]
+
+    def scores_to_response(self, scores: NDArray[Any], response: str) -> NDArray[Any]:
+        """Smooth probabilities; KRR sums are decision values as they are."""
+        return super().scores_to_response(self._smooth(scores), response)
+
+    def scores_to_codes(self, scores: NDArray[Any]) -> NDArray[np.intp]:
+        """Choose the class with the largest summed weight, eq. (3.1), or the least expected cost."""
+        return super().scores_to_codes(self._smooth(scores))
+
+    def _smooth(self, scores):
+        if _has_scores(self):
+            return scores
+        # [chen2010] sec. 4.6.2 -> (P(g|x) + e) / sum_h (P(h|x) + e)
+        return (scores + self.smoothing) / (1.0 + self.smoothing * scores.shape[1])
 
     @property
     def _local_options(self):
@@ -353,9 +348,9 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         spectrum = auto if self.spectrum == "auto" else self.spectrum
         return {"method": self.weights, "spectrum": spectrum, "n_jobs": self.n_jobs}
 
-    def _sums(self, S, codes, Q, test_fold, points):
+    def _sums(self, S, codes, Q, points, test_fold=None):
         """Summed weight of each class, (m, G) for each point; of sum one where the weights are a distribution."""
-        ks, lambdas = ([point[name] for point in points] for name in self._path_params)
+        ks, lambdas = ([point[name] for point in points] for name in self.path_params)
         indices, values = self._ranked(S, codes, Q, test_fold, ks)
         G = len(self.classes_)
         if self._is_local:
@@ -377,20 +372,39 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         return [table[t] for t in places]
 
     def _ranked(self, S, codes, Q, test_fold, ks):
-        """Neighbours of the rows to be answered, for the largest k."""
+        """Neighbors of the rows `Q` for the largest k; with `test_fold`, outside each row's fold."""
         k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
-        return top_k(S if Q is None else Q, k, sign=self._sign, folds=test_fold, n_jobs=self.n_jobs)
+        return top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
 
-    def _path_scores(self, S, codes, Q, test_fold, points):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
+        """Class scores for all k and all lambda from one ranking."""
         self._check_path(S, Q)
-        return self._sums(S, codes, Q, test_fold, points)
+        return self._sums(S, codes, Q, points)
 
-    def _path_codes(self, S, codes, Q, test_fold, points):
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
+        """Class scores for all folds from one ranking that skips each row's own fold."""
+        self._check_path(S, S)
+        return self._sums(S, codes, S, points, test_fold)
+
+    def path_codes(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        Q: NDArray[Any] | None,
+        test_fold: NDArray[np.intp] | None,
+        points: Points,
+    ) -> list[NDArray[np.intp]]:
+        """Class codes; uniform and affinity votes are counted without a table of scores."""
         if self._is_local or self.costs is not None or callable(self.weights):
-            return super()._path_codes(S, codes, Q, test_fold, points)
-        self._check_path(S, Q)
+            return super().path_codes(S, codes, Q, test_fold, points)
+        rows = S if Q is None else Q
+        self._check_path(S, rows)
         ks = [point["n_neighbors"] for point in points]
-        indices, values = self._ranked(S, codes, Q, test_fold, ks)
+        indices, values = self._ranked(S, codes, rows, test_fold, ks)
         grid, places = np.unique(ks, return_inverse=True)
         weights = simple_weights(self.weights, indices, values)
         winners = vote_winners(indices, codes, grid, len(self.classes_), weights=weights, n_jobs=self.n_jobs)
@@ -402,16 +416,8 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
     def _check_path(self, S, Q):
         self._check_together()
         self._check_affinities(S)
-        if Q is not None:
+        if Q is not S:
             self._check_affinities(Q)
-
-    def _scores_to_response(self, scores, response):
-        if response == "predict_proba" and _is_distribution(self):
-            # [chen2010] sec. 4.6.2 -> (P(g|x) + e) / sum_h (P(h|x) + e)
-            return (scores + self.smoothing) / (1.0 + self.smoothing * scores.shape[1])
-        if response == "decision_function" and _has_scores(self):
-            return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-        return super()._scores_to_response(scores, response)
 
 
 def _fold_priors(codes, n_classes, test_fold, rows):

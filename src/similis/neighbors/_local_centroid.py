@@ -1,8 +1,12 @@
-"""Local nearest centroid: the centroids of a query's own neighbourhood. [cazzanti2007] sec. 2.2.3, 4.1."""
+"""Local nearest centroid: the centroids of a query's own neighborhood. [cazzanti2007] sec. 2.2.3, 4.1."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels
@@ -10,6 +14,7 @@ from similis._utils.threads import map_row_chunks
 from similis.base import (
     Integral,
     PathMixin,
+    Points,
     ProximityClassifier,
     at_least,
     choice,
@@ -23,12 +28,12 @@ __all__ = ["LocalNearestCentroid"]
 
 
 class LocalNearestCentroid(PathMixin, ProximityClassifier):
-    """Classify by the most similar centroid among the centroids of the k nearest neighbours' classes.
+    """Classify by the most similar centroid among the centroids of the k nearest neighbors' classes.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Number k of neighbours; above the number n of training objects it is cut to n (``n_neighbors_``).
+        Number k of neighbors; above the number n of training objects it is cut to n (``n_neighbors_``).
     kind : {"similarity", "dissimilarity"}, default="similarity"
         What the matrix holds.
     n_jobs : int or None
@@ -39,24 +44,24 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
     classes_ : ndarray of shape (G,)
         Class labels.
     n_neighbors_ : int
-        Neighbours used.
+        Neighbors used.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
     NearestCentroid : Centroids of the whole classes.
-    SimilarityKNN : Votes of the neighbours.
+    SimilarityKNN : Votes of the neighbors.
 
     Notes
     -----
-    Equal similarity to two local centroids is decided by the larger class count in the neighbourhood, then by the
+    Equal similarity to two local centroids is decided by the larger class count in the neighborhood, then by the
     earlier class: the only use that ch. 6 of the paper can make of "priors" for this classifier. Among equally
-    central neighbours the one nearer to the query is the centroid. Missing entries (NaN) are left out of the means.
+    central neighbors the one nearer to the query is the centroid. Missing entries (NaN) are left out of the means.
 
     References
     ----------
-    [cazzanti2007] Eq. (2.9)-(2.10) with the classes restricted to the k nearest neighbours.
+    [cazzanti2007] Eq. (2.9)-(2.10) with the classes restricted to the k nearest neighbors.
 
     Examples
     --------
@@ -72,17 +77,17 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         "kind": [choice("similarity", "dissimilarity")],
         "n_jobs": [Integral, None],
     }
-    _path_params = ("n_neighbors",)
-    _allow_missing = True
-    _accept_sparse = True
+    path_params = ("n_neighbors",)
+    allow_missing = True
+    accept_sparse = True
 
-    def __init__(self, *, n_neighbors=5, kind="similarity", n_jobs=None):
+    def __init__(self, *, n_neighbors: int = 5, kind: str = "similarity", n_jobs: int | None = None) -> None:
         self.n_neighbors = n_neighbors
         self.kind = kind
         self.n_jobs = n_jobs
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Keep the training matrix.
 
         Parameters
@@ -96,11 +101,11 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         -------
         self
         """
-        self._S, self._codes = self._check_fit_labels(X, y)
+        self._S, self._codes = self.check_training_labels(X, y)
         self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
         return self
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the class of the most similar local centroid.
 
         Parameters
@@ -116,8 +121,8 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         winners, _ = self._local(X, n_columns=0)
         return self.classes_[winners]
 
-    def local_centroids(self, X):
-        """Index of each class's centroid among each row's neighbours.
+    def local_centroids(self, X: ArrayLike) -> NDArray[Any]:
+        """Index of each class's centroid among each row's neighbors.
 
         Parameters
         ----------
@@ -127,14 +132,14 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         Returns
         -------
         ndarray of shape (m, G)
-            Training index of the centroid; -1 where no neighbour is of the class.
+            Training index of the centroid; -1 where no neighbor is of the class.
         """
         check_is_fitted(self)
         return self._local(X, n_columns=len(self.classes_))[1]
 
     def _local(self, X, n_columns):
-        Q = self._check_query(X)
-        indices, values = top_k(Q, self.n_neighbors_, sign=self._sign, n_jobs=self.n_jobs)
+        Q = self.check_rows(X)
+        indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
         winners, chosen = self._sweep(self._S, self._codes, indices, values, [self.n_neighbors_], n_columns)
         return winners[:, 0], chosen[:, 0]
 
@@ -147,16 +152,31 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
 
         def work(rows):
             _kernels.local_centroids(
-                S, float(self._sign), codes, indices[rows], values[rows], ks, G, winners[rows], chosen[rows]
+                S, float(self.sign), codes, indices[rows], values[rows], ks, G, winners[rows], chosen[rows]
             )
 
         map_row_chunks(work, m, self.n_jobs)
         return winners, chosen
 
-    def _path_codes(self, S, codes, Q, test_fold, points):
+    def path_scores(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        Q: NDArray[Any],
+        points: Points,
+        test_fold: NDArray[np.intp] | None = None,
+    ) -> Iterator[NDArray[Any]]:
+        """Scores of one for the predicted class and zero for the others, for all k from one ranking."""
         ks = [point["n_neighbors"] for point in points]
         k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
-        indices, values = top_k(S if Q is None else Q, k, sign=self._sign, folds=test_fold, n_jobs=self.n_jobs)
+        indices, values = top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
         grid = np.unique(ks)
         winners, _ = self._sweep(S, codes, indices, values, grid)
-        return [winners[:, t] for t in np.searchsorted(grid, ks)]
+        one_hot = np.eye(len(self.classes_))
+        return (one_hot[winners[:, t]] for t in np.searchsorted(grid, ks))
+
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> Iterator[NDArray[Any]]:
+        """The same for all folds from one ranking that skips each row's own fold."""
+        return self.path_scores(S, codes, S, points, test_fold)

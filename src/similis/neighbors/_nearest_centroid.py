@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any, Literal, Self
 
-from similis.base import FewColumnsMixin, PathMixin, ProximityClassifier, check_class_weights, choice, quote, validated
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from similis.base import PathMixin, Points, ProximityClassifier, check_class_weights, choice, quote, validated
 from similis.exceptions import ProximityError
 from similis.solvers import centroids_by_fold, class_centroids
 
 __all__ = ["NearestCentroid"]
 
 
-class NearestCentroid(FewColumnsMixin, PathMixin, ProximityClassifier):
+class NearestCentroid(PathMixin, ProximityClassifier):
     """Classify by the most similar class centroid.
 
     The centroid of a class is one of its training objects, so any proximity will do; prediction reads one column a
@@ -24,7 +27,7 @@ class NearestCentroid(FewColumnsMixin, PathMixin, ProximityClassifier):
         reaches farther than a tight one.
     centroid : {"max-sum", "popular"}, default="max-sum"
         The member with the largest total similarity to its class, eq. (2.10), or the member that is most often the
-        nearest neighbour of a training object, eq. (3.11).
+        nearest neighbor of a training object, eq. (3.11).
     kind : {"similarity", "dissimilarity"}, default="similarity"
         What the matrix holds.
 
@@ -45,13 +48,13 @@ class NearestCentroid(FewColumnsMixin, PathMixin, ProximityClassifier):
 
     See Also
     --------
-    LocalNearestCentroid : Centroids among the query's neighbours.
+    LocalNearestCentroid : Centroids among the query's neighbors.
     CondensedNN : Several prototypes a class.
 
     Notes
     -----
     A tie between centroids goes to the earlier class; a tie in the choice of a centroid to the lower index, sums that
-    differ by round-off counting as tied. The paper defines popularity by the nearest neighbours of all training
+    differ by round-off counting as tied. The paper defines popularity by the nearest neighbors of all training
     objects and describes it by those of the class; the definition is used. Missing entries (NaN) are left out of
     the means; a class whose centroid is unknown to a new object cannot win unless all are.
 
@@ -74,16 +77,18 @@ class NearestCentroid(FewColumnsMixin, PathMixin, ProximityClassifier):
         "centroid": [choice("max-sum", "popular")],
         "kind": [choice("similarity", "dissimilarity")],
     }
-    _allow_missing = True
-    _accept_sparse = True
+    allow_missing = True
+    accept_sparse = True
 
-    def __init__(self, *, adjusted=False, centroid="max-sum", kind="similarity"):
+    def __init__(
+        self, *, adjusted: bool = False, centroid: Literal["max-sum", "popular"] = "max-sum", kind: str = "similarity"
+    ) -> None:
         self.adjusted = adjusted
         self.centroid = centroid
         self.kind = kind
 
     @validated
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Choose the centroids.
 
         Parameters
@@ -99,7 +104,7 @@ class NearestCentroid(FewColumnsMixin, PathMixin, ProximityClassifier):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         self._fit(S, codes, check_class_weights(sample_weight, S, codes, self.classes_))
         return self
 
@@ -107,12 +112,12 @@ class NearestCentroid(FewColumnsMixin, PathMixin, ProximityClassifier):
         weight = np.ones(len(codes)) if weight is None else weight
         G = len(self.classes_)
         self.class_count_ = np.bincount(codes, weights=weight, minlength=G)
-        self.centroids_ = class_centroids(S, codes, G, rule=self.centroid, sign=self._sign, sample_weight=weight)
+        self.centroids_ = class_centroids(S, codes, G, rule=self.centroid, sign=self.sign, sample_weight=weight)
         self.mean_proximity_ = self._mean_to_centroid(S, codes, self.centroids_, weight)
-        self._keep_columns(self.centroids_)
+        self.keep_columns(self.centroids_)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
         """Similarity to each centroid, larger for the likelier class.
 
         Parameters
@@ -125,27 +130,11 @@ class NearestCentroid(FewColumnsMixin, PathMixin, ProximityClassifier):
         ndarray of shape (m, G), or (m,) for two classes
             For two classes the second's score minus the first's. Dissimilarities come with a minus sign.
         """
-        return self._scores_to_response(self._class_scores(self._check_query(X)), "decision_function")
+        return self.respond(X, "decision_function")
 
-    def predict(self, X):
-        """Predict the class of the most similar centroid.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels from ``classes_``.
-        """
-        scores = self._class_scores(self._check_query(X))
-        return self.classes_[np.argmax(scores, axis=1)]
-
-    def _class_scores(self, Q):
-        """Scores of new rows, larger is better."""
-        return self._score(self._kept(Q), self.mean_proximity_, self.class_count_)
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Similarity to each centroid; dissimilarities with a minus sign."""
+        return self._score(self.kept_columns(Q), self.mean_proximity_, self.class_count_)
 
     def _score(self, to_centroids, mean, class_count):
         """[cazzanti2007] Eq. (2.9) -> s(x, mu_h), or Eq. (3.1) -> s(x, mu_h) / mean s(., mu_h)."""
@@ -154,7 +143,7 @@ class NearestCentroid(FewColumnsMixin, PathMixin, ProximityClassifier):
             # 0 / 0 is a tight class met exactly: its limit is 0.
             limit = np.where(scores == 0, 0.0, np.copysign(np.inf, scores))
             scores = np.divide(scores, mean, out=limit, where=mean > 0)
-        scores = self._sign * scores
+        scores = self.sign * scores
         unknown = np.isnan(scores)
         if unknown.any():
             scores = np.where(unknown, -np.inf, scores)
@@ -175,22 +164,21 @@ class NearestCentroid(FewColumnsMixin, PathMixin, ProximityClassifier):
             )
         return mean
 
-    def _path_scores(self, S, codes, Q, test_fold, points):
-        if Q is not None:
-            return [self._fit(S, codes)._class_scores(Q)] * len(points)
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
+        """Scores of new rows; nothing varies between the points."""
+        return [self._fit(S, codes).class_scores(Q)] * len(points)
+
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
+        """Scores for all folds; the sums that choose the centroids are shared."""
         G = len(self.classes_)
         scores = np.empty((len(codes), G))
-        for test, centroids in centroids_by_fold(S, codes, G, test_fold, rule=self.centroid, sign=self._sign):
+        for test, centroids in centroids_by_fold(S, codes, G, test_fold, rule=self.centroid, sign=self.sign):
             weight = (~test).astype(float)
             mean = self._mean_to_centroid(S, codes, centroids, weight) if self.adjusted else None
             scores[test] = self._score(S[np.ix_(test, centroids)], mean, np.bincount(codes, weight, minlength=G))
             scores[np.ix_(test, centroids < 0)] = -np.inf
         return [scores] * len(points)
-
-    def _scores_to_response(self, scores, response):
-        if response == "decision_function":
-            if len(self.classes_) != 2:
-                return scores
-            first, second = scores.T
-            return np.subtract(second, first, out=np.zeros(len(scores)), where=first != second)  # both may be infinite
-        return super()._scores_to_response(scores, response)

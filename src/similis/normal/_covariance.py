@@ -1,7 +1,7 @@
-"""Covariances of rows, n of them in n dimensions: regularised, inverted for a whole grid, never formed.
+"""Covariances of rows, n of them in n dimensions: regularized, inverted for a whole grid, never formed.
 
-Everything rests on the Gram matrix of the scaled, centred rows: its one eigen-decomposition serves every value of the
-regulariser.
+Everything rests on the Gram matrix of the scaled, centered rows: its one eigen-decomposition serves every value of the
+regularizer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from similis.base import storable
 __all__ = ["ClassRows", "ShrunkCovariance"]
 
 _NOISE = 32 * np.finfo(np.float64).eps  # deviations from a mean below this share of the largest entry are round-off
-_LEAST = 1e-10  # a smaller regulariser of a singular covariance counts as this one
+_LEAST = 1e-10  # a smaller regularizer of a singular covariance counts as this one
 
 
 class ClassRows:
@@ -33,7 +33,7 @@ class ClassRows:
         Columns that are not constant; all that follows is about these.
     means : ndarray of shape (G, p)
         Class means.
-    centre : ndarray of shape (p,)
+    center : ndarray of shape (p,)
         Mean of all rows.
     W : ndarray of shape (n, p)
         Rows minus the mean of their class; exactly zero where a class is constant.
@@ -132,7 +132,7 @@ class ShrunkCovariance:
         return -0.5 * (distance + log_det[:, None] + len(self.scale) * np.log(2 * np.pi))
 
     def matrix(self, r):
-        """The regularised covariance itself, shape (p, p)."""
+        """The regularized covariance itself, shape (p, p)."""
         r = max(r, _LEAST) if self.n_null else r
         C = (1 - r) * (self.A.T @ self.A)
         C[np.diag_indices_from(C)] += np.where(self.known, r, 1.0)

@@ -1,13 +1,16 @@
-"""The regularised normal-based linear classifier, RNLC. [pekalska2000] sec. 2.2."""
+"""The regularized normal-based linear classifier, RNLC. [pekalska2000] sec. 2.2."""
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.linalg import roundoff
-from similis.base import BayesClassifier, between, choice, validated
+from similis.base import BayesClassifier, Points, between, choice, validated
 from similis.normal._covariance import ClassRows, ShrunkCovariance
 
 __all__ = ["LinearRule", "NormalLinear", "PseudoFisher"]
@@ -20,7 +23,7 @@ class LinearRule(BayesClassifier):
     """
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Find the class means and the coefficients of the discriminants.
 
         Parameters
@@ -34,28 +37,34 @@ class LinearRule(BayesClassifier):
         -------
         self
         """
-        self._S, self._codes = self._check_fit_labels(X, y)
+        self._S, self._codes = self.check_training_labels(X, y)
         rows = ClassRows(self._S, self._codes)
-        point = {name: getattr(self, name) for name in self._path_params}
-        coefficients, constants = self._linear(rows, self._log_priors(self._codes), [point])
+        point = {name: getattr(self, name) for name in self.path_params}
+        self.set_priors(self._codes)
+        coefficients, constants = self._linear(rows, [point])
         self.means_ = rows.means_of_all_columns(self._S)
         self.coef_ = np.zeros_like(self.means_)
         self.coef_[:, rows.varying] = coefficients[0].T
         self._columns, self._centre, self._constants = rows.varying, rows.centre, constants[0]
         return self
 
-    def _discriminants(self, Q):
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Linear discriminants of new rows."""
         return (Q[:, self._columns] - self._centre) @ self.coef_[:, self._columns].T + self._constants
 
-    def _linear(self, rows, log_priors, points):
+    def _linear(self, rows, points):
         """Coefficients, shape (len(points), p, G), of x - m, and constants, shape (len(points), G)."""
         B = self._solve(rows, points)
         # Bayes -> log P(g) + (x - m)' S^-1 (m_g - m) - 1/2 (m_g - m)' S^-1 (m_g - m)
-        return B, log_priors - 0.5 * np.einsum("gp,tpg->tg", rows.means - rows.centre, B)
+        return B, self.log_priors - 0.5 * np.einsum("gp,tpg->tg", rows.means - rows.centre, B)
 
-    def _grid(self, S, codes, Q, points):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
+        """Linear discriminants for every point, from one product."""
         rows = ClassRows(S, codes)
-        B, constants = self._linear(rows, self._log_priors(codes), points)
+        self.set_priors(codes)
+        B, constants = self._linear(rows, points)
         t, p, G = B.shape
         products = (Q[:, rows.varying] - rows.centre) @ B.transpose(1, 0, 2).reshape(p, t * G)
         return list(products.reshape(len(Q), t, G).transpose(1, 0, 2) + constants[:, None, :])
@@ -139,17 +148,19 @@ class NormalLinear(LinearRule):
         "priors": ["array-like", choice("laplace"), None],
         "costs": ["array-like", None],
     }
-    _path_params = ("regularization",)
+    path_params = ("regularization",)
 
-    def __init__(self, *, regularization=0.1, shrinkage="diagonal", priors=None, costs=None):
+    def __init__(
+        self, *, regularization: float = 0.1, shrinkage: str = "diagonal", priors: Any = None, costs: Any = None
+    ) -> None:
         self.regularization = regularization
         self.shrinkage = shrinkage
         self.priors = priors
         self.costs = costs
 
     @property
-    def covariance_(self):
-        """The regularised covariance, computed when asked for."""
+    def covariance_(self) -> NDArray[Any]:
+        """The regularized covariance, computed when asked for."""
         check_is_fitted(self)
         rows = ClassRows(self._S, self._codes)
         S = np.zeros((self.n_features_in_, self.n_features_in_))
@@ -195,7 +206,7 @@ class PseudoFisher(LinearRule):
 
     See Also
     --------
-    NormalLinear : A regularised inverse.
+    NormalLinear : A regularized inverse.
 
     Notes
     -----
@@ -221,7 +232,7 @@ class PseudoFisher(LinearRule):
 
     _parameter_constraints = {"priors": ["array-like", choice("laplace"), None], "costs": ["array-like", None]}
 
-    def __init__(self, *, priors=None, costs=None):
+    def __init__(self, *, priors: Any = None, costs: Any = None) -> None:
         self.priors = priors
         self.costs = costs
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from similis.base import ProximityClassifier, validated
 
@@ -50,11 +53,11 @@ class PseudoNearestMean(ProximityClassifier):
     array([9.75])
     """
 
-    _reads = "dissimilarity"
+    reads = "dissimilarity"
     _parameter_constraints: dict = {}
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Find the spread of each class.
 
         Parameters
@@ -68,14 +71,14 @@ class PseudoNearestMean(ProximityClassifier):
         -------
         self
         """
-        D, codes = self._check_fit_labels(X, y)
+        D, codes = self.check_training_labels(X, y)
         members = codes[:, None] == np.arange(len(self.classes_))
         self._weights = members / members.sum(axis=0)  # (n, G), averages a row over each class
         to_class = self._mean_squares(D)
         self.spread_ = np.einsum("ig,ig->g", self._weights, to_class) / 2
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
         """Minus the squared distance to each class mean; for two classes the first's distance minus the second's.
 
         Parameters
@@ -90,7 +93,7 @@ class PseudoNearestMean(ProximityClassifier):
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict(self, X):
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the class with the nearest mean; the earlier class wins a tie.
 
         Parameters
@@ -107,7 +110,7 @@ class PseudoNearestMean(ProximityClassifier):
         return self.classes_[np.argmax(scores, axis=1)]
 
     def _scores(self, X):
-        D = self._check_query(X)
+        D = self.check_rows(X)
         return self.spread_ - self._mean_squares(D)
 
     def _mean_squares(self, D):

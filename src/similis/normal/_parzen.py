@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from similis._utils.linalg import row_distances
-from similis.base import BayesClassifier, choice, positive, validated
+from similis.base import BayesClassifier, Points, choice, positive, validated
 from similis.solvers import gamma_shape
 
 __all__ = ["distance_dimension", "likely_bandwidth", "Parzen"]
@@ -31,7 +34,7 @@ def distance_dimension(D, codes):
 
 
 def likely_bandwidth(D, codes, dimension):
-    """The h that maximises sum_i log of the density of i estimated from the other objects of its class.
+    """The h that maximizes sum_i log of the density of i estimated from the other objects of its class.
 
     [pekalska2000] sec. 2.2 with the exponent of h a dimension d:
     L(h) = sum_i log sum_j exp(-d_ij^2 / 2h^2) - N d log h. Setting L' = 0 gives h^2 = (1/Nd) sum_i E_i[d_ij^2] with the
@@ -125,9 +128,9 @@ class Parzen(BayesClassifier):
 
     Notes
     -----
-    The paper prints the normaliser of one dimension, 1 / (sqrt(2 pi) h). It is the same for all classes, so only the
+    The paper prints the normalizer of one dimension, 1 / (sqrt(2 pi) h). It is the same for all classes, so only the
     choice of h sees it, and there it gives windows that are too wide: on its own iris distances 5.6 % errors instead of
-    about 4 %. So d is a parameter. As d grows h shrinks, and the rule tends to the nearest neighbour's.
+    about 4 %. So d is a parameter. As d grows h shrinks, and the rule tends to the nearest neighbor's.
 
     d = 2s, where s is the shape of a gamma distribution of the squared distances within classes, each class with its
     scale; at most n - 1. If every object has a copy in its class the likelihood has no maximum, and copies are left out
@@ -156,9 +159,17 @@ class Parzen(BayesClassifier):
         "priors": ["array-like", choice("laplace"), None],
         "costs": ["array-like", None],
     }
-    _path_params = ("bandwidth", "dimension")
+    path_params = ("bandwidth", "dimension")
 
-    def __init__(self, *, bandwidth="ml", space="given", dimension=None, priors=None, costs=None):
+    def __init__(
+        self,
+        *,
+        bandwidth: float | str = "ml",
+        space: str = "given",
+        dimension: float | None = None,
+        priors: Any = None,
+        costs: Any = None,
+    ) -> None:
         self.bandwidth = bandwidth
         self.space = space
         self.dimension = dimension
@@ -166,11 +177,11 @@ class Parzen(BayesClassifier):
         self.costs = costs
 
     @property
-    def _kind(self):
+    def proximity_kind(self):
         return "dissimilarity" if self.space == "given" else None
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Choose the width; keep the labels and, for distances between rows, the rows.
 
         Parameters
@@ -184,13 +195,13 @@ class Parzen(BayesClassifier):
         -------
         self
         """
-        S, self._codes = self._check_fit_labels(X, y)
-        self._logs = self._log_priors(self._codes)
+        S, self._codes = self.check_training_labels(X, y)
+        self.set_priors(self._codes)
         self._training_rows = S if self.space == "features" else None
         self.bandwidth_, self.dimension_ = _Widths(self, S, self._codes)(self.bandwidth, self.dimension)
         return self
 
-    def log_density(self, X):
+    def log_density(self, X: ArrayLike) -> NDArray[Any]:
         """Log-density of new objects in each class, log p(x | g).
 
         Parameters
@@ -203,11 +214,11 @@ class Parzen(BayesClassifier):
         ndarray of shape (m, G)
             Columns in the order of ``classes_``.
         """
-        D = self._distances(self._check_query(X), self._training_rows)
+        D = self._distances(self.check_rows(X), self._training_rows)
         nearest, logs = _log_windows(D, self._codes, self.bandwidth_)
         return logs + nearest[:, None] - self.dimension_ * (np.log(self.bandwidth_) + 0.5 * np.log(2 * np.pi))
 
-    def score_samples(self, X):
+    def score_samples(self, X: ArrayLike) -> NDArray[Any]:
         """Log-density of new objects under all classes together, log p(x): low is abnormal.
 
         Parameters
@@ -219,21 +230,25 @@ class Parzen(BayesClassifier):
         -------
         ndarray of shape (m,)
         """
-        return logsumexp(self._logs + self.log_density(X), axis=1)
+        return logsumexp(self.log_priors + self.log_density(X), axis=1)
 
     def _distances(self, Q, rows):
         return Q if self.space == "given" else row_distances(Q, rows)
 
-    def _discriminants(self, Q):
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Log P(g) + log p(x | g) of new rows, up to a common term."""
         D = self._distances(Q, self._training_rows)
-        return self._logs + _log_windows(D, self._codes, self.bandwidth_)[1]
+        return self.log_priors + _log_windows(D, self._codes, self.bandwidth_)[1]
 
-    def _grid(self, S, codes, Q, points):
-        log_priors = self._log_priors(codes)
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
+        """The same for every bandwidth and dimension; the distances are computed once."""
+        self.set_priors(codes)
         widths = _Widths(self, S, codes)
         D = self._distances(Q, S)
         return [
-            log_priors + _log_windows(D, codes, widths(point["bandwidth"], point["dimension"])[0])[1]
+            self.log_priors + _log_windows(D, codes, widths(point["bandwidth"], point["dimension"])[0])[1]
             for point in points
         ]
 

@@ -1,11 +1,14 @@
-"""The regularised normal-based quadratic classifier, RNQC. [pekalska2000] sec. 2.2."""
+"""The regularized normal-based quadratic classifier, RNQC. [pekalska2000] sec. 2.2."""
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from similis.base import BayesClassifier, between, choice, validated
+from similis.base import BayesClassifier, Points, between, choice, validated
 from similis.normal._covariance import ClassRows, ShrunkCovariance
 
 __all__ = ["NormalQuadratic"]
@@ -85,16 +88,18 @@ class NormalQuadratic(BayesClassifier):
         "priors": ["array-like", choice("laplace"), None],
         "costs": ["array-like", None],
     }
-    _path_params = ("regularization",)
+    path_params = ("regularization",)
 
-    def __init__(self, *, regularization=0.001, shrinkage="diagonal", priors=None, costs=None):
+    def __init__(
+        self, *, regularization: float = 0.001, shrinkage: str = "diagonal", priors: Any = None, costs: Any = None
+    ) -> None:
         self.regularization = regularization
         self.shrinkage = shrinkage
         self.priors = priors
         self.costs = costs
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Find the mean and the spectrum of the covariance of each class.
 
         Parameters
@@ -108,16 +113,16 @@ class NormalQuadratic(BayesClassifier):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
-        self._logs = self._log_priors(codes)
+        S, codes = self.check_training_labels(X, y)
+        self.set_priors(codes)
         rows = ClassRows(S, codes)
         self._columns, self._class_covariances = rows.varying, self._covariances(rows, codes)
         self.means_ = rows.means_of_all_columns(S)
         return self
 
     @property
-    def covariances_(self):
-        """The regularised covariances, computed when asked for."""
+    def covariances_(self) -> list[NDArray[Any]]:
+        """The regularized covariances, computed when asked for."""
         check_is_fitted(self)
         found = []
         for covariance in self._class_covariances:
@@ -130,16 +135,21 @@ class NormalQuadratic(BayesClassifier):
         stand_in = rows.stand_in
         return [ShrunkCovariance(rows.W[codes == g], self.shrinkage, stand_in) for g in range(len(rows.means))]
 
-    def _discriminants(self, Q):
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Log P(g) + log N(x; m_g, S_g) of new rows."""
         r = [self.regularization]
         means = self.means_[:, self._columns]
-        return _log_joint(Q[:, self._columns], means, self._class_covariances, self._logs, r)[0]
+        return _log_joint(Q[:, self._columns], means, self._class_covariances, self.log_priors, r)[0]
 
-    def _grid(self, S, codes, Q, points):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
+        """The same for every regularization, from one decomposition per class."""
+        self.set_priors(codes)
         rows = ClassRows(S, codes)
         r = [point["regularization"] for point in points]
         covariances = self._covariances(rows, codes)
-        return list(_log_joint(Q[:, rows.varying], rows.means, covariances, self._log_priors(codes), r))
+        return list(_log_joint(Q[:, rows.varying], rows.means, covariances, self.log_priors, r))
 
 
 def _log_joint(Q, means, covariances, log_priors, regularization):

@@ -1,4 +1,4 @@
-"""Proximity matrices: check, diagnose, convert, repair, embed. Each transformer has its rule for new rows."""
+"""Proximity matrices: validate, diagnose, convert, repair, embed. Each transformer has a rule for new rows."""
 
 from similis.base import check_proximity
 from similis.proximity._build import diffusion_kernel, make_stack
@@ -15,7 +15,7 @@ from similis.proximity._suspects import Suspects, suspects
 
 __all__ = [
     "check_proximity",
-    # symmetrise and convert
+    # symmetrize and convert
     "Symmetrize",
     "symmetrize",
     "ToDissimilarity",

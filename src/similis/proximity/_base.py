@@ -1,4 +1,4 @@
-"""What the transformers share: their two kinds of output, the zero diagonal."""
+"""Base classes of the transformers by kind of output, and the check of a zero diagonal."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["Elementwise", "ToFeatures", "ToRows", "warn_if_self_differs"]
 
 
 class ToRows(OneToOneFeatureMixin, ProximityTransformer):
-    """Gives proximity rows again: n columns, one per training object, under their names."""
+    """Transformer that returns proximity rows: n columns, one per training object, with their names."""
 
 
 class Elementwise(ToRows):
-    """Changes each entry by itself, so a model further on that reads few columns needs only those here."""
+    """Transformer of single entries; for a later model that reads few columns, only these are transformed."""
 
-    def _compact(self, columns: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
+    def select_columns(self, columns: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
         check_is_fitted(self)
         small = copy.copy(self)
         small.n_features_in_ = len(columns)
@@ -34,7 +34,7 @@ class Elementwise(ToRows):
 
 
 class ToFeatures(ClassNamePrefixFeaturesOutMixin, ProximityTransformer):
-    """Gives feature rows: coordinates named after the class, in the number of ``components_``."""
+    """Transformer that returns feature rows: coordinates named after the class, one per row of ``components_``."""
 
     components_: NDArray[Any]
 
@@ -44,12 +44,12 @@ class ToFeatures(ClassNamePrefixFeaturesOutMixin, ProximityTransformer):
 
 
 def warn_if_self_differs(D: NDArray[Any], estimator: Any) -> None:
-    """Say so when some object has a non-zero dissimilarity to itself."""
+    """Warn if an object has a non-zero dissimilarity to itself."""
     diagonal = np.einsum("ii->i", D)
     if diagonal.any():
         i = int(np.argmax(diagonal != 0))
         warn_user(
-            f"{type(estimator).__name__} takes an object's dissimilarity to itself to be zero. Got {diagonal[i]:.6g} "
-            f"at row {i}, column {i}, which is used as it stands. Set the diagonal to zero if it is noise.",
+            f"{type(estimator).__name__} expects a zero dissimilarity of each object to itself. Got {diagonal[i]:.6g} "
+            f"at row {i}, column {i}; the value is used unchanged. Set the diagonal to zero if it is noise.",
             DiagonalWarning,
         )

@@ -1,4 +1,4 @@
-"""Several proximity matrices over the same objects as one array n x n x q."""
+"""Functions that build matrices: stacks of several proximity matrices, and the diffusion kernel of a graph."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["make_stack", "diffusion_kernel"]
 
 
 class Stack(np.ndarray):
-    """A plain array m x n x q whose slices have ``names``; cutting rows and columns keeps them."""
+    """Array m x n x q whose slices have ``names``; slicing rows and columns keeps them."""
 
     names: tuple[str, ...] | None = None
 
@@ -29,15 +29,15 @@ class Stack(np.ndarray):
 def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = None) -> NDArray[Any]:
     """Stack several matrices over the same objects.
 
-    scikit-learn's pairwise slicing cuts rows and columns of the result and leaves the third axis alone.
+    Pairwise slicing by scikit-learn selects rows and columns of the result and keeps the third axis.
 
     Parameters
     ----------
     matrices : sequence of array-like of shape (m, n)
         One or more proximity matrices with the same rows and columns: square for training, a block for new objects. NaN
-        marks an unknown entry.
+        marks a missing entry.
     names : sequence of str, default=None
-        One name per matrix, no two the same; used in messages and kept in the attribute ``names`` of the result.
+        Distinct names, one per matrix; used in messages and stored in the attribute ``names`` of the result.
 
     Returns
     -------
@@ -53,7 +53,10 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
     ((2, 2, 2), ('same', 'all'))
     """
     if isinstance(matrices, str) or not isinstance(matrices, Iterable) or not isinstance(names, Iterable | None):
-        raise ProximityError("make_stack needs a list of matrices, and a list of names or none.")
+        raise ProximityError(
+            "make_stack needs a list of matrices and an optional list of names. Got "
+            f"{type(matrices).__name__} and {type(names).__name__}."
+        )
     matrices = list(matrices)
     if not matrices:
         raise ProximityError("make_stack needs at least one matrix. Got none.")
@@ -61,7 +64,7 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
         names = tuple(str(name) for name in names)
         if len(names) != len(matrices) or len(set(names)) != len(names):
             raise ProximityError(
-                f"names must hold one name per matrix, {len(matrices)}, no two the same. Got {len(names)}: "
+                f"names must hold distinct names, one name per matrix, {len(matrices)}. Got {len(names)}: "
                 f"{', '.join(names)[:100]}."
             )
     called = [repr(name) for name in names] if names else [str(i) for i in range(len(matrices))]
@@ -83,17 +86,17 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
 def diffusion_kernel(A: ArrayLike, sigma2: float = 1.0) -> NDArray[Any]:
     """Turn the adjacency matrix of a weighted graph into a kernel: K = expm(-sigma2/2 L).
 
-    L = I - G^(-1/2) A G^(-1/2) is the normalised graph Laplacian and G the diagonal matrix of degrees. K(i, j) is how
-    much of a quantity put on vertex i has spread to vertex j. The objects must all be known: there is no rule for
-    new ones.
+    L = I - G^(-1/2) A G^(-1/2) is the normalized graph Laplacian and G the diagonal matrix of degrees. K(i, j) is the
+    part of a quantity placed on vertex i that has diffused to vertex j. There is no rule for new objects: the graph
+    must contain them all.
 
     Parameters
     ----------
     A : array-like or sparse matrix of shape (n, n)
-        Weights of the edges, not negative; sparse similarities may serve. The diagonal is not an edge and is left
-        out. The symmetric part of an asymmetric A is used, with a warning.
+        Non-negative weights of the edges, for example sparse similarities. The diagonal is ignored. The symmetric part
+        of an asymmetric A is used, with a warning.
     sigma2 : float, default=1.0
-        How far it spreads, above zero.
+        Diffusion time, above zero.
 
     Returns
     -------
@@ -102,7 +105,7 @@ def diffusion_kernel(A: ArrayLike, sigma2: float = 1.0) -> NDArray[Any]:
 
     References
     ----------
-    [chen2010] sec. 5.4.3, with sigma2 = 20.
+    [chen2010] sec. 5.4.3, with sigma2 = 20; [kondor2002].
 
     Examples
     --------
@@ -114,9 +117,7 @@ def diffusion_kernel(A: ArrayLike, sigma2: float = 1.0) -> NDArray[Any]:
     A = check_proximity(A, accept_sparse=True)
     if A.min(initial=0.0) < 0:
         i, j = np.unravel_index(int(A.argmin()), A.shape)
-        raise ProximityError(
-            f"diffusion_kernel needs weights that are not negative. Got {A[i, j]:.6g} at row {i}, column {j}."
-        )
+        raise ProximityError(f"diffusion_kernel needs non-negative weights. Got {A[i, j]:.6g} at row {i}, column {j}.")
     W = symmetric_part_of(A, "diffusion_kernel").copy()
     np.fill_diagonal(W, 0)
     degree = W.sum(axis=1)

@@ -1,4 +1,4 @@
-"""Incomplete kernels made whole. [chen2010] ch. 6."""
+"""Completion of kernels with missing entries: :func:`complete_kernel` and :class:`CompleteKernel`, [chen2010] ch. 6."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from similis._utils.linalg import roundoff, symmetric_part_of
+from similis._utils.linalg import symmetric_part_of
 from similis._utils.messages import warn_user
 from similis.base import (
     at_least,
     between,
+    check_kernel,
+    check_partial_kernel,
     check_proximity,
     check_stack_width,
     choice,
+    measured_objects,
     positive,
     validated,
     validated_function,
 )
 from similis.exceptions import ProximityError
 from similis.proximity._base import ToRows
-from similis.proximity._convert import symmetrize
 from similis.solvers import (
     Completion,
     Infeasible,
@@ -41,17 +43,14 @@ __all__ = [
     "AUXILIARY",
     "CONSTRAINTS",
     "check_auxiliary",
-    "check_kernel",
-    "check_partial",
     "complete",
     "complete_kernel",
-    "known_objects",
     "noise_weight",
     "CompleteKernel",
 ]
 
-AUXILIARY = ("em", "frobenius", "wishart")  # methods that learn from another kernel
-_NOISE = 0.05  # what mu="auto" takes of the largest eigenvalue
+AUXILIARY = ("em", "frobenius", "wishart")  # methods that use an auxiliary kernel
+_NOISE = 0.05  # mu="auto" as a fraction of the largest eigenvalue
 
 CONSTRAINTS: dict[str, list[Any]] = {
     "method": [choice(*AUXILIARY, "nuclear", "psd")],
@@ -65,7 +64,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-_MATRIX = ["array-like", "sparse matrix"]  # sparse ones are refused where matrices are looked at, in a sentence
+_MATRIX = ["array-like", "sparse matrix"]  # sparse matrices are rejected later, with a clearer message
 
 
 @validated_function({"K_partial": _MATRIX, "K_aux": [*_MATRIX, None], **CONSTRAINTS})
@@ -82,67 +81,67 @@ def complete_kernel(
     tol: float | None = None,
     max_iter: int = 5000,
 ) -> NDArray[Any]:
-    """Fill in what is not known of a kernel matrix.
+    """Fill in the missing entries of a kernel matrix.
 
-    Two situations. Some objects were never measured, so that whole rows and columns are missing: an auxiliary kernel
-    over all objects, cheaper or noisier, tells how they relate (``"em"``, ``"frobenius"``, ``"wishart"``). Or
-    entries are missing here and there: the others determine them if the spectrum is small (``"nuclear"``, ``"psd"``).
+    If some objects were not measured, whole rows and columns are missing; an auxiliary kernel over all objects, cheaper
+    or noisier, relates them to the others (``"em"``, ``"frobenius"``, ``"wishart"``). If single entries are missing,
+    the known entries determine them under the assumption of a small spectrum (``"nuclear"``, ``"psd"``).
 
     Parameters
     ----------
     K_partial : array-like of shape (n, n)
-        Kernel or similarity matrix; NaN marks an unknown entry. A pair known in one direction is taken as known.
+        Kernel or similarity matrix; NaN marks a missing entry. A pair known in one direction counts as known.
     K_aux : array-like of shape (n, n), list of these or stack (n, n, q), default=None
-        Auxiliary kernel, positive semi-definite and complete; for the first three methods, which need it.
+        Auxiliary kernel, positive semi-definite and complete; required by the first three methods.
     method : {"em", "frobenius", "wishart", "nuclear", "psd"}, default="em"
-        What the completed kernel K shall be like.
+        Criterion for the completed kernel K.
 
-        - ``"em"``: near to a kernel M with the eigenvectors of `K_aux` in Stein's loss, Eq. (6.4). For several
+        - ``"em"``: nearest in Stein's loss to a kernel M with the eigenvectors of `K_aux`, Eq. (6.4). For several
           auxiliary kernels M is a weighted sum of them.
-        - ``"frobenius"``: near to such an M in the Frobenius norm, Eq. (6.5).
+        - ``"frobenius"``: nearest to such an M in the Frobenius norm, Eq. (6.5).
         - ``"wishart"``: the expectation under a Wishart model around `K_aux`.
-        - ``"nuclear"``: of the smallest nuclear norm, Eq. (6.2), or, with `mu`, fitting the known entries up to noise.
+        - ``"nuclear"``: smallest nuclear norm, Eq. (6.2), or, with `mu`, fitting the known entries up to noise.
         - ``"psd"``: the kernel nearest to the known entries, Eq. (6.1).
     psd : bool, default=True
-        Whether ``"nuclear"`` shall be positive semi-definite. Similarities that are not had better say False.
+        Require the result of ``"nuclear"`` to be positive semi-definite. Use False for indefinite similarities.
     mu : float or "auto", default=0.0
-        Weight of the nuclear norm against the squared error of the known entries; 0 keeps them exactly. ``"auto"`` is
-        5 % of the largest eigenvalue of the matrix with zeros for what is unknown. Only for ``"nuclear"``.
+        Weight of the nuclear norm relative to the squared error of the known entries; 0 keeps them exactly. ``"auto"``
+        is 5 % of the largest eigenvalue of the matrix with zeros for missing entries. Only for ``"nuclear"``.
     eta : float, default=1.0
-        How much the auxiliary kernel counts in ``"wishart"``.
+        Weight of the auxiliary kernel in ``"wishart"``.
     degrees_of_freedom : float, default=None
-        r of ``"wishart"``, above n - 1; None finds the most probable one.
+        r of ``"wishart"``, above n - 1; None means the most probable one.
     regularization : float, default=1e-6
-        Smallest weight of an eigenvector in ``"em"``, and what is added to the diagonal of a sum of kernels and of
-        `K_aux` in ``"wishart"``: relative to the mean self-similarity.
+        Smallest weight of an eigenvector in ``"em"``, and the ridge added to a sum of kernels and to `K_aux` in
+        ``"wishart"``, relative to the mean self-similarity.
     tol : float, default=None
-        When to stop; None is the method's own.
+        Tolerance of the stopping rule; None means the default of the method.
     max_iter : int, default=5000
-        Steps at most.
+        Largest number of steps.
 
     Returns
     -------
     ndarray of shape (n, n)
         Symmetric, float32 if `K_partial` is. Known entries are kept exactly by all methods but ``"psd"`` and
-        ``"nuclear"`` with `mu`. Positive semi-definite unless ``psd=False``. The input stays unchanged.
+        ``"nuclear"`` with `mu`. Positive semi-definite unless ``psd=False``. The input is not changed.
 
     See Also
     --------
-    CompleteKernel : the same in a pipeline, with a rule for new rows, and with weights and losses to look at.
-    similis.CompletionSVM : completes the kernel and trains a machine at once.
+    CompleteKernel : the same as a transformer, with a rule for new rows and access to weights and losses.
+    similis.CompletionSVM : completes the kernel and fits a support vector machine in one problem.
 
     Notes
     -----
-    ``"em"`` alternates closed forms; Stein's loss never rises. The known block may be singular: `regularization`
-    keeps the loss finite. For a sum of auxiliary kernels the second step has no closed form and is replaced by
-    one that lowers a bound of the loss; the weights are not asked to sum to one, as the paper does, so that the
-    kernels need not have the scale of K. The other methods take that sum for their one auxiliary kernel.
+    ``"em"`` alternates closed forms; Stein's loss never rises. The known block may be singular; `regularization` keeps
+    the loss finite. For a sum of auxiliary kernels the second step has no closed form and is replaced by one that
+    lowers an upper bound of the loss. The paper requires weights of sum one; here they are free, so that the kernels
+    need not have the scale of K. The other methods use that sum as their auxiliary kernel.
 
     ``"wishart"`` is a fixed point in closed form (see the solver): K12 = K11 B, K22 = B'K11 B + q Q, with B and Q the
-    regression of `K_aux` on the known objects and its residual, and q < 1 the only thing that r and eta decide.
+    regression of `K_aux` on the known objects and its residual; r and eta only determine q < 1.
 
-    With the whole diagonal known, the trace is fixed and Eq. (6.2) says nothing about a positive semi-definite matrix
-    but that it is one: ``"nuclear"`` then returns some such completion. Where there is none, it says so.
+    With a known diagonal the trace is fixed, and every positive semi-definite completion solves Eq. (6.2):
+    ``"nuclear"`` returns one of them, or raises an error if there is none.
 
     References
     ----------
@@ -158,7 +157,7 @@ def complete_kernel(
            [2.   , 9.   , 3.   ],
            [0.667, 3.   , 1.   ]])
     """
-    K, known = check_partial(K_partial, "complete_kernel")
+    K, known = check_partial_kernel(K_partial, "complete_kernel")
     options: dict[str, Any] = {
         "psd": psd,
         "mu": mu,
@@ -188,14 +187,14 @@ def complete(
     tol: float | None,
     max_iter: int,
 ) -> tuple[Completion, NDArray[np.float64] | None, NDArray[np.float64] | None]:
-    """Complete a checked matrix; also the auxiliary kernel that was used, and how several were weighted for it."""
+    """Complete a validated matrix; also return the auxiliary kernel in use and the weights if it is a sum."""
     dtype, K = K.dtype, K.astype(np.float64)
     steps: dict[str, Any] = {"max_iter": max_iter} if tol is None else {"max_iter": max_iter, "tol": tol}
     if method not in AUXILIARY:
         found = _scattered(K, known, method, who, psd, noise_weight(K, known, mu), steps)
-        _report(found, who, method)
+        _warn_if_not_converged(found, who, method)
         return found, None, None
-    rows = known_objects(known, f"{who} with method={method!r}", "method='nuclear' or 'psd'")
+    rows = measured_objects(known, f"{who} with method={method!r}", "method='nuclear' or 'psd'")
     block = np.ix_(rows, rows)
     check_kernel(K[block], f"{who} with method={method!r} needs known entries that form a kernel", dtype)
     unit = float(np.trace(K[block])) / max(int(rows.sum()), 1) or 1.0
@@ -205,10 +204,10 @@ def complete(
         )
     except np.linalg.LinAlgError:
         raise ProximityError(
-            f"{who} with method={method!r} met a singular auxiliary kernel. Raise regularization above "
+            f"{who} with method={method!r} got a singular auxiliary kernel. Raise regularization above "
             f"{regularization:g}."
         ) from None
-    _report(found, who, method)
+    _warn_if_not_converged(found, who, method)
     return found, aux, shares
 
 
@@ -224,7 +223,7 @@ def _with_auxiliary(
     unit: float,
     steps: dict[str, Any],
 ) -> tuple[Completion, NDArray[np.float64], NDArray[np.float64] | None]:
-    """Complete by the auxiliary kernel; `share` of the mean self-similarity, `unit`, keeps matrices regular."""
+    """Complete K with the auxiliary kernels; the ridge is `share` times the mean self-similarity `unit`."""
     aux, shares = kernels[0], None
     if len(kernels) > 1:
         found, aux = mixture_completion(K, rows, kernels, ridge=share * unit, **steps)
@@ -234,7 +233,8 @@ def _with_auxiliary(
     elif method == "frobenius":
         found = frobenius_completion(K, rows, aux, **steps)
     elif method == "wishart":
-        _check_degrees(degrees, len(K))
+        if degrees is not None and degrees <= len(K) - 1:
+            raise ProximityError(f"degrees_of_freedom must be above n - 1 = {len(K) - 1}. Got {degrees:.6g}.")
         ridge = share * (float(np.trace(aux)) / len(aux) or 1.0)
         model = aux + ridge * np.eye(len(aux))
         found = wishart_completion(K, rows, model, eta=eta, degrees_of_freedom=degrees)
@@ -242,34 +242,22 @@ def _with_auxiliary(
 
 
 def noise_weight(K: NDArray[np.float64], known: NDArray[np.bool_], mu: float | str) -> float:
-    """The weight of the nuclear norm as a number."""
+    """Return the weight of the nuclear norm as a number."""
     if not isinstance(mu, str):
         return float(mu)
     return _NOISE * float(np.abs(np.linalg.eigvalsh(np.where(known, K, 0.0))).max(initial=0.0))
 
 
-def check_partial(K_partial: ArrayLike, who: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """A symmetric matrix with NaN where neither direction is known, and where it is known."""
-    S = check_proximity(K_partial, allow_missing=True)
-    both = ~np.isnan(S) & ~np.isnan(S.T)
-    symmetric_part_of(np.where(both, S, 0.0).astype(S.dtype), who)
-    K = symmetrize(S)
-    known = ~np.isnan(K)
-    if not known.any():
-        raise ProximityError(f"{who} needs at least one known entry. Got a matrix of NaN alone.")
-    return K, known
-
-
 def check_auxiliary(K_aux: Any, n: int, method: str, who: str) -> list[NDArray[np.float64]]:
-    """The auxiliary kernels, checked; none for methods that read none."""
+    """Validate the auxiliary kernels and return them as a list; empty for methods that use none."""
     if method not in AUXILIARY:
         if K_aux is not None:
-            raise ProximityError(f"method={method!r} reads no auxiliary kernel; leave it out, or use 'em'.")
+            raise ProximityError(f"method={method!r} uses no auxiliary kernel. Omit K_aux, or use method='em'.")
         return []
     if K_aux is None:
         raise ProximityError(
             f"{who} with method={method!r} needs an auxiliary kernel over all objects. For a single matrix with "
-            "scattered unknown entries use method='nuclear' or 'psd'."
+            "scattered missing entries use method='nuclear' or 'psd'."
         )
     slices, kernels = _slices(K_aux), []
     for k, A in enumerate(slices):
@@ -285,7 +273,7 @@ def check_auxiliary(K_aux: Any, n: int, method: str, who: str) -> list[NDArray[n
 
 
 def _slices(K_aux: Any) -> list[Any]:
-    """The matrices of a list or of a stack; whatever else there is counts as one, and is judged later."""
+    """Return the matrices of a list or of a stack; any other input is returned as one matrix and validated later."""
     if isinstance(K_aux, (list, tuple)):
         with suppress(ValueError):  # rows of different lengths
             if len(K_aux) and np.ndim(K_aux[0]) == 2:
@@ -293,30 +281,6 @@ def _slices(K_aux: Any) -> list[Any]:
     elif getattr(K_aux, "ndim", 2) == 3:
         return [K_aux[:, :, k] for k in range(K_aux.shape[2])]
     return [K_aux]
-
-
-def check_kernel(A: NDArray[np.float64], must: str, dtype: Any = np.float64) -> None:
-    """Refuse a matrix that is indefinite beyond what rounding to `dtype` explains."""
-    values = np.linalg.eigvalsh(A)
-    size = float(np.abs(values).max(initial=0.0))
-    if values[0] < -max(roundoff(len(A), size, dtype), 1e-7 * size):
-        raise ProximityError(
-            f"{must}: positive semi-definite. Got a smallest eigenvalue of {values[0]:.3g}. Clip it first, for "
-            "example with SpectrumClip."
-        )
-
-
-def known_objects(known: NDArray[np.bool_], who: str, instead: str) -> NDArray[np.bool_]:
-    """The objects that are known, where every entry is known between two of them and no other."""
-    rows: NDArray[np.bool_] = np.asarray(known.any(axis=1))
-    scattered = rows[:, None] & rows & ~known
-    if scattered.any():
-        i, j = np.argwhere(scattered)[0]
-        raise ProximityError(
-            f"{who} needs whole rows missing. Got NaN at row {i}, column {j}, though both objects have known entries. "
-            f"Use {instead} for scattered entries, or hide one of the objects altogether."
-        )
-    return rows
 
 
 def _scattered(
@@ -336,98 +300,92 @@ def _scattered(
         return nuclear_completion(K, known, psd=psd, **steps)
     except Infeasible:
         raise ProximityError(
-            f"{who} found no positive semi-definite matrix with these known entries. Allow for noise with mu='auto' or "
-            "method='psd', or for a similarity that is no kernel with psd=False."
+            f"{who}: no positive semi-definite matrix has these known entries. Allow noise with mu='auto' or "
+            "method='psd', or an indefinite similarity with psd=False."
         ) from None
 
 
 def _additive(K: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """A first guess: mean of the row plus mean of the column minus the overall mean, each over known entries."""
+    """Return row mean plus column mean minus overall mean, each over known entries, as initial values."""
     total = float(K[known].mean())
     counts = known.sum(axis=1)
     rows = np.where(counts > 0, np.where(known, K, 0.0).sum(axis=1) / np.maximum(counts, 1), total)
     return rows[:, None] + rows - total
 
 
-def _check_degrees(r: float | None, n: int) -> None:
-    if r is not None and r <= n - 1:
-        raise ProximityError(f"degrees_of_freedom must be above n - 1 = {n - 1}. Got {r:.6g}.")
-
-
-def _report(found: Completion, who: str, method: str) -> None:
+def _warn_if_not_converged(found: Completion, who: str, method: str) -> None:
     if not found.converged:
         warn_user(
-            f"{who} with method={method!r} stopped after {found.n_iter} steps before it had converged; raise max_iter "
-            "or tol.",
+            f"{who} with method={method!r} did not converge in {found.n_iter} steps; raise max_iter or tol.",
             ConvergenceWarning,
         )
 
 
 class CompleteKernel(ToRows):
-    """Fill in the unknown entries of training matrix and new rows, in front of any estimator.
+    """Fill in the missing entries of training matrix and new rows, in front of any estimator.
 
-    The defaults suit similarities of any kind with unknown entries here and there: a matrix of small nuclear norm is
-    fitted to the known entries and fills in the others; what is known stays as it is, so that a complete matrix
-    passes unchanged. Where whole objects were not measured, give the matrix in a stack with an auxiliary kernel
+    The defaults suit similarities of any kind with scattered missing entries: a matrix of small nuclear norm is fitted
+    to the known entries and fills in the others. Known entries stay unchanged, so that a complete matrix is passed
+    through. If whole objects were not measured, pass a stack of the matrix and an auxiliary kernel
     (:func:`similis.make_stack`) and choose ``method="em"``.
 
     Parameters
     ----------
     method : {"nuclear", "psd", "em", "frobenius", "wishart"}, default="nuclear"
-        See :func:`complete_kernel`. The last three read a stack: the matrix, then one auxiliary kernel or more.
+        See :func:`complete_kernel`. The last three expect a stack: the matrix, then one or more auxiliary kernels.
     psd : bool, default=False
-        Whether the fit of ``"nuclear"`` shall be positive semi-definite.
+        Require the fit of ``"nuclear"`` to be positive semi-definite.
     mu : float or "auto", default="auto"
         Weight of the nuclear norm; 0 fits the known entries exactly.
     eta : float, default=1.0
-        How much the auxiliary kernel counts in ``"wishart"``.
+        Weight of the auxiliary kernel in ``"wishart"``.
     degrees_of_freedom : float, default=None
-        Of ``"wishart"``.
+        Degrees of freedom of ``"wishart"``.
     regularization : float, default=1e-6
         Smallest weights in ``"em"`` and ridge of auxiliary kernels, relative to the mean self-similarity.
     keep_known : bool, default=True
-        Whether known entries stay as they are. False gives the fitted matrix instead, without the noise it was
-        fitted through: a kernel for ``"psd"``.
+        Keep known entries unchanged. False returns the fitted matrix, without the noise of the known entries; for
+        ``"psd"`` it is a kernel.
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        What the numbers are. Dissimilarities are completed by ``"nuclear"`` without `psd`, and never below zero.
+        Kind of the proximities. Dissimilarities are completed by ``"nuclear"`` without `psd`, and never below zero.
     tol : float, default=None
-        When to stop; None is the method's own.
+        Tolerance of the stopping rule; None means the default of the method.
     max_iter : int, default=5000
-        Steps at most.
+        Largest number of steps.
 
     Attributes
     ----------
     kernel_ : ndarray of shape (n, n)
         The fitted matrix K of the training objects.
     auxiliary_ : ndarray of shape (n, n) or None
-        The auxiliary kernel; several of them summed with their weights.
+        The auxiliary kernel, or the weighted sum of several.
     weights_ : ndarray or None
-        ``"em"``, ``"frobenius"``: of the auxiliary kernel's eigenvectors, or of the auxiliary kernels.
+        ``"em"``, ``"frobenius"``: weights of the eigenvectors of the auxiliary kernel, or of the auxiliary kernels.
     objective_ : float
-        What the method made small: Stein's loss, a norm, a squared error and norm, minus a log posterior.
+        Final objective of the method: Stein's loss, a norm, a squared error plus norm, or minus a log posterior.
     loss_path_ : ndarray
-        ``"em"``: Stein's loss after each step, never rising; else empty.
+        ``"em"``: Stein's loss after each step, which never rises; else empty.
     mu_ : float
-        The weight of the nuclear norm used; 0 for the other methods.
+        Weight of the nuclear norm; 0 for the other methods.
     n_missing_ : int
-        Unknown entries of the training matrix.
+        Number of missing entries of the training matrix.
     n_iter_ : int
-        Steps taken; 0 for a closed form.
+        Number of steps; 0 for a closed form.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
-    complete_kernel : the function, with what each method guarantees.
-    similis.SimilarityKNN : needs no completion: it looks at known entries only.
+    complete_kernel : the function, with the guarantees of each method.
+    similis.SimilarityKNN : uses known entries only and needs no completion.
 
     Notes
     -----
-    New rows. Let s_J be the known entries of a row. It is completed by r = K_.J (K_JJ + mu/2 I)^+ s_J: the row in the
-    range of K that fits them best, of least norm; |K| takes the place of K where K is indefinite. These are the
-    optimality conditions of the training matrix read row by row, so that training rows given again come back as they
-    were. With an auxiliary row a the guess r0 = K K_aux^+ a comes first, and s_J corrects it: r0 + K_.J K_JJ^+ (s_J -
-    r0_J), the conditional expectation in the Wishart model; `regularization` stands in for K_aux^+.
+    New rows: let s_J be the known entries of a row. It is completed by r = K_.J (K_JJ + mu/2 I)^+ s_J, the row of
+    smallest norm in the range of K that fits them best; |K| replaces K if K is indefinite. These are the optimality
+    conditions of the training matrix row by row, so that a training row is completed as in `fit`. With an auxiliary row
+    a, the estimate r0 = K K_aux^+ a is corrected by s_J: r0 + K_.J K_JJ^+ (s_J - r0_J), the conditional expectation in
+    the Wishart model; `regularization` is the ridge of K_aux^+.
 
     References
     ----------
@@ -443,7 +401,7 @@ class CompleteKernel(ToRows):
     array([[1.333, 6.   , 2.   ]])
     """
 
-    _allow_missing = True
+    allow_missing = True
     _parameter_constraints: dict[str, list[Any]] = {
         **CONSTRAINTS,
         "keep_known": ["boolean"],
@@ -476,7 +434,7 @@ class CompleteKernel(ToRows):
         self.max_iter = max_iter
 
     @property
-    def _allow_stack(self) -> bool:  # type: ignore[override]
+    def allow_stack(self) -> bool:  # type: ignore[override]
         return self.method in AUXILIARY
 
     @validated
@@ -486,7 +444,7 @@ class CompleteKernel(ToRows):
         Parameters
         ----------
         X : array-like of shape (n, n), or (n, n, q)
-            Training similarities with NaN for what is unknown; a stack with auxiliary kernels for methods that read
+            Training similarities with NaN for missing entries; a stack with auxiliary kernels for methods that use
             them.
         y : ignored
             Not used.
@@ -522,14 +480,14 @@ class CompleteKernel(ToRows):
         Parameters
         ----------
         X : array-like of shape (m, n), or (m, n, q)
-            Similarities of new objects to the training objects, with NaN for what is unknown, and auxiliary values as
+            Similarities of new objects to the training objects, with NaN for missing entries, and auxiliary values as
             in :meth:`fit`.
 
         Returns
         -------
         ndarray of shape (m, n)
         """
-        rows = self._check_query(X)
+        rows = self.check_rows(X)
         guess, S = None, rows
         if self.method in AUXILIARY:
             check_stack_width(rows, 1 + self._n_auxiliary, self)
@@ -538,21 +496,21 @@ class CompleteKernel(ToRows):
         return self._merge(S, self._complete_rows(S.astype(np.float64), guess))
 
     def _fit(self, X: ArrayLike) -> NDArray[Any]:
-        A = self._check_fit(X)
+        A = self.check_training(X)
         if self.kind == "dissimilarity" and (self.method != "nuclear" or self.psd):
             raise ProximityError(
-                "Dissimilarities are no kernel: with kind='dissimilarity' use method='nuclear' and psd=False. Got "
+                "kind='dissimilarity' needs method='nuclear' and psd=False: dissimilarities are no kernel. Got "
                 f"method={self.method!r}, psd={self.psd}."
             )
         S, others = A, None
         if self.method in AUXILIARY:
             if A.ndim != 3 or A.shape[2] < 2:
                 raise ProximityError(
-                    f"CompleteKernel with method={self.method!r} reads a stack of the matrix and an auxiliary kernel, "
+                    f"CompleteKernel with method={self.method!r} needs a stack of the matrix and an auxiliary kernel, "
                     f"see make_stack. Got shape {A.shape}. For a single matrix use method='nuclear' or 'psd'."
                 )
             S, others = np.ascontiguousarray(A[:, :, 0]), A[:, :, 1:]
-        K, known = check_partial(S, "CompleteKernel")
+        K, known = check_partial_kernel(S, "CompleteKernel")
         kernels = check_auxiliary(others, len(K), self.method, "CompleteKernel")
         options = {name: getattr(self, name) for name in CONSTRAINTS if name != "method"}
         self.mu_ = noise_weight(K.astype(np.float64), known, self.mu) if self.method == "nuclear" else 0.0
@@ -565,7 +523,7 @@ class CompleteKernel(ToRows):
         return S
 
     def _merge(self, S: NDArray[Any], filled: NDArray[np.float64]) -> NDArray[Any]:
-        """Known entries from S where they are kept, the others as they were filled in."""
+        """Combine known entries of S, if they are kept, with the completed ones."""
         if self.kind == "dissimilarity":
             filled = np.maximum(filled, 0.0)
         out = np.where(np.isnan(S), filled, S) if self.keep_known else filled
@@ -584,7 +542,7 @@ class CompleteKernel(ToRows):
         return out
 
     def _from_auxiliary(self, others: NDArray[np.float64]) -> NDArray[np.float64]:
-        """K K_aux^+ a for each new row a of the auxiliary kernel."""
+        """Compute K K_aux^+ a for each new row a of the auxiliary kernel."""
         if np.isnan(others).any():
             i, j, k = np.argwhere(np.isnan(others))[0]
             raise ProximityError(

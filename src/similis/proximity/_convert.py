@@ -1,4 +1,7 @@
-"""Similarities to dissimilarities and back, entry by entry ([qiao2013] sec. 5.2; [chen2010] p. 35)."""
+"""Elementwise conversions: similarity to dissimilarity and back, symmetrization, unit diagonal, Box-Cox.
+
+[qiao2013] sec. 5.2; [chen2010] p. 35; [pekalska2000] sec. 4.4.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ class ToDissimilarity(Elementwise):
     """Turn similarities into dissimilarities.
 
     ==============  =======================  ============================================
-    method          d(x, z)                  for
+    method          d(x, z)                  use for
     ==============  =======================  ============================================
     ``max-minus``   upper - s(x, z)          a similarity with an upper bound
     ``root``        sqrt(upper - s(x, z))    the same; Euclidean when S is a kernel with a constant diagonal
@@ -33,8 +36,8 @@ class ToDissimilarity(Elementwise):
     method : {"max-minus", "reciprocal", "root"}, default="max-minus"
         The rule.
     upper : float, default=None
-        Upper bound of the similarity, for ``max-minus`` and ``root``. None takes the largest training similarity; a
-        new similarity above the bound gives 0. A given bound below a training similarity is an error.
+        Upper bound of the similarity, for ``max-minus`` and ``root``. None means the largest training similarity; a new
+        similarity above the bound gives 0. A bound below a training similarity is an error.
 
     Attributes
     ----------
@@ -45,12 +48,12 @@ class ToDissimilarity(Elementwise):
 
     See Also
     --------
-    ToSimilarity : the way back.
+    ToSimilarity : the reverse conversion.
 
     Notes
     -----
-    The diagonal follows the rule like any other entry: an object whose self-similarity is not the largest keeps a
-    non-zero dissimilarity to itself. ``reciprocal`` refuses similarities that are not above zero: 1/0 is no number.
+    The diagonal is converted like any other entry: an object whose self-similarity is below the bound gets a non-zero
+    dissimilarity to itself. ``reciprocal`` rejects similarities that are not positive.
 
     References
     ----------
@@ -64,7 +67,7 @@ class ToDissimilarity(Elementwise):
     array([[0.5, 0. ]])
     """
 
-    _reads = "similarity"
+    reads = "similarity"
     _parameter_constraints: dict[str, list[Any]] = {
         "method": [choice("max-minus", "reciprocal", "root")],
         "upper": [between(None, None, "neither"), None],
@@ -89,7 +92,7 @@ class ToDissimilarity(Elementwise):
         -------
         self
         """
-        S = self._check_fit(X)
+        S = self.check_training(X)
         if self.method == "reciprocal":
             self._check_above_zero(S)
             self.upper_ = np.nan
@@ -117,7 +120,7 @@ class ToDissimilarity(Elementwise):
         ndarray of shape (m, n)
             Their dissimilarities.
         """
-        S = self._check_query(X)
+        S = self.check_rows(X)
         if self.method == "reciprocal":
             self._check_above_zero(S)
             return 1 / S  # [qiao2013] sec. 5.2 -> 1 / S
@@ -125,7 +128,7 @@ class ToDissimilarity(Elementwise):
         return np.sqrt(D) if self.method == "root" else D
 
     @property
-    def _accept_sparse(self) -> bool:  # type: ignore[override]
+    def accept_sparse(self) -> bool:  # type: ignore[override]
         return self.method != "reciprocal"
 
     def _check_above_zero(self, S: NDArray[Any]) -> None:
@@ -133,8 +136,8 @@ class ToDissimilarity(Elementwise):
             return
         row, column = np.unravel_index(int(S.argmin()), S.shape)
         raise ProximityError(
-            "Negative values in data or zeros passed to ToDissimilarity: method='reciprocal' needs similarities above "
-            f"zero. Got {S[row, column]:.6g} at row {row}, column {column}. Use method='max-minus'."
+            "Negative values in data or zeros passed to ToDissimilarity: method='reciprocal' needs positive "
+            f"similarities. Got {S[row, column]:.6g} at row {row}, column {column}. Use method='max-minus'."
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -164,21 +167,22 @@ class ToSimilarity(Elementwise):
     Attributes
     ----------
     scale_ : float
-        ``linear``: d_max (1 when every training dissimilarity is zero). ``reciprocal``: the largest finite 1/d of the
-        training matrix, its diagonal apart (1 when there is none). ``rbf``: gamma.
+        ``linear``: d_max (1 if every training dissimilarity is zero). ``reciprocal``: the largest finite 1/d of the
+        training matrix without its diagonal (1 if there is none). ``rbf``: gamma.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
-    ToDissimilarity : the way back.
+    ToDissimilarity : the reverse conversion.
 
     Notes
     -----
-    ``linear`` gives a new object farther than d_max the similarity 0, the end of the scale. ``reciprocal`` gives d = 0
-    in a new row the value ``scale_``, or the row's own largest finite 1/d where that is larger: nothing is more alike
-    than the same object. On the training diagonal it stands whatever the diagonal of D, so there ``fit_transform(D)``
-    may differ from ``fit(D).transform(D)``. A non-zero diagonal draws a :class:`~similis.exceptions.DiagonalWarning`.
+    ``linear`` gives a new object farther than d_max the similarity 0. ``reciprocal`` maps d = 0 in a new row to
+    ``scale_``, or to the largest finite 1/d of the row if that is larger, so that no similarity exceeds that of
+    identical objects. The training diagonal is set to ``scale_`` for any diagonal of D, so that there
+    ``fit_transform(D)`` may differ from ``fit(D).transform(D)``. A non-zero diagonal causes a
+    :class:`~similis.exceptions.DiagonalWarning`.
 
     References
     ----------
@@ -194,7 +198,7 @@ class ToSimilarity(Elementwise):
            [0.25, 1.  , 1.  ]])
     """
 
-    _reads = "dissimilarity"
+    reads = "dissimilarity"
     _parameter_constraints: dict[str, list[Any]] = {
         "method": [choice("linear", "reciprocal", "rbf")],
         "gamma": [positive()],
@@ -257,10 +261,10 @@ class ToSimilarity(Elementwise):
         ndarray of shape (m, n)
             Their similarities.
         """
-        return self._convert(self._check_query(X))
+        return self._convert(self.check_rows(X))
 
     def _fit(self, X: ArrayLike) -> NDArray[Any]:
-        D = self._check_fit(X)
+        D = self.check_training(X)
         warn_if_self_differs(D, self)
         if self.method == "linear":
             self.scale_ = float(D.max()) or 1.0
@@ -285,7 +289,7 @@ class ToSimilarity(Elementwise):
 
 
 def _reciprocal(D: NDArray[Any]) -> NDArray[Any]:
-    """1 / d, infinite where d is zero or too small ([qiao2013] sec. 5.2)."""
+    """Compute 1 / d, infinite where d is zero or too small ([qiao2013] sec. 5.2)."""
     with np.errstate(divide="ignore", over="ignore"):
         return 1 / D
 
@@ -296,8 +300,8 @@ def symmetrize(S: ArrayLike) -> NDArray[Any]:
     Parameters
     ----------
     S : array-like of shape (n, n)
-        Similarities or dissimilarities. NaN marks an unknown entry: a pair known in one direction only takes the value
-        of that direction.
+        Similarities or dissimilarities. NaN marks a missing entry: a pair known in one direction gets the value of that
+        direction.
 
     Returns
     -------
@@ -306,7 +310,7 @@ def symmetrize(S: ArrayLike) -> NDArray[Any]:
 
     See Also
     --------
-    Symmetrize : the same inside a pipeline, where the reverse direction of new rows is not known.
+    Symmetrize : transformer for a pipeline, where the reverse direction of new rows is missing.
 
     Examples
     --------
@@ -317,18 +321,18 @@ def symmetrize(S: ArrayLike) -> NDArray[Any]:
     """
     S = check_proximity(S, allow_missing=True)
     mean = (S + S.T) / 2
-    unknown = np.isnan(mean)
-    if unknown.any():
-        mean[unknown] = np.where(np.isnan(S), S.T, S)[unknown]
+    missing = np.isnan(mean)
+    if missing.any():
+        mean[missing] = np.where(np.isnan(S), S.T, S)[missing]
     return mean
 
 
 class Symmetrize(Elementwise):
     """Average the training matrix with its transpose; pass new rows through.
 
-    A new row holds s(x, z) for every training object z but not s(z, x), so only the training matrix can be averaged:
-    ``fit_transform(S)`` differs from ``fit(S).transform(S)`` wherever S is asymmetric. Where both directions can be
-    had, ``Pairwise(..., symmetrize=True)`` averages new rows too.
+    A new row holds s(x, z) for every training object z but not s(z, x), so that only the training matrix can be
+    averaged: ``fit_transform(S)`` differs from ``fit(S).transform(S)`` where S is asymmetric. If both directions can be
+    computed, use ``Pairwise(..., symmetrize=True)``, which averages new rows too.
 
     Attributes
     ----------
@@ -369,7 +373,7 @@ class Symmetrize(Elementwise):
         -------
         self
         """
-        self.asymmetry_ = asymmetry(self._check_fit(X))
+        self.asymmetry_ = asymmetry(self.check_training(X))
         return self
 
     @validated
@@ -387,7 +391,7 @@ class Symmetrize(Elementwise):
         -------
         ndarray of shape (n, n)
         """
-        S = self._check_fit(X)
+        S = self.check_training(X)
         self.asymmetry_ = asymmetry(S)
         A = symmetric_part(S)
         return A.copy() if A is S else A
@@ -404,21 +408,20 @@ class Symmetrize(Elementwise):
         -------
         ndarray of shape (m, n)
         """
-        return self._check_query(X).copy()
+        return self.check_rows(X).copy()
 
 
 class UnitDiagonal(ToRows):
     """Scale similarities so that every object has similarity 1 to itself.
 
-    s(x, z) / sqrt(s(x, x) s(z, z)): the cosine when S is a kernel. The self-similarities of the training objects
-    stand on the diagonal; those of new objects are not in their rows, so something must be said about them.
+    s(x, z) / sqrt(s(x, x) s(z, z)), the cosine if S is a kernel. The self-similarities of the training objects are the
+    diagonal; those of new objects are not part of their rows and must be given or assumed constant.
 
     Parameters
     ----------
     self_similarity : "constant" or float, default="constant"
-        Self-similarity of new objects. ``"constant"`` takes the value of the training diagonal if that is one value;
-        if it is not, ``transform`` needs ``self_similarity=`` and says so. A number above zero is used for every new
-        object.
+        Self-similarity of new objects. ``"constant"`` means the value of the training diagonal if it is constant;
+        otherwise ``transform`` requires ``self_similarity=``. A positive number is used for every new object.
 
     Attributes
     ----------
@@ -429,8 +432,8 @@ class UnitDiagonal(ToRows):
 
     Notes
     -----
-    An object without any similarity, its own included, keeps a row and column of zeros. A negative self-similarity,
-    or a zero one beside non-zero similarities, has no such scaling and is refused.
+    An object whose similarities, including its own, are all zero keeps a row and column of zeros. A negative
+    self-similarity, or a zero one with non-zero similarities, is an error.
 
     Examples
     --------
@@ -443,8 +446,8 @@ class UnitDiagonal(ToRows):
     array([[1., 1.]])
     """
 
-    _reads = "similarity"
-    _accept_sparse = True
+    reads = "similarity"
+    accept_sparse = True
     _parameter_constraints: dict[str, list[Any]] = {"self_similarity": [choice("constant"), positive()]}
 
     def __init__(self, *, self_similarity: str | float = "constant") -> None:
@@ -452,7 +455,7 @@ class UnitDiagonal(ToRows):
 
     @validated
     def fit(self, X: ArrayLike, y: Any = None) -> UnitDiagonal:
-        """Keep the self-similarities of the training objects.
+        """Store the self-similarities of the training objects.
 
         Parameters
         ----------
@@ -495,34 +498,34 @@ class UnitDiagonal(ToRows):
         X : array-like of shape (m, n)
             Similarities of new objects to the training objects.
         self_similarity : float or array-like of shape (m,), default=None
-            s(x, x) of each new object; None follows the constructor.
+            s(x, x) of each new object; None uses the value of the constructor.
 
         Returns
         -------
         ndarray of shape (m, n)
         """
-        S = self._check_query(X)
+        S = self.check_rows(X)
         given = self.self_similarity if self_similarity is None else self_similarity
         return self._scale(S, self._row_self(given, len(S)).astype(S.dtype))
 
     def _fit(self, X: ArrayLike) -> NDArray[Any]:
-        S = self._check_fit(X)
+        S = self.check_training(X)
         self.self_similarities_ = np.diagonal(S).copy()
         if self.self_similarities_.min() < 0:
             i = int(self.self_similarities_.argmin())
             raise ProximityError(
-                f"UnitDiagonal needs self-similarities that are not negative. Got {S[i, i]:.6g} at row {i}, column "
+                f"UnitDiagonal needs non-negative self-similarities. Got {S[i, i]:.6g} at row {i}, column "
                 f"{i}. Make S positive semi-definite first, for example with SpectrumClip."
             )
         return S
 
     def _row_self(self, given: Any, m: int) -> NDArray[Any]:
-        """One self-similarity per new row."""
+        """Return one self-similarity per new row."""
         if isinstance(given, str):
             low, high = float(self.self_similarities_.min()), float(self.self_similarities_.max())
             if high - low > 100 * np.finfo(self.self_similarities_.dtype).eps * high:
                 raise ProximityError(
-                    "UnitDiagonal cannot know the self-similarities of new rows: on the training diagonal they run "
+                    "UnitDiagonal needs the self-similarities of new rows, because those of the training objects range "
                     f"from {low:.6g} to {high:.6g}. Pass transform(X, self_similarity=...), or set a number."
                 )
             given = high
@@ -537,7 +540,7 @@ class UnitDiagonal(ToRows):
         return s
 
     def _scale(self, S: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
-        """S_ij / sqrt(rows_i self_j), where 0 / 0 is 0."""
+        """Compute S_ij / sqrt(rows_i self_j) with 0 / 0 = 0."""
         size = np.sqrt(rows)[:, None] * np.sqrt(self.self_similarities_)
         nothing = size == 0
         if (wrong := nothing & (S != 0)).any():
@@ -549,15 +552,14 @@ class UnitDiagonal(ToRows):
         return S / np.where(nothing, 1, size)
 
 
-_LEAST = 0.01  # p = 0 is the logarithm, which has no value for identical objects
+_SMALLEST_POWER = 0.01  # p = 0 is the logarithm, which is infinite for identical objects
 
 
 class BoxCox(Elementwise):
     """Transform each dissimilarity by (d^p - 1) / p.
 
-    Classifiers that take the rows for normally distributed features (``NormalLinear``, ``NormalQuadratic``) gain
-    when skewed dissimilarities are made more symmetric; the order of the dissimilarities, and so every rank-based rule,
-    stays.
+    Classifiers that model the rows by normal distributions (``NormalLinear``, ``NormalQuadratic``) benefit when skewed
+    dissimilarities become more symmetric. The order of the dissimilarities, and so every rank-based rule, is unchanged.
 
     Parameters
     ----------
@@ -574,10 +576,10 @@ class BoxCox(Elementwise):
 
     Notes
     -----
-    The result is below zero for d < 1, so it is a feature row rather than a dissimilarity. The likelihood leaves out
-    the diagonal and dissimilarities of zero, whose logarithm it would need, and looks for p between 0.01 and 1. With
-    z = d / (geometric mean), the profile log-likelihood is -N/2 log Var((z^p - 1) / p), a concave function of p. Fewer
-    than two distinct values say nothing about p: then p = 1.
+    The result is negative for d < 1, so that it is a feature row rather than a dissimilarity. The likelihood excludes
+    the diagonal and dissimilarities of zero, whose logarithm is infinite, and is maximized over p between 0.01 and 1.
+    With z = d / (geometric mean), the profile log-likelihood is -N/2 log Var((z^p - 1) / p), a concave function of p.
+    With fewer than two distinct values p = 1.
 
     References
     ----------
@@ -591,7 +593,7 @@ class BoxCox(Elementwise):
            [ 2., -2.]])
     """
 
-    _reads = "dissimilarity"
+    reads = "dissimilarity"
     _parameter_constraints: dict[str, list[Any]] = {"p": [between(0, 1, closed="right"), choice("ml")]}
 
     def __init__(self, *, p: float | str = 0.25) -> None:
@@ -612,7 +614,7 @@ class BoxCox(Elementwise):
         -------
         self
         """
-        D = self._check_fit(X)
+        D = self.check_training(X)
         self.p_ = _most_likely_power(D) if self.p == "ml" else float(self.p)
         return self
 
@@ -628,13 +630,13 @@ class BoxCox(Elementwise):
         -------
         ndarray of shape (m, n)
         """
-        D = self._check_query(X)
+        D = self.check_rows(X)
         p = D.dtype.type(self.p_)
         return (D**p - 1) / p  # [pekalska2000] sec. 4.4 -> (d^p - 1) / p
 
 
 def _most_likely_power(D: NDArray[Any]) -> float:
-    """The p in [0.01, 1] that maximises the Box-Cox profile likelihood of the off-diagonal entries above zero."""
+    """Maximize the Box-Cox profile likelihood of the positive off-diagonal entries over p in [0.01, 1]."""
     d = D[~np.eye(len(D), dtype=bool)]
     log_z = np.log(d[d > 0], dtype=np.float64)
     if not log_z.size or np.ptp(log_z) == 0:
@@ -644,4 +646,4 @@ def _most_likely_power(D: NDArray[Any]) -> float:
     def loss(p: float) -> float:
         return float(np.log(np.var(np.expm1(p * log_z) / p)))
 
-    return float(minimize_scalar(loss, bounds=(_LEAST, 1.0), method="bounded", options={"xatol": 1e-6}).x)
+    return float(minimize_scalar(loss, bounds=(_SMALLEST_POWER, 1.0), method="bounded", options={"xatol": 1e-6}).x)

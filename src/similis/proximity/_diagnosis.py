@@ -1,4 +1,8 @@
-"""What a proximity matrix is like, in numbers, and what the papers would do with it."""
+"""Diagnosis of a proximity matrix: findings about entries, spectrum, triangles, distances and classes, and advice.
+
+:func:`diagnose` returns a :class:`Diagnosis`. Each piece of advice quotes the finding and, where there is one, the
+paper that supports it.
+"""
 
 from __future__ import annotations
 
@@ -39,17 +43,23 @@ __all__ = [
     "diagnose",
 ]
 
-ALL_TRIANGLES = 500
-SAMPLED_TRIANGLES = 4_000_000
-DISCRETE = 0.05  # a matrix with fewer distinct values than this share of its entries holds a discrete scale
+
+ALL_TRIANGLES = 500  # largest number of objects for which all triangles are checked
+SAMPLED_TRIANGLES = 4_000_000  # triangles sampled from larger matrices
+DISCRETE = 0.05  # a scale is discrete if it has fewer distinct values than this fraction of the entries
+SPARSE = 0.5  # fraction of zeros above which a matrix counts as sparse
+SMALL_MASS = 0.02  # fraction of the spectrum up to which negative eigenvalues count as noise
+NEAR_NORMAL = 0.5  # skewness up to which distances count as nearly normal
+SAMPLE = 3000  # larger matrices are diagnosed on a random sample of this many objects
+SUSPECT_SAMPLE = 600  # suspicious pairs are searched among this many objects; suspects(S) searches all
 
 
 @dataclass(frozen=True)
 class EntryFacts:
-    """What the entries are like one by one.
+    """Findings about single entries.
 
-    `asymmetry` is ||S - S'|| / (2 ||S||). `self_maximal` is the share of objects at least as similar to themselves as
-    to any other. `n_duplicates` counts objects whose row and column equal an earlier object's.
+    `asymmetry` is ||S - S'|| / (2 ||S||). `self_maximal` is the fraction of objects at least as similar to themselves
+    as to any other object. `n_duplicates` counts objects whose row and column equal those of an earlier object.
     """
 
     n_missing: int
@@ -69,8 +79,8 @@ class EntryFacts:
 class SpectrumFacts:
     """Eigenvalues of the similarities, or of the Gram matrix -1/2 J D^2 J of dissimilarities.
 
-    `negative_mass` is the sum of the magnitudes of the negative eigenvalues over that of all. `definite` says whether
-    there are none beyond round-off: a kernel, or a Euclidean distance.
+    `negative_mass` is the sum of the magnitudes of the negative eigenvalues divided by that of all. `definite` is True
+    if there are none beyond rounding: the matrix is a kernel, or a Euclidean distance.
     """
 
     definite: bool
@@ -83,7 +93,7 @@ class SpectrumFacts:
 
 @dataclass(frozen=True)
 class TriangleFacts:
-    """Triples with d(i, j) > d(i, k) + d(k, j), among all or so many sampled ones; the worst excess, relatively."""
+    """Fraction of violated triangles, d(i, j) > d(i, k) + d(k, j), among all or sampled triples; worst excess."""
 
     n_triples: int
     violated: float
@@ -93,10 +103,10 @@ class TriangleFacts:
 
 @dataclass(frozen=True)
 class DistanceFacts:
-    """Skewness and excess kurtosis of the dissimilarities, after the best Box-Cox power too; hubness.
+    """Skewness and excess kurtosis of the dissimilarities, skewness after the best Box-Cox power, and hubness.
 
-    `hubness` is the skewness of how often an object is among another's nearest neighbours: above 1, a few objects are
-    everybody's neighbours.
+    `hubness` is the skewness of the number of times that an object is among the nearest neighbors of the others: above
+    1, a few objects are neighbors of most others.
     """
 
     skewness: float
@@ -108,7 +118,7 @@ class DistanceFacts:
 
 @dataclass(frozen=True)
 class ClassFacts:
-    """Sizes, and the mean proximity within and between classes."""
+    """Class sizes, mean proximities within and between classes, and the leave-one-out error of the nearest neighbor."""
 
     names: tuple[str, ...]
     counts: tuple[int, ...]
@@ -117,8 +127,166 @@ class ClassFacts:
     neighbour_error: float
 
 
+@dataclass(frozen=True)
+class Advice:
+    """Recommendation with its reason and source.
+
+    Attributes
+    ----------
+    text : str
+        Recommended action.
+    reason : str
+        The finding that supports it, with its number.
+    paper : str
+        Source, as ``[key] place``; empty if it follows from the definition.
+    """
+
+    text: str
+    reason: str
+    paper: str = ""
+
+    def __str__(self) -> str:
+        source = f" {self.paper}" if self.paper else ""
+        return f"{self.text} ({self.reason}).{source}"
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Findings about one matrix; print it, display it in a notebook, or convert it with ``to_dict()``.
+
+    Attributes
+    ----------
+    n : int
+        Number of objects.
+    kind : {"similarity", "dissimilarity"}
+        Kind of the proximities.
+    n_sampled : int
+        Number of sampled objects if n is large; else n.
+    entries : EntryFacts
+        Missing entries, symmetry, zeros, distinct values, duplicates, self-similarity.
+    spectrum : SpectrumFacts or None
+        Eigenvalues; None if entries are missing.
+    triangles : TriangleFacts
+        Violations of the triangle inequality.
+    distances : DistanceFacts
+        Shape of the distribution of the dissimilarities, hubness.
+    classes : ClassFacts or None
+        Balance and separation; None without labels.
+    suspects : Suspects
+        Pairs whose value is inconsistent with the rest of the matrix.
+    advice : tuple of Advice
+        Recommendations, each with its reason and source.
+    """
+
+    n: int
+    kind: Kind
+    n_sampled: int
+    entries: EntryFacts
+    spectrum: SpectrumFacts | None
+    triangles: TriangleFacts
+    distances: DistanceFacts
+    classes: ClassFacts | None
+    suspects: Suspects
+    advice: tuple[Advice, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all findings as numbers, strings, lists and dictionaries, ready for JSON."""
+        return _to_builtin(asdict(self))
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the findings as pairs of name and text."""
+        return list(fact_rows(self))
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
+
+@validated_function({"kind": [choice("similarity", "dissimilarity")], "random_state": ["random_state"]})
+def diagnose(
+    S: ArrayLike, y: Any = None, kind: Kind = "similarity", *, ids: Any = None, random_state: Any = 0
+) -> Diagnosis:
+    """Check a proximity matrix for common problems and recommend methods.
+
+    Parameters
+    ----------
+    S : array-like of shape (n, n)
+        Proximities; NaN is a missing entry.
+    y : array-like of shape (n,), optional
+        Class labels; they add findings about balance and separation.
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        Kind of the proximities.
+    ids : sequence of n names, optional
+        Names shown instead of row numbers.
+    random_state : int, RandomState instance or None, default=0
+        Random seed of the samples: objects beyond 3,000, triangles beyond 500 objects.
+
+    Returns
+    -------
+    Diagnosis
+
+    Notes
+    -----
+    The matrix is not changed. Findings about distances use the largest similarity minus s. Beyond 3,000 objects a
+    random sample of ``n_sampled`` objects is used. Suspicious pairs are searched among 600 objects;
+    :func:`similis.proximity.suspects` searches all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import diagnose
+    >>> S = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.9], [0.1, 0.9, 1.0]])
+    >>> found = diagnose(S)
+    >>> found.entries.symmetric, found.spectrum.n_negative
+    (True, 1)
+    """
+    A = check_proximity(S, kind=kind, allow_missing=True, accept_sparse=True)
+    classes: Any = None
+    codes: Any = None
+    if y is not None:
+        classes, codes = check_labels(y, len(A), who="diagnose", min_classes=1)
+    n = len(A)
+    part = np.arange(n)
+    if n > SAMPLE:
+        part = np.sort(check_random_state(random_state).choice(n, SAMPLE, replace=False))
+        A = A[np.ix_(part, part)]
+        codes = None if codes is None else codes[part]
+    rng = check_random_state(random_state)
+    entries = entry_facts(A, kind)
+    D = to_dissimilarities(A, kind)
+    facts: dict[str, Any] = {
+        "entries": entries,
+        "spectrum": None if entries.n_missing else spectrum_facts(A, kind),
+        "triangles": triangle_facts(D, rng),
+        "distances": distance_facts(D),
+        "classes": None if codes is None else class_facts(A, codes, [quote(c).strip("'") for c in classes], kind),
+    }
+    objects = part
+    if len(A) > SUSPECT_SAMPLE:
+        some = np.sort(rng.choice(len(A), SUSPECT_SAMPLE, replace=False))
+        A, objects = A[np.ix_(some, some)], part[some]
+    facts["suspects"] = find_suspects(A, kind, objects=objects, ids=ids)
+    advice = advise(kind, **{name: fact for name, fact in facts.items() if name != "triangles"})
+    return Diagnosis(n=n, kind=kind, n_sampled=len(part), advice=advice, **facts)
+
+
+def _to_builtin(value: Any) -> Any:
+    """Convert NumPy numbers and arrays to Python numbers and lists, and NaN to None."""
+    if isinstance(value, dict):
+        return {str(key): _to_builtin(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_to_builtin(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return _to_builtin(value.tolist())
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
 def to_dissimilarities(A: NDArray[Any], kind: Kind) -> NDArray[np.float64]:
-    """Dissimilarities with a zero diagonal: as given, or the largest similarity minus s."""
+    """Return dissimilarities with a zero diagonal: as given, or the largest similarity minus s."""
     D = np.array(A, dtype=np.float64)
     if kind == "similarity" and np.isfinite(D).any():
         D = np.nanmax(D) - D
@@ -156,8 +324,19 @@ def entry_facts(A: NDArray[Any], kind: Kind) -> EntryFacts:
     )
 
 
+def _duplicates(A: NDArray[Any]) -> int:
+    """Count the objects whose row and column equal those of an earlier object."""
+
+    def content(i: int) -> bytes:
+        both = np.concatenate([A[i], A[:, i]]) + 0.0  # one bit pattern for zero, and below one for NaN
+        both[np.isnan(both)] = np.nan
+        return blake2b(both.tobytes(), digest_size=16).digest()
+
+    return len(A) - len({content(i) for i in range(len(A))})
+
+
 def spectrum_facts(A: NDArray[Any], kind: Kind) -> SpectrumFacts:
-    """Eigenvalues of the symmetric part, or of the doubly centred squares of dissimilarities."""
+    """Compute the eigenvalues of the symmetric part, or of the doubly centered squares of dissimilarities."""
     B = symmetric_part(A).astype(np.float64)
     if kind == "dissimilarity":
         B = B**2
@@ -178,7 +357,7 @@ def spectrum_facts(A: NDArray[Any], kind: Kind) -> SpectrumFacts:
 
 
 def triangle_facts(D: NDArray[np.float64], rng: Any) -> TriangleFacts:
-    """Count violated triangles; triples with a missing side do not count."""
+    """Count violated triangles; triples with a missing side count as not violated."""
     n = len(D)
     if n < 3:
         return TriangleFacts(0, 0.0, 0.0, False)
@@ -195,8 +374,16 @@ def triangle_facts(D: NDArray[np.float64], rng: Any) -> TriangleFacts:
     return TriangleFacts(int(total), violated / total, worst, n > ALL_TRIANGLES)
 
 
+def _violations(direct: NDArray[Any], detour: NDArray[Any]) -> tuple[int, float]:
+    """Count the sides that are longer than the detour beyond rounding; return the largest relative excess too."""
+    excess = direct - detour
+    bad = excess > 1e-9 * np.maximum(direct, 1e-300)
+    worst = float(np.max(excess[bad] / direct[bad])) if bad.any() else 0.0
+    return int(bad.sum()), worst
+
+
 def distance_facts(D: NDArray[np.float64]) -> DistanceFacts:
-    """Shape of the distribution of the off-diagonal dissimilarities, and hubness."""
+    """Compute the shape of the distribution of the off-diagonal dissimilarities, and hubness."""
     n = len(D)
     d = D[~np.eye(n, dtype=bool)]
     d = d[np.isfinite(d)]
@@ -221,7 +408,7 @@ def distance_facts(D: NDArray[np.float64]) -> DistanceFacts:
 
 
 def class_facts(A: NDArray[Any], codes: NDArray[np.intp], names: list[str], kind: Kind) -> ClassFacts:
-    """Balance, separation, and how often the nearest neighbour is of another class."""
+    """Compute balance, separation, and the error of the nearest neighbor."""
     same = codes[:, None] == codes[None, :]
     off = ~np.eye(len(A), dtype=bool)
     counts = np.bincount(codes, minlength=len(names))
@@ -242,92 +429,45 @@ def _mean(values: NDArray[Any]) -> float:
     return float(values.mean()) if values.size else float("nan")
 
 
-def _duplicates(A: NDArray[Any]) -> int:
-    """Objects that cannot be told from an earlier one: equal rows and equal columns."""
-
-    def content(i: int) -> bytes:
-        both = np.concatenate([A[i], A[:, i]]) + 0.0  # one zero, one NaN
-        both[np.isnan(both)] = np.nan
-        return blake2b(both.tobytes(), digest_size=16).digest()
-
-    return len(A) - len({content(i) for i in range(len(A))})
-
-
-def _violations(direct: NDArray[Any], detour: NDArray[Any]) -> tuple[int, float]:
-    """How many sides are longer than the detour beyond round-off, and the largest relative excess."""
-    excess = direct - detour
-    bad = excess > 1e-9 * np.maximum(direct, 1e-300)
-    worst = float(np.max(excess[bad] / direct[bad])) if bad.any() else 0.0
-    return int(bad.sum()), worst
-
-
-SPARSE = 0.5  # more than half of the entries zero
-SMALL_MASS = 0.02  # negative eigenvalues that look like noise
-NEAR_NORMAL = 0.5  # skewness up to which distances pass for normal
-
-
-@dataclass(frozen=True)
-class Advice:
-    """What to try, why, and who says so.
-
-    Attributes
-    ----------
-    text : str
-        What to do.
-    reason : str
-        The finding that speaks for it, with its number.
-    paper : str
-        Where it is argued, as ``[key] place``; empty where it follows from the definition.
-    """
-
-    text: str
-    reason: str
-    paper: str = ""
-
-    def __str__(self) -> str:
-        source = f" {self.paper}" if self.paper else ""
-        return f"{self.text} ({self.reason}).{source}"
-
-
 def advise(
     kind: Kind, *, entries: Any, spectrum: Any, distances: Any, classes: Any, suspects: Any
 ) -> tuple[Advice, ...]:
-    """Advice in the order in which one would act on it."""
+    """Return recommendations in the order in which to follow them."""
     return (
-        *_repair(entries, suspects),
-        *_spectrum(kind, spectrum),
-        *_methods(kind, entries, distances, classes),
+        *_advise_repair(entries, suspects),
+        *_advise_spectrum(kind, spectrum),
+        *_advise_methods(kind, entries, distances, classes),
     )
 
 
-def _repair(entries: Any, suspects: Any) -> Iterator[Advice]:
+def _advise_repair(entries: Any, suspects: Any) -> Iterator[Advice]:
     if len(suspects):
         yield Advice(
-            "Look at the suspicious pairs before anything else",
-            f"{len(suspects)} pairs disagree with the rest of the matrix",
+            "Check the suspicious pairs first",
+            f"{len(suspects)} pairs are inconsistent with the rest of the matrix",
         )
     if entries.n_missing:
         yield Advice(
-            "Use SimilarityKNN or NearestCentroid, which leave unknown entries out, or complete the matrix",
+            "Use SimilarityKNN or NearestCentroid, which skip missing entries, or complete the matrix",
             f"{entries.missing:.1%} of the entries are missing",
             "[chen2010] ch. 6",
         )
     if not entries.symmetric:
         yield Advice(
-            "Decide what the direction means; average it with symmetrize(S) where it means nothing",
+            "Decide whether the direction has a meaning; if not, average both directions with symmetrize(S)",
             f"asymmetry {entries.asymmetry:.2g} of 1",
             "[chen2010] sec. 4.3",
         )
 
 
-def _spectrum(kind: Kind, spectrum: Any) -> Iterator[Advice]:
+def _advise_spectrum(kind: Kind, spectrum: Any) -> Iterator[Advice]:
     if spectrum is None:
         return
-    what = "the similarities are" if kind == "similarity" else "the distances are Euclidean, their Gram matrix is"
+    subject = "the similarities are" if kind == "similarity" else "the distances are Euclidean, their Gram matrix is"
     if spectrum.definite:
         yield Advice(
-            "Use kernel methods as they are, no repair needed" if kind == "similarity" else "Any embedding is exact",
-            f"{what} positive semi-definite",
+            "Use kernel methods without repair" if kind == "similarity" else "Every embedding is exact",
+            f"{subject} positive semi-definite",
             "[chen2010] sec. 2.1",
         )
         return
@@ -338,49 +478,49 @@ def _spectrum(kind: Kind, spectrum: Any) -> Iterator[Advice]:
         yield Advice("Clip: the negative part looks like noise", mass, "[chen2010] sec. 2.1.3, 4.5")
     else:
         yield Advice(
-            "Try flip and similarities as features beside clip: the negative part may carry information",
+            "Try flip and similarities as features in addition to clip: the negative part may carry information",
             mass,
             "[chen2010] sec. 4.4-4.5",
         )
 
 
-def _methods(kind: Kind, entries: Any, distances: Any, classes: Any) -> Iterator[Advice]:
+def _advise_methods(kind: Kind, entries: Any, distances: Any, classes: Any) -> Iterator[Advice]:
     if kind == "similarity" and entries.zeros > SPARSE and entries.self_maximal < 1:
         yield Advice(
             "Prefer local methods: k-NN, KRI, KRR, local SDA",
             f"{entries.zeros:.0%} of the entries are zero and {1 - entries.self_maximal:.0%} of the objects are more "
-            "similar to another than to themselves",
+            "similar to another object than to themselves",
             "[chen2010] sec. 4.4",
         )
     if entries.n_duplicates:
         yield Advice(
-            "Give diverse weights to neighbours: KRI or KRR",
-            f"{entries.n_duplicates} objects repeat another",
+            "Use diversity-promoting weights for duplicates: KRI or KRR",
+            f"{entries.n_duplicates} objects duplicate another",
             "[chen2010] sec. 3.1",
         )
     if abs(distances.skewness) <= NEAR_NORMAL and not entries.discrete:
         yield Advice(
-            "Normal-based classifiers on the rows suit these distances",
+            "Use normal-based classifiers on the rows",
             f"skewness {distances.skewness:.2f}, excess kurtosis {distances.kurtosis:.2f}",
             "[pekalska2000] sec. 2.1, 5",
         )
     elif abs(distances.skewness_after) < abs(distances.skewness) - 0.25:
         yield Advice(
-            f"Box-Cox with p = {distances.power:.2g} brings the distances nearer to normal, for methods that ask it",
-            f"skewness {distances.skewness:.2f}, after it {distances.skewness_after:.2f}",
+            f"Use BoxCox(p={distances.power:.2g}) before methods that assume normal distances",
+            f"skewness {distances.skewness:.2f}, afterwards {distances.skewness_after:.2f}",
             "[pekalska2000] sec. 4.4",
         )
     if classes is not None and len(classes.counts) > 1:
         small = min(classes.counts)
         if small * 5 < max(classes.counts):
             yield Advice(
-                "Judge by balanced error, and set priors or costs",
+                "Compare methods by balanced error, and set priors or costs",
                 f"the smallest class has {small} objects, the largest {max(classes.counts)}",
             )
 
 
 def as_text(found: Any) -> str:
-    """Lines of "what  finding", then the advice."""
+    """Format the findings as lines "name  text", then the advice."""
     rows = list(fact_rows(found))
     width = max(len(name) for name, _ in rows)
     lines = [f"{name:<{width}}  {text}" for name, text in rows]
@@ -391,7 +531,7 @@ def as_text(found: Any) -> str:
 
 
 def as_html(found: Any) -> str:
-    """The same as a table and a list; everything a user named is escaped."""
+    """Format the findings as an HTML table and the advice as a list; all text is escaped."""
     cells = "".join(
         f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(text)}</td></tr>"
         for name, text in fact_rows(found)
@@ -401,10 +541,10 @@ def as_html(found: Any) -> str:
 
 
 def fact_rows(found: Any) -> Iterator[tuple[str, str]]:
-    """What was looked at and what was found, line by line."""
+    """Yield the findings as pairs of name and text."""
     e, t, d = found.entries, found.triangles, found.distances
-    looked = "" if found.n_sampled == found.n else f"; a random {found.n_sampled} of them looked at"
-    yield "objects", f"{found.n}{looked}"
+    sample = "" if found.n_sampled == found.n else f"; findings from a random sample of {found.n_sampled}"
+    yield "objects", f"{found.n}{sample}"
     scale = "a discrete scale" if e.discrete else "a continuous scale"
     yield found.kind, f"{e.low:.4g} to {e.high:.4g}, {e.n_distinct} distinct values ({scale})"
     if e.n_missing:
@@ -423,7 +563,7 @@ def fact_rows(found: Any) -> Iterator[tuple[str, str]]:
         sizes = ", ".join(f"{name} {count}" for name, count in list(zip(c.names, c.counts))[:8])
         yield "classes", f"{len(c.counts)}: {sizes}" + (", ..." if len(c.counts) > 8 else "")
         yield "within, between", f"mean {c.within:.4g} within classes, {c.between:.4g} between"
-        yield "nearest neighbour", f"of another class for {c.neighbour_error:.1%} of the objects"
+        yield "nearest neighbor", f"of another class for {c.neighbour_error:.1%} of the objects"
     some = f" (among {found.suspects.n_objects} of the objects)" if found.suspects.n_objects < found.n else ""
     yield "suspicious pairs", f"{found.suspects.summary()}{some}"
 
@@ -441,148 +581,3 @@ def _spectrum_rows(found: Any) -> Iterator[tuple[str, str]]:
                 f"({s.smallest:.4g} to {s.largest:.4g})"
             ),
         )
-
-
-# Above this many objects the spectrum, the triangles and the rest are read off a random part.
-SAMPLE = 3000
-# Above this many, suspicious pairs are looked for among a random part; suspects(S) looks at all.
-SUSPECT_SAMPLE = 600
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """Findings about one matrix; print it, show it in a notebook, or take ``to_dict()``.
-
-    Attributes
-    ----------
-    n : int
-        Number of objects.
-    kind : {"similarity", "dissimilarity"}
-        What the matrix was said to hold.
-    n_sampled : int
-        Objects looked at where n is too large to look at all; else n.
-    entries : EntryFacts
-        Missing entries, symmetry, zeros, distinct values, duplicates, self-similarity.
-    spectrum : SpectrumFacts or None
-        Eigenvalues; None where entries are missing.
-    triangles : TriangleFacts
-        How often the triangle inequality fails.
-    distances : DistanceFacts
-        Shape of the distribution of the dissimilarities, hubness.
-    classes : ClassFacts or None
-        Balance and separation; None without labels.
-    suspects : Suspects
-        Pairs whose value disagrees with everything else in the matrix.
-    advice : tuple of Advice
-        What to try, each with the finding that speaks for it and the paper that says so.
-    """
-
-    n: int
-    kind: Kind
-    n_sampled: int
-    entries: EntryFacts
-    spectrum: SpectrumFacts | None
-    triangles: TriangleFacts
-    distances: DistanceFacts
-    classes: ClassFacts | None
-    suspects: Suspects
-    advice: tuple[Advice, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything as numbers, strings, lists and dictionaries, ready for JSON."""
-        return _plain(asdict(self))
-
-    def rows(self) -> list[tuple[str, str]]:
-        """What was looked at and what was found, in words, line by line."""
-        return list(fact_rows(self))
-
-    def __str__(self) -> str:
-        return as_text(self)
-
-    def _repr_html_(self) -> str:
-        return as_html(self)
-
-
-@validated_function({"kind": [choice("similarity", "dissimilarity")], "random_state": ["random_state"]})
-def diagnose(
-    S: ArrayLike, y: Any = None, kind: Kind = "similarity", *, ids: Any = None, random_state: Any = 0
-) -> Diagnosis:
-    """Look at a matrix before trusting it.
-
-    Parameters
-    ----------
-    S : array-like of shape (n, n)
-        Proximities; NaN is a missing entry.
-    y : array-like of shape (n,), optional
-        Class labels: adds balance and separation.
-    kind : {"similarity", "dissimilarity"}, default="similarity"
-        What the numbers are.
-    ids : sequence of n names, optional
-        Shown instead of row numbers.
-    random_state : int, RandomState instance or None, default=0
-        For what is sampled beyond 3,000 objects and for triangles beyond 500.
-
-    Returns
-    -------
-    Diagnosis
-
-    Notes
-    -----
-    Nothing is changed. Similarities are turned into dissimilarities (largest similarity minus s) where a finding speaks
-    of distances. Beyond 3,000 objects a random part is looked at, and ``n_sampled`` says so; suspicious pairs are
-    sought among 600 objects, and :func:`similis.proximity.suspects` looks among all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis import diagnose
-    >>> S = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.9], [0.1, 0.9, 1.0]])
-    >>> found = diagnose(S)
-    >>> found.entries.symmetric, found.spectrum.n_negative
-    (True, 1)
-    """
-    A = check_proximity(S, kind=kind, allow_missing=True, accept_sparse=True)
-    classes: Any = None
-    codes: Any = None
-    if y is not None:
-        classes, codes = check_labels(y, len(A), who="diagnose", min_classes=1)
-    n = len(A)
-    part = np.arange(n)
-    if n > SAMPLE:
-        part = np.sort(check_random_state(random_state).choice(n, SAMPLE, replace=False))
-        A = A[np.ix_(part, part)]
-        codes = None if codes is None else codes[part]
-    rng = check_random_state(random_state)
-    entries = entry_facts(A, kind)
-    D = to_dissimilarities(A, kind)
-    facts: dict[str, Any] = {
-        "entries": entries,
-        "spectrum": None if entries.n_missing else spectrum_facts(A, kind),
-        "triangles": triangle_facts(D, rng),
-        "distances": distance_facts(D),
-        "classes": None if codes is None else class_facts(A, codes, [quote(c).strip("'") for c in classes], kind),
-        "suspects": _some_suspects(A, kind, part, ids, rng),
-    }
-    told = {name: fact for name, fact in facts.items() if name != "triangles"}
-    return Diagnosis(n=n, kind=kind, n_sampled=len(part), advice=advise(kind, **told), **facts)
-
-
-def _some_suspects(A: NDArray[Any], kind: Kind, objects: NDArray[Any], ids: Any, rng: Any) -> Suspects:
-    """Suspicious pairs among all objects, or among a random part of many."""
-    if len(A) > SUSPECT_SAMPLE:
-        some = np.sort(rng.choice(len(A), SUSPECT_SAMPLE, replace=False))
-        A, objects = A[np.ix_(some, some)], objects[some]
-    return find_suspects(A, kind, objects=objects, ids=ids)
-
-
-def _plain(value: Any) -> Any:
-    """NumPy's numbers and arrays as Python's own; NaN as None."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not np.isfinite(value) else value

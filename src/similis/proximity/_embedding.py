@@ -22,22 +22,22 @@ class PseudoEuclidean(ToFeatures):
 
         B = -1/2 J D^2 J = Q diag(l) Q',    coordinates X = Q |l|^(1/2),    signature sign(l).
 
-    d(i, j)^2 is the sum over the axes of sign(l_k) (x_ik - x_jk)^2. A non-Euclidean D has negative axes; leaving them
-    out (``positive_only=True``) is classical scaling.
+    d(i, j)^2 is the sum over the axes of sign(l_k) (x_ik - x_jk)^2. A non-Euclidean D has negative axes; without them
+    (``positive_only=True``) this is classical multidimensional scaling.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of axes, those of largest |l| first. None, or more than there are, takes all with l beyond round-off.
+        Number of axes, in descending order of |l|. None, or a larger number, means all axes with l beyond rounding.
     positive_only : bool, default=False
-        Whether to leave out the negative axes: classical multidimensional scaling.
+        Omit the negative axes: classical multidimensional scaling.
 
     Attributes
     ----------
     signature_ : ndarray of shape (n_components_,)
         +1 or -1 per output column.
     eigenvalues_ : ndarray of shape (n_components_,)
-        l of each output column, by falling magnitude.
+        l of each output column, in descending order of magnitude.
     components_ : ndarray of shape (n_components_, n)
         The eigenvectors, as rows.
     column_means_ : ndarray of shape (n,)
@@ -45,7 +45,7 @@ class PseudoEuclidean(ToFeatures):
     n_components_ : int
         Number of axes.
     asymmetry_ : float
-        ||D - D'|| / (2 ||D||): the symmetric part of D is used, with a warning where the two differ.
+        ||D - D'|| / (2 ||D||); the symmetric part of D is used, with a warning if D is asymmetric.
     n_features_in_ : int
         Number of training objects.
 
@@ -56,13 +56,13 @@ class PseudoEuclidean(ToFeatures):
     Notes
     -----
     A new row d is embedded by z = b Q |l|^(-1/2) sign(l) with b = -1/2 (d^2 - column means of D^2) J, row by row;
-    without sign(l) its negative axes would come out mirrored. A non-zero diagonal of D draws a
-    :class:`~similis.exceptions.DiagonalWarning`: then d(i, j)^2 is reproduced less (d(i, i)^2 + d(j, j)^2) / 2.
-    Objects that all coincide are put at the origin of one axis.
+    without sign(l) the negative axes would be mirrored. A non-zero diagonal of D causes a
+    :class:`~similis.exceptions.DiagonalWarning`; then d(i, j)^2 - (d(i, i)^2 + d(j, j)^2) / 2 is reproduced. If all
+    objects coincide, the result is one axis with all objects at its origin.
 
     References
     ----------
-    [pekalska2000] sec. 2, which names the embedding for future work; [chen2010] sec. 2.1.4.
+    [goldfarb1984]; [pekalska2000] sec. 2, as future work; [chen2010] sec. 2.1.4.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class PseudoEuclidean(ToFeatures):
     5.0
     """
 
-    _reads = "dissimilarity"
+    reads = "dissimilarity"
     _parameter_constraints: dict[str, list[Any]] = {
         "n_components": [at_least(1), None],
         "positive_only": ["boolean"],
@@ -122,7 +122,7 @@ class PseudoEuclidean(ToFeatures):
         return self.components_.T * np.sqrt(np.abs(self.eigenvalues_))  # X = Q |l|^(1/2)
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Embed new objects, each by itself.
+        """Embed new objects, independently of each other.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class PseudoEuclidean(ToFeatures):
         ndarray of shape (m, n_components_)
             Their coordinates.
         """
-        D = self._check_query(X)
+        D = self.check_rows(X)
         b = -(D**2 - self.column_means_) / 2  # (m, n)
         b -= b.mean(axis=1, keepdims=True)
         size = np.sqrt(np.abs(self.eigenvalues_))
@@ -142,7 +142,7 @@ class PseudoEuclidean(ToFeatures):
         return (b @ self.components_.T) * scale  # z = b Q |l|^(-1/2) sign(l)
 
     def _fit(self, X: ArrayLike) -> None:
-        D = self._check_fit(X)
+        D = self.check_training(X)
         warn_if_self_differs(D, self)
         B = take_symmetric_part(D, self) ** 2
         self.column_means_ = B.mean(axis=0, dtype=np.float64).astype(B.dtype)
@@ -165,17 +165,17 @@ class PseudoEuclidean(ToFeatures):
 
 
 class Whiten(ToFeatures):
-    """Decorrelate and rescale the columns of a proximity matrix: a linear classifier after it is 003's SVC-D2.
+    """Decorrelate and rescale the columns of a proximity matrix; with a linear SVM it is SVC-D2 of [pekalska2000].
 
-    With the singular value decomposition D = U L V', a row d becomes z = d U L^(-1/2), so that the inner products
-    of the training rows are Z Z' = D U L^-1 U' D'. For a symmetric D this is D with its spectrum flipped.
+    With the singular value decomposition D = U L V', a row d becomes z = d U L^(-1/2), so that the inner products of
+    the training rows are Z Z' = D U L^-1 U' D'. For a symmetric D this is D with a flipped spectrum.
 
     Attributes
     ----------
     components_ : ndarray of shape (rank, n)
-        L^(-1/2) U', without the singular values that are zero up to round-off.
+        L^(-1/2) U', without the singular values that are zero up to rounding.
     singular_values_ : ndarray of shape (rank,)
-        Those kept, descending.
+        Non-zero singular values, descending.
     n_features_in_ : int
         Number of training objects.
 
@@ -185,8 +185,8 @@ class Whiten(ToFeatures):
 
     Notes
     -----
-    The paper writes the map for the row of an object and takes U, not V, from the decomposition; this follows it, which
-    matters only when D is asymmetric. A zero matrix gives one column of zeros.
+    As in the paper, the map of a row uses U, not V; the two differ only for an asymmetric D. A zero matrix gives one
+    column of zeros.
 
     References
     ----------
@@ -218,7 +218,7 @@ class Whiten(ToFeatures):
         -------
         self
         """
-        D = self._check_fit(X)
+        D = self.check_training(X)
         if asymmetry(D) <= 100 * np.finfo(D.dtype).eps:
             system = eigen_symmetric(symmetric_part(D))
             L = np.abs(system.values)
@@ -245,4 +245,4 @@ class Whiten(ToFeatures):
         -------
         ndarray of shape (m, rank)
         """
-        return self._check_query(X) @ self.components_.T
+        return self.check_rows(X) @ self.components_.T

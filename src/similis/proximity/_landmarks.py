@@ -1,4 +1,4 @@
-"""Nystrom's method for similarities that may be indefinite: coordinates from the similarities to a few landmarks."""
+"""Selection of prototypes, and the Nystrom method for similarities that may be indefinite."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ __all__ = ["choose_prototypes", "forward_selection", "Landmarks"]
 def choose_prototypes(
     D: NDArray[Any], k: int, selection: str, rng: np.random.RandomState, codes: NDArray[np.intp] | None = None
 ) -> NDArray[np.intp]:
-    """Indices of k prototypes: ascending, or in the order chosen; `codes` are class codes for ``"forward"``."""
+    """Return the indices of k prototypes, ascending or in the order of selection; ``"forward"`` needs class `codes`."""
     if selection == "random":
         return np.sort(rng.permutation(len(D))[:k])
     if selection == "kcenter":
         return farthest_first(D, k)
     if selection == "medoids":
-        # from the k-centres, by exchanges until none improves: the result depends on nothing drawn
+        # Start from the k-centers, so that the result does not depend on random numbers.
         return k_medoids(D, k, sign=-1, method="eager", init=farthest_first(D, k)).medoids
     assert codes is not None
     return forward_selection(D, k, codes)
 
 
 def forward_selection(D: NDArray[Any], k: int, codes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Add, one at a time, the prototype that leaves the fewest objects wrong by the nearest-prototype rule.
+    """Add prototypes one at a time, each minimizing the number of errors of the nearest-prototype rule.
 
-    An object does not count as its own prototype (leave-one-out). Among equals, the one that leaves fewest objects
-    without a prototype of their class, then the one that brings them nearest to it, then the lower index.
+    An object does not count as its own prototype (leave-one-out). Ties are decided by the number of objects without a
+    prototype of their class, then by the sum of the distances to it, then by the lower index.
     """
     n = len(D)
     own, other = np.full((2, n), np.inf)  # distance to the nearest prototype of the own, of another class
@@ -62,7 +62,7 @@ def _best_candidate(
     other: NDArray[Any],
     chosen: list[int],
 ) -> tuple[int, int, float, int]:
-    """(objects wrong, objects without a prototype, distance to it, index) of the best candidate among `columns`."""
+    """Return (errors, objects without a prototype, sum of distances, index) of the best candidate among `columns`."""
     index = np.arange(columns.start, columns.stop)
     d = D[:, columns].astype(np.float64)  # (n, candidates)
     d[index, index - columns.start] = np.inf
@@ -79,37 +79,37 @@ def _best_candidate(
 
 
 class Landmarks(ToFeatures):
-    """Coordinates from the similarities to a few landmarks, for a linear classifier.
+    """Coordinates from the similarities to a few landmarks (Nystrom method), for a linear classifier.
 
     With W the similarities among the landmarks, W = U diag(l) U', and s the similarities of an object to them, the
     coordinates are z = s U |l|^(-1/2). Then Z Z' approximates the clipped or flipped matrix, and
-    Z diag(signature) Z' the matrix itself; with every object a landmark both are exact.
+    Z diag(signature) Z' the matrix itself. If every object is a landmark both are exact.
 
     Parameters
     ----------
     n_landmarks : int, default=200
-        How many; more than there are objects means all.
+        Number of landmarks, at most the number of objects.
     selection : {"random", "kcenter", "medoids"}, default="random"
-        How they are chosen: drawn; one after the other the object least similar to those taken; centres of clusters.
+        Random objects; repeatedly the object least similar to those selected; or medoids of clusters.
     spectrum : {"clip", "flip"}, default="clip"
-        Leave out the axes with a negative eigenvalue, or keep them.
+        Omit the axes with a negative eigenvalue, or keep them.
     output : {"nystrom", "features"}, default="nystrom"
-        ``features`` gives s itself, the similarities to the landmarks.
+        ``features`` returns s, the similarities to the landmarks.
     random_state : int, RandomState or None, default=None
-        For ``random``.
+        Random seed of ``random``.
 
     Attributes
     ----------
     landmark_indices_ : ndarray of int
         Training objects that are landmarks.
     columns_ : ndarray of int
-        The same: the columns of a new row that are read.
+        Columns of a new row that are used; equal to `landmark_indices_`.
     signature_ : ndarray of shape (n_components,)
         Sign of the eigenvalue of each output column.
     components_ : ndarray of shape (n_components, n_landmarks)
-        |l|^(-1/2) U', the eigenvalues that are zero up to round-off left out.
+        |l|^(-1/2) U', without eigenvalues that are zero up to rounding.
     asymmetry_ : float
-        Of W, whose symmetric part is decomposed, with a warning where the two differ.
+        ||W - W'|| / (2 ||W||); the symmetric part of W is used, with a warning if W is asymmetric.
     n_features_in_ : int
         Number of training objects.
 
@@ -119,8 +119,8 @@ class Landmarks(ToFeatures):
 
     Notes
     -----
-    When W is positive semi-definite this is Nystrom's approximation of a kernel; keeping |l| and the sign carries it to
-    the spectra of [chen2010] sec. 2.1. If no eigenvalue is left, one column of zeros stands for the origin.
+    For a positive semi-definite W this is the Nystrom approximation of a kernel; |l| and the sign extend it to the
+    repaired spectra of [chen2010] sec. 2.1. If no eigenvalue is left, the result is one column of zeros.
 
     Examples
     --------
@@ -132,8 +132,8 @@ class Landmarks(ToFeatures):
     True
     """
 
-    _reads = "similarity"
-    _accept_sparse = True
+    reads = "similarity"
+    accept_sparse = True
     _parameter_constraints: dict[str, list[Any]] = {
         "n_landmarks": [at_least(1)],
         "selection": [choice("random", "kcenter", "medoids")],
@@ -172,7 +172,7 @@ class Landmarks(ToFeatures):
         -------
         self
         """
-        S = self._check_fit(X)
+        S = self.check_training(X)
         k = min(len(S), self.n_landmarks)
         rng = check_random_state(self.random_state)
         D = S if self.selection == "random" else S.max() - S
@@ -186,22 +186,22 @@ class Landmarks(ToFeatures):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Give the coordinates of objects.
+        """Compute the coordinates of objects.
 
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Similarities of new objects to the training objects; only the columns of the landmarks are read.
+            Similarities of new objects to the training objects; only the columns of the landmarks are used.
 
         Returns
         -------
         ndarray of shape (m, n_components)
         """
-        s = self._check_query(X)[:, self.landmark_indices_]
+        s = self.check_rows(X)[:, self.landmark_indices_]
         return s if self.output == "features" else s @ self.components_.T  # z = s U |l|^(-1/2)
 
-    def _compact(self, columns: NDArray[np.intp]) -> tuple[Landmarks, NDArray[np.intp]]:
-        """The same with some of its columns, from the landmarks that these need."""
+    def select_columns(self, columns: NDArray[np.intp]) -> tuple[Landmarks, NDArray[np.intp]]:
+        """Restrict the output to some columns, and the landmarks to those that they need."""
         small = copy.copy(self)
         needed = columns if self.output == "features" else np.arange(len(self.landmark_indices_))
         small.components_ = self.components_[np.ix_(columns, needed)]
@@ -213,5 +213,5 @@ class Landmarks(ToFeatures):
 
     @property
     def columns_(self) -> NDArray[np.intp]:
-        """Columns of a new row that are read."""
+        """Columns of a new row that are used."""
         return self.landmark_indices_

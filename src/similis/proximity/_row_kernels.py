@@ -1,4 +1,4 @@
-"""Kernels on rows: the row of similarities taken for a feature vector ([chen2010] sec. 2.1.6, p. 35)."""
+"""Kernels of proximity rows used as feature vectors ([chen2010] sec. 2.1.6, p. 35)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["RowRBF", "SpectrumSquare"]
 
 
 class SpectrumSquare(ToRows):
-    """Square: use S S', a kernel for any S, symmetric or not.
+    """Square the spectrum: S S', a kernel for any S, symmetric or not.
 
     For a symmetric S this squares the spectrum; it is also the linear kernel on the rows of S as features. A new row
     s becomes s S'.
@@ -47,7 +47,7 @@ class SpectrumSquare(ToRows):
 
     @validated
     def fit(self, X: ArrayLike, y: Any = None) -> SpectrumSquare:
-        """Keep the training matrix.
+        """Store the training matrix.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class SpectrumSquare(ToRows):
         -------
         self
         """
-        self.similarities_ = self._check_fit(X)
+        self.similarities_ = self.check_training(X)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
@@ -75,17 +75,17 @@ class SpectrumSquare(ToRows):
         -------
         ndarray of shape (m, n)
         """
-        return self._check_query(X) @ self.similarities_.T  # [chen2010] sec. 2.1.6 -> S S'
+        return self.check_rows(X) @ self.similarities_.T  # [chen2010] sec. 2.1.6 -> S S'
 
-    def _fold(self, coef: NDArray[Any]) -> NDArray[Any]:
-        """(s S') c = s (S' c), for the rows of `coef`."""
+    def fold_coefficients(self, coef: NDArray[Any]) -> NDArray[Any]:
+        """Return coefficients for untransformed rows: (s S') c = s (S' c), for the rows of `coef`."""
         return coef @ self.similarities_
 
 
 class RowRBF(ToRows):
-    """Compare rows: exp(-gamma ||s(x) - s(z)||), the norm not squared.
+    """RBF-like similarity of rows, exp(-gamma ||s(x) - s(z)||), with the norm not squared.
 
-    Two objects are alike when they are alike to the same objects. s(x) is the row of x over the n training objects.
+    Two objects are similar if they are similar to the same objects. s(x) is the row of x over the n training objects.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class RowRBF(ToRows):
 
     @validated
     def fit(self, X: ArrayLike, y: Any = None) -> RowRBF:
-        """Keep the training rows.
+        """Store the training rows.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class RowRBF(ToRows):
         -------
         self
         """
-        self.rows_ = self._check_fit(X)
+        self.rows_ = self.check_training(X)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
@@ -151,6 +151,6 @@ class RowRBF(ToRows):
         ndarray of shape (m, n)
             Between 0 and 1; 1 for equal rows.
         """
-        distances = row_distances(self._check_query(X), self.rows_)
+        distances = row_distances(self.check_rows(X), self.rows_)
         # [chen2010] p. 35 -> exp(-||s(x) - s(x')||_2)
         return np.exp(distances.dtype.type(-self.gamma) * distances, out=distances)

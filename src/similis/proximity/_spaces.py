@@ -18,11 +18,11 @@ __all__ = ["DissimilaritySpace", "SimilarityFeatures"]
 
 
 class SimilarityFeatures(ToRows):
-    """Take the row of an object for its feature vector.
+    """Use the row of an object as its feature vector.
 
-    The rows pass unchanged; what changes is how they are cut. As the first step of a pipeline this one says that
-    the matrix is pairwise, so that cross-validation removes held-out objects from the columns as well; then any
-    classifier of feature vectors may follow.
+    The rows are passed through unchanged. As the first step of a pipeline this transformer declares the matrix as
+    pairwise, so that cross-validation removes held-out objects from the columns too; any classifier of feature vectors
+    may follow.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class SimilarityFeatures(ToRows):
 
     See Also
     --------
-    DissimilaritySpace : only some columns.
+    DissimilaritySpace : a selection of the columns.
     RowRBF : a similarity of rows.
 
     References
@@ -52,7 +52,7 @@ class SimilarityFeatures(ToRows):
 
     @validated
     def fit(self, X: ArrayLike, y: Any = None) -> SimilarityFeatures:
-        """Check the matrix.
+        """Validate the matrix.
 
         Parameters
         ----------
@@ -65,11 +65,11 @@ class SimilarityFeatures(ToRows):
         -------
         self
         """
-        self._check_fit(X)
+        self.check_training(X)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Give the rows as features.
+        """Return the rows as features.
 
         Parameters
         ----------
@@ -80,10 +80,10 @@ class SimilarityFeatures(ToRows):
         -------
         ndarray of shape (m, n)
         """
-        return self._check_query(X).copy()
+        return self.check_rows(X).copy()
 
-    def _fold(self, coef: NDArray[Any]) -> NDArray[Any]:
-        """New rows pass as they are, and so do coefficients."""
+    def fold_coefficients(self, coef: NDArray[Any]) -> NDArray[Any]:
+        """Return the coefficients unchanged, as rows are."""
         return coef
 
 
@@ -93,29 +93,28 @@ class DissimilaritySpace(ToRows):
     Parameters
     ----------
     n_prototypes : int, default=None
-        How many; more than there are objects means all. None: the square root of the number of objects, rounded up
-        (all of them with ``selection="all"``).
+        Number of prototypes, at most the number of objects. None means the square root of the number of objects,
+        rounded up (all of them with ``selection="all"``).
     selection : {"all", "random", "kcenter", "medoids", "forward"}, default="all"
-        ``all`` keeps every object. ``random`` draws. ``kcenter`` takes, one after the other, the object farthest from
-        those taken. ``medoids`` takes the centres of k-medoids clusters. ``forward`` uses the labels: it adds, one
-        after the other, the prototype that leaves the fewest training objects wrong by the nearest-prototype rule, an
-        object not counting as its own prototype.
+        ``all`` uses every object, ``random`` random objects. ``kcenter`` repeatedly adds the object farthest from those
+        selected. ``medoids`` uses the medoids of k-medoids clusters. ``forward`` uses the labels: it repeatedly adds
+        the prototype with the smallest leave-one-out error of the nearest-prototype rule.
     random_state : int, RandomState or None, default=None
-        For ``random``.
+        Random seed of ``random``.
 
     Attributes
     ----------
     prototype_indices_ : ndarray of int
         Training objects that are prototypes, in the order of the output columns.
     columns_ : ndarray of int
-        The same: the columns of a new row that are read.
+        Columns of a new row that are used; equal to `prototype_indices_`.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
-    SimilarityFeatures : every column, of either kind.
-    Landmarks : few objects for a similarity, by Nystrom's method.
+    SimilarityFeatures : all columns, for similarities and dissimilarities.
+    Landmarks : a few objects for a similarity, by the Nystrom method.
 
     References
     ----------
@@ -132,7 +131,7 @@ class DissimilaritySpace(ToRows):
     array([[2., 5.]])
     """
 
-    _reads = "dissimilarity"
+    reads = "dissimilarity"
     _parameter_constraints: dict[str, list[Any]] = {
         "n_prototypes": [at_least(1), None],
         "selection": [choice("all", "random", "kcenter", "medoids", "forward")],
@@ -153,18 +152,18 @@ class DissimilaritySpace(ToRows):
         X : array-like of shape (n, n)
             Training dissimilarities.
         y : array-like of shape (n,), default=None
-            Class labels; needed by ``selection="forward"``, not used otherwise.
+            Class labels; required by ``selection="forward"``, otherwise not used.
 
         Returns
         -------
         self
         """
-        D = self._check_fit(X)
+        D = self.check_training(X)
         n = len(D)
         if self.selection == "all":
             if self.n_prototypes is not None:
                 raise ProximityError(
-                    f"n_prototypes={self.n_prototypes} needs a way to choose them. Got selection='all'; use 'random', "
+                    f"n_prototypes={self.n_prototypes} cannot be combined with selection='all'. Use 'random', "
                     "'kcenter', 'medoids' or 'forward'."
                 )
             self.prototype_indices_ = np.arange(n)
@@ -177,7 +176,7 @@ class DissimilaritySpace(ToRows):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Give the columns of the prototypes.
+        """Return the columns of the prototypes.
 
         Parameters
         ----------
@@ -188,20 +187,20 @@ class DissimilaritySpace(ToRows):
         -------
         ndarray of shape (m, n_prototypes)
         """
-        return self._check_query(X)[:, self.prototype_indices_]
+        return self.check_rows(X)[:, self.prototype_indices_]
 
     @property
     def columns_(self) -> NDArray[np.intp]:
-        """Columns of a new row that are read."""
+        """Columns of a new row that are used."""
         return self.prototype_indices_
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the prototypes' columns.
+        """Return the names of the columns of the prototypes.
 
         Parameters
         ----------
         input_features : array-like of str, default=None
-            Names of the training objects; None takes those seen at fit, else x0, x1, ...
+            Names of the training objects; None means those seen in `fit`, else x0, x1, ...
 
         Returns
         -------
@@ -209,8 +208,8 @@ class DissimilaritySpace(ToRows):
         """
         return super().get_feature_names_out(input_features)[self.prototype_indices_]
 
-    def _compact(self, columns: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
-        """The space of some of its prototypes, which reads their columns only."""
+    def select_columns(self, columns: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
+        """Restrict the output to some prototypes, whose columns alone are used."""
         small = SimilarityFeatures()
         small.n_features_in_ = len(columns)
         return small, self.prototype_indices_[columns]

@@ -1,6 +1,6 @@
-"""Indefinite similarities made positive semi-definite by their spectrum ([chen2010] sec. 2.1.3-2.1.5, 4.1).
+"""Repair of indefinite similarities by their spectrum: clip, flip and shift ([chen2010] sec. 2.1.3-2.1.5, 4.1).
 
-S = U diag(l) U' is decomposed once, whoever asks: clip, flip and shift of one matrix share the decomposition.
+The decomposition S = U diag(l) U' is cached: clip, flip and shift of one matrix share it.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ __all__ = ["SpectrumClip", "SpectrumFlip", "SpectrumShift"]
 
 
 class _Spectrum(ToRows):
-    """A transformer that may need the spectrum of the symmetric part A of S, and asks for it only then."""
+    """Transformer that decomposes the symmetric part A of S only if it is not positive semi-definite."""
 
-    _reads = "similarity"
-    _accept_sparse = True
-    _matrix: NDArray[Any] | None  # A, where it was not decomposed
+    reads = "similarity"
+    accept_sparse = True
+    _matrix: NDArray[Any] | None  # A, if it was not decomposed
     _values: NDArray[Any] | None
     _vectors: NDArray[Any] | None
 
     @property
     def eigenvalues_(self) -> NDArray[Any]:
-        """Eigenvalues of the symmetric part of the training matrix, ascending, as they were."""
+        """Eigenvalues of the symmetric part of the training matrix before the repair, ascending."""
         return self._eigen().values
 
     @property
@@ -39,7 +39,7 @@ class _Spectrum(ToRows):
 
     @validated
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Decompose the training matrix and find how to repair it.
+        """Decompose the training matrix and determine its repair.
 
         Parameters
         ----------
@@ -63,17 +63,19 @@ class _Spectrum(ToRows):
         return EigenSystem(self._values, self._vectors)
 
     def _fit(self, X: ArrayLike) -> NDArray[Any]:
-        """Learn from the matrix and return its symmetric part."""
+        """Fit to the matrix and return its symmetric part."""
         raise NotImplementedError
 
-    def _open(self, X: ArrayLike, *, beyond: int = -1, k: int | None = None) -> tuple[NDArray[Any], bool]:
-        """The symmetric part of S, and whether the spectrum needs no change.
+    def _decompose_if_needed(
+        self, X: ArrayLike, *, beyond: int = -1, k: int | None = None
+    ) -> tuple[NDArray[Any], bool]:
+        """Return the symmetric part of S, and True if the spectrum needs no change.
 
-        A Cholesky attempt, a small part of the work, tells whether every eigenvalue is above `beyond` times the
-        round-off; only if not, or if k eigenvalues are to be chosen, is the matrix decomposed. A matrix that was
-        not is kept, so that ``eigenvalues_`` can be had on demand.
+        A Cholesky factorization, much cheaper than the decomposition, tests whether every eigenvalue is above `beyond`
+        times the rounding error. The matrix is decomposed only if it fails, or if k eigenvalues are to be selected.
+        Otherwise the matrix is stored, so that ``eigenvalues_`` can be computed on demand.
         """
-        A = take_symmetric_part(self._check_fit(X), self)
+        A = take_symmetric_part(self.check_training(X), self)
         norm = min(float(np.linalg.norm(A, 1)), float(np.linalg.norm(A)))  # both bound the largest eigenvalue
         sound = (k is None or k >= len(A)) and is_psd(A, above=beyond * roundoff(len(A), norm, A.dtype))
         self._matrix, self._values, self._vectors = A, None, None
@@ -84,7 +86,7 @@ class _Spectrum(ToRows):
 
 
 class _Projection(_Spectrum):
-    """Clip and flip: both multiply by P = U diag(d) U', d in {-1, 0, 1}, the training matrix and new rows alike."""
+    """Clip and flip: training matrix and new rows are multiplied by P = U diag(d) U', d in {-1, 0, 1}."""
 
     _beyond = -1
     _parameter_constraints: dict[str, list[Any]] = {"n_components": [at_least(1), None]}
@@ -111,7 +113,7 @@ class _Projection(_Spectrum):
         return self._repair(self._fit(X))
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Treat new rows as the training rows were: multiply them by P.
+        """Multiply new rows by P, as the training rows were.
 
         Parameters
         ----------
@@ -122,26 +124,26 @@ class _Projection(_Spectrum):
         -------
         ndarray of shape (m, n)
         """
-        return self._project(self._check_query(X))
+        return self._project(self.check_rows(X))
 
     @property
     def projection_(self) -> NDArray[Any]:
-        """The matrix P, n x n, formed on demand; ``transform`` does not need it."""
+        """Matrix P, n x n, computed on access; ``transform`` does not need it."""
         return self._project(np.eye(self.n_features_in_, dtype=self.eigenvalues_.dtype))
 
     def _fit(self, X: ArrayLike) -> NDArray[Any]:
         k = self.n_components
-        A, sound = self._open(X, beyond=self._beyond, k=k)
+        A, sound = self._decompose_if_needed(X, beyond=self._beyond, k=k)
         self._signs = np.ones(len(A), dtype=A.dtype) if sound else self._choose(self._eigen(), k).astype(A.dtype)
         self.n_components_ = int(np.count_nonzero(self._signs))
         return A
 
     def _choose(self, system: EigenSystem, k: int | None) -> NDArray[Any]:
-        """The diagonal d of P, one entry per eigenvalue."""
+        """Return the diagonal d of P, one entry per eigenvalue."""
         raise NotImplementedError
 
     def _project(self, X: NDArray[Any]) -> NDArray[Any]:
-        """X P by its factors, through the eigenvectors that P changes or those that it keeps, whichever are fewer."""
+        """Compute X P from the eigenvectors that P changes or from those that it keeps, whichever are fewer."""
         changed, kept = self._signs != 1, self._signs != 0
         if not changed.any():
             return X.copy()
@@ -152,15 +154,15 @@ class _Projection(_Spectrum):
         U, d = U[:, _span(kept)], self._signs[kept]
         return (X @ U * d) @ U.T
 
-    _fold = _project  # (s P) c = s (P c)
+    fold_coefficients = _project  # (s P) c = s (P c)
 
     def _repair(self, A: NDArray[Any]) -> NDArray[Any]:
-        """A P, written as A + B B' or as B B' so that it is symmetric to the last bit."""
+        """Compute A P as A + B B' or as B B', which is exactly symmetric."""
         changed, kept = self._signs != 1, self._signs != 0
         if not changed.any():
             return A.copy()
         system = self._eigen()
-        added = (self._signs - 1) * system.values  # to the spectrum; below zero only where components are left out
+        added = (self._signs - 1) * system.values  # change of the spectrum; negative only where components are omitted
         added[np.abs(system.values) <= system.tolerance] = 0
         if changed.sum() <= kept.sum() and (added >= 0).all():
             B = system.vectors[:, _span(changed)] * np.sqrt(added[changed])
@@ -170,46 +172,46 @@ class _Projection(_Spectrum):
 
 
 class SpectrumClip(_Projection):
-    """Clip: set the negative eigenvalues to zero.
+    """Clip the spectrum: set negative eigenvalues to zero.
 
     With S = U diag(l) U', the result U diag(max(l, 0)) U' is the positive semi-definite matrix nearest to S in the
-    Frobenius norm. A new row s becomes s P with P = U diag(1[l >= 0]) U', by which S P is the clipped training
-    matrix: training and new rows are treated alike.
+    Frobenius norm. A new row s becomes s P with P = U diag(1[l >= 0]) U'. S P is the clipped training matrix, so that
+    training rows and new rows are treated consistently.
 
     Parameters
     ----------
     n_components : int, default=None
-        Keep only so many of the largest eigenvalues. None, or a number not below the count of positive eigenvalues,
-        keeps them all.
+        Number of largest eigenvalues to keep. None, or a number not below the number of positive eigenvalues, keeps
+        all.
 
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (n,)
-        Of the training matrix before the repair, ascending.
+        Eigenvalues of the training matrix before the repair, ascending.
     eigenvectors_ : ndarray of shape (n, n)
         Their eigenvectors, as columns.
     n_components_ : int
-        Dimension of the space that new rows are projected on, the rank of P.
+        Rank of P, the dimension of the space on which new rows are projected.
     projection_ : ndarray of shape (n, n)
-        P, formed on demand.
+        P, computed on access.
     asymmetry_ : float
-        ||S - S'|| / (2 ||S||): the symmetric part of S is used, with a warning where the two differ.
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
-    SpectrumFlip : keep the size of the negative eigenvalues.
+    SpectrumFlip : keep the magnitude of the negative eigenvalues.
     SpectrumShift : change self-similarities only.
 
     Notes
     -----
-    A matrix found positive semi-definite by a Cholesky attempt is not decomposed and P is the identity; eigenvalues
-    then cost a decomposition when first read. An eigenvalue within round-off of zero counts as zero. The proof of
-    proposition 4.1 (P s is the best embedding of a new object) takes 1[l > 0] for P, the text 1[l >= 0]; they
-    differ when S is singular, and the text is followed: a positive semi-definite S leaves new rows as they are.
-    For an asymmetric S, ``fit_transform`` repairs the symmetric part while new rows, whose reverse direction is
-    unknown, are multiplied as they are.
+    A matrix that a Cholesky factorization shows to be positive semi-definite is not decomposed, and P is the identity;
+    eigenvalues are then computed on first access. An eigenvalue within rounding of zero counts as zero. The proof of
+    proposition 4.1 (P s is the best embedding of a new object) uses 1[l > 0] for P, the text 1[l >= 0]; they differ for
+    a singular S. The text is followed here: a positive semi-definite S leaves new rows unchanged. For an asymmetric S,
+    ``fit_transform`` repairs the symmetric part, while new rows, whose reverse direction is missing, are multiplied as
+    given.
 
     References
     ----------
@@ -235,40 +237,40 @@ class SpectrumClip(_Projection):
 
 
 class SpectrumFlip(_Projection):
-    """Flip: replace every eigenvalue by its absolute value.
+    """Flip the spectrum: replace every eigenvalue by its absolute value.
 
-    The negative part of the spectrum is taken for information, not noise. With S = U diag(l) U' the result is
-    U diag(|l|) U'; a new row s becomes s P with P = U diag(sign(l)) U', by which S P is the flipped training matrix.
+    The negative part of the spectrum is treated as information instead of noise. With S = U diag(l) U' the result is
+    U diag(|l|) U'. A new row s becomes s P with P = U diag(sign(l)) U'; S P is the flipped training matrix.
 
     Parameters
     ----------
     n_components : int, default=None
-        Keep only so many of the eigenvalues of largest magnitude. None, or a number not below the rank, keeps all.
+        Number of eigenvalues of largest magnitude to keep. None, or a number not below the rank, keeps all.
 
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (n,)
-        Of the training matrix before the repair, ascending.
+        Eigenvalues of the training matrix before the repair, ascending.
     eigenvectors_ : ndarray of shape (n, n)
         Their eigenvectors, as columns.
     n_components_ : int
         Rank of P.
     projection_ : ndarray of shape (n, n)
-        P, formed on demand.
+        P, computed on access.
     asymmetry_ : float
-        ||S - S'|| / (2 ||S||): the symmetric part of S is used, with a warning where the two differ.
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
-    SpectrumClip : take the negative eigenvalues for noise.
+    SpectrumClip : set the negative eigenvalues to zero.
     Whiten : coordinates whose inner products are the flipped matrix.
 
     Notes
     -----
-    An eigenvalue within round-off of zero counts as zero and sign(0) = 0, so a new row loses its part in the null
-    space of S. A matrix found positive definite by a Cholesky attempt is not decomposed.
+    An eigenvalue within rounding of zero counts as zero, and sign(0) = 0, so that a new row loses its part in the null
+    space of S. A matrix that a Cholesky factorization shows to be positive definite is not decomposed.
 
     References
     ----------
@@ -283,7 +285,7 @@ class SpectrumFlip(_Projection):
            [1., 3.]])
     """
 
-    _beyond = 1  # sign(l) = 1 for all l only if S is definite beyond round-off
+    _beyond = 1  # sign(l) = 1 for all l only if S is positive definite beyond rounding
 
     def _choose(self, system: EigenSystem, k: int | None) -> NDArray[Any]:
         l = system.values  # noqa: E741
@@ -294,21 +296,21 @@ class SpectrumFlip(_Projection):
 
 
 class SpectrumShift(_Spectrum):
-    """Shift: add |l_min| to the diagonal, l_min being the smallest eigenvalue if negative.
+    """Shift the spectrum: add |l_min| to the diagonal if the smallest eigenvalue l_min is negative.
 
-    Only self-similarities change, so new rows stay as they are, as [chen2010] asks: ``fit_transform(S)`` differs from
-    ``fit(S).transform(S)`` on the diagonal.
+    Only self-similarities change. New rows are passed through unchanged, as in [chen2010], so that ``fit_transform(S)``
+    differs from ``fit(S).transform(S)`` on the diagonal.
 
     Attributes
     ----------
     shift_ : float
-        What is added to the diagonal; 0 for a positive semi-definite matrix.
+        Value added to the diagonal; 0 for a positive semi-definite matrix.
     eigenvalues_ : ndarray of shape (n,)
-        Of the training matrix before the repair, ascending.
+        Eigenvalues of the training matrix before the repair, ascending.
     eigenvectors_ : ndarray of shape (n, n)
         Their eigenvectors, as columns.
     asymmetry_ : float
-        ||S - S'|| / (2 ||S||): the symmetric part of S is used, with a warning where the two differ.
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
     n_features_in_ : int
         Number of training objects.
 
@@ -318,8 +320,9 @@ class SpectrumShift(_Spectrum):
 
     Notes
     -----
-    Multiplying rows by U (L + |l_min|) L^-1 U', with S = U L U', would shift the training rows. It divides by small
-    eigenvalues and is not done; the figures of [chen2010] for shift fit this multiplication, not its text.
+    A multiplication of rows by U (L + |l_min|) L^-1 U', with S = U L U', would shift the training rows too. It divides
+    by small eigenvalues and is not used here, although the published results of [chen2010] for shift agree with it
+    rather than with its text.
 
     References
     ----------
@@ -367,13 +370,13 @@ class SpectrumShift(_Spectrum):
         -------
         ndarray of shape (m, n)
         """
-        return self._check_query(X).copy()
+        return self.check_rows(X).copy()
 
-    def _fold(self, coef: NDArray[Any]) -> NDArray[Any]:
-        return coef  # new rows pass as they are
+    def fold_coefficients(self, coef: NDArray[Any]) -> NDArray[Any]:
+        return coef  # new rows are unchanged
 
     def _fit(self, X: ArrayLike) -> NDArray[Any]:
-        A, sound = self._open(X)
+        A, sound = self._decompose_if_needed(X)
         self.shift_ = 0.0
         if not sound:
             least = float(self.eigenvalues_[0])  # [chen2010] sec. 2.1.5 -> |min(l_min, 0)|
@@ -382,7 +385,7 @@ class SpectrumShift(_Spectrum):
 
 
 def _span(mask: NDArray[np.bool_]) -> slice | NDArray[np.intp]:
-    """The chosen columns: as a slice, which copies nothing, where they are next to each other."""
+    """Return the selected columns, as a slice (no copy) if they are contiguous."""
     chosen = np.flatnonzero(mask)
     if chosen.size and chosen[-1] - chosen[0] + 1 == chosen.size:
         return slice(int(chosen[0]), int(chosen[-1]) + 1)

@@ -31,7 +31,6 @@ from similis.study import (
     StudyResult,
     TimeErrorDisplay,
     cells,
-    collect_answers,
     columns,
     display_names,
     ranks_sentence,
@@ -189,7 +188,7 @@ def _summarize(result: StudyResult, advice: Recommendation | None, reason: str) 
         return found
     first, *rest = advice.sentences
     certainty = advice.certainty or "No other method was compared."
-    answers = collect_answers(result)
+    answers = result.predictions_by_object()
     tested = answers.tested.sum(axis=0) > 0
     return {
         **found,
@@ -248,7 +247,7 @@ def _show_embedding(result: StudyResult, names: list[str], labels: list[str]) ->
     picture = result.picture
     if picture is None or picture.points is None or not len(picture.points):
         return Markup()
-    share = collect_answers(result).share_wrong()
+    share = result.predictions_by_object().share_wrong()
     tips = []
     for i in picture.looked_at:
         wrong = "" if share[i] != share[i] else f"\n{share[i]:.0%} of all predictions wrong"
@@ -267,7 +266,7 @@ def _show_predictions(result: StudyResult, advice: Recommendation | None) -> dic
     """Disagreement, confusion and hard objects."""
     if advice is None:
         return {"agreement": None, "confusion": None, "hard": None}
-    share = collect_answers(result).share_wrong()
+    share = result.predictions_by_object().share_wrong()
     few = len(result.classes) <= _MAX_CLASSES
     return {
         "agreement": AgreementDisplay.from_result(result, plot=False),

@@ -1,4 +1,4 @@
-"""Algorithms on arrays that run to a certificate: NumPy in, NumPy out; they know no estimator."""
+"""Algorithms on NumPy arrays that return a certificate of their accuracy; independent of the estimators."""
 
 from similis.solvers._box_lasso import BoxLasso, BoxLassoFit, box_lasso
 from similis.solvers._centroids import centroids_by_fold, class_centroids
@@ -39,18 +39,18 @@ from similis.solvers._neighbors import class_sums, top_k, vote_winners
 from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit, SpectralMachine
 
 __all__ = [
-    # ranked neighbours
+    # ranked neighbors
     "top_k",
     "vote_winners",
     "class_sums",
-    # weights of ranked neighbours
+    # weights of ranked neighbors
     "local_weights",
     "local_scores",
     "kri_weights",
     "krr_weights",
     "lime_weights",
     "BlockWeights",
-    # their own block made positive semi-definite
+    # repair of the block of neighbors
     "local_psd",
     "psd_prefix",
     "spectral_filter",
@@ -60,7 +60,7 @@ __all__ = [
     "RandomStarts",
     "total_proximity",
     "farthest_first",
-    # the shape of a gamma distribution
+    # shape of a gamma distribution
     "gamma_shape",
     # maximum-entropy exponents
     "maxent_exponents",
@@ -76,7 +76,7 @@ __all__ = [
     "lp_margin",
     "LPMargin",
     "best_intercept",
-    # kernels learnt with the machine
+    # kernels learned together with the SVM
     "SpectralMachine",
     "SpectralFit",
     "LearntSpectrum",
@@ -99,7 +99,7 @@ __all__ = [
     "infer_row",
     "completion_machine",
     "CompletionMachine",
-    # the smallest weights with a margin
+    # smallest weights with a margin
     "nonnegative_margin",
     "MarginWeights",
     # class centroids

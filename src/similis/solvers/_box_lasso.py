@@ -1,4 +1,4 @@
-"""The box-constrained lasso of the potential support vector machine, by interior point, for whole grids."""
+"""Box-constrained lasso of the potential support vector machine, [chen2010] Eq. (2.8), by an interior-point method."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["BoxLasso", "BoxLassoFit", "box_lasso"]
 
 Array = NDArray[np.float64]
 _SIGNS = np.array([[1.0], [-1.0]])
-# Called some thousand times a second for small problems, where SciPy's checks around them would take half the time.
+# For small problems the checks in SciPy's wrappers of these LAPACK routines would take half of the time.
 _potrf, _potrs = linalg.get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
 
 
@@ -40,7 +40,7 @@ class BoxLassoFit:
 
 
 def box_lasso(S: NDArray[Any], y: ArrayLike, epsilon: float, C: float | ArrayLike = np.inf) -> BoxLassoFit:
-    """Minimise ||y - S a||^2 / 2 + epsilon ||a||_1 subject to |a_i| <= C_i, [chen2010] Eq. (2.8).
+    """Minimize ||y - S a||^2 / 2 + epsilon ||a||_1 subject to |a_i| <= C_i, [chen2010] Eq. (2.8).
 
     Parameters
     ----------
@@ -72,7 +72,9 @@ def box_lasso(S: NDArray[Any], y: ArrayLike, epsilon: float, C: float | ArrayLik
 
 
 class BoxLasso:
-    """One matrix and target, for all (epsilon, C): the Gram matrix is formed once, solutions inside the box are kept.
+    """Box-constrained lasso for one matrix and target and many (epsilon, C).
+
+    The Gram matrix is computed once, and solutions without a box are stored per epsilon.
 
     Parameters
     ----------
@@ -81,14 +83,14 @@ class BoxLasso:
 
     Notes
     -----
-    Mehrotra's predictor-corrector method on a = p - m, 0 <= p, m <= C. All but a is eliminated, so that a step costs
-    one Cholesky factor of S'S + a positive diagonal; gradients are taken through S, whose condition is the root of
-    that of S'S. Coefficients that complementarity says are zero or at the bound are put there and the others solved for
-    again, which is kept where the gap does not grow.
+    Mehrotra's predictor-corrector method on a = p - m, 0 <= p, m <= C. All variables but a are eliminated, so that a
+    step costs one Cholesky factor of S'S plus a positive diagonal. Gradients are computed with S instead of S'S, whose
+    condition number is the square of that of S. Coefficients that are zero or at the bound by complementarity are set
+    to these values exactly and the others are solved for again; the result is used if the gap does not grow.
 
-    For given epsilon the plain lasso comes first, in the box |a_i| <= ||y||^2 / (2 epsilon) that no solution can leave.
-    If it stays within C it is the solution for C too, and for every other C that it fits into. Where solutions are
-    not unique, this makes the one returned independent of what else was asked.
+    For given epsilon the lasso without a box is solved first, within |a_i| <= ||y||^2 / (2 epsilon), which every
+    solution fulfills. If it satisfies the bound C it is the solution for C too. Where solutions are not unique, the
+    result is therefore independent of the other values of C that were requested.
 
     With u = y - S a, v = S'u and any t in [0, 1], the dual value y'(t u) - ||t u||^2 / 2 - sum_i C_i max(t |v_i| -
     epsilon, 0) bounds the minimum from below. The gap is the better of t = 1 and t = epsilon / max |v_i|.
@@ -117,7 +119,7 @@ class BoxLasso:
         return BoxLassoFit(found.coef / self._scale, found.objective, found.gap, found.n_iter)
 
     def _lasso(self, eps: float) -> BoxLassoFit:
-        """The solution without a box."""
+        """Solve without a box."""
         largest = float(np.abs(self._q).max(initial=0.0))
         if eps >= largest:
             return self._certified(np.zeros_like(self._q), eps, np.array(0.0), 0)
@@ -133,7 +135,7 @@ class BoxLasso:
         state = _InteriorPoint(self._S, self._gram, self._y, eps, box)
         floor = 1e-8 * float(self._y @ self._y) / 2
         best, steps = self._certified(np.zeros_like(self._q), eps, box, 0), 0
-        # Stop when the gap is closed, or what is left of it is round-off.
+        # Stop when the gap is closed, or when the complementarity products are at the level of rounding.
         while steps < 100 and min(best.gap, 100 * state.total) > 1e-10 * max(best.objective, floor):
             state.step()
             steps += 1
@@ -141,7 +143,7 @@ class BoxLasso:
         return self._polished(best, state, eps, box)
 
     def _polished(self, fit: BoxLassoFit, state: _InteriorPoint, eps: float, box: Array) -> BoxLassoFit:
-        """Put coefficients to zero or to the bound where they belong and solve for the others once more."""
+        """Set coefficients exactly to zero or to the bound by complementarity and solve for the others again."""
         a = state.snapped()
         free = (a != 0) & (np.abs(a) < box)
         candidates = [self._certified(a, eps, box, fit.n_iter)]
@@ -150,7 +152,7 @@ class BoxLasso:
             G.flat[:: len(G) + 1] += 1e-15 * G.trace()
             factor, failed = _potrf(G.T, lower=True, clean=False, overwrite_a=True)
             signs = np.sign(a[free])
-            for _ in range(0 if failed else 3):  # refinement, the residual being that of S
+            for _ in range(0 if failed else 3):  # iterative refinement with the residual computed from S
                 residual = self._S[:, free].T @ (self._y - self._S @ a) - eps * signs
                 a = a.copy()
                 a[free] += _potrs(factor, residual, lower=True)[0]
@@ -162,13 +164,13 @@ class BoxLasso:
         return best if best.gap <= max(2 * fit.gap, noise) else fit
 
     def _certified(self, a: Array, eps: float, box: Array, n_iter: int) -> BoxLassoFit:
-        """With the objective, and the gap to the dual value."""
+        """Compute the objective of `a` and its duality gap."""
         u = self._y - self._S @ a
         v = self._S.T @ u
         size, pull = np.abs(a), np.abs(v)
         half = float(u @ u) / 2
         objective = half + eps * float(size.sum())
-        # P - D at t = 1, term by term, each of which is non-negative.
+        # Primal minus dual value at t = 1, as a sum of non-negative terms.
         gap = float((eps * size - a * v + box * np.maximum(pull - eps, 0.0)).sum())
         largest = float(pull.max(initial=0.0))
         if largest > eps:
@@ -178,7 +180,10 @@ class BoxLasso:
 
 
 class _InteriorPoint:
-    """Rows p, m of P with T = C - P, and the multipliers Z of P >= 0 and U of T >= 0; all stay positive."""
+    """Iterate of the interior-point method.
+
+    Rows of P are p and m, T = C - P; Z and U are the multipliers of P >= 0 and T >= 0. All stay positive.
+    """
 
     def __init__(self, S: Array, G: Array, y: Array, eps: float, box: Array) -> None:
         self.S, self.G, self.y, self.eps, self.box = S, G, y, eps, box
@@ -187,26 +192,26 @@ class _InteriorPoint:
         self.P = np.stack([start, start])
         self.T = box - self.P
         self.Z = np.full_like(self.P, max(eps, 1e-3 * float(np.abs(q).max(initial=0.0))))
-        self.U = self.Z * self.P / self.T  # every product the same
+        self.U = self.Z * self.P / self.T  # T U = P Z
 
     @property
     def a(self) -> Array:
-        """The coefficients."""
+        """Coefficients p - m."""
         return np.asarray(self.P[0] - self.P[1])
 
     @property
     def total(self) -> float:
-        """Sum of all complementarity products, the gap where the residual is zero."""
+        """Sum of all complementarity products; it is the duality gap where the residual is zero."""
         return float((self.P * self.Z).sum()) + float((self.T * self.U).sum())
 
     def snapped(self) -> Array:
-        """The coefficients, those exactly zero or at the bound whose multiplier outweighs them."""
+        """Return the coefficients, set to zero or to the bound where the multiplier exceeds the distance from it."""
         typical = float(np.abs(self.a).max()) / max(self.eps, float(self.Z.mean()), 1e-300)
         P = np.where(self.P < self.Z * typical, 0.0, np.where(self.T < self.U * typical, self.box, self.P))
         return np.asarray(P[0] - P[1])
 
     def step(self) -> None:
-        """One predictor-corrector step."""
+        """Take one predictor-corrector step."""
         P, T, Z, U = self.P, self.T, self.Z, self.U
         gradient = self.S.T @ (self.S @ self.a - self.y)
         residual = _SIGNS * gradient + self.eps - Z + U
@@ -216,18 +221,19 @@ class _InteriorPoint:
         mean = self.total / (2 * P.size)
 
         def direction(rz: Array, ru: Array) -> tuple[Array, Array, Array]:
-            """Newton's step towards complementarity products P Z + rz and T U + ru."""
+            """Compute the Newton step toward complementarity products P Z + rz and T U + ru."""
             R = -residual + rz / P - ru / T
             rhs = D * (R[0] / weight[0] - R[1] / weight[1])
             da = _potrs(factor, rhs, lower=True)[0]
             dP = (R - _SIGNS * (rhs - D * da)) / weight  # G da = rhs - D da
-            # Where the weight is small that cancels; dp - dm = da gives the same.
+            # Where the weight is small this cancels; dp - dm = da gives the same value accurately.
             dP = np.where(weight >= weight[::-1], dP, dP[::-1] + _SIGNS * da)
             return dP, (rz - Z * dP) / P, (ru + U * dP) / T
 
         def length(dP: Array, dZ: Array, dU: Array) -> float:
             return min(_reach(P, dP), _reach(T, -dP), _reach(Z, dZ), _reach(U, dU))
 
+        # Predictor: aim at zero products; its success sets the target (Mehrotra's cube) of the corrector.
         dP, dZ, dU = direction(-P * Z, -T * U)
         t = min(1.0, length(dP, dZ, dU))
         after = float(((P + t * dP) * (Z + t * dZ)).sum()) + float(((T - t * dP) * (U + t * dU)).sum())
@@ -238,7 +244,7 @@ class _InteriorPoint:
 
 
 def _factor(G: Array, D: Array) -> Array:
-    """Cholesky factor of G + diag(D), the diagonal raised a little where rounding makes it indefinite."""
+    """Compute the Cholesky factor of G + diag(D); raise the diagonal slightly where rounding makes it indefinite."""
     raised = 0.0
     while True:
         M = G.copy()
@@ -250,6 +256,6 @@ def _factor(G: Array, D: Array) -> Array:
 
 
 def _reach(x: Array, dx: Array) -> float:
-    """How far x can go along dx and stay positive."""
+    """Return the largest step along dx that keeps x positive."""
     steepest = float((dx / x).min())
     return -1.0 / steepest if steepest < 0 else np.inf

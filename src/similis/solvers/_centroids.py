@@ -1,4 +1,4 @@
-"""The centroid of each class: the member that best stands for it."""
+"""Class centroids: the most similar or the most popular member of each class, also for all folds at once."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def class_centroids(
     n_classes : int
         Number of classes.
     rule : {"max-sum", "popular"}
-        The member most similar to its class on average, or the one that is most often a nearest neighbour.
+        The member most similar to its class on average, or the one that is most often a nearest neighbor.
     sign : {1.0, -1.0}
         -1 for dissimilarities.
     sample_weight : ndarray of shape (n,), optional
-        Weight of each object, as if it occurred so often; 0 leaves it out.
+        Equivalent to repeating each object this many times; 0 leaves it out.
 
     Returns
     -------
     ndarray of shape (n_classes,)
-        Index of each class's centroid, -1 for a class without members; the lowest index among equals, where means
-        that differ by round-off are equal.
+        Index of the centroid of each class, -1 for a class without members. Among equals, where a difference of the
+        size of rounding does not count, the lowest index is chosen.
     """
     weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if rule == "popular":
@@ -64,15 +64,15 @@ def centroids_by_fold(
     rule: CentroidRule = "max-sum",
     sign: float = 1.0,
 ) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.intp]]]:
-    """For each fold: which objects are in it, and the centroids of the objects outside it.
+    """Yield for each fold a mask of its objects and the class centroids of the objects outside it.
 
-    The sums of the "max-sum" rule are formed once and each fold's share is taken away, so all folds together cost
-    two passes over the matrix, leave-one-out included.
+    The sums of the "max-sum" rule are computed once and the part of each fold is subtracted, so that all folds together
+    cost two passes over the matrix, also for leave-one-out.
 
     Parameters
     ----------
     S : ndarray of shape (n, n)
-        Proximities; NaN is unknown.
+        Proximities; NaN is missing.
     codes : ndarray of shape (n,)
         Class of each object, from 0.
     n_classes : int
@@ -87,9 +87,9 @@ def centroids_by_fold(
     Yields
     ------
     test : ndarray of shape (n,)
-        Whether an object is in the fold.
+        True for the objects of the fold.
     centroids : ndarray of shape (n_classes,)
-        Objects outside it.
+        Indices of the centroids of the others.
     """
     if rule == "max-sum":
         total, mass = _column_sums(S, codes, n_classes, np.ones(len(codes)))
@@ -107,7 +107,7 @@ def centroids_by_fold(
 
 
 def first_best(values: NDArray[Any]) -> int:
-    """Index of the largest value, the first of those that equal it up to round-off; NaN never wins over a number."""
+    """Return the index of the largest value, the first of those equal up to rounding; NaN counts as smallest."""
     if np.isnan(values).all():
         return 0
     best = np.nanmax(values)
@@ -117,7 +117,7 @@ def first_best(values: NDArray[Any]) -> int:
 def _column_sums(
     S: NDArray[Any], codes: NDArray[np.intp], n_classes: int, weight: NDArray[Any]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Sum over z of each mu's class of weight(z) s(z, mu), and the weight of the known entries."""
+    """Sum weight(z) s(z, mu) over the members z of the class of each mu; also sum the weights of known entries."""
     total, mass = np.zeros(len(codes)), np.zeros(len(codes))
     for h in range(n_classes):
         members = np.flatnonzero(codes == h)
@@ -133,7 +133,7 @@ def _column_sums(
 def _largest_mean(
     total: NDArray[Any], mass: NDArray[Any], codes: NDArray[np.intp], n_classes: int, eligible: NDArray[np.bool_]
 ) -> NDArray[np.intp]:
-    """[cazzanti2007] Eq. (2.10) -> mu_h = argmax_{mu in X_h} sum_{z in X_h} s(z, mu), as a mean over known entries."""
+    """Choose mu_h = argmax_{mu in X_h} of the mean of s(z, mu) over z in X_h, [cazzanti2007] Eq. (2.10)."""
     mean = np.divide(total, mass, out=np.full(len(total), np.nan), where=mass > 0)
     return _pick([np.flatnonzero((codes == h) & eligible) for h in range(n_classes)], mean)
 
@@ -141,7 +141,7 @@ def _largest_mean(
 def _most_popular(
     S: NDArray[Any], codes: NDArray[np.intp], n_classes: int, sign: float, weight: NDArray[Any]
 ) -> NDArray[np.intp]:
-    """[cazzanti2007] Eq. (3.11) -> mu_h = argmax_{z in X_h} |N(z)|, ties by total similarity to N(z)."""
+    """Choose mu_h = argmax_{z in X_h} |N(z)|, [cazzanti2007] Eq. (3.11); ties by total similarity to N(z)."""
     nearest, found = np.empty(len(S), np.intp), np.empty(len(S))
     for rows in row_blocks(*S.shape):
         others = np.where(np.isnan(S[rows]), -np.inf, sign * S[rows]).astype(np.float64)

@@ -1,7 +1,12 @@
-"""Kernels whose rows are hidden, completed with an auxiliary kernel. [chen2010] sec. 6.1.
+"""Completion of incomplete kernels, [chen2010] sec. 6.1.
 
-The known objects' block is K11, M a model of the whole kernel. For a fixed M both em and the Wishart model fill in the
-conditional expectation (:func:`conditional_completion`); they differ in how they learn M.
+* Hidden rows with an auxiliary kernel: K11 is the block of the known objects and M a model of the whole kernel. For a
+  fixed M both em and the Wishart model fill in the conditional expectation (:func:`conditional_completion`); they
+  differ in how they estimate M. :func:`frobenius_completion` minimizes the distance from the model instead.
+* Scattered missing entries: :func:`nearest_completion` and :func:`nuclear_completion`.
+* Rows of new objects: :class:`KernelFactor` and :func:`infer_row`.
+
+The convex problems are solved by Douglas-Rachford splitting ([lions1979]) with Anderson acceleration ([walker2011]).
 """
 
 from __future__ import annotations
@@ -34,228 +39,30 @@ __all__ = [
     "nuclear_completion",
 ]
 
-_MEMORY = 10
-_RELAX = 1.6
 
 Matrix = NDArray[np.float64]
-
-
-def douglas_rachford(
-    first: Callable[[Matrix], Matrix],
-    second: Callable[[Matrix], Matrix],
-    start: Matrix,
-    *,
-    tol: float,
-    max_iter: int,
-    watch: Callable[[Matrix, Matrix], None] | None = None,
-) -> tuple[Matrix, Matrix, int, bool]:
-    """Minimise f(X) + g(X), each known by its proximal map.
-
-    Parameters
-    ----------
-    first, second : callable
-        ``first(A)`` minimises f(X) + 1/2 ||X - A||^2, `second` the same with g.
-    start : ndarray of shape (n, n)
-        A first guess.
-    tol : float
-        Largest distance of the two copies, relative to their norm.
-    max_iter : int
-        Steps at most.
-    watch : callable, optional
-        Called with both copies every 20 steps; raises what ends the search.
-
-    Returns
-    -------
-    X, Z : ndarray of shape (n, n)
-        Copies that f and g made; they agree at the minimum.
-    n_iter : int
-        Steps taken.
-    converged : bool
-        Whether they agree.
-    """
-    s, memory = start, _Memory()
-    plain, last = start, np.inf  # where the plain step would have led, and the distance it started from
-    X = Z = start
-    converged, step = False, 0
-    while step < max_iter and not converged:
-        step += 1
-        X = first(s)
-        Z = second(2 * X - s)
-        apart = float(np.linalg.norm(Z - X))
-        converged = apart <= tol * max(float(np.linalg.norm(X)), float(np.linalg.norm(Z)), np.finfo(float).tiny)
-        if watch is not None and step % 20 == 0:
-            watch(X, Z)
-        if memory and apart > 2 * last:  # the accelerated step went astray
-            s, last = plain, np.inf
-            memory.forget()
-            continue
-        last, plain = apart, s + _RELAX * (Z - X)
-        s = memory.step(s, _RELAX * (Z - X))
-    return X, Z, step, converged
-
-
-class _Memory:
-    """Anderson's acceleration: the combination of past steps that would have left the smallest remainder."""
-
-    def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        self.points: list[Matrix] = []
-        self.steps: list[Matrix] = []
-
-    def __len__(self) -> int:
-        return len(self.points)
-
-    def step(self, s: Matrix, g: Matrix) -> Matrix:
-        """Where to go from s, whose plain step is g."""
-        self.points, self.steps = [*self.points, s][-_MEMORY:], [*self.steps, g][-_MEMORY:]
-        if len(self) < 3:
-            return s + g
-        G = np.array([(b - a).ravel() for a, b in zip(self.steps, self.steps[1:])])
-        gram = G @ G.T
-        gram[np.diag_indices_from(gram)] += 1e-10 * np.trace(gram)
-        weights = np.linalg.solve(gram, G @ g.ravel())
-        S = np.array([(b - a).ravel() for a, b in zip(self.points, self.points[1:])])
-        return np.asarray(s + g - (weights @ (S + G)).reshape(s.shape))
-
-
-def shrink(A: Matrix, by: float, psd: bool) -> Matrix:
-    """Eigenvalues moved towards zero by `by`; negative ones to zero with `psd`."""
-    values, U = linalg.eigh(A, check_finite=False, driver="evd")
-    moved = np.maximum(values - by, 0.0)
-    if not psd:
-        moved += np.minimum(values + by, 0.0)
-    keep = moved != 0
-    B: Matrix = (U[:, keep] * moved[keep]) @ U[:, keep].T
-    return (B + B.T) / 2
-
-
-def clip(A: Matrix) -> Matrix:
-    """The nearest positive semi-definite matrix."""
-    return shrink(A, 0.0, True)
-
-
-def nearest_weights(K: NDArray[np.float64], V: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The w >= 0 for which sum_i w_i v_i v_i' is nearest to a positive semi-definite K: w_i = v_i' K v_i."""
-    return np.maximum(np.einsum("ij,ij->j", V, K @ V), 0.0)
-
-
-def frobenius_completion(
-    K: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    K_aux: NDArray[np.float64],
-    *,
-    tol: float = 1e-7,
-    max_iter: int = 5000,
-) -> Completion:
-    """Minimise ||K - sum_i w_i v_i v_i'||_F over w >= 0 and the K >= 0 with the known block.
-
-    For a positive semi-definite K the best weights are v_i' K v_i, never negative: what is minimised is the norm of the
-    off-diagonal part of V' K V. Of two copies that are pulled together, one is positive semi-definite; for the other,
-    which has the known block, it is a least-squares problem in w.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Only the block of the known objects is read; positive semi-definite.
-    known : ndarray of bool of shape (n,)
-        The known objects.
-    K_aux : ndarray of shape (n, n)
-        The auxiliary kernel.
-    tol : float, default=1e-7
-        Largest distance of the copies, and change by a step, relative to their norm.
-    max_iter : int, default=5000
-        Steps at most.
-
-    Returns
-    -------
-    Completion
-        Positive semi-definite, with the known block bit by bit; `objective` is the norm.
-    """
-    V = np.linalg.eigh(K_aux)[1]
-    T, spectrum = known_range(K, known)
-    size = float(spectrum.max(initial=0.0)) or 1.0
-    r1 = len(spectrum)
-    # From here on in the coordinates of T, where the known block is diagonal.
-    A, K11 = T.T @ V, np.diag(spectrum / size)
-    B = A[:r1]
-    free = (A.T @ A) ** 2 - (B.T @ B) ** 2  # <v_i v_i', v_j v_j'> over the entries that are free
-    fixed = np.einsum("ij,ij->j", B, K11 @ B)
-    factor = linalg.cho_factor(2 * np.eye(len(free)) - free)
-
-    def near_model(Q: NDArray[np.float64]) -> NDArray[np.float64]:
-        # min 1/2 ||Z - M(w)||^2 + 1/2 ||Z - Q||^2 over the Z with the known block; Z drops out and leaves w
-        seen = np.einsum("ij,ij->j", A, Q @ A) - np.einsum("ij,ij->j", B, Q[:r1, :r1] @ B)
-        w = linalg.cho_solve(factor, seen + 2 * fixed)
-        Z = ((A * w) @ A.T + Q) / 2
-        Z[:r1, :r1] = K11
-        return np.asarray(Z)
-
-    start = _first_guess(K11, A, fixed, free)
-    X, _, step, converged = douglas_rachford(clip, near_model, start, tol=tol, max_iter=max_iter)
-    kernel = size * (T @ _put_block(X, r1, K11) @ T.T)
-    kernel = (kernel + kernel.T) / 2
-    kernel[np.ix_(known, known)] = K[np.ix_(known, known)]
-    w = nearest_weights(kernel, V)
-    return Completion(kernel, w, float(np.linalg.norm(kernel - (V * w) @ V.T)), n_iter=step, converged=converged)
-
-
-def known_range(K: NDArray[np.float64], known: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Columns T, orthonormal, that span every K >= 0 with this known block, K = T R T', and the block's spectrum.
-
-    The null space of the known block is one of K; without its directions a strictly feasible R exists.
-    """
-    i, j = np.flatnonzero(known), np.flatnonzero(~known)
-    values, U = linalg.eigh(K[np.ix_(i, i)])
-    keep = values > 1e-12 * max(float(np.abs(values).max(initial=0.0)), np.finfo(float).tiny)
-    r1 = int(keep.sum())
-    T = np.zeros((len(K), r1 + len(j)))
-    T[i, :r1] = U[:, keep]
-    T[j, np.arange(r1, r1 + len(j))] = 1.0
-    return T, values[keep]
-
-
-def _first_guess(
-    K11: NDArray[np.float64], A: NDArray[np.float64], fixed: NDArray[np.float64], free: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The answer without K >= 0 and w >= 0: M(w) where entries are free, the known block where they are not."""
-    w = linalg.lstsq(np.eye(len(free)) - free, fixed)[0]
-    M = (A * np.maximum(w, 0.0)) @ A.T
-    M[: len(K11), : len(K11)] = K11
-    return clip(M)
-
-
-def _put_block(X: NDArray[np.float64], r1: int, K11: NDArray[np.float64]) -> NDArray[np.float64]:
-    """D X D' with D = K11^1/2 X11^-1/2 on the known block: still positive semi-definite, and the block is K11."""
-    values, U = linalg.eigh(X[:r1, :r1])
-    positive = values > 1e-14 * max(float(values.max(initial=0.0)), np.finfo(float).tiny)
-    inverse = (U[:, positive] / np.sqrt(values[positive])) @ U[:, positive].T
-    out = X.copy()
-    out[:r1] = np.sqrt(K11) @ inverse @ X[:r1]
-    out[:, :r1] = out[:r1].T
-    out[:r1, :r1] = K11
-    return out
+_MEMORY = 10  # past steps of the Anderson acceleration
+_RELAX = 1.6  # over-relaxation of Douglas-Rachford; below 2
 
 
 @dataclass(frozen=True)
 class Completion:
-    """A completed kernel.
+    """Completed kernel.
 
     Attributes
     ----------
     kernel : ndarray of shape (n, n)
-        The known entries as they were and the others filled in.
+        Known entries unchanged, the others filled in.
     weights : ndarray or None
         em, frobenius: weight of each eigenvector of the auxiliary kernel; of each kernel for a mixture.
     objective : float
-        What the method makes small, at the end.
+        Final value of the objective of the method.
     path : ndarray
-        em: Stein's loss after each step, never rising; else empty.
+        em: Stein's loss after each step, which never rises; else empty.
     n_iter : int
-        Steps taken; 0 for a closed form.
+        Number of steps; 0 for a closed form.
     converged : bool
-        Whether the last step was as small as was asked.
+        True if the last step was below the tolerance.
     degrees_of_freedom : float or None
         wishart: r.
     """
@@ -269,10 +76,14 @@ class Completion:
     degrees_of_freedom: float | None = None
 
 
+class Infeasible(ValueError):
+    """Error: no positive semi-definite matrix has the known entries, proven by a dual certificate."""
+
+
 def conditional_completion(
     K: NDArray[np.float64], known: NDArray[np.bool_], M: NDArray[np.float64], residual: float = 1.0
 ) -> NDArray[np.float64]:
-    """The e-step: the K nearest to M in Stein's loss among those with this known block.
+    """Complete K by the e-step: the matrix nearest to M in Stein's loss among those with this known block.
 
     Parameters
     ----------
@@ -283,12 +94,12 @@ def conditional_completion(
     M : ndarray of shape (n, n)
         Positive semi-definite; positive definite on the known objects.
     residual : float, default=1.0
-        Share of M22 - M21 M11^-1 M12 that is kept.
+        Fraction of M22 - M21 M11^-1 M12 that is kept.
 
     Returns
     -------
     ndarray of shape (n, n)
-        Symmetric, with the known block bit by bit.
+        Symmetric, with exactly the known block.
     """
     i, j = np.flatnonzero(known), np.flatnonzero(~known)
     M12, M22 = M[np.ix_(i, j)], M[np.ix_(j, j)]
@@ -313,7 +124,7 @@ def em_completion(
     tol: float = 1e-6,
     max_iter: int = 1000,
 ) -> Completion:
-    """em: alternate between K and M = sum_i w_i v_i v_i', v_i the eigenvectors of `K_aux`.
+    """Complete K by the em algorithm with M = sum_i w_i v_i v_i', v_i the eigenvectors of `K_aux`.
 
     Parameters
     ----------
@@ -352,7 +163,7 @@ def em_completion(
         converged = len(path) > 1 and path[-2] - path[-1] <= tol * len(i)
         if converged or len(path) == max_iter:
             break
-        # m-step: w_i = v_i' K v_i of the e-step's K, and v_i' M = w_i v_i':
+        # m-step: w_i = v_i' K v_i for the K of the e-step, and v_i' M = w_i v_i', so that
         # w_i' = w_i - w_i^2 a_i' (M11^-1 - M11^-1 K11 M11^-1) a_i
         Z = linalg.solve_triangular(C, Y, lower=True, trans="T")  # M11^-1 a_i
         prior = np.maximum(w - w**2 * (Y**2).sum(axis=0), 0.0)
@@ -370,10 +181,10 @@ def mixture_completion(
     tol: float = 1e-6,
     max_iter: int = 1000,
 ) -> tuple[Completion, NDArray[np.float64]]:
-    """The em algorithm with M = sum_i w_i K_i + ridge I for several auxiliary kernels; also returns M.
+    """Complete K by the em algorithm with M = sum_i w_i K_i + ridge I for several auxiliary kernels; also return M.
 
-    The m-step has no closed form: one step that minimises a bound of Stein's loss from above takes its place, so the
-    loss never rises either. The other parameters are those of :func:`em_completion`.
+    The m-step has no closed form. It is replaced by one step that minimizes an upper bound of Stein's loss
+    (majorization), so that the loss never rises either. The other parameters are those of :func:`em_completion`.
     """
     i = np.flatnonzero(known)
     K11 = K[np.ix_(i, i)]
@@ -392,8 +203,8 @@ def mixture_completion(
         if converged or len(path) == max_iter:
             break
         # tr(K11 M^-1) <= sum_i (w_i^2 / w_i') tr(R K_i M^-1), log|M| <= its tangent: w_i' = w_i sqrt(first / second)
-        bent = R @ inverse
-        first = np.array([max(float((bent * A).sum()), 0.0) for A in blocks])
+        RM = R @ inverse
+        first = np.array([max(float((RM * A).sum()), 0.0) for A in blocks])
         second = np.array([float((inverse * A).sum()) for A in blocks])
         w = w * np.sqrt(np.divide(first, second, out=np.zeros_like(first), where=second > 0))
     M = np.tensordot(w, np.asarray(kernels), axes=1) + ridge * np.eye(len(K))
@@ -408,14 +219,14 @@ def wishart_completion(
     eta: float,
     degrees_of_freedom: float | None = None,
 ) -> Completion:
-    """The kernel expected under K ~ W(r, Sigma / r), Sigma ~ IW(eta r + n + 1, eta r K_aux), both at their mode.
+    """Complete K by its expectation under K ~ W(r, Sigma / r), Sigma ~ IW(eta r + n + 1, eta r K_aux), at the mode.
 
     EM for Sigma has a fixed point in closed form. Its m-step is Sigma = c (K + eta K_aux) with c = r / (r (1 + eta) +
     2n + 2). With B = K_aux11^-1 K_aux12 and Q = K_aux22 - K_aux21 B, the e-step of that Sigma returns
 
         K12 = K11 B,   K22 = B' K11 B + q Q,   q = eta r / (eta r + 2n + 2),
 
-    and no other K: r and eta only say how much of the residual Q is kept.
+    so that r and eta only determine the fraction q of the residual Q that is kept.
 
     Parameters
     ----------
@@ -426,37 +237,37 @@ def wishart_completion(
     K_aux : ndarray of shape (n, n)
         The auxiliary kernel, positive definite.
     eta : float
-        How much the auxiliary kernel counts.
+        Weight of the auxiliary kernel.
     degrees_of_freedom : float or None
-        r, above n - 1; None takes the most probable one.
+        r, above n - 1; None means the most probable one.
 
     Returns
     -------
     Completion
-        Its `objective` is minus the log posterior of r and Sigma, up to a constant.
+        `objective` is minus the log posterior of r and Sigma, up to a constant.
     """
     n, i = len(K), np.flatnonzero(known)
-    # All that r is judged by are the eigenvalues of K_aux11^-1 K11.
+    # The posterior of r depends on the data only through the eigenvalues of K_aux11^-1 K11.
     ratios = linalg.eigh(K[np.ix_(i, i)], K_aux[np.ix_(i, i)], eigvals_only=True)
     ratios = np.maximum(ratios, 1e-12 * max(float(ratios.max(initial=0.0)), np.finfo(float).tiny))
     r = degrees_of_freedom
     if r is None:
-        found = optimize.minimize_scalar(
+        search = optimize.minimize_scalar(
             lambda t: _posterior(n - 1 + np.exp(t), ratios, n, eta),
             bounds=(np.log(1e-3), np.log(1e6 * n)),
             method="bounded",
             options={"xatol": 1e-8},
         )
-        r = n - 1 + float(np.exp(found.x))
+        r = n - 1 + float(np.exp(search.x))
     q = eta * r / (eta * r + 2 * n + 2)
     kernel = conditional_completion(K, known, K_aux, residual=q)
     return Completion(kernel, objective=_posterior(r, ratios, n, eta), degrees_of_freedom=float(r))
 
 
 def _posterior(r: float, ratios: NDArray[Any], n: int, eta: float) -> float:
-    """Minus log p(K11 | Sigma, r) - log p(Sigma | r) with Sigma at its mode, without terms that do not depend on r.
+    """Compute -log p(K11 | Sigma, r) - log p(Sigma | r) with Sigma at its mode, without terms that do not depend on r.
 
-    With l_i the eigenvalues of K_aux11^-1 K11 and Sigma22.1 = c (q + eta) Q, every determinant of K_aux falls out.
+    With l_i the eigenvalues of K_aux11^-1 K11 and Sigma22.1 = c (q + eta) Q, every determinant of K_aux cancels.
     """
     n1, n2, nu = len(ratios), n - len(ratios), eta * r + n + 1
     c = r / (r * (1 + eta) + 2 * n + 2)
@@ -477,153 +288,106 @@ def _posterior(r: float, ratios: NDArray[Any], n: int, eta: float) -> float:
 
 
 def _log_det(A: NDArray[np.float64], floor: float) -> float:
-    """log|A| with eigenvalues no smaller than `floor`: a constant of Stein's loss that keeps it finite."""
+    """Compute log|A| with eigenvalues raised to `floor`; a constant of Stein's loss, kept finite for a singular A."""
     return float(np.log(np.maximum(linalg.eigvalsh(A), floor)).sum())
 
 
-class KernelFactor:
-    """R with K = R R', and the rows r = R z that agree with known entries.
+def frobenius_completion(
+    K: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    K_aux: NDArray[np.float64],
+    *,
+    tol: float = 1e-7,
+    max_iter: int = 5000,
+) -> Completion:
+    """Minimize ||K - sum_i w_i v_i v_i'||_F over w >= 0 and the K >= 0 with the known block.
 
-    Parameters
-    ----------
-    R : ndarray of shape (n, rank)
-        One row for each training object.
-    """
-
-    def __init__(self, R: NDArray[np.float64]) -> None:
-        self.R = R
-        self._cut = np.sqrt(10 * max(R.shape) * np.finfo(np.float64).eps)
-
-    def split(
-        self, known: NDArray[np.bool_], values: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The shortest z whose R z is nearest to the known values, and a basis of the z that leave those alone.
-
-        R z is K_.J K_JJ^+ s_J, the row of least norm among the nearest ones; of the whole row, its projection on the
-        range of K.
-        """
-        rank = self.R.shape[1]
-        if not known.any() or not rank:
-            return np.zeros(rank), np.eye(rank)
-        U, sizes, Wt = linalg.svd(self.R[known], full_matrices=True)
-        keep = int((sizes > self._cut * sizes.max(initial=0.0)).sum())
-        z = Wt[:keep].T @ ((U[:, :keep].T @ values[known]) / sizes[:keep])
-        return z, Wt[keep:].T
-
-    def fill(self, known: NDArray[np.bool_], values: NDArray[np.float64], ridge: float = 0.0) -> NDArray[np.float64]:
-        """Rows r = R z for values of shape (m, n), known where `known` says: K_.J (K_JJ + ridge I)^+ s_J.
-
-        r minimises ||r_J - s_J||^2 + ridge r'K^+r; without a ridge it is the shortest of the nearest.
-        """
-        if not known.any() or not self.R.shape[1]:
-            return np.zeros_like(values)
-        part = self.R[known]
-        if ridge > 0:
-            gram = part.T @ part + ridge * np.eye(part.shape[1])
-            z = linalg.solve(gram, part.T @ values[:, known].T, assume_a="pos")
-        else:
-            z = linalg.lstsq(part, values[:, known].T, cond=self._cut)[0]
-        return np.asarray((self.R @ z).T)
-
-
-def kernel_factor(K: NDArray[np.float64], *, tol: float = 1e-12) -> KernelFactor:
-    """Factor of K, or of |K| where K has negative eigenvalues, without those below `tol` times the largest.
+    [chen2010] Eq. (6.5). For a positive semi-definite K the optimal weights are v_i' K v_i, which are never negative;
+    the objective is then the norm of the off-diagonal part of V' K V. Douglas-Rachford splitting: one copy of K is
+    positive semi-definite; the other has the known block and is a least-squares problem in w.
 
     Parameters
     ----------
     K : ndarray of shape (n, n)
-        Symmetric.
-    tol : float, default=1e-12
-        Share of the largest eigenvalue that counts as zero.
-
-    Returns
-    -------
-    KernelFactor
-    """
-    values, U = linalg.eigh(K)
-    size = np.abs(values)
-    keep = size > tol * max(float(size.max(initial=0.0)), np.finfo(float).tiny)
-    return KernelFactor(U[:, keep] * np.sqrt(size[keep]))
-
-
-def infer_row(
-    factor: KernelFactor,
-    K_aux: NDArray[np.float64],
-    aux: NDArray[np.float64],
-    aux_self: float,
-    row: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Minimise ||[K r; r' t] - sum_i w_i b_i b_i'||_F over r, t and w >= 0 with [K r; r' t] >= 0.
-
-    Parameters
-    ----------
-    factor : KernelFactor
-        Of K, (n, n).
+        Only the block of the known objects is read; positive semi-definite.
+    known : ndarray of bool of shape (n,)
+        The known objects.
     K_aux : ndarray of shape (n, n)
-        The auxiliary kernel; b_i are the eigenvectors of [K_aux aux; aux' aux_self].
-    aux : ndarray of shape (n,)
-        Auxiliary kernel values of the new object.
-    aux_self : float
-        Its own auxiliary kernel value.
-    row : ndarray of shape (n,)
-        What is known of r; NaN elsewhere.
+        The auxiliary kernel.
+    tol : float, default=1e-7
+        Largest distance of the two copies relative to their norm.
+    max_iter : int, default=5000
+        Steps at most.
 
     Returns
     -------
-    ndarray of shape (n,)
-        r, in the range of K; nearest to the known entries where no row in that range has them.
-
-    Notes
-    -----
-    The paper prints r'Kr <= t; what makes the matrix positive semi-definite is r'K^+r <= t with r in the range of K.
-    With r = R z it reads ||z||^2 <= t. As in (6.7) the weights drop out, w_i being the quadratic forms of b_i; what is
-    left is a quadratic function of (z, t) and one multiplier, the root of a monotone function.
+    Completion
+        Positive semi-definite, with exactly the known block; `objective` is the norm.
     """
-    R, n = factor.R, len(aux)
-    known = ~np.isnan(row)
-    z, N = factor.split(known, np.where(known, row, 0.0))
-    if not N.shape[1]:
-        return np.asarray(R @ z)
-    b = np.linalg.eigh(np.block([[K_aux, aux[:, None]], [aux[None, :], np.array([[aux_self]])]]))[1]
-    P, q = b[:n], b[n]
-    # b_i' [K r; r' t] b_i = ||R'p_i||^2 + 2 q_i p_i'r + q_i^2 t; what is minimised is ||.||_F^2 minus their squares
-    r, E = R @ z, R @ N
-    L = 2 * q[:, None] * P.T
-    constant = ((R.T @ P) ** 2).sum(axis=0) + L @ r
-    B = np.column_stack([L @ E, q**2])
-    H = -B.T @ B
-    H[:-1, :-1] += 2 * E.T @ E
-    H[-1, -1] += 1.0
-    slope = -B.T @ constant
-    slope[:-1] += 2 * E.T @ r
-    x = _in_cone(H, slope, float(z @ z))
-    return np.asarray(r + E @ x[:-1])
+    V = np.linalg.eigh(K_aux)[1]
+    T, spectrum = known_range(K, known)
+    size = float(spectrum.max(initial=0.0)) or 1.0
+    r1 = len(spectrum)
+    # Below, matrices are in the coordinates of T, where the known block is diagonal.
+    A, K11 = T.T @ V, np.diag(spectrum / size)
+    B = A[:r1]
+    free = (A.T @ A) ** 2 - (B.T @ B) ** 2  # <v_i v_i', v_j v_j'> over the free entries
+    fixed = np.einsum("ij,ij->j", B, K11 @ B)
+    factor = linalg.cho_factor(2 * np.eye(len(free)) - free)
+
+    def near_model(Q: NDArray[np.float64]) -> NDArray[np.float64]:
+        # min 1/2 ||Z - M(w)||^2 + 1/2 ||Z - Q||^2 over the Z with the known block. For given w, Z is the mean of M(w)
+        # and Q on the free entries; the normal equations of w remain.
+        projected = np.einsum("ij,ij->j", A, Q @ A) - np.einsum("ij,ij->j", B, Q[:r1, :r1] @ B)
+        w = linalg.cho_solve(factor, projected + 2 * fixed)
+        Z = ((A * w) @ A.T + Q) / 2
+        Z[:r1, :r1] = K11
+        return np.asarray(Z)
+
+    # Start from the solution without K >= 0 and w >= 0: M(w) on free entries, the known block elsewhere.
+    w = linalg.lstsq(np.eye(len(free)) - free, fixed)[0]
+    M = (A * np.maximum(w, 0.0)) @ A.T
+    M[:r1, :r1] = K11
+    start = clip(M)
+    X, _, step, converged = douglas_rachford(clip, near_model, start, tol=tol, max_iter=max_iter)
+    kernel = size * (T @ _put_block(X, r1, K11) @ T.T)
+    kernel = (kernel + kernel.T) / 2
+    kernel[np.ix_(known, known)] = K[np.ix_(known, known)]
+    w = nearest_weights(kernel, V)
+    return Completion(kernel, w, float(np.linalg.norm(kernel - (V * w) @ V.T)), n_iter=step, converged=converged)
 
 
-def _in_cone(H: NDArray[np.float64], slope: NDArray[np.float64], base: float) -> NDArray[np.float64]:
-    """Minimise 1/2 x'Hx + slope'x over x = (v, t) with base + ||v||^2 <= t."""
-    ridge = 1e-12 * max(float(np.trace(H)), np.finfo(float).tiny)
-    D = np.diag(np.r_[np.full(len(H) - 1, 2.0), 0.0])
-    up = np.r_[np.zeros(len(H) - 1), 1.0]
+def known_range(K: NDArray[np.float64], known: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return orthonormal columns T with K = T R T' for every K >= 0 with this known block, and the spectrum of the
+    block.
 
-    def at(m: float) -> NDArray[np.float64]:
-        A = H + m * D + ridge * np.eye(len(H))
-        return np.asarray(linalg.solve(A, m * up - slope, assume_a="sym"))
-
-    def excess(m: float) -> float:
-        x = at(m)
-        return base + float(x[:-1] @ x[:-1]) - float(x[-1])
-
-    if excess(0.0) <= 0:
-        return at(0.0)
-    high = float(np.abs(H).max()) or 1.0
-    while excess(high) > 0:
-        high *= 10
-    return at(optimize.brentq(excess, 0.0, high, xtol=1e-14 * high, rtol=1e-12))
+    The null space of the known block belongs to the null space of K; without it a strictly feasible R exists.
+    """
+    i, j = np.flatnonzero(known), np.flatnonzero(~known)
+    values, U = linalg.eigh(K[np.ix_(i, i)])
+    keep = values > 1e-12 * max(float(np.abs(values).max(initial=0.0)), np.finfo(float).tiny)
+    r1 = int(keep.sum())
+    T = np.zeros((len(K), r1 + len(j)))
+    T[i, :r1] = U[:, keep]
+    T[j, np.arange(r1, r1 + len(j))] = 1.0
+    return T, values[keep]
 
 
-class Infeasible(ValueError):
-    """No positive semi-definite matrix has the known entries; the certificate was checked."""
+def nearest_weights(K: NDArray[np.float64], V: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the w >= 0 for which sum_i w_i v_i v_i' is nearest to a positive semi-definite K: w_i = v_i' K v_i."""
+    return np.maximum(np.einsum("ij,ij->j", V, K @ V), 0.0)
+
+
+def _put_block(X: NDArray[np.float64], r1: int, K11: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return D X D' with D = K11^1/2 X11^-1/2 on the known block: positive semi-definite with the block K11."""
+    values, U = linalg.eigh(X[:r1, :r1])
+    positive = values > 1e-14 * max(float(values.max(initial=0.0)), np.finfo(float).tiny)
+    inverse = (U[:, positive] / np.sqrt(values[positive])) @ U[:, positive].T
+    out = X.copy()
+    out[:r1] = np.sqrt(K11) @ inverse @ X[:r1]
+    out[:, :r1] = out[:r1].T
+    out[:r1, :r1] = K11
+    return out
 
 
 def nearest_completion(
@@ -636,7 +400,7 @@ def nearest_completion(
     max_iter: int = 5000,
     start: NDArray[np.float64] | None = None,
 ) -> Completion:
-    """Minimise sum over known entries of (X_ij - S_ij)^2 + mu ||X||_*, X symmetric.
+    """Minimize sum over known entries of (X_ij - S_ij)^2 + mu ||X||_*, X symmetric.
 
     Parameters
     ----------
@@ -647,13 +411,13 @@ def nearest_completion(
     mu : float, default=0.0
         Weight of the nuclear norm.
     psd : bool, default=True
-        Whether X must be positive semi-definite; with ``mu=0`` it is [chen2010] Eq. (6.1).
+        Require X to be positive semi-definite; with ``mu=0`` this is [chen2010] Eq. (6.1).
     tol : float, default=1e-8
-        Largest change of X by a step, relative to its norm, at which to stop.
+        Stop when the change of X by a step, relative to its norm, is not larger.
     max_iter : int, default=5000
         Steps at most.
     start : ndarray of shape (n, n), optional
-        First guess of the unknown entries, zero by default. Where several X are best, it decides which is found.
+        Initial values of the missing entries, zero by default. Where several X are optimal, it determines the result.
 
     Returns
     -------
@@ -661,8 +425,8 @@ def nearest_completion(
     """
     X = np.where(known, S, 0.0 if start is None else start)
     shrunk = X = shrink(X, mu / 2, psd)
-    # A proximal gradient step fills the unknown entries from X and shrinks the spectrum; Nesterov's momentum is
-    # forgotten whenever it points uphill.
+    # FISTA ([beck2009]): a proximal gradient step fills the missing entries from X and shrinks the spectrum
+    # ([cai2010]); the momentum is reset whenever it points uphill ([odonoghue2015]).
     Y, t, converged, step = X, 1.0, False, 0
     while step < max_iter and not converged:
         step += 1
@@ -690,10 +454,10 @@ def nuclear_completion(
     tol: float = 1e-9,
     max_iter: int = 5000,
 ) -> Completion:
-    """Minimise ||X||_* over the symmetric X with X_ij = S_ij for every known entry, [chen2010] Eq. (6.2).
+    """Minimize ||X||_* over the symmetric X with X_ij = S_ij for every known entry, [chen2010] Eq. (6.2).
 
-    Of two copies that are pulled together, one has its spectrum shrunk, the other the known entries. Parameters as in
-    :func:`nearest_completion`.
+    Douglas-Rachford splitting: the spectrum of one copy of X is shrunk, the other copy has the known entries.
+    Parameters as in :func:`nearest_completion`.
 
     Raises
     ------
@@ -704,7 +468,7 @@ def nuclear_completion(
     if size == 0:
         return Completion(np.where(known, S, 0.0), objective=0.0)
     target = np.where(known, S, 0.0) / size
-    # With the whole diagonal known the trace is fixed: any positive semi-definite X will do, and nothing is shrunk.
+    # With a known diagonal the trace is fixed: every feasible positive semi-definite X is optimal, nothing is shrunk.
     cost = 0.0 if psd and known.diagonal().all() else 1.0
 
     def watch(X: NDArray[np.float64], Z: NDArray[np.float64]) -> None:
@@ -726,17 +490,258 @@ def nuclear_completion(
 
 
 def _separates(D: NDArray[np.float64], known: NDArray[np.bool_], S: NDArray[np.float64]) -> bool:
-    """Whether D proves infeasibility: D >= 0 and zero where unknown, yet <D, S> < 0; but <D, X> >= 0 for X >= 0.
+    """Return True if D, corrected to a dual certificate, proves that no X >= 0 has the known entries of S.
 
-    What is left of D's own eigenvalues below zero is taken out on the diagonal, where that is known; the proof is
-    accepted only with what remains.
+    A certificate is a positive semi-definite D that is zero where X is free, with <D, S> < 0, because <D, X> >= 0 for
+    every X >= 0. A free diagonal entry D_ii = 0 forces the whole row i of D to zero, so only the objects whose
+    diagonal entry is known can contribute. The difference of the two Douglas-Rachford copies converges to such a
+    matrix ([banjac2019]), but keeps small entries in the other rows and small negative eigenvalues. Both are removed
+    exactly: the rows are dropped, and the diagonal is raised by the smallest eigenvalue. The test is applied to the
+    corrected matrix.
     """
-    D = np.where(known, D, 0.0)
+    i = np.flatnonzero(known.diagonal())
+    part = np.ix_(i, i)
+    D = np.where(known[part], D[part], 0.0)
     size = float(np.linalg.norm(D))
     if size == 0:
         return False
-    low = min(float(linalg.eigvalsh(D, subset_by_index=[0, 0])[0]), 0.0)
-    if low < -1e-12 * size and not known.diagonal().all():
-        return False
-    D[np.diag_indices_from(D)] -= low
-    return float((D * S).sum()) < -1e-6 * size * float(np.linalg.norm(S))
+    D[np.diag_indices_from(D)] -= min(float(linalg.eigvalsh(D, subset_by_index=[0, 0])[0]), 0.0)
+    return float((D * S[part]).sum()) < -1e-6 * size * float(np.linalg.norm(S))
+
+
+class KernelFactor:
+    """Factor R with K = R R', and completion of rows r = R z from their known entries.
+
+    Parameters
+    ----------
+    R : ndarray of shape (n, rank)
+        One row per training object.
+    """
+
+    def __init__(self, R: NDArray[np.float64]) -> None:
+        self.R = R
+        self._cut = np.sqrt(10 * max(R.shape) * np.finfo(np.float64).eps)
+
+    def split(
+        self, known: NDArray[np.bool_], values: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the shortest z with R z nearest to the known values, and a basis of the z that do not change them.
+
+        R z is K_.J K_JJ^+ s_J, the row of smallest norm among the nearest ones; for a complete row it is the projection
+        on the range of K.
+        """
+        rank = self.R.shape[1]
+        if not known.any() or not rank:
+            return np.zeros(rank), np.eye(rank)
+        U, sizes, Wt = linalg.svd(self.R[known], full_matrices=True)
+        keep = int((sizes > self._cut * sizes.max(initial=0.0)).sum())
+        z = Wt[:keep].T @ ((U[:, :keep].T @ values[known]) / sizes[:keep])
+        return z, Wt[keep:].T
+
+    def fill(self, known: NDArray[np.bool_], values: NDArray[np.float64], ridge: float = 0.0) -> NDArray[np.float64]:
+        """Complete rows of shape (m, n) with the mask `known` of shape (n,): r = K_.J (K_JJ + ridge I)^+ s_J.
+
+        r minimizes ||r_J - s_J||^2 + ridge r'K^+r; without a ridge it is the shortest of the nearest rows.
+        """
+        if not known.any() or not self.R.shape[1]:
+            return np.zeros_like(values)
+        part = self.R[known]
+        if ridge > 0:
+            gram = part.T @ part + ridge * np.eye(part.shape[1])
+            z = linalg.solve(gram, part.T @ values[:, known].T, assume_a="pos")
+        else:
+            z = linalg.lstsq(part, values[:, known].T, cond=self._cut)[0]
+        return np.asarray((self.R @ z).T)
+
+
+def kernel_factor(K: NDArray[np.float64], *, tol: float = 1e-12) -> KernelFactor:
+    """Factor K, or |K| if K has negative eigenvalues, without eigenvalues below `tol` times the largest.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Symmetric.
+    tol : float, default=1e-12
+        Fraction of the largest eigenvalue below which eigenvalues count as zero.
+
+    Returns
+    -------
+    KernelFactor
+    """
+    values, U = linalg.eigh(K)
+    size = np.abs(values)
+    keep = size > tol * max(float(size.max(initial=0.0)), np.finfo(float).tiny)
+    return KernelFactor(U[:, keep] * np.sqrt(size[keep]))
+
+
+def infer_row(
+    factor: KernelFactor,
+    K_aux: NDArray[np.float64],
+    aux: NDArray[np.float64],
+    aux_self: float,
+    row: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Minimize ||[K r; r' t] - sum_i w_i b_i b_i'||_F over r, t and w >= 0 with [K r; r' t] >= 0.
+
+    Parameters
+    ----------
+    factor : KernelFactor
+        Of K, (n, n).
+    K_aux : ndarray of shape (n, n)
+        The auxiliary kernel; b_i are the eigenvectors of [K_aux aux; aux' aux_self].
+    aux : ndarray of shape (n,)
+        Auxiliary kernel values of the new object.
+    aux_self : float
+        Auxiliary kernel value of the new object with itself.
+    row : ndarray of shape (n,)
+        Known entries of r; NaN elsewhere.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        r, in the range of K; nearest to the known entries if no row in that range has them.
+
+    Notes
+    -----
+    [chen2010] Eq. (6.8). The paper prints r'Kr <= t; the matrix is positive semi-definite if r'K^+r <= t with r in the
+    range of K. With r = R z this is ||z||^2 <= t. As in Eq. (6.7) the weights w_i are the quadratic forms of b_i; a
+    quadratic function of (z, t) with one multiplier remains, which is the root of a monotone function.
+    """
+    R, n = factor.R, len(aux)
+    known = ~np.isnan(row)
+    z, N = factor.split(known, np.where(known, row, 0.0))
+    if not N.shape[1]:
+        return np.asarray(R @ z)
+    b = np.linalg.eigh(np.block([[K_aux, aux[:, None]], [aux[None, :], np.array([[aux_self]])]]))[1]
+    P, q = b[:n], b[n]
+    # b_i' [K r; r' t] b_i = ||R'p_i||^2 + 2 q_i p_i'r + q_i^2 t; the objective is ||.||_F^2 minus their squares.
+    r, E = R @ z, R @ N
+    L = 2 * q[:, None] * P.T
+    constant = ((R.T @ P) ** 2).sum(axis=0) + L @ r
+    B = np.column_stack([L @ E, q**2])
+    H = -B.T @ B
+    H[:-1, :-1] += 2 * E.T @ E
+    H[-1, -1] += 1.0
+    slope = -B.T @ constant
+    slope[:-1] += 2 * E.T @ r
+    x = _in_cone(H, slope, float(z @ z))
+    return np.asarray(r + E @ x[:-1])
+
+
+def _in_cone(H: NDArray[np.float64], slope: NDArray[np.float64], base: float) -> NDArray[np.float64]:
+    """Minimize 1/2 x'Hx + slope'x over x = (v, t) with base + ||v||^2 <= t."""
+    ridge = 1e-12 * max(float(np.trace(H)), np.finfo(float).tiny)
+    D = np.diag(np.r_[np.full(len(H) - 1, 2.0), 0.0])
+    e_t = np.r_[np.zeros(len(H) - 1), 1.0]
+
+    # Stationary point for the multiplier m of base + ||v||^2 - t <= 0; the excess falls as m grows.
+    def at(m: float) -> NDArray[np.float64]:
+        A = H + m * D + ridge * np.eye(len(H))
+        return np.asarray(linalg.solve(A, m * e_t - slope, assume_a="sym"))
+
+    def excess(m: float) -> float:
+        x = at(m)
+        return base + float(x[:-1] @ x[:-1]) - float(x[-1])
+
+    if excess(0.0) <= 0:
+        return at(0.0)
+    high = float(np.abs(H).max()) or 1.0
+    while excess(high) > 0:
+        high *= 10
+    return at(optimize.brentq(excess, 0.0, high, xtol=1e-14 * high, rtol=1e-12))
+
+
+def douglas_rachford(
+    first: Callable[[Matrix], Matrix],
+    second: Callable[[Matrix], Matrix],
+    start: Matrix,
+    *,
+    tol: float,
+    max_iter: int,
+    watch: Callable[[Matrix, Matrix], None] | None = None,
+) -> tuple[Matrix, Matrix, int, bool]:
+    """Minimize f(X) + g(X), given their proximal maps, by Douglas-Rachford splitting ([lions1979]).
+
+    Parameters
+    ----------
+    first, second : callable
+        ``first(A)`` minimizes f(X) + 1/2 ||X - A||^2, `second` the same with g.
+    start : ndarray of shape (n, n)
+        Initial point.
+    tol : float
+        Largest distance of the two copies relative to their norm.
+    max_iter : int
+        Steps at most.
+    watch : callable, optional
+        Called with both copies every 20 steps; may raise an exception to end the search.
+
+    Returns
+    -------
+    X, Z : ndarray of shape (n, n)
+        Results of the proximal maps of f and g; they agree at the minimum.
+    n_iter : int
+        Number of steps.
+    converged : bool
+        True if the copies agree up to `tol`.
+    """
+    s, memory = start, _AndersonMemory()
+    plain, last = start, np.inf  # point after the step without acceleration, and distance of the copies before it
+    X = Z = start
+    converged, step = False, 0
+    while step < max_iter and not converged:
+        step += 1
+        X = first(s)
+        Z = second(2 * X - s)
+        apart = float(np.linalg.norm(Z - X))
+        converged = apart <= tol * max(float(np.linalg.norm(X)), float(np.linalg.norm(Z)), np.finfo(float).tiny)
+        if watch is not None and step % 20 == 0:
+            watch(X, Z)
+        if memory and apart > 2 * last:  # reject the accelerated step and restart from the plain one
+            s, last = plain, np.inf
+            memory.clear()
+            continue
+        last, plain = apart, s + _RELAX * (Z - X)
+        s = memory.step(s, _RELAX * (Z - X))
+    return X, Z, step, converged
+
+
+class _AndersonMemory:
+    """Anderson acceleration ([walker2011]): combine past steps so that the residual is smallest in least squares."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self.points: list[Matrix] = []
+        self.steps: list[Matrix] = []
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def step(self, s: Matrix, g: Matrix) -> Matrix:
+        """Return the accelerated successor of s, whose plain step is g."""
+        self.points, self.steps = [*self.points, s][-_MEMORY:], [*self.steps, g][-_MEMORY:]
+        if len(self) < 3:
+            return s + g
+        G = np.array([(b - a).ravel() for a, b in zip(self.steps, self.steps[1:])])
+        gram = G @ G.T
+        gram[np.diag_indices_from(gram)] += 1e-10 * np.trace(gram)
+        weights = np.linalg.solve(gram, G @ g.ravel())
+        S = np.array([(b - a).ravel() for a, b in zip(self.points, self.points[1:])])
+        return np.asarray(s + g - (weights @ (S + G)).reshape(s.shape))
+
+
+def shrink(A: Matrix, by: float, psd: bool) -> Matrix:
+    """Move the eigenvalues of A toward zero by `by`; with `psd` set negative ones to zero."""
+    values, U = linalg.eigh(A, check_finite=False, driver="evd")
+    moved = np.maximum(values - by, 0.0)
+    if not psd:
+        moved += np.minimum(values + by, 0.0)
+    keep = moved != 0
+    B: Matrix = (U[:, keep] * moved[keep]) @ U[:, keep].T
+    return (B + B.T) / 2
+
+
+def clip(A: Matrix) -> Matrix:
+    """Return the nearest positive semi-definite matrix."""
+    return shrink(A, 0.0, True)

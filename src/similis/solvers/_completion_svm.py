@@ -1,4 +1,8 @@
-"""A support vector machine and the hidden part of its kernel, learnt together. [chen2010] Eq. (6.7), (6.10)."""
+"""Support vector machine learned together with the hidden part of its kernel, [chen2010] Eq. (6.7), (6.10).
+
+The problem is a conic program over the SVM, the weights of the auxiliary kernel and the hidden part of the kernel. It
+is the only one in similis that needs a conic solver (Clarabel).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from similis._utils.environment import require_package
 from similis.solvers._completion import known_range, nearest_weights
 from similis.solvers._local_svm import svm_path
 from similis.solvers._lp_margin import best_intercept
@@ -25,19 +30,19 @@ class CompletionMachine:
     Attributes
     ----------
     kernel : ndarray of shape (n, n)
-        K, positive semi-definite, the known block as it was.
+        K, positive semi-definite, with the given known block.
     weights : ndarray of shape (n,)
         w of the auxiliary kernel's eigenvectors.
     coef : ndarray of shape (l,)
-        c, one for each labelled object.
+        c, one for each labeled object.
     intercept : float
         b.
     objective : float
-        Of this K, c and b.
+        Objective of this K, c and b.
     gap : float
-        Upper bound on how far `objective` is above its minimum, up to the solver's own tolerance.
+        Upper bound on the difference of `objective` and its minimum, up to the tolerance of the conic solver.
     status : str
-        What the solver says.
+        Status reported by the conic solver.
     """
 
     kernel: NDArray[np.float64]
@@ -58,7 +63,7 @@ def completion_machine(
     eta: float,
     gamma: float,
 ) -> CompletionMachine:
-    """Minimise (1/l) sum_i xi_i + eta c'Kc + gamma ||K - sum_i w_i v_i v_i'||_F over c, b, w >= 0 and K's hidden part.
+    """Minimize (1/l) sum_i xi_i + eta c'Kc + gamma ||K - sum_i w_i v_i v_i'||_F over c, b, w >= 0 and K's hidden part.
 
     Parameters
     ----------
@@ -79,13 +84,14 @@ def completion_machine(
 
     Notes
     -----
-    Objects without label make it (6.10), which the paper writes with two matrix inequalities, one on the labelled
-    objects' K and z, one on K. One is enough: [K z; z' u] >= 0 with z free where there is no label. For c = K_TT^+ z_T
-    the vector K_.T c extends z_T with the same c'K_TT c, and a principal submatrix inherits the inequality.
+    With unlabeled objects this is [chen2010] Eq. (6.10), which the paper writes with two matrix inequalities, one on K
+    and z of the labeled objects and one on K. One is enough: [K z; z' u] >= 0 with z free where there is no label. For
+    c = K_TT^+ z_T the vector K_.T c extends z_T with the same c'K_TT c, and a principal submatrix inherits the
+    inequality.
 
-    Weights v_i' K v_i are never negative, so w >= 0 need not be asked. All K >= 0 with the known block are T R T' with
-    R >= 0 and T a basis of the block's range and of the hidden objects: there the known block is a positive diagonal,
-    and a strictly feasible point exists.
+    The weights v_i' K v_i are never negative, so that the constraint w >= 0 is omitted. All K >= 0 with the known block
+    are T R T' with R >= 0 and T a basis of the range of the block and of the hidden objects. In these coordinates the
+    known block is a positive diagonal, and a strictly feasible point exists.
     """
     V = np.linalg.eigh(K_aux)[1]
     lower, status = -np.inf, "Solved"
@@ -95,10 +101,10 @@ def completion_machine(
         kernel, lower, status = _learn_kernel(K, known, V, y, eta, gamma)
     w = nearest_weights(kernel, V)
     penalty = gamma * float(np.linalg.norm(kernel - (V * w) @ V.T))
-    # for this kernel the machine is the usual one with C = 1 / (2 l eta)
-    labelled = np.flatnonzero(y)
-    K_T, y_T = kernel[np.ix_(labelled, labelled)], y[labelled]
-    machine = svm_path(K_T, y_T, [1 / (2 * len(labelled) * eta)])
+    # For this kernel the SVM is the standard one with C = 1 / (2 l eta).
+    labeled = np.flatnonzero(y)
+    K_T, y_T = kernel[np.ix_(labeled, labeled)], y[labeled]
+    machine = svm_path(K_T, y_T, [1 / (2 * len(labeled) * eta)])
     c = machine.coef[0]
     f = K_T @ c
     b = best_intercept(f, y_T, 1.0)
@@ -116,15 +122,14 @@ def _learn_kernel(
     eta: float,
     gamma: float,
 ) -> tuple[NDArray[np.float64], float, str]:
-    """The kernel of the conic program, its dual value and what the solver says about them."""
-    import clarabel
-
+    """Solve the conic program; return the kernel, the dual value and the status of the solver."""
+    clarabel = require_package("clarabel", extra="conic", who="CompletionSVM")
     T, spectrum = known_range(K, known)
     size = float(spectrum.max(initial=0.0)) or 1.0
     problem = _Cone(T, spectrum / size, V, y)
     # K = size R and c = C / size: eta c'Kc = (eta / size) C'RC
     q = np.zeros(problem.width)
-    q[problem.xi] = 1.0 / len(problem.labelled)
+    q[problem.xi] = 1.0 / len(problem.labeled)
     q[problem.u], q[problem.v] = eta / size, gamma * size
     A, b, cones = problem.assemble(clarabel)
     settings = clarabel.DefaultSettings()
@@ -145,21 +150,21 @@ class _Cone:
         self, T: NDArray[np.float64], spectrum: NDArray[np.float64], V: NDArray[np.float64], y: NDArray[np.float64]
     ) -> None:
         self.T, self.spectrum, self.y = T, spectrum, y
-        self.labelled = np.flatnonzero(y)
+        self.labeled = np.flatnonzero(y)
         self.r, self.r1 = T.shape[1], len(spectrum)
         self.A = T.T @ V  # (r, n): v_i in the coordinates of T
         rows, cols = np.triu_indices(self.r)
-        order = np.lexsort((rows, cols))  # column by column, as the cone counts
+        order = np.lexsort((rows, cols))  # column by column, the order of clarabel's triangular cone
         self.rows, self.cols = rows[order], cols[order]
         self.free = self.cols >= self.r1
-        counts = [int(self.free.sum()), self.r, 1, len(self.labelled), V.shape[1], 1, 1]
+        counts = [int(self.free.sum()), self.r, 1, len(self.labeled), V.shape[1], 1, 1]
         ends = np.cumsum(counts)
         self.width = int(ends[-1])
         places = [slice(int(e - c), int(e)) for e, c in zip(ends, counts)]
         self.R, self.zeta, self.b, self.xi, self.w, self.u, self.v = places
 
     def assemble(self, clarabel: Any) -> tuple[Any, NDArray[np.float64], list[Any]]:
-        """A, b and the cones: margins and slacks, the Frobenius norm, the matrix inequality."""
+        """Build A, b and the cones: margins and slacks, the Frobenius norm, the matrix inequality."""
         parts = [self._margins(), self._norm(), self._inequality()]
         cones = [
             clarabel.NonnegativeConeT(parts[0][0].shape[0]),
@@ -169,7 +174,7 @@ class _Cone:
         return sparse.vstack([A for A, _ in parts]), np.concatenate([b for _, b in parts]), cones
 
     def feasible(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """R of a solution, with what rounding took from R >= 0 put back into R22."""
+        """Return R of a solution, with R22 corrected for rounding so that R >= 0 (Schur complement)."""
         R = np.diag(np.concatenate([self.spectrum, np.zeros(self.r - self.r1)]))
         i, j = self.rows[self.free], self.cols[self.free]
         R[i, j] = R[j, i] = x[self.R]
@@ -180,19 +185,19 @@ class _Cone:
         return R
 
     def _margins(self) -> tuple[Any, NDArray[np.float64]]:
-        """Slacks y_i (z_i + b) - 1 + xi_i >= 0 for labelled objects, then xi >= 0."""
-        m, y = len(self.labelled), self.y[self.labelled]
+        """Build the rows of y_i (z_i + b) - 1 + xi_i >= 0 for labeled objects, then of xi >= 0."""
+        m, y = len(self.labeled), self.y[self.labeled]
         A = sparse.lil_matrix((2 * m, self.width))
-        A[:m, self.zeta] = -y[:, None] * self.T[self.labelled]
+        A[:m, self.zeta] = -y[:, None] * self.T[self.labeled]
         A[:m, self.b] = -y[:, None]
         A[:m, self.xi] = A[m:, self.xi] = -sparse.eye_array(m)
         return A, np.concatenate([-np.ones(m), np.zeros(m)])
 
     def _norm(self) -> tuple[Any, NDArray[np.float64]]:
-        """(v, K - sum w_i v_i v_i') in the second-order cone: free entries one by one, others by their Gram matrix.
+        """Build the rows of (v, K - sum w_i v_i v_i') in the second-order cone.
 
-        Outside the free entries the squared distance is w'Nw - 2 f'w + const, N = I - <v_i v_i', v_j v_j'>_free, that
-        is ||N^1/2 w - g||^2 + rest^2.
+        Free entries have one row each, the others are combined by their Gram matrix: outside the free entries the
+        squared distance is w'Nw - 2 f'w + const = ||N^1/2 w - g||^2 + rest^2 with N = I - <v_i v_i', v_j v_j'>_free.
         """
         A, r1 = self.A, self.r1
         i, j = self.rows[self.free], self.cols[self.free]
@@ -213,7 +218,7 @@ class _Cone:
         return sparse.vstack([head, entries, others]), np.concatenate([np.zeros(1 + len(i)), -g, [rest]])
 
     def _inequality(self) -> tuple[Any, NDArray[np.float64]]:
-        """[R zeta; zeta' u] >= 0, the upper triangle column by column, off-diagonal entries times sqrt(2)."""
+        """Build the rows of [R zeta; zeta' u] >= 0: upper triangle by columns, off-diagonal entries times sqrt(2)."""
         scale = np.where(self.rows == self.cols, 1.0, _ROOT2)
         place = np.flatnonzero(self.free)
         A = sparse.lil_matrix((len(scale) + self.r + 1, self.width))

@@ -1,4 +1,4 @@
-"""Maximum likelihood of a gamma distribution: its shape from one number."""
+"""Maximum-likelihood shape of a gamma distribution, [qiao2013] Eq. (3)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from scipy.special import digamma, zeta
 
 __all__ = ["gamma_shape"]
 
-# log s - psi(s) = t/2 + t^2/12 - t^4/120 + ... in t = 1/s, and its derivative 1/s - psi'(s): what the plain
-# differences lose by cancellation where s is large.
+# log s - psi(s) = t/2 + t^2/12 - t^4/120 + ... in t = 1/s, and its derivative. For large s the direct differences
+# cancel.
 _LARGE = 20.0
 _SERIES = np.array([0, 1 / 2, 1 / 12, 0, -1 / 120, 0, 1 / 252, 0, -1 / 240, 0, 1 / 132])
 _SLOPES = _SERIES * np.arange(len(_SERIES))
@@ -23,20 +23,20 @@ def gamma_shape(excess: ArrayLike) -> NDArray[np.float64]:
     Parameters
     ----------
     excess : array-like
-        r, the logarithm of the arithmetic over the geometric mean of the sample; for clusters with scales of their
-        own, the mean of it over all objects.
+        r, the logarithm of the ratio of arithmetic and geometric mean of the sample; for clusters with separate scales,
+        its mean over all objects.
 
     Returns
     -------
     ndarray of the same shape
-        s: infinite where r is zero (all values equal) or less by round-off, zero where r is infinite (a value is
+        s: infinite where r is zero (all values equal) or negative by rounding, zero where r is infinite (a value is
         zero). The scale of a sample or cluster with mean m is m / s.
 
     Notes
     -----
-    [qiao2013] Eq. (3). The left side falls from infinity to zero, about 1/s for small and 1/(2s) for large s, so it
-    is nearly linear in 1/s: Newton's method there, from a start within two percent, ends in six steps at most. The
-    equation is met to a relative 1e-13 or better for every r between 1e-300 and 1e300.
+    [qiao2013] Eq. (3). The left side falls from infinity to zero, about 1/s for small and 1/(2s) for large s, and is
+    nearly linear in 1/s. Newton's method in 1/s, from a start with an error below two percent, converges in at most six
+    steps. The relative error of the equation is at most 1e-13 for every r between 1e-300 and 1e300.
 
     Examples
     --------
@@ -54,21 +54,21 @@ def gamma_shape(excess: ArrayLike) -> NDArray[np.float64]:
 
 
 def _inverse_shape(r: NDArray[Any]) -> NDArray[Any]:
-    """1/s for r > 0."""
-    # 1/s = [(r - 3) + sqrt((r - 3)^2 + 24 r)] / 2, the start; in a form without cancellation for r < 3
+    """Solve for 1/s, r > 0."""
+    # Start: 1/s = [(r - 3) + sqrt((r - 3)^2 + 24 r)] / 2, in a form without cancellation for r < 3.
     root = np.hypot(r - 3, np.sqrt(24 * r))
     t = np.where(r < 3, 12 * r / (np.abs(r - 3) + root), (r - 3 + root) / 2)
     for _ in range(6):
         value, slope = _left_side(t)
         step = (value - r) / slope
         t = t - step
-        if np.all(np.abs(step) <= 1e-9 * t):  # the next one would be round-off
+        if np.all(np.abs(step) <= 1e-9 * t):  # quadratic convergence: the next step would be rounding
             break
     return t
 
 
 def _left_side(t: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The left side log s - psi(s) at s = 1/t, and its derivative by t."""
+    """Compute log s - psi(s) at s = 1/t and its derivative with respect to t."""
     large = t * _LARGE <= 1
     if large.all():
         return _power_series(t)

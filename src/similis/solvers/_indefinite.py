@@ -1,4 +1,9 @@
-"""The Indefinite SVM: a machine that learns the whole kernel, by its squared distance from the similarities."""
+"""SVMs that learn the whole kernel near an indefinite similarity: Indefinite SVM and full kernel learning.
+
+[chen2010] sec. 5.1. The Indefinite SVM penalizes the squared Frobenius distance of kernel and similarity, Eq.
+(5.8); full kernel learning penalizes the distance itself, Eq. (5.2), and is solved by a one-dimensional search around
+it.
+"""
 
 from __future__ import annotations
 
@@ -28,34 +33,34 @@ class IndefiniteFit:
     Attributes
     ----------
     v : ndarray of shape (n,)
-        y . alpha, which are the coefficients of the machine on the learnt kernel; zeros for objects without a label.
+        y . alpha, the coefficients of the SVM on the learned kernel; zeros for objects without a label.
     intercept : float
-        b, the best for `v`.
+        The optimal b for `v`.
     objective : float
         The value of [chen2010] Eq. (5.8) at alpha.
     gap : float
-        How far that is at most below its maximum.
-    worth : float
-        The objective less the distance that no kernel avoids: what the gap is compared with.
+        Upper bound on the difference of the maximum and `objective`.
+    gap_scale : float
+        The objective minus the distance of S from the kernels, which no solution avoids: reference for a relative gap.
     distance : float
-        ||K - S||_F of the learnt kernel K = (S + v v' / (4 rho))_+.
+        ||K - S||_F of the learned kernel K = (S + v v' / (4 rho))_+.
     n_iter : int
-        Steps of ascent, and interior-point steps where it stalled.
+        Steps of the ascent plus interior-point steps.
     """
 
     v: Array
     intercept: float
     objective: float
     gap: float
-    worth: float
+    gap_scale: float
     distance: float
     n_iter: int
 
 
 class IndefiniteMachine:
-    """One training set, for all (C, rho) of a grid.
+    """Indefinite SVM of one training set for all (C, rho) of a grid.
 
-    Maximises min_K 1'alpha - v'Kv / 2 + rho ||K - S||_F^2, K positive semi-definite and v = y . alpha, over
+    Maximizes min_K 1'alpha - v'Kv / 2 + rho ||K - S||_F^2, K positive semi-definite and v = y . alpha, over
     0 <= alpha <= C, y'alpha = 0, [chen2010] Eq. (5.8).
 
     Parameters
@@ -63,17 +68,18 @@ class IndefiniteMachine:
     values, vectors : ndarray of shape (n,) and (n, n)
         The eigen-system of S; eigenvalues ascend.
     y : array of shape (n,)
-        Labels, 1 and -1, both present; 0 for an object whose row of K is learnt but whose label is not known.
+        Labels, 1 and -1, both present; 0 for an object whose row of K is learned but whose label is missing.
 
     Notes
     -----
-    The inner minimum is at K = (S + v v' / (4 rho))_+, Eq. (5.9), so that the value and its gradient need the
-    eigenvalues of a diagonal matrix updated by a vector: O(n^2), by its secular equation, equal eigenvalues of S being
-    merged. Accelerated ascent from the machine on S clipped takes such gradients. Where its gap is not closed in about
-    the time a few decompositions take, Newton's method takes over: an interior point whose Hessian comes from the
-    divided differences of max(., 0) at the eigenvalues.
+    The inner minimum is at K = (S + v v' / (4 rho))_+, Eq. (5.9). Value and gradient therefore need the eigenvalues of
+    a diagonal matrix with a rank-one update, which cost O(n^2) by its secular equation ([bunch1978]); equal eigenvalues
+    of S are merged. Accelerated ascent ([beck2009]) starts from the SVM on the clipped S. If its gap is not closed in
+    about the time of a few decompositions, an interior-point method continues, with the Hessian from the divided
+    differences of max(., 0) at the eigenvalues.
 
-    The gap is that of the saddle: with the best b, alpha and K give v'Kv + C sum hinge - 1'alpha above the optimum.
+    The gap is that of the saddle point: with the optimal b, alpha and K exceed the optimum by at most
+    v'Kv + C sum hinge - 1'alpha.
     """
 
     def __init__(self, values: NDArray[Any], vectors: NDArray[Any], y: ArrayLike) -> None:
@@ -81,7 +87,7 @@ class IndefiniteMachine:
         values = np.asarray(values, dtype=np.float64)
         self.vectors = np.ascontiguousarray(vectors, dtype=np.float64)
         scale = float(np.abs(values).max(initial=0.0))
-        # Equal eigenvalues up to round-off are one pole: z lies along one direction of their space.
+        # Eigenvalues that are equal up to rounding are one pole: z has one direction in their eigenspace.
         starts = np.append(True, np.diff(values) > 1e-14 * scale)
         self.group = np.cumsum(starts, dtype=np.intp) - 1
         self.poles = np.ascontiguousarray(values[starts])
@@ -93,7 +99,7 @@ class IndefiniteMachine:
 
     @property
     def matrix(self) -> Array:
-        """S, put together when first needed."""
+        """S, computed on first access."""
         if self._matrix is None:
             self._matrix = (self.vectors * self.values) @ self.vectors.T
         return self._matrix
@@ -106,7 +112,7 @@ class IndefiniteMachine:
         C, rho : float
             Bound of alpha and weight of the distance, positive.
         start : ndarray of shape (n,), optional
-            A feasible v; that of the machine on S clipped by default.
+            A feasible v; that of the SVM on the clipped S by default.
 
         Returns
         -------
@@ -124,19 +130,19 @@ class IndefiniteMachine:
         best = self.certified(v, C, rho)
         work = _Ascent(self, C, rho, v)
         n, taken = len(self.y), 0
-        while best.gap > _TARGET * best.worth and taken < max(100, n):
+        while best.gap > _TARGET * best.gap_scale and taken < max(100, n):
             taken += work.run(10)
             best = min(best, self.certified(work.v, C, rho, taken), key=lambda fit: fit.gap)
-        if best.gap > _TARGET * best.worth:
+        if best.gap > _TARGET * best.gap_scale:
             best = min(best, self._newton(C, rho, taken), key=lambda fit: fit.gap)
         return best
 
     def update(self, v: Array, rho: float) -> tuple[Array, float]:
-        """K v and ||K||^2 - ||S_+||^2 for K = (S + v v' / (4 rho))_+."""
+        """Return K v and ||K||^2 - ||S_+||^2 for K = (S + v v' / (4 rho))_+."""
         return self._update(v, rho, False)
 
     def project(self, v: Array, rho: float) -> Array:
-        """The projection of v on the range of K; rho may be infinite."""
+        """Project v on the range of K; rho may be infinite."""
         if rho == np.inf:
             U = self.vectors[:, self.values > 0]
             return np.asarray(U @ (U.T @ v))
@@ -150,7 +156,7 @@ class IndefiniteMachine:
         return np.asarray(self.vectors @ (factor[self.group] * z)), float(value)
 
     def certified(self, v: Array, C: float, rho: float, n_iter: int = 0) -> IndefiniteFit:
-        """With intercept, objective and gap."""
+        """Compute intercept, objective and gap of v."""
         Kv, value = self.update(v, rho)
         y, f = self.y[self.known], Kv[self.known]
         b = best_intercept(f, y, C)
@@ -159,18 +165,18 @@ class IndefiniteMachine:
         objective = total - rho * value + rho * self.below
         gap = square + C * float(np.maximum(1 - y * (f + b), 0.0).sum()) - total
         distance = np.sqrt(max(self.below - value + square / (2 * rho), 0.0))
-        worth = max(total - rho * value, 1e-12)
-        return IndefiniteFit(v, b, objective, max(gap, 0.0), worth, float(distance), n_iter)
+        gap_scale = max(total - rho * value, 1e-12)
+        return IndefiniteFit(v, b, objective, max(gap, 0.0), gap_scale, float(distance), n_iter)
 
     def kernel(self, v: Array, rho: float) -> tuple[Array, Array]:
-        """Eigenvalues above zero and eigenvectors of K = (S + v v' / (4 rho))_+; rho may be infinite."""
+        """Return the positive eigenvalues and their eigenvectors of K = (S + v v' / (4 rho))_+; rho may be infinite."""
         M = self.matrix + (0.0 if rho == np.inf else np.outer(v, v) / (4 * rho))
         values, vectors = linalg.eigh(M, driver="evd", check_finite=False)
         keep = values > 10 * np.sqrt(len(v)) * np.finfo(np.float64).eps * float(np.abs(values).max(initial=0.0))
         return values[keep], vectors[:, keep]
 
     def _machine_on_clip(self, C: float) -> Array:
-        """The v of the support vector machine on S clipped."""
+        """Return v of the support vector machine on the clipped S."""
         if C not in self._clipped:
             U = self.vectors[self.known]
             K = (U * np.maximum(self.values, 0.0)) @ U.T
@@ -180,7 +186,7 @@ class IndefiniteMachine:
         return self._clipped[C]
 
     def _newton(self, C: float, rho: float, taken: int) -> IndefiniteFit:
-        """Interior-point steps until the gap is closed, or what is left of it is round-off."""
+        """Take interior-point steps until the gap is closed or stops falling."""
         y = self.y[self.known]
         point = InteriorPoint(y, [_KernelOfVector(self, C, rho)], class_balance(y))
         best, last = None, 0
@@ -191,14 +197,14 @@ class IndefiniteMachine:
             fit = self.certified(v, C, rho, taken + step)
             if best is None or fit.gap < best.gap:
                 best, last = fit, step
-            if not moved or best.gap <= 0.1 * _TARGET * best.worth or step - last > 15:
+            if not moved or best.gap <= 0.1 * _TARGET * best.gap_scale or step - last > 15:
                 break
         assert best is not None
         return best
 
 
 class _Ascent:
-    """The arrays of the compiled ascent."""
+    """Arrays of the compiled ascent (:func:`similis._kernels.ascend`)."""
 
     def __init__(self, machine: IndefiniteMachine, C: float, rho: float, v: Array) -> None:
         n, r = len(machine.y), len(machine.poles)
@@ -212,27 +218,27 @@ class _Ascent:
 
     @property
     def v(self) -> Array:
-        """Where it stands."""
+        """Current iterate."""
         return self.V[0].copy()
 
     def run(self, steps: int) -> int:
-        """Take so many steps."""
+        """Take `steps` steps and return their number."""
         _kernels.ascend(*self.arguments, steps, self.V, self.Z, self.work, self.state)
         return steps
 
 
 class _KernelOfVector(Block):
-    """The number rho ||(S + v v' / (4 rho))_+||^2 / C as a cost of x, v = C y . x: convex, without constraints."""
+    """Convex cost rho ||(S + v v' / (4 rho))_+||^2 / C of x, v = C y . x, without constraints."""
 
     def __init__(self, machine: IndefiniteMachine, C: float, rho: float) -> None:
         self.machine, self.C, self.rho = machine, C, rho
         self.s = self.z = self.ds = self.dz = np.zeros(0)
 
     def start(self, x: Array, mean: float) -> None:
-        """Nothing to choose."""
+        """Do nothing: the block has no slacks or multipliers."""
 
-    def look(self, x: Array) -> Array:
-        """Gradient y . (M_+ v), from the decomposition that the Hessian needs."""
+    def evaluate(self, x: Array) -> Array:
+        """Return the gradient y . (M_+ v) from the eigendecomposition that the Hessian needs."""
         known, y = self.machine.known, self.machine.y
         v = np.zeros_like(y)
         v[known] = self.C * y[known] * x
@@ -242,9 +248,10 @@ class _KernelOfVector(Block):
         return np.asarray(y[known] * (self.W[known] @ (np.maximum(self.mu, 0.0) * self.h)))
 
     def eliminate(self, H: Array) -> None:
-        """Second derivative, T the divided differences of max(., 0): diag(mu_+ + T h^2 / (4 rho)) + T . hh' / (4 rho).
+        """Add the second derivative, in the eigenbasis diag(mu_+ + T h^2 / (4 rho)) + T . hh' / (4 rho).
 
-        T is 1 among positive eigenvalues, 0 among negative ones, mu_i / (mu_i - mu_j) between them.
+        T are the divided differences of max(., 0): 1 among positive eigenvalues, 0 among negative ones, and
+        mu_i / (mu_i - mu_j) between a positive and a negative one.
         """
         machine, sigma = self.machine, 0.25 / self.rho
         positive = self.mu > 0
@@ -260,11 +267,11 @@ class _KernelOfVector(Block):
         H += self.C * ((B @ inner) @ B.T)
 
     def push(self, e: Array) -> Array:
-        """Nothing to eliminate."""
+        """Return zero: the block has no variables to eliminate."""
         return np.zeros(len(self.machine.known))
 
     def pull(self, dx: Array, e: Array) -> None:
-        """Nothing follows."""
+        """Do nothing: the block has no variables of its own."""
 
 
 @dataclass(frozen=True)
@@ -282,13 +289,14 @@ class FullKernelFit:
     objective : float
         The value of [chen2010] Eq. (5.2).
     gap : float
-        How far that is at most above its minimum.
-    worth : float
-        The objective less gamma times the distance that no kernel avoids: what the gap is compared with.
+        Upper bound on the difference of `objective` and its minimum.
+    gap_scale : float
+        The objective minus gamma times the distance of S from the kernels, which no solution avoids: reference for a
+        relative gap.
     distance : float
         ||K - S||_F.
     n_iter : int
-        Indefinite SVMs solved.
+        Number of Indefinite SVMs that were solved.
     """
 
     coef: Array
@@ -296,16 +304,16 @@ class FullKernelFit:
     rho: float
     objective: float
     gap: float
-    worth: float
+    gap_scale: float
     distance: float
     n_iter: int
 
 
 class FullKernelMachine:
-    """One training set, for all (eta, gamma) of a grid.
+    """Full kernel learning on one training set for all (eta, gamma) of a grid.
 
-    Minimises mean hinge loss + eta c'Kc + gamma ||K - S||_F over c, b and positive semi-definite K, [chen2010] Eq.
-    (5.2), the hinge loss and c being those of the labelled objects, Eq. (5.15).
+    Minimizes mean hinge loss + eta c'Kc + gamma ||K - S||_F over c, b and positive semi-definite K, [chen2010] Eq.
+    (5.2), the hinge loss and c being those of the labeled objects, Eq. (5.15).
 
     Parameters
     ----------
@@ -315,9 +323,10 @@ class FullKernelMachine:
     Notes
     -----
     gamma ||X|| = min_t gamma (||X||^2 / t + t) / 2, so that for given t the problem is the Indefinite SVM with
-    C = 1 / (2 n eta) and rho = gamma / (4 eta t), n labelled objects, its value being multiplied by 2 eta. The minimum
-    is convex in t and lies where ||K_t - S|| = t. The dual value of a c is the minimum over t with c fixed: O(n^2) a
-    step. For a positive semi-definite S the norm adds one constraint to the dual, eta c'c <= gamma; K = S without it.
+    C = 1 / (2 n eta) and rho = gamma / (4 eta t), n labeled objects, its value multiplied by 2 eta. The minimum is
+    convex in t and lies where ||K_t - S|| = t. The dual value of a c is the minimum over t with c fixed, at O(n^2) per
+    step. For a positive semi-definite S the norm adds one constraint to the dual, eta c'c <= gamma; K = S where it is
+    inactive.
     """
 
     def __init__(self, values: NDArray[Any], vectors: NDArray[Any], y: ArrayLike) -> None:
@@ -339,10 +348,11 @@ class FullKernelMachine:
         C = 1.0 / (2 * len(self.y) * eta)
         v = self.inner._machine_on_clip(C)
         best = self._certified(v, 0.0, eta, gamma, 0) if self.least == 0 else None
+        # Root of log(||K_t - S|| / t) in log t: bracket [low, high], secant steps through the last two points.
         low, high, seen = self.least, np.inf, []
         t = self._best_t(v, eta, gamma)
         for step in range(1, 41):
-            if best is not None and best.gap <= 1e-8 * best.worth:
+            if best is not None and best.gap <= 1e-8 * best.gap_scale:
                 break
             rho = gamma / (4 * eta * t)
             fit = self.inner.solve(C, rho, start=v)
@@ -358,7 +368,7 @@ class FullKernelMachine:
         return best
 
     def _next(self, seen: list[tuple[float, float]], low: float, high: float, guess: float) -> float:
-        """Where the secant of log(||K_t - S|| / t) over log t ends, or `guess`, if in the bracket; else its middle."""
+        """Choose the next t: the secant step of log(||K_t - S|| / t) over log t, `guess`, or bisection."""
         (b, fb), t = seen[-1], guess
         if len(seen) == 2 and seen[0][1] != fb:
             a, fa = seen[0]
@@ -372,9 +382,9 @@ class FullKernelMachine:
         return float(np.sqrt(low * high)) if low > 0 else 0.01 * high
 
     def _best_t(self, v: Array, eta: float, gamma: float) -> float:
-        """The t at which ||K - S|| = t for K = (S + eta t v v' / gamma)_+, v fixed.
+        """Solve ||K - S|| = t for K = (S + eta t v v' / gamma)_+ with v fixed.
 
-        There is one only where eta v'v < gamma: v is scaled down to fulfil that.
+        A solution exists only if eta v'v < gamma; v is scaled down to fulfill that.
         """
         v = self._feasible(v, eta, gamma)
 
@@ -391,18 +401,18 @@ class FullKernelMachine:
         return float(np.exp(brentq(excess, low, high, xtol=1e-12))) if excess(high) <= 0 else float(np.exp(high))
 
     def _feasible(self, v: Array, eta: float, gamma: float) -> Array:
-        """The constraint on v that the norm makes, eta v'v <= gamma, with a little room."""
+        """Scale v down to the dual constraint of the norm, eta v'v < gamma."""
         return v * min(1.0, float(np.sqrt((1 - 1e-9) * gamma / max(eta * float(v @ v), 1e-300))))
 
     def _distance(self, v: Array, t: float, eta: float, gamma: float) -> tuple[float, float]:
-        """||K - S|| for the kernel of v and t, and ||S||^2 - ||K||^2 less what the positive part of S has."""
+        """Return ||K - S|| for the kernel of v and t, and ||S_-||^2 + ||S_+||^2 - ||K||^2."""
         rho = gamma / (4 * eta * t)
         Kv, value = self.inner.update(v, rho)
         square = self.inner.below - value + float(v @ Kv) / (2 * rho)
         return float(np.sqrt(max(square, 0.0))), self.inner.below - value
 
     def _certified(self, v: Array, t: float, eta: float, gamma: float, n_iter: int) -> FullKernelFit:
-        """With primal and dual value."""
+        """Compute primal and dual value of v and t."""
         inner, y = self.inner, self.y
         if t == 0:
             rho, distance = np.inf, 0.0
@@ -416,12 +426,12 @@ class FullKernelMachine:
         loss = float(np.maximum(1 - y * (f + b), 0.0).mean())
         primal = loss + eta * float(v @ Kv) + gamma * distance
         gap = primal - self._dual(v, eta, gamma)
-        worth = max(primal - gamma * self.least, 1e-12)
-        return FullKernelFit(v, b, rho, primal, max(gap, 0.0), worth, distance, n_iter)
+        gap_scale = max(primal - gamma * self.least, 1e-12)
+        return FullKernelFit(v, b, rho, primal, max(gap, 0.0), gap_scale, distance, n_iter)
 
     def _dual(self, v: Array, eta: float, gamma: float) -> float:
-        """The smallest value over K, and so over t, for fixed v: a lower bound of the minimum."""
-        if self.least == 0:  # the constraint eta v'v <= gamma is all that the norm makes
+        """Return the smallest value over K for fixed v, a lower bound of the minimum."""
+        if self.least == 0:  # S is positive semi-definite: the norm only adds the constraint eta v'v <= gamma
             v = v * min(1.0, float(np.sqrt(gamma / max(eta * float(v @ v), 1e-300))))
             x = 2 * eta * float(self.inner.y @ v)
             return x - eta * float(np.maximum(self.inner.values, 0.0) @ (self.inner.vectors.T @ v) ** 2)

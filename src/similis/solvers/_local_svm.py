@@ -1,4 +1,4 @@
-"""Support vector machines for all C of a grid: one on a whole kernel, or thousands on the neighbours of queries."""
+"""Support vector machines for all C of a grid: one on a whole kernel, or one per query on its neighbors (SVM-KNN)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from similis.solvers._local_weights import local_psd, psd_prefix
 
 __all__ = ["SVMPath", "local_svm_scores", "svm_path"]
 
-# Blocks of this many numbers at a time stay in the processor's cache.
-_CHUNK = 2**19
-# Of the optimality conditions, in units of the margin; a thousandth of libsvm's default.
-_TOLERATED = 1e-6
+_CHUNK = 2**19  # entries of the blocks that are processed together; they fit into the cache
+_TOLERATED = 1e-6  # violation of the optimality conditions in units of the margin; 1/1000 of the default of libsvm
 
 
 @dataclass(frozen=True)
@@ -31,10 +29,10 @@ class SVMPath:
     coef : ndarray of shape (R, n)
         c = y . alpha, with alpha of [chen2010] Eq. (2.4): f(x) = sum_i c_i k(x, x_i) + intercept.
     intercept : ndarray of shape (R,)
-        b; the middle where an interval of them is optimal.
+        b; the middle of the interval where several are optimal.
     violation : ndarray of shape (R,)
-        Certificate: how far max{y_i - (Kc)_i : c_i can grow} is above min{y_i - (Kc)_i : c_i can fall}, zero at the
-        optimum. No larger than some 1e-9, plus the round-off of K c.
+        Certificate: max{y_i - (Kc)_i : c_i can grow} minus min{y_i - (Kc)_i : c_i can fall}, zero at the optimum. At
+        most about 1e-9, plus the rounding of K c.
     """
 
     coef: NDArray[np.float64]
@@ -60,10 +58,10 @@ def svm_path(K: NDArray[Any], y: ArrayLike, Cs: ArrayLike) -> SVMPath:
 
     Notes
     -----
-    Sequential minimal optimisation with second-order choice of pairs, and after every n pairs a Newton step on the
-    coefficients off their bounds, which ends the slow tail that large C have otherwise. Costs are taken in ascending
-    order, each starting from the best multiple of the last solution; one that stays off the bound C solves all
-    larger C.
+    Sequential minimal optimization with second-order selection of pairs ([fan2005]) and, after every n pairs, a Newton
+    step on the coefficients that are not at their bounds, which avoids slow convergence for large C. Costs are
+    processed in ascending order, each from the best multiple of the last solution. A solution with no coefficient at
+    the bound C is optimal for all larger C.
 
     Examples
     --------
@@ -95,34 +93,34 @@ def local_svm_scores(
     spectrum: str = "clip",
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Answer each query by support vector machines on its neighbours, for all k and all C of a grid.
+    """Classify each query by support vector machines on its neighbors, for all k and all C of a grid.
 
     Parameters
     ----------
     S : ndarray of shape (n, n)
-        Similarities of the training objects; only the symmetric part of a neighbourhood's block matters.
+        Similarities of the training objects; only the symmetric part of the block of a neighborhood is used.
     indices : ndarray of shape (m, K)
-        Ranked neighbours of each query, at least one; -1 pads at the end.
+        Ranked neighbors of each query, at least one; -1 pads at the end.
     s : ndarray of shape (m, K)
-        Similarities of the queries to them; anything at pads.
+        Similarities of the queries to them; values at padding are ignored.
     codes : ndarray of shape (n,)
         Class code of every training object.
     n_classes : int
         Number of classes G.
     ks : array of shape (T,)
-        Numbers of neighbours, at most K, in any order; a query with fewer known neighbours uses those.
+        Numbers of neighbors, at most K, in any order; a query with fewer known neighbors uses those.
     Cs : array of shape (R,)
         Costs, in any order.
     spectrum : {"clip", "flip", "shift"}
-        How a k x k block that is not positive semi-definite is treated; clip and flip act on s as well.
+        Repair of a k x k block that is not positive semi-definite; clip and flip act on s as well.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
     Returns
     -------
     ndarray of shape (T, R, m, G)
-        Class scores. For two classes -f and f, with f = 1 or -1 where all neighbours are of one class: the machine's
-        limit. For more, votes of the pairs plus a bounded sum of their f; a class without neighbours loses to the
+        Class scores. For two classes -f and f, with f = 1 or -1 where all neighbors are of one class, the limit of the
+        SVM. For more classes, votes of the pairs plus a bounded sum of their f; a class without neighbors loses to the
         others by f = 1.
 
     Examples
@@ -150,7 +148,7 @@ def local_svm_scores(
             _kernels.gather_blocks(S, indices[part], blocks)
             sound = psd_prefix(blocks, known[part])
             for t, k in enumerate(sizes):
-                for size, treat, chosen in _alike(np.minimum(k, known[part]), sound):
+                for size, treat, chosen in _group_blocks(np.minimum(k, known[part]), sound):
                     rows_ = part[chosen]
                     block = np.ascontiguousarray(blocks[chosen, :size, :size])
                     query = np.ascontiguousarray(s[rows_, :size])
@@ -166,7 +164,7 @@ def local_svm_scores(
         map_row_chunks(work, m, n_jobs)
     if sum(failures):
         warnings.warn(
-            f"{sum(failures)} of {m * sizes.size * cost.size} local machines ended with their optimality conditions "
+            f"{sum(failures)} of {m * sizes.size * cost.size} local SVMs ended with their optimality conditions "
             f"violated by more than {_TOLERATED:g}; rescale the similarities or lower C.",
             ConvergenceWarning,
             stacklevel=2,
@@ -174,8 +172,8 @@ def local_svm_scores(
     return scores.transpose(0, 2, 1, 3)[where][:, at]
 
 
-def _alike(sizes: NDArray[np.intp], sound: NDArray[np.intp]) -> list[tuple[int, bool, NDArray[np.intp]]]:
-    """Rows whose leading blocks have the same size and alike need treatment or not."""
+def _group_blocks(sizes: NDArray[np.intp], sound: NDArray[np.intp]) -> list[tuple[int, bool, NDArray[np.intp]]]:
+    """Group rows by the size of their leading block and by whether it needs repair."""
     treat = sizes > sound
     return [
         (int(size), flag, np.flatnonzero((sizes == size) & (treat == flag)))

@@ -1,4 +1,9 @@
-"""From a training matrix and ranked neighbours to weights, or to class scores for a whole grid."""
+"""Weights of ranked neighbors (KRI, KRR, LIME) and class scores for whole grids, [chen2010] ch. 3 and sec. 4.1.
+
+Three levels: repair of indefinite blocks (:func:`local_psd`, :func:`spectral_filter`), weights of given blocks
+(:func:`kri_weights`, :func:`krr_weights`, :func:`lime_weights`), and sweeps over all queries of a training matrix
+(:func:`local_weights`, :func:`local_scores`).
+"""
 
 from __future__ import annotations
 
@@ -33,18 +38,18 @@ __all__ = [
 def psd_prefix(
     blocks: NDArray[np.float64], known: NDArray[np.intp], s: NDArray[np.float64] | None = None
 ) -> NDArray[np.intp]:
-    """Find, for each block, the size of its largest leading block that clip, flip and shift leave as it is.
+    """Find, for each block, the size of its largest leading block that clip, flip and shift leave unchanged.
 
-    It is positive semi-definite and, if `s` is given, s is in its range, so that the treatment of s changes nothing
-    either. By interlacing no larger leading block qualifies: one Cholesky attempt answers for all k. A block whose
-    pivots are neither clear of round-off nor within it does not count; it needs its spectrum.
+    It is positive semi-definite and, if `s` is given, s is in its range, so that s stays unchanged too. By interlacing
+    no larger leading block qualifies, so that one Cholesky factorization decides for all k. A block with a pivot that
+    is neither well above nor at the level of rounding is not counted; its eigenvalues must be computed.
 
     Parameters
     ----------
     blocks : ndarray of shape (c, k, k)
-        Symmetric blocks of ranked neighbours.
+        Symmetric blocks of ranked neighbors.
     known : ndarray of shape (c,)
-        How many of a block's objects there are; the rest is filling.
+        Number of objects of each block; the rest is padding.
     s : ndarray of shape (c, k), optional
         Similarities of the queries to them.
 
@@ -67,21 +72,21 @@ def psd_prefix(
 def local_psd(
     blocks: NDArray[np.float64], s: NDArray[np.float64], spectrum: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Make symmetric blocks positive semi-definite, treating the queries' vectors consistently.
+    """Make symmetric blocks positive semi-definite and transform the vectors of the queries consistently.
 
     Parameters
     ----------
     blocks : ndarray of shape (c, k, k)
-        Symmetric similarities among the k neighbours of each query.
+        Symmetric similarities among the k neighbors of each query.
     s : ndarray of shape (c, k)
-        Similarities of the queries to their neighbours.
+        Similarities of the queries to their neighbors.
     spectrum : {"clip", "flip", "shift"}
-        What happens to negative eigenvalues: set to zero, made positive, or all raised until none is left.
+        Set negative eigenvalues to zero, reverse their sign, or add a constant to all eigenvalues.
 
     Returns
     -------
     blocks, s : ndarrays of the given shapes
-        For clip and flip the transformation P with S~ = P S acts on s too; shift leaves s as it is.
+        For clip and flip the transformation P with S~ = P S acts on s too; shift leaves s unchanged.
 
     Notes
     -----
@@ -104,9 +109,10 @@ def local_psd(
     if spectrum == "clip":
         sign = np.maximum(sign, 0.0)
     elif spectrum != "flip":
-        raise ValueError(f"spectrum must be clip, flip or shift to make a block positive. Got {spectrum!r}.")
+        raise ValueError(f"spectrum must be 'clip', 'flip' or 'shift'. Got {spectrum!r}.")
     P = (U * sign[:, None, :]) @ U.swapaxes(1, 2)
-    return _symmetric((U * (sign * values)[:, None, :]) @ U.swapaxes(1, 2)), np.matmul(P, s[..., None])[..., 0]
+    repaired = (U * (sign * values)[:, None, :]) @ U.swapaxes(1, 2)
+    return (repaired + repaired.swapaxes(1, 2)) / 2, np.matmul(P, s[..., None])[..., 0]
 
 
 def spectral_filter(
@@ -114,8 +120,8 @@ def spectral_filter(
 ) -> NDArray[np.float64]:
     """Solve (S~ + ridge I) w = s~ for all ridges from one decomposition of each block S.
 
-    `spectrum` says how S~ and s~ come from S and s: "clip", "flip", "shift" as in :func:`local_psd`, or "pinv",
-    where nothing is changed and [chen2010] sec. 3.2.1 w = (S + ridge I)^+ s holds for an indefinite S.
+    `spectrum` defines S~ and s~: "clip", "flip", "shift" as in :func:`local_psd`, or "pinv", which leaves both
+    unchanged and gives w = (S + ridge I)^+ s for an indefinite S, [chen2010] sec. 3.2.1.
 
     Parameters
     ----------
@@ -153,28 +159,24 @@ def spectral_filter(
 
 
 def _signs(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Signs of eigenvalues (last axis), those of the size of round-off being zero."""
+    """Return the signs of eigenvalues (last axis), zero for those at the level of rounding."""
     tolerance = values.shape[-1] * np.finfo(np.float64).eps * np.abs(values).max(axis=-1, keepdims=True)
     return np.sign(values) * (np.abs(values) > tolerance)
 
 
-def _symmetric(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
-    return (blocks + blocks.swapaxes(1, 2)) / 2
-
-
 @dataclass(frozen=True)
 class BlockWeights:
-    """Weights for c queries, T numbers of neighbours and R regularisers, with what vouches for them.
+    """Weights for c queries, T numbers of neighbors and R regularizers, with their certificate.
 
     Attributes
     ----------
     weights : ndarray of shape (c, T, R, K)
-        Zero beyond the k-th neighbour.
+        Zero beyond the k-th neighbor.
     gap : ndarray of shape (c, T, R) or None
-        Bound on how far the objective is above its minimum; None where there is no objective to bound.
+        Bound on the difference of the objective and its minimum; None for a method without objective.
     sound : ndarray of shape (c, R) or None
-        Regression only: the largest k for which S_k + ridge I is safely positive definite. A larger k repeats its
-        weights; :func:`spectral_filter` gives the right ones.
+        Regression only: the largest k for which S_k + ridge I is numerically positive definite. For larger k these
+        weights are repeated; use :func:`spectral_filter` there.
     """
 
     weights: NDArray[np.float64]
@@ -190,23 +192,23 @@ def kri_weights(
     ks: ArrayLike | None = None,
     known: NDArray[np.intp] | None = None,
 ) -> BlockWeights:
-    """Kernel ridge interpolation weights, [chen2010] Eq. (3.5).
+    """Compute kernel ridge interpolation weights, [chen2010] Eq. (3.5).
 
-    Minimises w'S_k w / 2 - s_k'w + ridge w'w / 2 subject to w >= 0 and 1'w = 1, where S_k is the leading k x k part
+    Minimizes w'S_k w / 2 - s_k'w + ridge w'w / 2 subject to w >= 0 and 1'w = 1, where S_k is the leading k x k part
     of a block.
 
     Parameters
     ----------
     blocks : ndarray of shape (c, K, K) or (K, K)
-        Symmetric positive semi-definite similarities among the neighbours of each query.
+        Symmetric positive semi-definite similarities among the neighbors of each query.
     s : ndarray of shape (c, K) or (K,)
-        Similarities of the queries to their neighbours; best first makes it fast, any order is right.
+        Similarities of the queries to their neighbors, in any order; descending order is fastest.
     ridges : array of shape (R,) or float
-        Positive regularisers; zero is accepted, where the minimiser may not be unique.
+        Positive regularizers; for zero the minimizer may not be unique.
     ks : array of shape (T,), ascending, or None
-        Numbers of neighbours; None is K alone.
+        Numbers of neighbors; None means K only.
     known : ndarray of shape (c,) or None
-        How many of the K neighbours each query has; the rest of its block is ignored. None is K.
+        Number of valid neighbors of each query; the rest of its block is ignored. None means K.
 
     Returns
     -------
@@ -215,9 +217,9 @@ def kri_weights(
 
     Notes
     -----
-    Block principal pivoting on a Cholesky factor that grows with k: the support for k neighbours starts the search
-    for more. It ends, because on the simplex the problem is a linear complementarity problem of a positive definite
-    matrix (see the kernel), for which the fall-back to one exchange at a time is finite.
+    Block principal pivoting ([portugal1994]) on a Cholesky factor that grows with k: the support for k neighbors is the
+    start for more. It terminates: on the simplex the problem is a linear complementarity problem with a positive
+    definite matrix (see the kernel), for which the fallback to single exchanges is finite ([murty1974]).
 
     Examples
     --------
@@ -227,7 +229,7 @@ def kri_weights(
     array([[[[0.529412, 0.333333, 0.137255, 0.      ]]]])
     """
     blocks, s, ridge, grid, known = _batch(blocks, s, ridges, ks, known)
-    weights, gap = _room(s, grid, ridge)
+    weights, gap = _empty_results(s, grid, ridge)
     _kernels.simplex_path(blocks, s, known, grid, ridge, weights, gap)
     return BlockWeights(weights, gap=gap)
 
@@ -240,7 +242,7 @@ def krr_weights(
     ks: ArrayLike | None = None,
     known: NDArray[np.intp] | None = None,
 ) -> BlockWeights:
-    """Kernel ridge regression weights, [chen2010] Eq. (3.8): w = (S_k + ridge I)^-1 s_k.
+    """Compute kernel ridge regression weights w = (S_k + ridge I)^-1 s_k, [chen2010] Eq. (3.8).
 
     Parameters and shapes are those of :func:`kri_weights`; blocks need not be positive semi-definite, but see
     `sound` of the result.
@@ -258,7 +260,7 @@ def krr_weights(
     array([[[[0.784314, 0.588235, 0.392157, 0.196078]]]])
     """
     blocks, s, ridge, grid, known = _batch(blocks, s, ridges, ks, known)
-    weights, _ = _room(s, grid, ridge)
+    weights, _ = _empty_results(s, grid, ridge)
     sound = np.empty((len(s), ridge.size), np.intp)
     _kernels.krr_path(blocks, s, known, grid, ridge, weights, sound)
     return BlockWeights(weights, sound=sound)
@@ -272,17 +274,17 @@ def lime_weights(
     ks: ArrayLike | None = None,
     known: NDArray[np.intp] | None = None,
 ) -> BlockWeights:
-    """Linear interpolation with maximum entropy weights in kernel form, [chen2010] Eq. (3.3).
+    """Compute the weights of linear interpolation with maximum entropy in kernel form, [chen2010] Eq. (3.3).
 
-    Minimises ||phi(x) - sum_i w_i phi(x_i)||^2 - ridge H(w) on the simplex, that is
+    Minimizes ||phi(x) - sum_i w_i phi(x_i)||^2 - ridge H(w) on the simplex, that is
     w'S_k w - 2 s_k'w + ridge sum_i w_i log w_i. Parameters and shapes are those of :func:`kri_weights`; ridges must
     be positive.
 
     Notes
     -----
-    Damped Newton steps on the dual, the temperature falling from the scale of the similarities; with p the softmax of
-    2 (s - S v) / ridge at the dual point v, the duality gap is (p - v)'S(p - v), which is `gap`. A ridge below 1e-7
-    of the largest similarity is raised to it: below, round-off would decide the weights.
+    Damped Newton steps on the dual, with a temperature that decreases from the scale of the similarities to the ridge.
+    With p the softmax of 2 (s - S v) / ridge at the dual point v, the duality gap `gap` is (p - v)'S(p - v). A ridge
+    below 1e-7 of the largest similarity is raised to this value, below which rounding would determine the weights.
 
     Examples
     --------
@@ -292,7 +294,7 @@ def lime_weights(
     array([[[[0.75, 0.25]]]])
     """
     blocks, s, ridge, grid, known = _batch(blocks, s, ridges, ks, known)
-    weights, gap = _room(s, grid, ridge)
+    weights, gap = _empty_results(s, grid, ridge)
     falling = np.argsort(-ridge, kind="stable")
     _kernels.lime_path(blocks, s, known, grid, ridge[falling], weights, gap)
     back = np.argsort(falling)
@@ -308,7 +310,7 @@ def _batch(
 ) -> tuple[
     NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]
 ]:  # fmt: skip
-    """Bring the arguments to the shapes and types the kernels are compiled for."""
+    """Convert the arguments to the shapes and types for which the kernels are compiled."""
     s = np.ascontiguousarray(np.atleast_2d(s), dtype=np.float64)
     c, K = s.shape
     blocks = np.ascontiguousarray(np.reshape(blocks, (c, K, K)), dtype=np.float64)
@@ -317,7 +319,7 @@ def _batch(
     return blocks, s, ridge, grid, np.full(c, K) if known is None else np.ascontiguousarray(known, dtype=np.intp)
 
 
-def _room(
+def _empty_results(
     s: NDArray[np.float64], grid: NDArray[np.intp], ridge: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     shape = (len(s), grid.size, ridge.size)
@@ -327,8 +329,7 @@ def _room(
 Method = Literal["kri", "krr", "lime"]
 Spectrum = Literal["clip", "flip", "shift", "pinv"] | None
 _SOLVE = {"kri": kri_weights, "krr": krr_weights, "lime": lime_weights}
-# Blocks of this many numbers at a time stay in the processor's cache.
-_CHUNK = 2**19
+_CHUNK = 2**19  # entries of the blocks that are processed together; they fit into the cache
 
 
 def local_weights(
@@ -341,30 +342,30 @@ def local_weights(
     spectrum: Spectrum = "clip",
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Weights of the ranked neighbours of many queries.
+    """Compute the weights of the ranked neighbors of many queries.
 
     Parameters
     ----------
     S : ndarray of shape (n, n)
-        Similarities of the training objects. Only its symmetric part matters to these methods.
+        Similarities of the training objects. Only the symmetric part is used.
     indices : ndarray of shape (m, K)
-        Ranked neighbours of each query; -1 pads at the end.
+        Ranked neighbors of each query; -1 pads at the end.
     s : ndarray of shape (m, K)
-        Similarities of the queries to them; anything at pads.
+        Similarities of the queries to them; values at padding are ignored.
     ridge : float
-        Regulariser, the paper's lambda.
+        Regularizer, lambda in the paper.
     method : {"kri", "krr", "lime"}
         [chen2010] Eq. (3.5), (3.8) or (3.3) in kernel form.
     spectrum : {"clip", "flip", "shift", "pinv", None}
-        How a K x K block that is not positive semi-definite is treated. Clip and flip act on s as well. "pinv" is for
-        regression only, where None means the same; for the others None promises that no treatment is needed.
+        Repair of a K x K block that is not positive semi-definite. Clip and flip act on s as well. "pinv" is for
+        regression only, where None means the same; for the other methods None asserts that no repair is needed.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
     Returns
     -------
     ndarray of shape (m, K)
-        Zero at pads.
+        Zero at padding.
 
     Examples
     --------
@@ -396,7 +397,7 @@ def local_scores(
     spectrum: Spectrum = "clip",
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Sum the neighbours' weights by class, for all numbers of neighbours and all regularisers in one sweep.
+    """Sum the weights of the neighbors by class, for all numbers of neighbors and all regularizers in one sweep.
 
     Parameters
     ----------
@@ -407,9 +408,9 @@ def local_scores(
     n_classes : int
         Number of classes.
     ks : array of shape (T,)
-        Numbers of neighbours, at most K, in any order; a query with fewer known neighbours uses those.
+        Numbers of neighbors, at most K, in any order; a query with fewer known neighbors uses those.
     ridges : array of shape (R,)
-        Regularisers, in any order.
+        Regularizers, in any order.
 
     Returns
     -------
@@ -427,10 +428,10 @@ def local_scores(
     grid, where = np.unique(np.asarray(ks, dtype=np.intp), return_inverse=True)
     ridge = np.atleast_1d(np.asarray(ridges, dtype=np.float64))
     sums = np.empty((len(indices), grid.size * ridge.size, n_classes))
-    neighbours = np.where(indices >= 0, np.asarray(codes)[indices], -1)
+    neighbors = np.where(indices >= 0, np.asarray(codes)[indices], -1)
 
     def keep(rows: slice, found: NDArray[np.float64]) -> None:
-        _kernels.sum_by_class(found.reshape(found.shape[0], -1, found.shape[3]), neighbours[rows], sums[rows])
+        _kernels.sum_by_class(found.reshape(found.shape[0], -1, found.shape[3]), neighbors[rows], sums[rows])
 
     _sweep(S, indices, s, grid, ridge, method, spectrum, n_jobs, keep)
     scores = sums.reshape(len(indices), grid.size, ridge.size, n_classes)
@@ -448,43 +449,43 @@ def _sweep(
     n_jobs: int | None,
     keep: Callable[[slice, NDArray[np.float64]], None],
 ) -> None:
-    """Hand the weights (rows, T, R, K) of a few queries at a time to `keep`."""
+    """Compute the weights (rows, T, R, K) of all queries in batches and pass each batch to `keep`."""
     S, indices = np.ascontiguousarray(S), np.ascontiguousarray(indices, dtype=np.intp)
     s = np.where(indices >= 0, s, 0.0).astype(np.float64, copy=False)
     known = (indices >= 0).sum(axis=1)
     K = indices.shape[1]
     batch = max(1, _CHUNK // (K * max(K, ks.size * ridges.size)))
     failures: list[int] = []
-    calm = _Calm()
+    blas = _LazySingleThread()
 
     def work(rows: slice) -> None:
         for start in range(rows.start, rows.stop, batch):
             part = slice(start, min(start + batch, rows.stop))
             blocks = np.empty((part.stop - start, K, K))
             _kernels.gather_blocks(S, indices[part], blocks)
-            solved = _solve(blocks, s[part], known[part], ks, ridges, method, spectrum, calm)
+            solved = _solve(blocks, s[part], known[part], ks, ridges, method, spectrum, blas)
             if solved.gap is not None:
                 failures.append(_uncertified(solved.gap, blocks, s[part], ridges))
             keep(part, solved.weights)
 
-    with calm:
+    with blas:
         map_row_chunks(work, len(indices), n_jobs)
     if sum(failures):
         warnings.warn(
-            f"{sum(failures)} of {len(indices) * ks.size * ridges.size} weight problems ({method}) ended above the "
-            "certified accuracy of 1e-8; rescale the similarities or raise the regularisation.",
+            f"{sum(failures)} of {len(indices) * ks.size * ridges.size} weight problems ({method}) did not reach the "
+            "certified accuracy of 1e-8; rescale the similarities or raise the regularization.",
             ConvergenceWarning,
             stacklevel=3,
         )
 
 
-class _Calm:
-    """One BLAS thread from the first small decomposition to the end of the sweep; most sweeps need none."""
+class _LazySingleThread:
+    """Limit BLAS to one thread from the first call of `begin` on; most sweeps need no decomposition and never do."""
 
     def __init__(self) -> None:
         self._lock, self._stack, self._begun = Lock(), ExitStack(), False
 
-    def __enter__(self) -> _Calm:
+    def __enter__(self) -> _LazySingleThread:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -505,27 +506,27 @@ def _solve(
     ridges: NDArray[np.float64],
     method: Method,
     spectrum: Spectrum,
-    calm: _Calm,
+    blas: _LazySingleThread,
 ) -> BlockWeights:
-    """Solve a batch: nested blocks while they are positive definite, one decomposition for each larger block."""
+    """Solve a batch: nested blocks as long as they are positive definite, one decomposition for each larger block."""
     if spectrum is None and method != "krr":
         if (psd_prefix(blocks, known) < known).any():
             raise ProximityError(
-                f"{method} weights need a positive semi-definite block of neighbours. Got one with a negative "
+                f"{method} weights need a positive semi-definite block of neighbors. Got a block with a negative "
                 "eigenvalue; choose spectrum='clip', 'flip' or 'shift'."
             )
         return _SOLVE[method](blocks, s, ridges, ks=ks, known=known)
     untreated = spectrum in ("pinv", None)
     safe = known if untreated else psd_prefix(blocks, known, s)
     solved = _SOLVE[method](blocks, s, ridges, ks=ks, known=safe)
-    # Up to this many neighbours the weights stand; it depends on the ridge where S + ridge I is factored as it is.
-    settled = safe[:, None] if solved.sound is None else np.minimum(solved.sound, safe[:, None])  # (c, R) or (c, 1)
+    # Weights are valid up to this number of neighbors, which depends on the ridge for an unrepaired S + ridge I.
+    valid = safe[:, None] if solved.sound is None else np.minimum(solved.sound, safe[:, None])  # (c, R) or (c, 1)
     for t, k in enumerate(ks):
         sizes = np.minimum(k, known)
-        redo = sizes[:, None] > settled
+        redo = sizes[:, None] > valid
         for size in np.unique(sizes[redo.any(axis=1)]):
             rows = np.flatnonzero(redo.any(axis=1) & (sizes == size))
-            calm.begin()
+            blas.begin()
             part, query, due = blocks[rows, :size, :size], s[rows, :size], redo[rows]
             if method == "krr":
                 fresh = spectral_filter(part, query, ridges, spectrum or "pinv")
@@ -533,14 +534,14 @@ def _solve(
                 again = _SOLVE[method](*local_psd(part, query, str(spectrum)), ridges)
                 fresh = again.weights[:, 0]
                 solved.gap[rows, t] = again.gap[:, 0]  # type: ignore[index]
-            stand = solved.weights[rows, t, :, :size]
-            solved.weights[rows, t, :, :size] = np.where(due[:, :, None], fresh, stand)
+            kept = solved.weights[rows, t, :, :size]
+            solved.weights[rows, t, :, :size] = np.where(due[:, :, None], fresh, kept)
     return solved
 
 
 def _uncertified(
     gap: NDArray[np.float64], blocks: NDArray[np.float64], s: NDArray[np.float64], ridges: NDArray[np.float64]
 ) -> int:
-    """Count the problems whose gap is not small against the size of their objective."""
+    """Count the problems whose gap exceeds 1e-8 of the scale of their objective."""
     scale = np.abs(np.einsum("cii->ci", blocks)).max(axis=1) + np.abs(s).max(axis=1)
     return int((gap > 1e-8 * (scale[:, None, None] + ridges)).sum())

@@ -1,4 +1,4 @@
-"""The linear programming machine: a hinge loss with an l1 penalty."""
+"""Linear programming SVM, a hinge loss with an l1 penalty: [chen2010] Eq. (2.7)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class LPMargin:
     Attributes
     ----------
     coef : ndarray of shape (p,)
-        w, a vertex: at most as many non-zeros as objects.
+        w, a vertex of the feasible set: at most as many non-zeros as objects.
     intercept : float
-        b; the middle where an interval of them is optimal for w.
+        b; the middle of the interval where several are optimal for w.
     multipliers : ndarray of shape (n,)
         u of the margins, between 0 and C: |sum_i u_i y_i s_ij| <= 1 for each j and sum_i u_i y_i = 0.
     objective : float
@@ -39,7 +39,7 @@ class LPMargin:
 
 
 def lp_margin(S: NDArray[Any], y: ArrayLike, C: float | ArrayLike) -> LPMargin:
-    """Minimise ||w||_1 + sum_i C_i max(0, 1 - y_i (s_i'w + b)), [chen2010] Eq. (2.7).
+    """Minimize ||w||_1 + sum_i C_i max(0, 1 - y_i (s_i'w + b)), [chen2010] Eq. (2.7).
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ def lp_margin(S: NDArray[Any], y: ArrayLike, C: float | ArrayLike) -> LPMargin:
     """
     y = np.asarray(y, dtype=np.float64)
     n, p = np.shape(S)
-    # In units of the largest entry of S, and of the largest cost, so that the solver's tolerances mean the same.
+    # Scale by the largest entry of S and the largest cost, so that the tolerances of the solver are relative.
     scale = float(np.abs(S).max(initial=0.0)) or 1.0
     A = y[:, None] * (np.asarray(S, dtype=np.float64) / scale)
     cost = np.broadcast_to(np.asarray(C, dtype=np.float64), (n,))
     unit = max(1.0 / scale, float(cost.max()))
-    # variables: w = w+ - w-, b, slacks xi >= 1 - y (S w + b)
+    # Variables: w = w+ - w-, b, slacks xi >= 1 - y (S w + b).
     result = linprog(
         np.concatenate([np.full(2 * p, 1.0 / scale), [0.0], cost]) / unit,
         A_ub=sparse.csr_array(np.hstack([-A, A, -y[:, None], -np.eye(n)])),
@@ -85,6 +85,7 @@ def lp_margin(S: NDArray[Any], y: ArrayLike, C: float | ArrayLike) -> LPMargin:
     f = np.asarray(S, dtype=np.float64) @ w
     b = best_intercept(f, y, cost)
     objective = float(np.abs(w).sum()) + float(cost @ np.maximum(1 - y * (f + b), 0.0))
+    # Dual point: multipliers clipped to [0, C] and scaled until |sum_i u_i y_i s_ij| <= 1.
     u = np.clip(-result.ineqlin.marginals * unit, 0.0, cost)
     u /= max(1.0, scale * float(np.abs(A.T @ u).max(initial=0.0)))
     gap = objective - float(u.sum()) + abs(b * float(y @ u))
@@ -92,7 +93,7 @@ def lp_margin(S: NDArray[Any], y: ArrayLike, C: float | ArrayLike) -> LPMargin:
 
 
 def best_intercept(f: NDArray[np.float64], y: NDArray[np.float64], cost: float | NDArray[np.float64]) -> float:
-    """The b that minimises sum_i C_i max(0, 1 - y_i (f_i + b)); the middle of the interval where many do.
+    """Minimize sum_i C_i max(0, 1 - y_i (f_i + b)) over b; the middle of the interval where several are optimal.
 
     Parameters
     ----------
@@ -114,7 +115,7 @@ def best_intercept(f: NDArray[np.float64], y: NDArray[np.float64], cost: float |
     >>> best_intercept(np.array([3.0, -2.0]), np.array([1.0, -1.0]), 1.0)
     -0.5
     """
-    # Each margin breaks at b = y_i - f_i, where the slope, at first minus the cost of the positive side, grows by C_i.
+    # Piecewise linear in b: the slope starts at minus the cost of the positive class and grows by C_i at y_i - f_i.
     breaks = y - f
     order = np.argsort(breaks, kind="stable")
     weight = np.broadcast_to(cost, y.shape)[order]

@@ -1,4 +1,6 @@
-"""The smallest non-negative weights that keep a margin: min |a|^2 subject to A a >= 1, a >= 0, or softly so."""
+"""Smallest non-negative weights with a margin: min |a|^2 subject to A a >= 1, a >= 0, hard or soft ([bernal2003] sec.
+5).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from similis.solvers._spectral_kernel import positive_reach
 __all__ = ["MarginWeights", "nonnegative_margin"]
 
 Pairs = list[tuple[NDArray[Any], NDArray[Any]]]  # (multipliers, variables) whose products tend to zero
-_PATIENCE = 5  # steps that no longer halve a small gap: the arithmetic gives no more
+_PATIENCE = 5  # steps that fail to halve a small gap before the accuracy of the arithmetic counts as reached
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class MarginWeights:
     Attributes
     ----------
     alpha : ndarray of shape (n,)
-        The weights, exact zeros where the multipliers say so.
+        The weights, exactly zero where ``A'u`` is not positive.
     multipliers : ndarray of shape (c,)
         One for each constraint, between 0 and C: ``alpha = max(A'u, 0) / 2`` at the optimum.
     objective : float
@@ -32,7 +34,7 @@ class MarginWeights:
     gap : float
         `objective` minus the dual value 1'u - |max(A'u, 0)|^2 / 4, relative to 1 + |objective|: a bound of the error.
     feasible : bool
-        False where no weights satisfy A a >= 1, shown by ``multipliers``: u >= 0, A'u <= 0, 1'u > 0.
+        False if no weights satisfy A a >= 1, with the certificate ``multipliers``: u >= 0, A'u <= 0, 1'u > 0.
     n_iter : int
         Newton steps.
     """
@@ -53,9 +55,9 @@ def nonnegative_margin(
     Parameters
     ----------
     A : ndarray of shape (c, n)
-        One constraint a row.
+        One constraint per row.
     C : float or None
-        Price of a violation; None forbids any.
+        Cost of a violation; None allows none.
     tol : float
         Relative gap at which to stop.
     max_iter : int
@@ -68,9 +70,9 @@ def nonnegative_margin(
     Notes
     -----
     Mehrotra's predictor-corrector method. Slacks and multipliers are eliminated, so that a step costs one product A'EA
-    and one Cholesky factor of an n x n matrix that is at least 2 I. After each step two points are tried: the iterate,
-    and the one recovered from the multipliers, a = max(A'u, 0) / 2; both are scaled until A a >= 1 where C is None. The
-    best point and the best dual value 1'u - |max(A'u, 0)|^2 / 4 so far make the gap.
+    and one Cholesky factor of an n x n matrix that is at least 2 I. Two points are evaluated after each step: the
+    iterate, and the one recovered from the multipliers, a = max(A'u, 0) / 2; both are scaled until A a >= 1 if C is
+    None. The gap is the difference of the best objective and the best dual value 1'u - |max(A'u, 0)|^2 / 4 so far.
 
     Examples
     --------
@@ -81,7 +83,7 @@ def nonnegative_margin(
     """
     A = np.ascontiguousarray(A, dtype=np.float64)
     scale = float(np.abs(A).max(initial=0.0)) or 1.0
-    if C is not None and C * scale * scale < 1e-290:  # so small an A cannot earn a margin
+    if C is not None and C * scale * scale < 1e-290:  # A is so small that a margin would cost more than its violation
         return MarginWeights(np.zeros(A.shape[1]), np.full(len(A), float(C)), C * len(A), 0.0, True, 0)
     state = _State(A / scale, None if C is None else C * scale * scale)
     best = _Best(state)
@@ -89,7 +91,7 @@ def nonnegative_margin(
     while steps < max_iter and stalled < _PATIENCE:
         steps += 1
         before = best.gap
-        if not state.step() or best.look(tol) or state.is_infeasible():
+        if not state.step() or best.update(tol) or state.is_infeasible():
             break
         stalled = stalled + 1 if best.gap < 0.1 and best.gap > 0.5 * before else 0
     feasible = bool(np.isfinite(best.objective))
@@ -100,7 +102,7 @@ def nonnegative_margin(
 
 
 class _Best:
-    """The best point and the best bound met on the way."""
+    """Best point and best dual bound so far."""
 
     def __init__(self, state: _State) -> None:
         self.state = state
@@ -109,11 +111,11 @@ class _Best:
 
     @property
     def gap(self) -> float:
-        """Bound on the excess of `objective` over the minimum, relatively."""
+        """Relative bound on the difference of `objective` and the minimum."""
         return max(self.objective - self.bound, 0.0) / (1 + self.objective) if np.isfinite(self.objective) else np.inf
 
-    def look(self, tol: float) -> bool:
-        """Consider where the state has come to; say whether its multipliers give a point within `tol`."""
+    def update(self, tol: float) -> bool:
+        """Evaluate the current state; return True if the point recovered from its multipliers has a gap below `tol`."""
         state = self.state
         pull = np.maximum(state.A.T @ state.u, 0.0)
         bound = float(state.u.sum()) - float(pull @ pull) / 4
@@ -130,7 +132,7 @@ class _Best:
 
 
 class _State:
-    """Primal (a, t, xi) and dual (u, v, w) variables, all positive; t = A a - 1 + xi, v = 2 a - A'u, w = C - u."""
+    """Primal (a, t, xi) and dual (u, v, w) iterates, all positive; t = A a - 1 + xi, v = 2 a - A'u, w = C - u."""
 
     def __init__(self, A: NDArray[np.float64], C: float | None) -> None:
         c, n = A.shape
@@ -142,17 +144,24 @@ class _State:
             self.w, self.xi = C - self.u, np.ones(c)
 
     def step(self) -> bool:
-        """One predictor-corrector step; False where the numbers have outgrown the arithmetic, as rays do."""
+        """Take one predictor-corrector step; return False if the factorization fails (the iterates diverge along a
+        ray).
+        """
         a, u, v, t = self.a, self.u, self.v, self.t
         soft = self.C is not None
         dual = -(2 * a - self.A.T @ u - v)
         primal = -(self.A @ a + (self.xi if soft else 0.0) - 1 - t)
         D = 2 + v / a
         E = t / u + (self.xi / self.w if soft else 0.0)
+        # Normal matrix A' diag(1/E) A + diag(D)
+        scaled = self.A / np.sqrt(E)[:, None]
+        M = scaled.T @ scaled
+        M[np.diag_indices_from(M)] += D
         try:
-            factor = linalg.cho_factor(_normal_matrix(self.A, E, D), lower=True, check_finite=False, overwrite_a=True)
+            factor = linalg.cho_factor(M, lower=True, check_finite=False, overwrite_a=True)
         except linalg.LinAlgError:
             return False
+        # Predictor toward zero products; its success sets the centering of the corrector (Mehrotra's cube).
         pairs = [(v, a), (u, t)] + ([(self.w, self.xi)] if soft else [])
         mean = sum(float(x @ y) for x, y in pairs) / sum(x.size for x, _ in pairs)
         plain = [-x * y for x, y in pairs]
@@ -172,7 +181,7 @@ class _State:
     def _direction(
         self, factor: Any, E: NDArray[Any], dual: NDArray[Any], primal: NDArray[Any], goals: list[NDArray[Any]]
     ) -> Pairs:
-        """Newton's (multiplier, variable) steps towards the complementarity products `goals`."""
+        """Compute the Newton steps of (multiplier, variable) toward the complementarity products `goals`."""
         r_a, r_u = goals[0] / self.a, goals[1] / self.u
         rhs = primal + r_u
         if self.C is not None:
@@ -185,18 +194,18 @@ class _State:
         return steps
 
     def objective(self, alpha: NDArray[Any]) -> tuple[NDArray[Any], float]:
-        """Weights, scaled up to A a >= 1 where that is asked for, and their objective; infinite where it cannot be."""
+        """Return the weights, without C scaled up to A a >= 1, and their objective; infinite if that is impossible."""
         margin = self.A @ alpha
         if self.C is not None:
             return alpha, float(alpha @ alpha) + self.C * float(np.maximum(1 - margin, 0.0).sum())
         worst = float(margin.min(initial=np.inf))
-        if worst <= 1e-11 * float(alpha.sum()):  # |A| <= 1: smaller margins are round-off
+        if worst <= 1e-11 * float(alpha.sum()):  # |A| <= 1: smaller margins are rounding errors
             return alpha, np.inf
         alpha = alpha / min(worst, 1.0)
         return alpha, float(alpha @ alpha)
 
     def is_infeasible(self) -> bool:
-        """Whether the multipliers are a ray u >= 0, A'u <= 0, 1'u > 0, by which A a >= 1 cannot hold for a >= 0."""
+        """Return True if the multipliers are a ray u >= 0, A'u <= 0, 1'u > 0: then A a >= 1 fails for all a >= 0."""
         if self.C is not None:
             return False
         size = float(self.u.sum())
@@ -204,14 +213,6 @@ class _State:
 
 
 def _length(pairs: Pairs, steps: Pairs, share: float) -> float:
-    """How far variables and multipliers can go together and stay positive: 2 a = A'u + v ties them."""
+    """Return the common step length that keeps variables and multipliers positive; 2 a = A'u + v couples them."""
     reach = min(min(positive_reach(x, dx), positive_reach(y, dy)) for (x, y), (dx, dy) in zip(pairs, steps))
     return min(1.0, share * reach)
-
-
-def _normal_matrix(A: NDArray[Any], E: NDArray[Any], D: NDArray[Any]) -> NDArray[Any]:
-    """A' diag(1/E) A + diag(D)."""
-    scaled = A / np.sqrt(E)[:, None]
-    M = scaled.T @ scaled
-    M[np.diag_indices_from(M)] += D
-    return M

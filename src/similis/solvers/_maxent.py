@@ -1,7 +1,7 @@
-"""Maximum-entropy distributions with a given mean on a set Omega of numbers: thousands of exponents at a time.
+"""Maximum-entropy distributions with given means on a set Omega of numbers.
 
-[cazzanti2007] sec. 3.1, 3.2.3. The distribution of largest entropy on Omega with mean t is gamma exp(lambda v), lambda
-the one root of a strictly increasing function. Omega is a finite set of values, an interval or a half-line.
+[cazzanti2007] sec. 3.1, 3.2.3. The distribution of largest entropy on Omega with mean t is gamma exp(lambda v), where
+lambda is the root of a strictly increasing function. Omega is a finite set of values, an interval or a half-line.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from similis._utils.storable import storable
 __all__ = ["Exponentials", "Omega", "maxent_exponents"]
 
 _POINT, _DISCRETE, _INTERVAL, _RAY = range(4)
-_EXACT_VALUES = 400  # sets up to this size are summed value by value
-_KEPT_VALUES = 64  # of a larger one, so many next to the end
+_EXACT_VALUES = 400  # larger sets are summed over Chebyshev nodes
+_KEPT_VALUES = 64  # values next to the end of a larger set that are summed exactly
 _PANEL_NODES = 24
 _GRID_STEP = 1 / 48
 _TAYLOR_TERMS = 8
@@ -38,8 +38,8 @@ class Exponentials(NamedTuple):
     rates : ndarray
         lambda times the width of Omega.
     log_partitions : ndarray
-        Logarithm of the sum (integral) of exp(lambda (v - e)), e the favoured end: log gamma without the cancellation.
-        For a point mass its finite part (an integral also falls as 1 / abs(rates)).
+        Logarithm of the sum (integral) of exp(lambda (v - e)), e the end with the larger probability: log gamma without
+        cancellation. For a point mass its finite part (an integral also falls as 1 / abs(rates)).
     """
 
     exponents: NDArray[np.float64]
@@ -48,7 +48,7 @@ class Exponentials(NamedTuple):
     log_partitions: NDArray[np.float64]
 
     def made_uniform(self, omega: Omega, where: NDArray[np.bool_]) -> Exponentials:
-        """The same with the uniform distribution `where` told; a half-line has none, and keeps what it has."""
+        """Replace the entries `where` by the uniform distribution; a half-line has none and is returned unchanged."""
         if omega.form == _RAY:
             return self
         log_size = np.log(omega.width if omega.values is None else len(omega.values) / omega.share)
@@ -66,9 +66,9 @@ class Omega:
     domain : array-like of numbers, or tuple (low, high)
         A finite set of values, or an interval; one end of an interval may be infinite.
     width : float, optional
-        Unit of length on a half-line, which has none of its own; 1 by default.
+        Unit of length on a half-line; 1 by default.
     share : float, default=1.0
-        Which share of a finite set the given values are: each stands for 1 / share.
+        Fraction of a finite set that the given values are; each has the weight 1 / share.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Omega:
     values : ndarray or None
         The values of a finite set, ascending.
     continuous : bool
-        Whether it is an interval or a half-line.
+        True for an interval or a half-line.
 
     Examples
     --------
@@ -114,9 +114,10 @@ class Omega:
         self.continuous = self.form in (_INTERVAL, _RAY)
 
     def offsets(self, values: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Distance above the lower and below the upper end; means of these keep the digits that means of values lose.
+        """Return the distances from the lower and from the upper end; their means are more accurate than means of
+        values.
 
-        On a half-line the end at infinity is left out: both are the distance from the finite end.
+        On a half-line both are the distance from the finite end.
         """
         v = np.asarray(values, dtype=np.float64)
         above = v - self.low if np.isfinite(self.low) else self.high - v
@@ -146,18 +147,18 @@ class Omega:
 
     @cached_property
     def table(self) -> NDArray[np.float64]:
-        """Taylor expansions of the log partition function on a grid of rates, for very many problems on one set."""
+        """Taylor expansions of the log partition function on a grid of rates, for many problems on one set."""
         if self.form != _DISCRETE:
             return self.no_table
         nodes, weights = self.nodes
-        reach = np.arcsinh(40.0 / nodes[:, 1].min())  # beyond it the mean is the end, up to round-off
+        reach = np.arcsinh(40.0 / nodes[:, 1].min())  # beyond it the mean is the end up to rounding
         grid = np.sinh(_GRID_STEP * np.arange(int(reach / _GRID_STEP) + 2))
         table = np.empty((2, len(grid), _TAYLOR_TERMS + 2))
         _kernels.maxent_table(nodes, weights, grid, table)
         return table
 
     def exponentials(self, rates: NDArray[np.float64], log_z: NDArray[np.float64]) -> Exponentials:
-        """What the kernels found, for Omega of width one, in the units of the values."""
+        """Convert the results of the kernels, which are for width one, to the units of the values."""
         if self.form == _RAY and not np.isfinite(self.low):
             rates = -rates
         log_z = log_z + np.log(self.width) if self.continuous else log_z
@@ -167,16 +168,16 @@ class Omega:
         point = np.isinf(rates)
         log_gamma = -np.where(point, 0.0, exponents) * end - log_z
         if point.any():
-            # The limit of -lambda e - log Z; an integral's Z vanishes as 1 / |lambda|.
+            # Limit of -lambda e - log Z; the Z of an integral vanishes as 1 / |lambda|.
             at_zero = np.inf if self.continuous else 0.0
             limit = np.where(end == 0, at_zero, np.copysign(np.inf, -np.sign(rates) * end))
             log_gamma = np.where(point, limit, log_gamma)
         return Exponentials(exponents, log_gamma, rates, log_z)
 
     def moment_errors(self, fitted: Exponentials, above: ArrayLike, below: ArrayLike) -> NDArray[np.float64]:
-        """How far each fitted exponential's mean is from the asked one, in widths of Omega: the certificate.
+        """Return the error of the mean of each fitted exponential, in widths of Omega: the certificate.
 
-        Computed anew from all values, whatever way the exponents were found; for intervals from their closed form.
+        The mean is recomputed from all values, or from the closed form for intervals.
         """
         side = fitted.rates > 0
         asked = np.where(side, below, above) / self.width
@@ -196,9 +197,9 @@ class Omega:
         return np.abs(found - asked)
 
     def arrays(self, n_problems: int) -> tuple[Any, ...]:
-        """What the kernels read: form, nodes, weights, centre, and the table if `n_problems` repay it."""
-        repaid = "table" in self.__dict__ or n_problems > 3000
-        return self.form, *self.nodes, self.center, self.table if repaid else self.no_table
+        """Return the arguments of the kernels: form, nodes, weights, center, and the table if `n_problems` is large."""
+        use_table = "table" in self.__dict__ or n_problems > 3000
+        return self.form, *self.nodes, self.center, self.table if use_table else self.no_table
 
 
 def maxent_exponents(omega: Omega, above: ArrayLike, below: ArrayLike) -> Exponentials:
@@ -209,13 +210,13 @@ def maxent_exponents(omega: Omega, above: ArrayLike, below: ArrayLike) -> Expone
     omega : Omega
         The possible values.
     above, below : array-like of the same shape
-        Mean distance above the lower end and below the upper end (:meth:`Omega.offsets` of the means, or better the
-        means of the offsets). Zero, or a rounding error beyond it, is the end itself.
+        Mean distance above the lower end and below the upper end (:meth:`Omega.offsets` of the means, or more
+        accurately the means of the offsets). Zero, or less by rounding, is the end itself.
 
     Returns
     -------
     Exponentials
-        Whose moments equal the means to 1e-12 of the width.
+        Their moments equal the means up to 1e-12 of the width.
 
     Examples
     --------
@@ -233,10 +234,10 @@ def maxent_exponents(omega: Omega, above: ArrayLike, below: ArrayLike) -> Expone
 
 
 def _thin_out(d: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Nodes and weights whose sums of exp(-x d) equal those over all offsets `d`, ascending from 0 to 1.
+    """Return nodes and weights whose sums of exp(-x d) equal those over all offsets `d`, ascending from 0 to 1.
 
-    The offsets nearest to the end are kept; the others fall in panels that double in length, each panel of many
-    offsets being replaced by Chebyshev nodes.
+    The offsets nearest to the end are kept. The others are divided into panels that double in length, and each panel
+    with many offsets is replaced by Chebyshev nodes.
     """
     if len(d) <= _EXACT_VALUES:
         return d, np.ones(len(d))

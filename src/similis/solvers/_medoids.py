@@ -1,4 +1,4 @@
-"""k-medoids on similarities or dissimilarities: alternating, vertex substitution, eager exchanges; restarts."""
+"""k-medoids on similarities or dissimilarities: alternating, vertex substitution, eager exchanges, and their starts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Medoids:
     Attributes
     ----------
     medoids : ndarray of shape (k,), ascending
-        Indices of the medoids; fewer than asked for where there are fewer distinct objects.
+        Indices of the medoids; fewer than k if there are fewer distinct objects.
     labels : ndarray of shape (n,)
         Position in `medoids` of each object's medoid, the first among equals.
     total : float
@@ -36,7 +36,7 @@ class Medoids:
     n_swaps : int
         Medoids replaced in the best start.
     converged : bool
-        Whether the best start ended because nothing was left to improve.
+        True if the best start ended because no exchange improved it.
     """
 
     medoids: NDArray[np.intp]
@@ -65,26 +65,27 @@ def k_medoids(
     Parameters
     ----------
     D : ndarray of shape (n, n), float64 or float32
-        Proximities; ``D[i, j]`` is what serving object i by medoid j is worth or costs. It need not be symmetric.
+        Proximities; ``D[i, j]`` is the gain or cost of assigning object i to medoid j. It need not be symmetric.
     k : int
         Number of medoids.
     sign : {1, -1}, default=1
-        1 maximises the total similarity, -1 minimises the total dissimilarity.
+        1 maximizes the total similarity, -1 minimizes the total dissimilarity.
     method : {"vsh", "alternating", "eager"}, default="vsh"
         "vsh", vertex substitution: each sweep makes the best of all exchanges of a medoid and an object, until none
-        improves. "alternating": assign objects to medoids, choose each cluster's best object, repeat. "eager": make
-        any exchange that improves as soon as it is found; ends, like "vsh", where no exchange improves, and faster.
+        improves. "alternating": assign objects to medoids, choose the best object of each cluster, repeat. "eager"
+        ([schubert2021]): make any exchange that improves as soon as it is found; it ends in the same kind of optimum as
+        "vsh" and is faster.
     weights : array of shape (n,), non-negative, or None
-        How much each object counts.
+        Weight of each object.
     init : {"random", "k-means++", "k-center"} or array of shape (k,) or (n_init, k)
-        How to start: distinct objects at random; at random in proportion to what an object loses by its nearest
-        medoid so far; the object that loses most, after a random first; or the medoids given.
+        Start: distinct random objects; random objects with probability proportional to the loss by the nearest medoid
+        so far; the object with the largest such loss, after a random first one; or given medoids.
     n_init : int, default=1
         Number of starts; the best result is kept, the earliest among equals.
     max_iter : int, default=300
         Sweeps at most, per start.
     random_state : int, RandomState or None
-        For the starts.
+        Random seed of the starts.
     n_jobs : int or None
         Threads over starts; the result does not depend on it.
 
@@ -95,7 +96,7 @@ def k_medoids(
     Notes
     -----
     No two initial medoids are identical objects (equal columns of D): two equal medoids would stay so under
-    "alternating". [qiao2013] describes "vsh" and "alternating" (generalised k-means, started by k-center), and
+    "alternating". [qiao2013] describes "vsh" and "alternating" (generalized k-means, started by k-center), and
     [cazzanti2007] Eq. (2.8) "alternating" on similarities. A sweep of "vsh" costs one pass over D for all k medoids.
 
     Examples
@@ -136,7 +137,7 @@ def k_medoids(
 def total_proximity(
     D: NDArray[Any], medoids: NDArray[np.intp], *, sign: int = 1, weights: ArrayLike | None = None
 ) -> tuple[NDArray[np.intp], float]:
-    """Assign every object (row) to its best medoid (column), the first among equals; also the weighted total.
+    """Assign every object (row) to its best medoid (column), the first among equals, and sum the proximities.
 
     Parameters
     ----------
@@ -145,9 +146,9 @@ def total_proximity(
     medoids : ndarray of shape (k,)
         Columns.
     sign : {1, -1}, default=1
-        1 where large values are near, -1 where small ones are.
+        1 for similarities, -1 for dissimilarities.
     weights : array-like of shape (m,), optional
-        How much each object counts in the total.
+        Weight of each object in the total.
 
     Returns
     -------
@@ -169,18 +170,18 @@ def total_proximity(
 
 
 def farthest_first(D: NDArray[Any], k: int) -> NDArray[np.intp]:
-    """k-centre, greedily: start at the object with the smallest largest dissimilarity, then always take the object
-    farthest from those taken.
+    """Choose k objects by greedy k-center.
 
-    For a metric the largest distance to the nearest prototype is at most twice the best possible. The first of more
-    objects are those of fewer.
+    The first object has the smallest largest dissimilarity to the others; each further one is the object farthest from
+    those chosen so far. For a metric the largest distance to the nearest chosen object is at most twice the optimum.
+    The choice for k objects begins with the choice for k - 1.
 
     Parameters
     ----------
     D : ndarray of shape (n, n)
         Dissimilarities.
     k : int
-        How many objects to take, n at most.
+        Number of objects, at most n.
 
     Returns
     -------
@@ -204,7 +205,7 @@ def farthest_first(D: NDArray[Any], k: int) -> NDArray[np.intp]:
 
 
 class RandomStarts:
-    """Distinct objects at random; the starts of fewer medoids are the beginnings of those of more.
+    """Random starts of distinct objects; the starts of fewer medoids are the beginnings of those of more.
 
     Parameters
     ----------
@@ -213,7 +214,7 @@ class RandomStarts:
     n_init : int
         Number of starts.
     random_state : int, RandomState or None
-        For their order.
+        Random seed.
     """
 
     def __init__(self, D: NDArray[Any], n_init: int, random_state: Any = None) -> None:
@@ -222,15 +223,15 @@ class RandomStarts:
         self.orders = [rng.permutation(len(D)) for _ in range(n_init)]
         own = np.einsum("ii->i", D)[:, None]
         alike = sum(np.count_nonzero(D[rows] == own[rows]) for rows in row_blocks(*D.shape))
-        self._different = alike == len(D)  # nobody as near as oneself
+        self._different = alike == len(D)  # no object is as near to another one as to itself
 
     def __call__(self, k: int) -> list[NDArray[np.intp]]:
-        """Starts of k medoids, fewer where there are fewer distinct objects."""
+        """Return the starts with k medoids; fewer if there are fewer distinct objects."""
         return [order[:k] if self._different else _distinct(self.D, order, k) for order in self.orders]
 
 
 class _State:
-    """Medoids with every object's nearest one, its cost and the second cost; costs are cost * D."""
+    """Medoids, and for every object its nearest one, its cost and the second smallest cost; costs are cost * D."""
 
     def __init__(self, D: NDArray[Any], cost: float, weights: NDArray[np.float64], medoids: NDArray[np.intp]) -> None:
         self.D, self.cost, self.weights, self.medoids = D, cost, weights, medoids
@@ -245,7 +246,7 @@ class _State:
 def _vsh(
     D: NDArray[Any], cost: float, weights: NDArray[np.float64], medoids: NDArray[np.intp], max_iter: int
 ) -> tuple[NDArray[np.intp], int, int, bool]:
-    """Vertex substitution: the best exchange of each sweep; the lowest candidate, then medoid, among equals."""
+    """Run vertex substitution, [qiao2013] sec. 2.2: the best exchange of each sweep."""
     gains = np.empty((len(medoids) + 1, len(D)))
     sweeps, swaps = _kernels.vertex_substitution(D, cost, weights, medoids, gains, max_iter)
     return medoids, sweeps, swaps, sweeps > swaps
@@ -254,7 +255,7 @@ def _vsh(
 def _eager(
     C: NDArray[Any], cost: float, weights: NDArray[np.float64], medoids: NDArray[np.intp], max_iter: int
 ) -> tuple[NDArray[np.intp], int, int, bool]:
-    """Exchanges as they come, on the costs by candidate C = D'."""
+    """Run eager exchanges, [schubert2021], on the costs by candidate C = D'."""
     if len(medoids) == 1:  # the best single medoid needs no search
         best = int((cost * (C @ weights)).argmin())
         return np.array([best]), 1, int(best != medoids[0]), True
@@ -271,7 +272,7 @@ def _eager(
 def _alternate(
     D: NDArray[Any], cost: float, weights: NDArray[np.float64], medoids: NDArray[np.intp], max_iter: int
 ) -> tuple[NDArray[np.intp], int, int, bool]:
-    """[cazzanti2007] Eq. (2.8): assign, then the best object of each cluster, the first among equals."""
+    """Alternate assignment and choice of the best object of each cluster, [cazzanti2007] Eq. (2.8)."""
     state = _State(D, cost, weights, medoids)
     totals, swaps = np.empty(len(D)), 0
     for sweep in range(max_iter):
@@ -287,7 +288,7 @@ def _alternate(
         before = float(weights @ state.first)
         previous, medoids[:] = medoids.copy(), chosen
         state.assign()
-        if not float(weights @ state.first) < before:  # equals keep the old medoids: no cycling
+        if not float(weights @ state.first) < before:  # keep the old medoids if nothing is gained: avoids cycles
             return previous, sweep + 1, swaps, True
         swaps += moved
     return medoids, max_iter, swaps, False
@@ -302,7 +303,7 @@ def _starts(
     n_init: int,
     random_state: Any,
 ) -> Iterator[NDArray[np.intp]]:
-    """Initial medoids of every start, pairwise not identical."""
+    """Yield the initial medoids of every start, pairwise not identical."""
     if not isinstance(init, str):
         yield from (np.array(row, dtype=np.intp) for row in np.atleast_2d(np.asarray(init)))
         return
@@ -315,7 +316,7 @@ def _starts(
 
 
 def _distinct(D: NDArray[Any], order: NDArray[np.intp], k: int) -> NDArray[np.intp]:
-    """The first k objects in this order that are not identical to an earlier one: equal columns, equal medoids."""
+    """Return the first k objects in this order that are not identical to an earlier one, that is have equal columns."""
     chosen: list[int] = []
     for j in order:
         if not any(D[j, j] == D[j, m] and np.array_equal(D[:, j], D[:, m]) for m in chosen):
@@ -328,7 +329,10 @@ def _distinct(D: NDArray[Any], order: NDArray[np.intp], k: int) -> NDArray[np.in
 def _spread(
     D: NDArray[Any], k: int, sign: int, weights: NDArray[np.float64], rng: Any, *, greedy: bool
 ) -> NDArray[np.intp]:
-    """A random first medoid, then objects that lose much by the nearest so far against serving themselves."""
+    """Choose a random first medoid, then objects with a large loss by the nearest medoid so far.
+
+    The loss of an object is the difference of its self-similarity and its similarity to the nearest medoid.
+    """
     own = sign * np.einsum("ii->i", D).astype(np.float64)
     chosen = [int(rng.randint(len(D)))]
     best = sign * D[:, chosen[0]].astype(np.float64)
@@ -340,7 +344,7 @@ def _spread(
         j = int(loss.argmax()) if greedy else int(np.searchsorted(mass, rng.random_sample() * mass[-1], side="right"))
         chosen.append(j)
         best = np.maximum(best, sign * D[:, j])
-    if len(chosen) < k:  # nobody loses: fill up with distinct objects
+    if len(chosen) < k:  # no loss is left: fill up with distinct objects
         rest = rng.permutation(np.setdiff1d(np.arange(len(D)), chosen))
         return _distinct(D, np.concatenate([chosen, rest]), k)
     return np.array(chosen, dtype=np.intp)

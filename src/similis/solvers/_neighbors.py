@@ -1,4 +1,4 @@
-"""Ranked neighbours of many rows, and their votes for all k of a grid."""
+"""Ranking of the neighbors of many rows, and class votes and sums for all k of a grid."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def top_k(
     Parameters
     ----------
     S : ndarray of shape (m, n), float64 or float32
-        Proximities; NaN is unknown and never selected. Not copied if C-contiguous.
+        Proximities; NaN is missing and never selected. Not copied if C-contiguous.
     k : int
-        How many; may exceed n.
+        Number of columns; may exceed n.
     sign : {1, -1}, default=1
         1 ranks the largest first (similarities), -1 the smallest (dissimilarities).
     folds : array of shape (n,), pair of arrays of shapes (m,) and (n,), or None
-        Column j counts for row i only if their folds differ. One array serves rows and columns of a square S: with
-        cross-validation folds every row sees its training part only, and ``np.arange(n)`` leaves out the row itself.
+        Column j is a candidate for row i only if their folds differ. One array is used for rows and columns of a square
+        S: cross-validation folds restrict every row to its training part, and ``np.arange(n)`` excludes the row itself.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
@@ -75,16 +75,16 @@ def vote_winners(
     weights: NDArray[Any] | None = None,
     n_jobs: int | None = None,
 ) -> NDArray[np.intp]:
-    """Find the class with the most votes among the first k ranked neighbours, for all k of an ascending grid.
+    """Find the class with the most votes among the first k ranked neighbors, for all k of an ascending grid.
 
     Parameters
     ----------
     indices : ndarray of shape (m, K)
-        Ranked neighbours, the best first; -1 pads at the end.
+        Ranked neighbors, the best first; -1 pads at the end.
     codes : ndarray of shape (n,)
         Class code of every training object.
     ks : array of ints, ascending
-        Numbers of neighbours; a k beyond a row's known neighbours uses them all.
+        Numbers of neighbors; a k beyond a row's known neighbors uses them all.
     n_classes : int
         Number of classes.
     weights : ndarray of shape (m, K), non-negative, or None
@@ -95,7 +95,7 @@ def vote_winners(
     Returns
     -------
     ndarray of shape (len(ks), m), intp
-        Winning codes. Ties go to the smallest code; a row without neighbours, or with zero weights, to code 0.
+        Winning codes. Ties go to the smallest code; a row without neighbors, or with zero weights, to code 0.
 
     Examples
     --------
@@ -127,9 +127,9 @@ def class_sums(
     weights: NDArray[Any] | None = None,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Sum the weights of each class among the first k ranked neighbours, for all k of an ascending grid.
+    """Sum the weights of each class among the first k ranked neighbors, for all k of an ascending grid.
 
-    [chen2010] Eq. (3.2) before normalisation; parameters as in :func:`vote_winners`, but weights of any sign.
+    [chen2010] Eq. (3.2) before normalization; parameters as in :func:`vote_winners`, but weights of any sign.
 
     Returns
     -------
@@ -157,5 +157,5 @@ def class_sums(
 
 
 def _weights_or_none(weights: NDArray[Any] | None, m: int) -> NDArray[np.float64]:
-    """Weights as float64; no columns stand for none, so that one compiled form serves both."""
+    """Return the weights as float64; None becomes an array without columns, so that one compiled form serves both."""
     return np.empty((m, 0)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""From a method and a situation to a pipeline: conversion and symmetrising in front, parameters set, grid renamed."""
+"""Build the pipeline of a method: conversion and symmetrization in front, parameters set, grid renamed."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from similis.study._methods import Method, find_methods
 from similis.study._metrics import mean_cost
 from similis.study._protocol import DealtFolds
 
-__all__ = ["Assembled", "Situation", "assemble", "make_model"]
+__all__ = ["Assembled", "MatrixFacts", "assemble", "make_model"]
 
 
 @dataclass(frozen=True)
-class Situation:
-    """What is in front of the methods.
+class MatrixFacts:
+    """Facts about the input matrix that decide what is put in front of a method.
 
     Attributes
     ----------
     kind : {"similarity", "dissimilarity"}
-        What the matrix holds.
+        Kind of the matrix.
     symmetric : bool
-        Whether it is symmetric, exactly.
+        Whether it is exactly symmetric.
     to_similarity, to_dissimilarity : str
-        The rule of conversion where a method reads the other kind.
+        Conversion rule where a method reads the other kind.
     missing : bool
-        Whether some entries are unknown: methods that cannot read them get a completed matrix.
+        Whether some entries are missing: methods that cannot read them get a completed matrix.
     """
 
     kind: Kind = "similarity"
@@ -49,14 +49,14 @@ class Situation:
 
 @dataclass(frozen=True)
 class Assembled:
-    """A method made ready for a situation.
+    """A pipeline built for a method and a matrix.
 
     Attributes
     ----------
     estimator : estimator
         Classifier or pipeline, unfitted.
     conversion : str
-        What stands in front of the method's own steps, in words; empty for nothing.
+        Description of the steps in front of the method's own; empty for none.
     prefix : str
         Put in front of the method's own parameter names.
     """
@@ -66,17 +66,17 @@ class Assembled:
     prefix: str
 
     def rename(self, grid: Mapping[str, Any]) -> dict[str, Any]:
-        """The grid by the parameter names of the estimator."""
+        """Rename a grid to the parameter names of the estimator."""
         return {self.prefix + key: values for key, values in grid.items()}
 
     def own(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Parameters by the method's own names again."""
+        """Rename parameters of the estimator to the method's own names."""
         return {key.removeprefix(self.prefix): value for key, value in params.items()}
 
 
 def assemble(
     method: Method,
-    situation: Situation,
+    facts: MatrixFacts,
     *,
     first: Any = None,
     costs: NDArray[np.float64] | None = None,
@@ -88,10 +88,10 @@ def assemble(
     ----------
     method : Method
         From the table.
-    situation : Situation
-        Kind and symmetry of what it will read.
+    facts : MatrixFacts
+        Facts about its input.
     first : transformer, optional
-        Stands before everything else: what measures objects.
+        First step: the one that measures objects.
     costs : ndarray of shape (G, G), optional
         Given to a last step that has the parameter and the probabilities to use it.
     seed : int, optional
@@ -100,16 +100,21 @@ def assemble(
     made = method.make()
     front: list[tuple[str, Any]] = [] if first is None else [("pairwise", first)]
     words = []
-    kind = situation.kind if method.reads == "either" else method.reads
-    unlike = kind != situation.kind or (method.symmetric and not situation.symmetric)
-    if situation.missing and (unlike or not get_tags(made).input_tags.allow_nan):
-        front.append(("complete", CompleteKernel(kind=situation.kind)))
+    of_matrix = method.reads != "objects"
+    kind = method.reads if method.reads in ("similarity", "dissimilarity") else facts.kind
+    symmetrize = of_matrix and method.symmetric and not facts.symmetric
+    unlike = kind != facts.kind or symmetrize
+    if of_matrix and facts.missing and (unlike or not get_tags(made).input_tags.allow_nan):
+        front.append(("complete", CompleteKernel(kind=facts.kind)))
         words.append("completed")
-    if method.symmetric and not situation.symmetric:
+    if symmetrize:
         front.append(("symmetrize", Symmetrize()))
-        words.append("symmetrised")
-    if kind != situation.kind:
-        step = _conversion(kind, situation)
+        words.append("symmetrized")
+    if kind != facts.kind:
+        if kind == "similarity":
+            step: Any = ToSimilarity(method=facts.to_similarity)
+        else:
+            step = ToDissimilarity(method=facts.to_dissimilarity)
         front.append(("convert", step))
         words.append(f"to {kind} ({step.method})")
     own = list(made.steps) if isinstance(made, Pipeline) else [("classifier", made)]
@@ -138,25 +143,25 @@ def make_model(
     to_dissimilarity: str = "max-minus",
     missing: bool = False,
 ) -> Any:
-    """Make the unfitted model of a method as the study evaluates it: with its conversion and its parameter search.
+    """Make the unfitted model of a method as the study evaluates it, with its conversion and its parameter search.
 
     Parameters
     ----------
     method : str or Method
         A name from the table, or a method of your own.
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        What the matrix holds, or the measure gives.
+        Kind of the matrix, or of the measure.
     symmetric : bool, default=True
         False puts ``Symmetrize`` in front of a method that needs a symmetric matrix.
     measure : measure, optional
         Given for a model that reads objects: ``Pairwise(measure)`` stands first.
     n : int, optional
-        Number of training objects, to cut the grid to; None keeps it whole.
+        Number of training objects, which limits the grid; None keeps all of it.
     cv : int or splitter, default=10
         Folds of the parameter search.
     costs : array-like of shape (G, G), optional
-        ``costs[f, g]`` is the cost of saying f when g is true: parameters are chosen by it, and classifiers that can
-        decide by it do.
+        ``costs[f, g]`` is the cost of predicting f when g is true. Parameters are chosen by it, and classifiers with
+        the parameter `costs` decide by it.
     classes : array-like of shape (G,), optional
         Class labels in the order of `costs`; None where the labels are 0, 1, ...
     random_state : int, default=0
@@ -164,7 +169,7 @@ def make_model(
     to_similarity, to_dissimilarity : str
         Conversion rules, see :class:`~similis.ToSimilarity` and :class:`~similis.ToDissimilarity`.
     missing : bool, default=False
-        True puts ``CompleteKernel`` in front of a method that cannot read unknown entries.
+        True puts ``CompleteKernel`` in front of a method that cannot read missing entries.
 
     Returns
     -------
@@ -180,24 +185,24 @@ def make_model(
     array(['b'], dtype='<U1')
     """
     if not isinstance(n, int | np.integer | None):
-        raise ProximityError(f"n must be how many objects there are, or None. Got {str(n)[:40]!r}.")
+        raise ProximityError(f"n must be a number of objects, or None. Got {str(n)[:40]!r}.")
     (found,) = find_methods([method])
     first = None
-    if measure is not None:
+    if measure is not None and found.reads != "objects":
         from similis.measures import Pairwise
 
         kind = measure.kind
         first = Pairwise(measure, symmetrize=found.symmetric and not measure.symmetric)
         symmetric = True
-    situation = Situation(kind, symmetric, to_similarity, to_dissimilarity, missing)
+    facts = MatrixFacts(kind, symmetric, to_similarity, to_dissimilarity, missing)
     C = None if costs is None else np.asarray(costs, dtype=np.float64)
-    parts = assemble(found, situation, first=first, costs=C, seed=random_state)
+    parts = assemble(found, facts, first=first, costs=C, seed=random_state)
     grid = found.grid_for(n if n is not None else 2**31)
     folds = DealtFolds(cv, random_state) if isinstance(cv, int) else cv
-    return searched(parts, grid, cv=folds, costs=C, classes=classes)
+    return with_search(parts, grid, cv=folds, costs=C, classes=classes)
 
 
-def searched(
+def with_search(
     parts: Assembled, grid: dict[str, list[Any]], *, cv: Any, costs: NDArray[np.float64] | None, classes: Any = None
 ) -> Any:
     """Wrap the estimator in a search where the grid has more than one point, else set that point."""
@@ -211,7 +216,7 @@ def searched(
 
 @dataclass(frozen=True, eq=False)
 class CostScore:
-    """Mean cost of predicted labels, as scikit-learn asks for a score function; labels are codes without `classes`."""
+    """Mean cost of predicted labels, a scikit-learn score function; labels are codes without `classes`."""
 
     costs: NDArray[np.float64]
     classes: Any = None
@@ -222,14 +227,8 @@ class CostScore:
         return mean_cost(np.asarray(truth), np.asarray(predicted), self.costs)
 
 
-def _conversion(kind: str, situation: Situation) -> Any:
-    if kind == "similarity":
-        return ToSimilarity(method=situation.to_similarity)
-    return ToDissimilarity(method=situation.to_dissimilarity)
-
-
 def _configure(last: BaseEstimator, kind: str, costs: NDArray[np.float64] | None) -> None:
-    """Tell the last step what it reads and what mistakes cost, where it has the parameters."""
+    """Set `kind` and `costs` of the last step, where it has these parameters."""
     known = last.get_params(deep=False)
     if "kind" in known:
         last.set_params(kind=kind)
@@ -238,7 +237,7 @@ def _configure(last: BaseEstimator, kind: str, costs: NDArray[np.float64] | None
 
 
 def _seed(estimator: Any, seed: int) -> None:
-    """Set every random_state that was left open, at whatever depth."""
+    """Set every random_state that is None, at any depth."""
     for name, value in sorted(estimator.get_params(deep=True).items()):
         if name.rpartition("__")[2] == "random_state" and value is None:
             estimator.set_params(**{name: seed})

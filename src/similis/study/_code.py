@@ -1,4 +1,4 @@
-"""Estimators written out as the Python that makes them, for people to take along."""
+"""Python code that makes and fits an estimator."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import similis
 
 __all__ = ["estimator_code", "training_code"]
 
-_LARGEST = 30  # entries of an array that are written out
+_LARGEST = 30  # entries of the largest array that is written out
 
 
 def training_code(model: Any, *, objects: bool = False) -> str:
-    """Python lines that make and fit a model such as :func:`make_model` returns."""
+    """Python code that makes and fits a model returned by :func:`make_model`."""
     imports: set[tuple[str, str]] = set()
     data = "objects" if objects else "S"
     if hasattr(model, "param_grid"):
@@ -34,7 +34,7 @@ def training_code(model: Any, *, objects: bool = False) -> str:
 
 
 def estimator_code(estimator: Any, imports: set[tuple[str, str]]) -> str:
-    """The expression that makes an estimator; adds (module, name) of what must be imported."""
+    """Expression that makes an estimator; adds (module, name) of each import to `imports`."""
     if isinstance(estimator, Pipeline):
         parts = [estimator_code(step, imports) for _, step in estimator.steps]
         default = make_pipeline(*(step for _, step in estimator.steps))
@@ -54,7 +54,7 @@ def estimator_code(estimator: Any, imports: set[tuple[str, str]]) -> str:
         if hasattr(value, "get_params"):
             text = estimator_code(value, imports)
         else:
-            text = name if np.size(value) > _LARGEST else _value(value)  # data are the reader's to put in
+            text = name if np.size(value) > _LARGEST else _value(value)  # large arrays appear by their name
         positional = known[name].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD and not arguments
         first = positional and list(known)[1] == name and name == "measure"
         arguments.append(text if first else f"{name}={text}")
@@ -83,7 +83,7 @@ def _same(value: Any, default: Any) -> bool:
 
 
 def _public_module(cls: type) -> str:
-    """The shortest module a user would import a class from."""
+    """Public module from which a class is imported."""
     if cls.__module__.startswith("similis.") and getattr(similis, cls.__name__, None) is cls:
         return "similis"
     parts = cls.__module__.split(".")

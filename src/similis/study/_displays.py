@@ -29,7 +29,7 @@ from similis._drawing.figure import (
 )
 from similis.proximity import seriation
 from similis.study._metrics import Ranks, average_ranks
-from similis.study._predictions import collect_answers, display_names
+from similis.study._predictions import display_names
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
@@ -400,7 +400,7 @@ class AgreementDisplay(_ResultDisplay):
 
     @classmethod
     def _read(cls, result: StudyResult) -> Self:
-        answers = collect_answers(result)
+        answers = result.predictions_by_object()
         some = answers.differ[:_MAX_METHODS, :_MAX_METHODS]
         order = seriation(np.nan_to_num(some, nan=1.0)) if len(some) else np.arange(0)
         return cls(
@@ -555,7 +555,7 @@ class ObjectsDisplay(_ResultDisplay):
 
     @classmethod
     def _read(cls, result: StudyResult) -> Self:
-        answers = collect_answers(result)
+        answers = result.predictions_by_object()
         hard = answers.hardest()[:_MAX_OBJECTS]
         names, labels = display_names(result, 28), [str(c) for c in result.classes]
         usual = answers.usual[:_MAX_METHODS][:, hard].T

@@ -1,4 +1,4 @@
-"""One finished (split, method): its raw predictions, and the method that made them."""
+"""Entry of a study: the raw predictions of one method on one split."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 
 from similis.exceptions import ProximityError
 
-__all__ = ["MethodInfo", "Entry", "plain"]
+__all__ = ["MethodInfo", "Entry", "to_json"]
 
 
 @dataclass(frozen=True)
 class MethodInfo:
-    """What a result remembers of a method.
+    """Description of a method, stored with a result.
 
     Attributes
     ----------
     name, family, paper, summary, needs, baseline
         As in :class:`Method`.
     conversion : str
-        What the study put in front of it, in words.
+        Steps that the study puts before the method, for messages.
     grid : dict
-        The grid it chose from.
+        Parameter grid.
     spec : str
         Fingerprint of pipeline and grid.
     """
@@ -42,7 +42,7 @@ class MethodInfo:
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """One method on one split.
+    """Predictions of one method on one split.
 
     Attributes
     ----------
@@ -53,23 +53,25 @@ class Entry:
     spec : str
         Fingerprint of the method's pipeline and grid.
     status : {"ok", "failed"}
-        A failure is an entry like any other.
+        A failed run counts as completed.
     reason : str
-        Why it failed; empty otherwise.
+        Error message of a failed run; empty otherwise.
     predictions : ndarray of int or None
         Predicted class codes of the test objects.
     proba : ndarray of shape (m, G) or None
-        Class probabilities, where the method has them.
+        Class probabilities, if the method has them.
     params : dict
         Parameters chosen on the training part.
     fit_seconds, predict_seconds : float
         Wall time of selection and fit, and of predicting the test part.
     notes : tuple of str
-        Warnings met on the way, each once.
+        Warnings raised during the run, each once.
+    details : dict
+        Numbers of the method's own, see :class:`Method`.
     finished : str
-        When, in UTC.
+        Time, in UTC.
     session : str
-        Which run computed it.
+        Id of the run that computed it.
     """
 
     method: str
@@ -85,29 +87,30 @@ class Entry:
     notes: tuple[str, ...] = ()
     finished: str = ""
     session: str = ""
+    details: dict[str, float] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
-        """Whether there are predictions."""
+        """True if there are predictions."""
         return self.status == "ok"
 
     @property
     def key(self) -> tuple[str, int]:
-        """What it is an entry for."""
+        """Method and split."""
         return self.method, self.split
 
     @property
     def journal_key(self) -> tuple[str, int, str]:
-        """What names it in a journal."""
+        """Method, split and fingerprint: the key in a journal."""
         return *self.key, self.spec
 
     def content(self) -> dict[str, Any]:
-        """Everything but times and provenance: what must not depend on workers, interruptions or the day."""
+        """Everything but times and session: the part that does not depend on workers or interruptions."""
         record = self.to_record()
         return {k: v for k, v in record.items() if k not in ("seconds", "finished", "session")}
 
     def to_record(self) -> dict[str, Any]:
-        """As plain data for a line of JSON."""
+        """Convert to types of JSON."""
         return {
             "method": self.method,
             "split": self.split,
@@ -116,16 +119,17 @@ class Entry:
             "reason": self.reason,
             "predictions": None if self.predictions is None else self.predictions.tolist(),
             "proba": None if self.proba is None else self.proba.tolist(),
-            "params": {name: plain(value) for name, value in self.params.items()},
+            "params": {name: to_json(value) for name, value in self.params.items()},
             "seconds": [self.fit_seconds, self.predict_seconds],
             "notes": list(self.notes),
+            **({"details": dict(self.details)} if self.details else {}),
             "finished": self.finished,
             "session": self.session,
         }
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Entry:
-        """Back from plain data."""
+        """Make an entry from a JSON record."""
         try:
             predictions, proba = record["predictions"], record["proba"]
             return cls(
@@ -140,6 +144,7 @@ class Entry:
                 fit_seconds=float(record["seconds"][0]),
                 predict_seconds=float(record["seconds"][1]),
                 notes=tuple(map(str, record["notes"])),
+                details=dict(record.get("details", {})),
                 finished=str(record["finished"]),
                 session=str(record["session"]),
             )
@@ -147,14 +152,14 @@ class Entry:
             raise ProximityError(f"A stored entry of the study is damaged: {str(error)[:80]}.") from None
 
 
-def plain(value: Any) -> Any:
-    """A parameter value as JSON can hold it; anything but numbers, text and lists of them as its repr."""
+def to_json(value: Any) -> Any:
+    """Convert a parameter value to types of JSON; anything but numbers, text and lists of them becomes its repr."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [to_json(item) for item in value]
     if isinstance(value, np.ndarray):
         return value.tolist()
     return repr(value)

@@ -1,19 +1,22 @@
-"""One method on one split: choose parameters on the training part, fit, predict the test part, keep what came out."""
+"""Evaluate one method on one split: choose parameters on the training part, fit, predict the test part."""
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
-from similis.study._assemble import Situation, assemble, searched
+from similis.base import predict_responses
+from similis.study._assemble import MatrixFacts, assemble, with_search
 from similis.study._entry import Entry
 from similis.study._methods import Method
 from similis.study._problem import Problem
@@ -21,23 +24,23 @@ from similis.study._protocol import Protocol, Split
 
 __all__ = ["Task", "evaluate"]
 
-_LONGEST = 300  # characters of a reason or note
+_MAX_LENGTH = 300  # characters of a reason or note
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One method on one split, with everything it takes to evaluate it in another process.
+    """One method on one split, with everything needed to evaluate it in another process.
 
     Attributes
     ----------
     method : Method
-        What to evaluate.
+        Method to evaluate.
     grid : dict
-        Its grid, cut for the study.
+        Its grid, limited to the size of the training parts.
     spec : str
         Fingerprint of both.
     split : Split
-        On which objects.
+        Training and test objects.
     """
 
     method: Method
@@ -47,26 +50,33 @@ class Task:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What it makes an entry for; :attr:`Entry.key`."""
+        """Key of the entry, see :attr:`Entry.key`."""
         return self.method.name, self.split.number
 
     @property
     def journal_key(self) -> tuple[str, int, str]:
-        """What names the entry in a journal."""
+        """Key of the entry in a journal."""
         return *self.key, self.spec
 
 
-def evaluate(task: Task, problem: Problem, protocol: Protocol, situation: Situation, session: str = "") -> Entry:
-    """Evaluate a method on a split; whatever goes wrong becomes an entry with a reason.
+def evaluate(
+    task: Task,
+    problem: Problem,
+    protocol: Protocol,
+    facts: MatrixFacts,
+    session: str = "",
+    probabilities: bool = True,
+) -> Entry:
+    """Evaluate a method on a split; an exception becomes an entry with a reason.
 
     BLAS runs on one thread, so that the numbers do not depend on how many workers there are.
     """
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as met, threadpool_limits(1):
+    with warnings.catch_warnings(record=True) as met, _thread_pools(len(sys.modules)).limit(limits=1):
         warnings.simplefilter("always")
         try:
-            found = _evaluate(task, problem, protocol, situation)
-        except Exception as error:  # estimators of anyone may raise anything: a failure is a row with a reason
+            found = _evaluate(task, problem, protocol, facts, probabilities)
+        except Exception as error:  # estimators may raise anything; a failure becomes a row with a reason
             found = {"status": "failed", "reason": _reason(error), "fit_seconds": time.perf_counter() - start}
     return Entry(
         method=task.method.name,
@@ -79,73 +89,92 @@ def evaluate(task: Task, problem: Problem, protocol: Protocol, situation: Situat
     )
 
 
-def _evaluate(task: Task, problem: Problem, protocol: Protocol, situation: Situation) -> dict[str, Any]:
-    split = task.split
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> ThreadpoolController:
+    """Thread pools of all loaded libraries. Finding them takes 15 ms, so it is repeated only after further imports."""
+    return ThreadpoolController()
+
+
+def _evaluate(
+    task: Task, problem: Problem, protocol: Protocol, facts: MatrixFacts, probabilities: bool
+) -> dict[str, Any]:
+    split, method = task.split, task.method
     start = time.perf_counter()
-    symmetrize = task.method.symmetric and not situation.symmetric
-    X_train, X_test, first = problem.parts(split, symmetrize=symmetrize)
+    symmetrize = method.symmetric and not facts.symmetric
+    if method.reads == "objects":
+        if problem.given_objects is None:
+            raise ValueError("This method reads the objects themselves: give them by objects=, or with a measure.")
+    elif problem.matrix is None and problem.objects is None:
+        raise ValueError("This method reads a matrix of proximities, and none was given.")
+    X_train, X_test, first = problem.parts(split, symmetrize=symmetrize, objects=method.reads == "objects")
     if problem.matrix is None and symmetrize:
-        situation = replace(situation, symmetric=True)  # both directions were measured
+        facts = replace(facts, symmetric=True)  # both directions were measured
     y = problem.codes[split.train]
-    parts = assemble(task.method, situation, first=first, costs=_costs_of(problem, y), seed=_seed(protocol, task))
-    cv = protocol.inner(split.number, grouped=problem.groups is not None)
-    model = searched(parts, task.grid, cv=cv, costs=problem.costs)
+    seed = split.seed
+    if seed is None:
+        words = [protocol.random_state, 2, split.number, crc32(method.name.encode())]
+        seed = int(np.random.default_rng(words).integers(2**31))
+    parts = assemble(method, facts, first=first, costs=_costs_of(problem, y), seed=seed)
+    cv = protocol.inner(split.number, grouped=problem.groups is not None) if method.cv is None else method.cv
+    model = with_search(parts, task.grid, cv=cv, costs=problem.costs)
     if problem.groups is not None and hasattr(model, "param_grid"):
         model.fit(X_train, y, groups=problem.groups[split.train])
     else:
         model.fit(X_train, y)
     fitted = time.perf_counter()
-    predictions = np.asarray(model.predict(X_test), dtype=np.intp)
-    proba = _proba(model, X_test, len(problem.classes))
+    labels, proba = _predict(model, X_test, len(problem.classes), probabilities) if len(split.test) else ([], None)
+    details = {}
+    if method.details is not None:
+        given = method.details(model, X_train, y, X_test, problem.codes[split.test])
+        details = {name: float(value) for name, value in given.items()}
     return {
-        "predictions": predictions,
+        "predictions": np.asarray(labels, dtype=np.intp),
         "proba": proba,
+        "details": details,
         "params": parts.own(getattr(model, "best_params_", {})),
         "fit_seconds": fitted - start,
         "predict_seconds": time.perf_counter() - fitted,
     }
 
 
-def _proba(model: Any, X: Any, n_classes: int) -> NDArray[np.float64] | None:
-    """Probabilities with a column for every class of the study, also those the training part lacks."""
-    if not hasattr(model, "predict_proba"):
-        return None
-    found = np.asarray(model.predict_proba(X), dtype=np.float64)
+def _predict(
+    model: Any, X: Any, n_classes: int, probabilities: bool
+) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
+    """Labels, and probabilities with a column for every class of the study, also those that the training part lacks."""
+    if not (probabilities and hasattr(model, "predict_proba")):
+        return model.predict(X), None
+    labels, found = predict_responses(model, X, ["predict", "predict_proba"])
+    found = np.asarray(found, dtype=np.float64)
     if not np.isfinite(found).all():
         raise ValueError("The method gave probabilities that are not finite.")
     proba = np.zeros((len(found), n_classes))
     proba[:, model.classes_] = found
-    return proba
+    return labels, proba
 
 
 def _costs_of(problem: Problem, y: NDArray[np.intp]) -> NDArray[np.float64] | None:
-    """The costs among the classes that the training part holds."""
+    """Costs among the classes of the training part."""
     if problem.costs is None:
         return None
     present = np.unique(y)
     return problem.costs[np.ix_(present, present)]
 
 
-def _seed(protocol: Protocol, task: Task) -> int:
-    words = [protocol.random_state, 2, task.split.number, crc32(task.method.name.encode())]
-    return int(np.random.default_rng(words).integers(2**31))
-
-
 def _reason(error: Exception) -> str:
-    """One sentence. Where scikit-learn reports that all fits failed, the last line is the error itself."""
+    """Format an exception as one sentence. Where scikit-learn reports that all fits failed, take its last line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if lines and "fits failed" in lines[0]:
         lines = lines[-1:]
     text = " ".join(lines) or type(error).__name__
     if not isinstance(error, ValueError):
         text = f"{type(error).__name__}: {text}"
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+    return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 3] + "..."
 
 
 def _notes(met: list[warnings.WarningMessage]) -> tuple[str, ...]:
-    """Warnings, each once with the number of times it was met."""
+    """Format warnings, each once with its number of occurrences."""
     counts: dict[str, int] = {}
     for warning in met:
-        text = f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"[:_LONGEST]
+        text = f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"[:_MAX_LENGTH]
         counts[text] = counts.get(text, 0) + 1
     return tuple(text if count == 1 else f"{text} ({count} times)" for text, count in counts.items())

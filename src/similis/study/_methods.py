@@ -1,4 +1,4 @@
-"""A method as data, and the way from the word a user writes to the methods that run."""
+"""Description of a method, and the lookup of methods by name."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
+
+from similis._utils.messages import warn_user
+from similis._utils.moved import name_in_files
 
 __all__ = [
     "C",
@@ -35,29 +40,29 @@ __all__ = [
 ]
 
 
-Reads = Literal["similarity", "dissimilarity", "either"]
+Reads = Literal["similarity", "dissimilarity", "either", "objects"]
 
 
 @dataclass(frozen=True)
 class AtMost:
-    """Values of a grid that make sense only up to the number of training objects, such as numbers of neighbours.
+    """Grid values limited by the number of training objects, such as numbers of neighbors.
 
     Parameters
     ----------
     values : tuple of int
-        What to choose from, in ascending order.
+        Values in ascending order.
     """
 
     values: tuple[int, ...]
 
     def cut(self, n: int) -> list[int]:
-        """The values that n objects allow; the smallest in any case."""
+        """Values of at most n; at least the smallest."""
         return [value for value in self.values if value <= n] or [min(self.values)]
 
 
 @dataclass(frozen=True)
 class Method:
-    """One entry of the table of methods.
+    """A method of the study.
 
     Parameters
     ----------
@@ -69,30 +74,36 @@ class Method:
     grid : mapping of str to sequence, default={}
         Values to choose from inside each training part, by parameter of what `make` returns. ``AtMost`` cuts a
         sequence to the number of training objects.
-    reads : {"similarity", "dissimilarity", "either"}, default="similarity"
-        What it wants; the study converts inside the split where the matrix is of the other kind.
+    reads : {"similarity", "dissimilarity", "either", "objects"}, default="similarity"
+        Input of the method; the study converts inside the split where the matrix is of the other kind. A method that
+        reads "objects" gets the objects themselves: those given with `measure`, or by ``Study.run(..., objects=X)``.
     symmetric : bool, default=False
-        Whether an asymmetric matrix is symmetrised in front.
+        Whether an asymmetric matrix is symmetrized first.
     family : str
         For grouping in reports.
     paper : str
-        Where it is described, as ``key place``.
+        Reference, as ``key place``.
     summary : str
-        One line in words.
+        One-line description.
     needs : str
-        What the matrix must have for it to work, in words; empty for nothing beyond `reads`.
+        Requirements on the matrix beyond `reads`, in words; empty for none.
     baseline : bool, default=False
-        There for comparison: never recommended.
+        A baseline for comparison, never recommended.
     quick : bool, default=False
         Whether ``methods="quick"`` includes it.
     on_request : bool, default=False
         Left out of ``methods="all"``: a slow method, or a variant that is seldom the better one. Name it to run it.
+    cv : splitter, optional
+        A scikit-learn splitter that chooses the parameters of this method, instead of the study's folds.
+    details : callable, optional
+        Called as ``details(model, X_train, y_train, X_test, y_test)`` after each fit, with class codes for y. The
+        numbers it returns, by name, are kept as :attr:`Entry.details`, say the number of support vectors.
 
     Examples
     --------
     >>> from similis import SimilarityKNN
     >>> from similis.study import Method
-    >>> Method("3-nn", lambda: SimilarityKNN(n_neighbors=3), reads="either", summary="three neighbours").name
+    >>> Method("3-nn", lambda: SimilarityKNN(n_neighbors=3), reads="either", summary="three neighbors").name
     '3-nn'
     """
 
@@ -108,23 +119,27 @@ class Method:
     baseline: bool = False
     quick: bool = False
     on_request: bool = False
+    cv: Any = None
+    details: Callable[..., Mapping[str, float]] | None = None
 
     def grid_for(self, n: int) -> dict[str, list[Any]]:
-        """The grid for training parts of `n` objects."""
+        """Grid for training parts of `n` objects."""
         return {key: v.cut(n) if isinstance(v, AtMost) else list(v) for key, v in self.grid.items()}
 
     def fingerprint(self, n: int) -> str:
-        """Twelve digits that change with the pipeline, its parameters and the grid for `n` objects."""
+        """Fingerprint (12 digits) of the pipeline, its parameters and the grid for `n` objects."""
         try:
             made = describe(self.make())
         except Exception as error:  # becomes a row with this reason when it is evaluated
             made = type(error).__name__
         text = f"{made}|{describe(self.grid_for(n))}|{self.reads}|{self.symmetric}"
+        if self.cv is not None:
+            text += f"|{describe(self.cv)}"
         return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 
 def lazy(name: str, /, module: str = "similis", **params: Any) -> Callable[[], Any]:
-    """An estimator by name, imported only when it is made; what returns it can be sent to another process."""
+    """Return a factory that imports an estimator when it is called; the factory can be pickled."""
     return _Lazy(name, module, tuple(params.items()))
 
 
@@ -141,7 +156,7 @@ class _Lazy:
 
 @dataclass(frozen=True)
 class Chain:
-    """Makes a pipeline of what its parts make."""
+    """Factory of a pipeline from factories of its steps."""
 
     parts: tuple[Callable[[], Any], ...]
 
@@ -150,15 +165,48 @@ class Chain:
 
 
 def list_methods() -> list[Method]:
-    """All methods of the table, in its order, those that run on request only included.
+    """Return all methods of the table, including those that run on request only.
 
     Returns
     -------
     list of Method
+        The methods of similis, then those of installed packages (entry points of the group ``similis.methods``).
     """
     from similis.study._table import METHODS
 
-    return list(METHODS)
+    return [*METHODS, *_installed_methods()]
+
+
+@cache
+def _installed_methods() -> tuple[Method, ...]:
+    """Methods of installed packages: an entry point names a Method, several, or a function that returns them.
+
+    An entry point that cannot be loaded gives one warning and is skipped.
+    """
+    from similis.study._table import ALIASES, METHODS
+
+    found: dict[str, Method] = {}
+    taken = {*ALIASES, *(method.name for method in METHODS)}
+    for entry in sorted(entry_points(group="similis.methods"), key=lambda entry: (entry.name, entry.value)):
+        try:
+            loaded = entry.load()
+            loaded = loaded() if callable(loaded) else loaded
+            methods = [loaded] if isinstance(loaded, Method) else list(loaded)
+            for method in methods:
+                if not isinstance(method, Method):
+                    raise TypeError(f"expected similis.study.Method, got {type(method).__name__}")
+                if method.name in taken:
+                    raise ValueError(f"the name {method.name!r} is taken")
+        except Exception as error:  # of any kind: the package of another author
+            warn_user(
+                f"Methods of the entry point {entry.name!r} ({entry.value}) are skipped: "
+                f"{type(error).__name__}: {' '.join(str(error).split())[:150]}.",
+                UserWarning,
+            )
+            continue
+        found |= {method.name: method for method in methods}
+        taken |= found.keys()
+    return tuple(found.values())
 
 
 def find_methods(methods: str | Method | Sequence[str | Method]) -> list[Method]:
@@ -186,15 +234,15 @@ def find_methods(methods: str | Method | Sequence[str | Method]) -> list[Method]
         raise ValueError("methods must name at least one method. Got none.")
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"methods must have different names. {name!r} stands there {names.count(name)} times.")
+            raise ValueError(f"methods must have different names. {name!r} appears {names.count(name)} times.")
     return found
 
 
 def describe(value: Any) -> str:
-    """A text that is the same for the same estimator, parameters or grid, in every process."""
+    """Describe an estimator, its parameters or a grid by a text that is the same in every process."""
     if isinstance(value, BaseEstimator):
         params = ",".join(f"{k}={describe(v)}" for k, v in sorted(value.get_params(deep=False).items()))
-        return f"{type(value).__module__}.{type(value).__qualname__}({params})"
+        return f"{name_in_files(type(value))}({params})"
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{describe(k)}:{describe(v)}" for k, v in value.items()) + "}"
     if isinstance(value, (list, tuple)):
@@ -235,6 +283,6 @@ COMPONENTS = AtMost((2, 3, 4, 5, 7, 10))
 C_SBC = powers(-1, 2)
 # [qiao2013] sec. 5.1
 COMPONENTS_HLM = AtMost((*range(1, 11), 12, 14, 16))
-# [pekalska2000] tried "a few" regularisers; the quadratic rule wants smaller ones.
+# [pekalska2000] tried "a few" regularizers; the quadratic rule needs smaller ones.
 R_LINEAR = [1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
 R_QUADRATIC = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1]

@@ -1,4 +1,4 @@
-"""Measures of merit, computed from raw predictions: true class codes, predicted codes, probabilities.
+"""Metrics and significance tests, computed from raw predictions: true and predicted class codes, probabilities.
 
 Lower is better for all but ``normalized_cross_entropy``. Probabilities have one column per class.
 """
@@ -44,12 +44,12 @@ SMOOTHING = 1e-4  # [chen2010] footnote 7, for sets with few classes
 
 
 def error(truth: Codes, predicted: Codes) -> float:
-    """Share of objects whose class was not found."""
+    """Fraction of misclassified objects."""
     return float(np.mean(truth != predicted))
 
 
 def balanced_error(truth: Codes, predicted: Codes) -> float:
-    """Mean over the classes present of the share of their objects that was not found."""
+    """Mean error per class, over the classes present."""
     size = np.bincount(truth)
     wrong = np.bincount(truth, weights=truth != predicted)
     present = size > 0
@@ -57,12 +57,12 @@ def balanced_error(truth: Codes, predicted: Codes) -> float:
 
 
 def mean_cost(truth: Codes, predicted: Codes, costs: NDArray[np.float64]) -> float:
-    """Mean cost of the answers; ``costs[f, g]`` is the cost of saying f when g is true."""
+    """Mean cost of the predictions; ``costs[f, g]`` is the cost of predicting f when g is true."""
     return float(np.mean(costs[predicted, truth]))
 
 
 def smooth(proba: Proba, smoothing: float = SMOOTHING) -> Proba:
-    """Additive smoothing: no class keeps a probability of zero."""
+    """Additive smoothing, which removes probabilities of zero."""
     # [chen2010] sec. 4.6.2 -> (P(y|x) + e) / sum_g (P(g|x) + e)
     raised = proba + smoothing
     return raised / raised.sum(axis=1, keepdims=True)
@@ -77,13 +77,13 @@ def log_loss(truth: Codes, proba: Proba, smoothing: float = SMOOTHING) -> float:
 
 
 def perplexity(truth: Codes, proba: Proba, smoothing: float = SMOOTHING) -> float:
-    """How many equally likely classes the probabilities leave to guess among: 1 is certainty."""
+    """Perplexity: number of equally likely classes with the same cross entropy; 1 is certainty."""
     # [chen2010] sec. 4.6.1 -> 2^zeta with zeta in bits
     return float(np.exp(log_loss(truth, proba, smoothing)))
 
 
 def normalized_cross_entropy(truth: Codes, proba: Proba, priors: Proba, smoothing: float = SMOOTHING) -> float:
-    """Share of the cross entropy of the class priors that the probabilities save; at most 1, larger is better.
+    """Relative reduction of the cross entropy of the class priors; at most 1, larger is better.
 
     `priors` has one row per object: the class frequencies of its training part.
     """
@@ -93,16 +93,16 @@ def normalized_cross_entropy(truth: Codes, proba: Proba, priors: Proba, smoothin
 
 
 def brier_score(truth: Codes, proba: Proba) -> float:
-    """Mean squared distance of the probabilities from the truth, over all classes: between 0 and 2."""
+    """Brier score: mean squared distance of the probabilities from the true class; between 0 and 2."""
     hit = np.zeros_like(proba)
     hit[np.arange(len(truth)), truth] = 1.0
     return float(np.mean(((proba - hit) ** 2).sum(axis=1)))
 
 
 def calibration_error(truth: Codes, proba: Proba, n_bins: int = 10) -> float:
-    """Expected calibration error: how far confidence and accuracy lie apart, by bins of equal width.
+    """Expected calibration error: mean difference of confidence and accuracy, over bins of equal width.
 
-    The confidence of an answer is its largest probability; each bin counts by its number of objects.
+    The confidence of a prediction is its largest probability; bins are weighted by their number of objects.
     """
     confidence = proba.max(axis=1)
     right = proba.argmax(axis=1) == truth
@@ -113,17 +113,17 @@ def calibration_error(truth: Codes, proba: Proba, n_bins: int = 10) -> float:
 
 @dataclass(frozen=True)
 class Metric:
-    """One measure of merit as the study asks for it.
+    """One metric of the study.
 
     Attributes
     ----------
     of_labels, of_proba : callable or None
-        What computes it, from labels or from probabilities.
+        Function of labels or of probabilities.
     pooled : bool
-        Computed once from the test objects of all splits together instead of split by split: a share of few
-        objects in many bins is mostly noise.
+        Computed once from the test objects of all splits together instead of split by split: fractions of few objects
+        in many bins are mostly noise.
     label : str
-        For the head of a column.
+        Heading of a column.
     """
 
     label: str
@@ -132,7 +132,7 @@ class Metric:
     pooled: bool = False
 
 
-# Cost and normalised cross entropy need more than one entry holds; the result computes them by name.
+# Cost and normalized cross entropy need more than the entries; StudyResult computes them by name.
 METRICS: dict[str, Metric] = {
     "error": Metric("error", of_labels=error),
     "balanced_error": Metric("balanced error", of_labels=balanced_error),
@@ -141,14 +141,14 @@ METRICS: dict[str, Metric] = {
     "brier_score": Metric("Brier score", of_proba=brier_score),
     "calibration_error": Metric("calibration error", of_proba=calibration_error, pooled=True),
     "cost": Metric("cost"),
-    "normalized_cross_entropy": Metric("normalised cross entropy"),
+    "normalized_cross_entropy": Metric("normalized cross entropy"),
     "fit_seconds": Metric("fit s"),
     "predict_seconds": Metric("predict s"),
 }
 
 
-_EXACT = 400  # up to so many non-zero differences the distribution is enumerated
-_DIGITS = 12  # differences of shares are compared after rounding, or equal ones would not tie
+_EXACT = 400  # largest number of non-zero differences with an exact distribution
+_DIGITS = 12  # errors are rounded before they are compared, so that equal ones tie
 
 
 def signed_rank(differences: ArrayLike) -> float:
@@ -157,18 +157,18 @@ def signed_rank(differences: ArrayLike) -> float:
     Parameters
     ----------
     differences : array-like of shape (n,)
-        One per split: error of the method minus error of the best. Zeros are dropped, as Wilcoxon did; NaN too.
+        One per split: error of the method minus error of the best. Zeros are dropped, as by Wilcoxon; NaN too.
 
     Returns
     -------
     float
-        Probability, if each difference were as likely to have the other sign, of a sum of positive ranks at least as
-        large as the one seen; 1.0 where all differences are zero.
+        Probability of a sum of positive ranks at least as large as the observed one, if both signs of each difference
+        are equally likely; 1.0 if all differences are zero.
 
     Notes
     -----
-    The distribution is exact also with tied differences: it is that of the mid-ranks at hand with random signs,
-    found by convolution. Beyond 400 differences the normal approximation is used.
+    The distribution is exact also with ties: it is that of the observed mid-ranks with random signs, computed by
+    convolution. Beyond 400 differences the normal approximation is used.
 
     Examples
     --------
@@ -180,18 +180,18 @@ def signed_rank(differences: ArrayLike) -> float:
     d = d[(d != 0) & ~np.isnan(d)]
     if not d.size:
         return 1.0
-    ranks = np.rint(2 * stats.rankdata(np.abs(d))).astype(np.int64)  # doubled, so that mid-ranks are whole
-    seen = int(ranks[d > 0].sum())
+    ranks = np.rint(2 * stats.rankdata(np.abs(d))).astype(np.int64)  # doubled, so that mid-ranks are integers
+    observed = int(ranks[d > 0].sum())
     if d.size > _EXACT:
         deviation = math.sqrt(float((ranks**2).sum())) / 2
-        return float(stats.norm.sf((seen - 1 - ranks.sum() / 2) / deviation))
+        return float(stats.norm.sf((observed - 1 - ranks.sum() / 2) / deviation))
     chance = np.zeros(int(ranks.sum()) + 1)
     chance[0] = 1.0
     for rank in ranks:
         with_it = np.zeros_like(chance)
         with_it[rank:] = chance[: len(chance) - rank]
         chance = (chance + with_it) / 2
-    return float(min(1.0, chance[seen:].sum()))
+    return float(min(1.0, chance[observed:].sum()))
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
@@ -205,7 +205,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     ndarray of shape (m,)
-        Adjusted p-values, in the same order: below 0.05 for the comparisons that stand together at 5 %.
+        Adjusted p-values, in the same order; a comparison is significant at 5 % if its value is below 0.05.
 
     Examples
     --------
@@ -228,18 +228,18 @@ def _vector(values: ArrayLike, name: str) -> NDArray[np.float64]:
     except (TypeError, ValueError, OverflowError):
         given = np.empty(())
     if given.ndim != 1 or np.nanmax(np.abs(given), initial=0.0) > 1e100:
-        raise ValueError(f"{name} must be a vector of real numbers, none beyond 1e100. Got something else.")
+        raise ValueError(f"{name} must be a vector of real numbers up to 1e100 in magnitude.")
     return given
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the splits say about one method beside the best.
+    """Significance of the difference between one method and the best.
 
     Attributes
     ----------
     method : str
-        Its name.
+        Name of the method.
     p_value : float
         One-sided signed-rank p-value of "not worse than the best"; 1.0 for the best itself.
     p_holm : float
@@ -263,7 +263,7 @@ def compare_to_best(errors: Mapping[str, NDArray[np.float64]], level: float = 0.
     Parameters
     ----------
     errors : mapping of str to ndarray of shape (n_splits,)
-        Error of each method on each split; NaN where it has none. The earliest of equally good methods is the best.
+        Error of each method on each split; NaN if it has none. The first of equally good methods is the best.
     level : float, default=0.05
         Significance level.
 
@@ -308,7 +308,7 @@ def error_interval(
         Size of a test part over the size of its training part. Random splits overlap, so their errors are not
         independent: the variance of the mean is taken as s^2 (1/J + test/train) (Nadeau and Bengio's correction).
     n_objects : int
-        Number of different objects tested: the interval is never narrower than what so many could tell (Wilson).
+        Number of distinct test objects: the interval is never narrower than the Wilson interval for that number.
     level : float, default=0.95
         Coverage.
 
@@ -340,15 +340,15 @@ class Ranks:
     methods : tuple of str
         By increasing mean rank.
     datasets : tuple of str
-        Their names.
+        Names of the data sets.
     ranks : ndarray of shape (n_datasets, n_methods)
         Rank of each method on each data set, 1 the best; ties share the mean of their ranks.
     mean : ndarray of shape (n_methods,)
         Average ranks.
     p_value : float
-        Friedman's test (with the correction for ties, in Iman and Davenport's F form) that all methods are alike.
+        Friedman's test (with the correction for ties, in Iman and Davenport's F form) of equal methods.
     critical_difference : float
-        Nemenyi's: average ranks farther apart differ significantly.
+        Nemenyi's critical difference: average ranks farther apart differ significantly.
     groups : tuple of tuple of str
         Largest sets of methods whose average ranks lie within one critical difference.
     """
@@ -368,9 +368,9 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
     Parameters
     ----------
     results : mapping of str to StudyResult, or to a mapping of method to score
-        By name of the data set. Methods that every data set has a score for take part; baselines of a study do too.
+        By name of the data set. Methods with a score on every data set are ranked, baselines included.
     metric : str, default="error"
-        Which measure of merit to rank by, lower being better.
+        Metric to rank by; lower is better.
     level : float, default=0.05
         Significance level of the critical difference.
 
@@ -414,7 +414,7 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
 
 
 def _friedman(ranks: NDArray[np.float64]) -> float:
-    """Iman and Davenport's F form of Friedman's test on given ranks, ties allowed for."""
+    """Iman and Davenport's F form of Friedman's test, with ties."""
     N, k = ranks.shape
     within = float(((ranks - (k + 1) / 2) ** 2).sum()) / (N * (k - 1))
     if within == 0:
@@ -427,7 +427,7 @@ def _friedman(ranks: NDArray[np.float64]) -> float:
 
 
 def _groups(names: list[str], mean: NDArray[np.float64], difference: float) -> tuple[tuple[str, ...], ...]:
-    """Maximal runs of names, sorted by mean rank, that lie within the difference."""
+    """Maximal runs of names, sorted by mean rank, within the critical difference."""
     found: list[tuple[int, int]] = []
     for i in range(len(names)):
         j = int(np.searchsorted(mean, mean[i] + difference, side="right"))

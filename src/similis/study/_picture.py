@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay, ToSimilarity, diagnose
 
 if TYPE_CHECKING:
-    from similis.study._assemble import Situation
+    from similis.study._assemble import MatrixFacts
     from similis.study._problem import Problem
 
 __all__ = ["Picture", "make_picture"]
@@ -135,7 +135,7 @@ class Picture:
         )
 
 
-def make_picture(problem: Problem, situation: Situation) -> Picture:
+def make_picture(problem: Problem, situation: MatrixFacts) -> Picture:
     """Summarize the matrix of a study, or a sample of a large one."""
     part = _sample(problem.codes, POINTS)
     A, note = _matrix(problem, part)
@@ -198,7 +198,7 @@ def _sample(codes: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     return np.sort(np.argsort(depth, kind="stable")[:most])
 
 
-def _spectrum(A: NDArray[Any], situation: Situation) -> NDArray[np.float64]:
+def _spectrum(A: NDArray[Any], situation: MatrixFacts) -> NDArray[np.float64]:
     """Eigenvalues of the similarities, converted as for the methods of this study."""
     if situation.kind == "dissimilarity":
         try:

@@ -1,4 +1,4 @@
-"""New rows through a trained model: do they belong to it, what does it say, and how usual are they."""
+"""Predict new rows with a trained model, after checking that they belong to it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from similis.base import predict_responses
 from similis.exceptions import ProximityError
-from similis.io import Objects, Proximity
-from similis.study._card import ModelCard, TrainedModel
+from similis.io import ModelCard, Objects, Proximity, TrainedModel
 
 __all__ = ["Predictions", "predict_rows"]
 
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a model says about new objects.
+    """Predictions of a model for new objects.
 
     Attributes
     ----------
@@ -26,12 +26,12 @@ class Predictions:
     labels : ndarray of shape (m,)
         Predicted classes.
     proba : ndarray of shape (m, G) or None
-        Class probabilities, where the model has them.
+        Class probabilities, if the model has them.
     classes : ndarray of shape (G,)
-        Columns of `proba`.
+        Classes of the columns of `proba`.
     scores : ndarray of shape (m,)
-        How usual an object is; a low one is unlike anything the model was trained on. The model's ``score_samples``
-        where it has one, else the highest similarity (minus the lowest dissimilarity) to a training object.
+        Low for objects unlike all training objects. The model's ``score_samples`` if it has one, else the highest
+        similarity (minus the lowest dissimilarity) to a training object.
     """
 
     ids: tuple[str, ...] | None
@@ -49,9 +49,9 @@ def predict_rows(trained: TrainedModel, rows: Proximity | Objects) -> Prediction
     trained : TrainedModel
         From :func:`train_model` or :func:`read_model`.
     rows : Proximity or Objects
-        Proximities of new objects to the training objects, one row each. Where both the rows and the model know ids,
-        columns are brought into the model's order by id; else their number must fit. Or the objects themselves, for
-        a model that measures; their features are found by name.
+        Proximities of new objects to the training objects, one row each. If both the rows and the model have ids,
+        columns are matched by id; else their number must fit. For a model that measures: the objects; their features
+        are matched by name.
 
     Returns
     -------
@@ -65,19 +65,22 @@ def predict_rows(trained: TrainedModel, rows: Proximity | Objects) -> Prediction
     model, card = trained.model, trained.card
     if isinstance(rows, Proximity) != (card.reads == "proximities"):
         wanted = "rows of proximities" if card.reads == "proximities" else "objects, which it measures itself"
-        raise ProximityError(f"This model reads {wanted}; the file holds the other.")
+        given = "rows of proximities" if isinstance(rows, Proximity) else "objects"
+        raise ProximityError(f"This model reads {wanted}. Got {given}.")
     X = _proximity_rows(rows, card) if isinstance(rows, Proximity) else _object_rows(rows, trained)
+    names = ["predict", "predict_proba"] if hasattr(model, "predict_proba") else ["predict"]
+    labels, *proba = predict_responses(model, X, names)
     return Predictions(
         ids=rows.ids,
-        labels=np.asarray(model.predict(X)),
-        proba=np.asarray(model.predict_proba(X)) if hasattr(model, "predict_proba") else None,
+        labels=np.asarray(labels),
+        proba=np.asarray(proba[0]) if proba else None,
         classes=np.asarray(model.classes_),
         scores=_scores(model, card, X),
     )
 
 
 def _proximity_rows(rows: Proximity, card: ModelCard) -> NDArray[Any]:
-    """The values with the model's columns, in the model's order."""
+    """Values of the model's columns, in the model's order."""
     if rows.kind not in (None, card.kind):
         raise ProximityError(f"The model was trained on a {card.kind}, and these rows hold a {rows.kind}.")
     columns = rows.columns
@@ -98,7 +101,7 @@ def _proximity_rows(rows: Proximity, card: ModelCard) -> NDArray[Any]:
 
 
 def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
-    """The features that the model knows, in its order; texts, one per object, where it compares texts."""
+    """Features of the model, in its order; one text per object if its measure compares texts."""
     card, objects = trained.card, trained.model.steps[0][1].objects_
     texts = isinstance(objects[0], (str, bytes)) and len(card.columns or ()) <= 1
     known = objects.ndim if hasattr(objects, "ndim") else 1 if texts else 2

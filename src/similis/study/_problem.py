@@ -1,4 +1,4 @@
-"""What a study is about: a matrix, or objects and a measure, with labels; checked once, then only cut."""
+"""The data of a study: a matrix, or objects and a measure, with labels. Validated once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from similis.base import Kind, check_costs, check_labels, check_proximity, count_objects
 from similis.exceptions import ProximityError
-from similis.io import Proximity
+from similis.io import Objects, Proximity
 from similis.study._measured import MeasuredObjects, learns
 from similis.study._methods import describe
 from similis.study._protocol import Split
@@ -28,27 +28,29 @@ class Problem:
     Attributes
     ----------
     matrix : ndarray of shape (n, n) or (n, n, q), or None
-        Proximities; None where they must be measured inside each split.
+        Proximities; None where they must be measured inside each split, or where every method reads the objects.
     objects : MeasuredObjects or None
         Objects with a measure that learns.
     codes, classes : ndarray
         Class code of each object, and the labels.
     kind : {"similarity", "dissimilarity"}
-        What the proximities are.
+        Kind of the proximities.
     symmetric : bool
         Whether they are symmetric.
     groups : ndarray of int or None
         Group code of each object.
     costs : ndarray of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true.
+        ``costs[f, g]`` is the cost of predicting f when g is true.
     ids : tuple of str or None
         Names of the objects.
     measure : measure or None
-        How objects were, or will be, compared.
+        Measure that compares the objects.
     data_fingerprint : str
         Of the matrix, or of the objects.
     picture : Picture or None
-        What a report shows of the matrix, once it was asked for.
+        Summary of the matrix for reports, once computed.
+    given_objects : sequence or None
+        The objects themselves, for methods that read them.
     """
 
     matrix: NDArray[Any] | None
@@ -63,6 +65,7 @@ class Problem:
     measure: Any = None
     data_fingerprint: str = ""
     picture: Any = None
+    given_objects: Any = None
 
     @property
     def n(self) -> int:
@@ -71,12 +74,14 @@ class Problem:
 
     @property
     def missing(self) -> bool:
-        """Whether some entry of a single matrix is not known."""
+        """True if some entry of a single matrix is missing."""
         return self.matrix is not None and self.matrix.ndim == 2 and bool(np.isnan(self.matrix).any())
 
-    def parts(self, split: Split, *, symmetrize: bool) -> tuple[Any, Any, Any]:
-        """Training and test part of a split as a pipeline reads them, and the step to put first, if any."""
+    def parts(self, split: Split, *, symmetrize: bool, objects: bool = False) -> tuple[Any, Any, Any]:
+        """Return the training and test input of a pipeline, and the step to put first, if any."""
         train, test = split.train, split.test
+        if objects:
+            return _safe_indexing(self.given_objects, train), _safe_indexing(self.given_objects, test), None
         if self.matrix is not None:
             return self.matrix[np.ix_(train, train)], self.matrix[np.ix_(test, train)], None
         assert self.objects is not None
@@ -86,11 +91,11 @@ class Problem:
         return step.fit_transform(train, self.codes[train]), step.transform(test), None
 
     def unchanged(self) -> bool:
-        """Whether the matrix, which is the user's own, is still what was studied."""
-        return self.matrix is None or self.measure is not None or _digest(self.matrix) == self.data_fingerprint
+        """True if the matrix, which is the user's own, has not changed since the study."""
+        return self.matrix is None or self.measure is not None or self.data_fingerprint.startswith(_digest(self.matrix))
 
     def header(self) -> dict[str, Any]:
-        """Fingerprints by which a journal knows the problem again."""
+        """Fingerprints that identify the problem in a journal."""
         return {
             "n": self.n,
             "classes": [label.item() if isinstance(label, np.generic) else label for label in self.classes],
@@ -112,26 +117,41 @@ def make_problem(
     groups: ArrayLike | None = None,
     costs: ArrayLike | None = None,
     measure: Any = None,
+    objects: Any = None,
     n_jobs: int | None = None,
 ) -> Problem:
-    """Check what the user gave and make a problem of it; see :meth:`Study.run`."""
+    """Validate the arguments of :meth:`Study.run` and build the problem."""
     if kind not in (None, "similarity", "dissimilarity"):
         raise ProximityError(f"kind must be 'similarity' or 'dissimilarity'. Got {kind!r}.")
-    if isinstance(S, Proximity):
+    if isinstance(S, Proximity | Objects):
         y = S.labels if y is None else y
         ids = S.ids if ids is None else ids
-        kind = S.kind if kind is None else kind
+        kind = S.kind if kind is None and isinstance(S, Proximity) else kind
         S = S.values
     if measure is None:
-        problem = _from_matrix(S, y, kind or "similarity")
-        ids = _frame_ids(S) if ids is None else ids
+        if S is None and objects is not None:
+            classes, codes = check_labels(y, count_objects(objects), who="A study")
+            problem = Problem(None, None, codes, classes, kind or "similarity", True)
+        else:
+            problem = _from_matrix(S, y, kind or "similarity")
+            ids = _frame_ids(S) if ids is None else ids
+        if objects is not None:
+            if count_objects(objects) != problem.n:
+                raise ProximityError(
+                    f"objects must be as many as the rows of the matrix. Got {count_objects(objects)} for {problem.n}."
+                )
+            problem.given_objects = objects
+            problem.data_fingerprint += _digest_objects(objects, problem.n)
     else:
-        learns(measure)  # refuses what is no measure
+        if objects is not None:
+            raise ProximityError("Give the objects once: as S with measure, or as objects beside a matrix.")
+        learns(measure)  # rejects anything but a measure
         if kind not in (None, measure.kind):
             raise ProximityError(
                 f"kind={kind!r} does not fit the measure, which gives a {measure.kind}. Leave kind out."
             )
         problem = _from_objects(S, y, measure, n_jobs)
+        problem.given_objects = S
     n = problem.n
     problem.groups = None if groups is None else _check_groups(groups, n)
     problem.costs = check_costs(costs, len(problem.classes))
@@ -183,7 +203,7 @@ def _check_groups(groups: ArrayLike, n: int) -> NDArray[np.intp]:
 
 
 def _frame_ids(S: Any) -> list[str] | None:
-    """Row names of a frame; a plain 0, 1, 2, ... carries none."""
+    """Row names of a data frame; None for a default index."""
     index = getattr(S, "index", None)
     if index is None or callable(index) or not hasattr(S, "iloc") or list(index) == list(range(len(index))):
         return None

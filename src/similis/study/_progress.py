@@ -1,4 +1,4 @@
-"""How far a study is, how long the rest will take, and what leads so far: on standard error, by Rich."""
+"""Progress of a running study: a bar on standard error, or calls of a function."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["Progress", "Reporter", "Watcher"]
 
 @dataclass(frozen=True)
 class Progress:
-    """State of a running study, as handed to a callback.
+    """State of a running study, passed to a callback.
 
     Attributes
     ----------
     done, total : int
-        Entries finished, and in all.
+        Number of finished entries, and of all entries.
     seconds_left : float
-        Estimate: the mean time of each method's finished entries for its open ones, over the workers.
+        Estimated time left: mean time of each method's finished entries for its open ones, divided by the workers.
     entry : Entry
-        What was finished last.
+        Entry that was finished last.
     """
 
     done: int
@@ -33,18 +33,18 @@ class Progress:
 
 
 class Reporter:
-    """Counts entries, estimates the time left, and shows or hands on both.
+    """Count entries, estimate the time left, and show both.
 
     Parameters
     ----------
     show : bool or callable
         True draws a bar on standard error; a function is called with a :class:`Progress` after each entry.
     done : list of Entry
-        What was finished before.
+        Entries finished by earlier runs.
     open_tasks : list of str
-        Method of each task still to do.
+        Method of each open task.
     n_workers : int
-        Processes that share them.
+        Number of processes that share them.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Reporter:
             self._bar.stop()
 
     def __call__(self, entry: Entry) -> None:
-        """Take note of a finished entry."""
+        """Count a finished entry."""
         self._done += 1
         self._open[entry.method] -= 1
         self._count(entry)
@@ -97,15 +97,15 @@ class Reporter:
             self._show(Progress(self._done, self._total, left, entry))
 
     def seconds_left(self) -> float:
-        """Estimated time for the open tasks."""
+        """Estimate the time for the open tasks."""
         known = [t for times in self._times.values() for t in times]
         if not known:
             return 0.0
-        usual = sum(known) / len(known)
+        typical = sum(known) / len(known)
         work = 0.0
         for name, count in self._open.items():
             times = self._times.get(name)
-            work += count * (sum(times) / len(times) if times else usual)
+            work += count * (sum(times) / len(times) if times else typical)
         return work / self._workers
 
     def _count(self, entry: Entry) -> None:
@@ -113,33 +113,33 @@ class Reporter:
 
 
 class Watcher:
-    """Hands on the entries so far: at once, then not before so many seconds, nor for more than a tenth of the time.
+    """Call a function with the entries so far: at once, then after a pause, and for at most a tenth of the time.
 
     Parameters
     ----------
-    tell : callable
-        Called with a list of entries.
+    call : callable
+        Called with the list of entries.
     pause : float, default=5.0
         Least number of seconds between two calls.
     """
 
-    def __init__(self, tell: Callable[[list[Entry]], None], pause: float = 5.0) -> None:
-        self._tell = tell
+    def __init__(self, call: Callable[[list[Entry]], None], pause: float = 5.0) -> None:
+        self._call = call
         self._pause = pause
         self._next = 0.0
 
     def __call__(self, entries: list[Entry]) -> None:
-        """Take note that something was finished."""
+        """Call the function if the pause is over."""
         begin = time.monotonic()
         if begin < self._next:
             return
-        self._tell(entries)
+        self._call(entries)
         end = time.monotonic()
         self._next = end + max(self._pause, 9 * (end - begin))
 
 
 def clock(seconds: float) -> str:
-    """A duration for people: 45 s, 3 min, 2 h 10 min."""
+    """Format a duration: 45 s, 3 min, 2 h 10 min."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -1,12 +1,12 @@
-"""The protocol: which objects are held out, and the folds that choose parameters among the rest.
+"""The protocol of a study: outer splits, and the inner folds that choose parameters in each training part.
 
-Everything is drawn from (random_state, number of the split), so a split is the same whoever computes it, in whatever
-order, and whether ten or twenty splits are asked for.
+Every random number is drawn from (random_state, number of the split). A split is therefore the same in every process,
+in any order of computation, and for any number of splits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -35,16 +35,19 @@ class Split:
         Number of objects in all.
     given_train : ndarray of int or None
         The training part, where it is not simply all the others.
+    seed : int or None
+        Seed of the methods in this split; None: derived from the study's `random_state`.
     """
 
     number: int
     test: Indices
     n: int
     given_train: Indices | None = None
+    seed: int | None = None
 
     @property
     def train(self) -> Indices:
-        """Indices of the training objects; made on demand, for leave-one-out has n lists of n - 1."""
+        """Indices of the training objects, computed on demand: leave-one-out has n lists of n - 1."""
         return np.delete(np.arange(self.n), self.test) if self.given_train is None else self.given_train
 
     @property
@@ -54,15 +57,15 @@ class Split:
 
 
 class DealtFolds:
-    """Folds that work for every class size: objects sorted by class, in random order, are dealt out like cards.
+    """Folds for every class size: objects in random order, sorted by class, are assigned to the folds in turn.
 
-    Fold sizes, and the share of each class in a fold, differ by at most one object. With groups, whole groups are
-    dealt, the largest first, each to the smallest fold.
+    Fold sizes, and the number of objects of a class in a fold, differ by at most one object. With groups, whole groups
+    are assigned, the largest first, each to the smallest fold.
 
     Parameters
     ----------
     n_splits : int
-        Number of folds, cut to the number of objects or groups.
+        Number of folds; at most the number of objects or groups.
     random_state : int, default=0
         Seed of the shuffling.
     """
@@ -91,12 +94,12 @@ class DealtFolds:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a study splits.
+    """Parameters of the splits of a study.
 
     Attributes
     ----------
     scheme : {"random", "stratified", "kfold", "loo"}
-        Random splits as in [chen2010] sec. 4.3; the same with class shares kept; k folds, k = 1 / test_size rounded,
+        Random splits as in [chen2010] sec. 4.3; stratified random splits; k folds, k = 1 / test_size rounded,
         repeated; leave one out.
     n_splits : int
         Number of splits; of folds in all for "kfold"; not used by "loo".
@@ -130,18 +133,21 @@ class Protocol:
         return [Split(i, np.flatnonzero(self._held_out(i, codes, groups)), n) for i in range(self.n_splits)]
 
     def inner(self, split: int, *, grouped: bool = False) -> Any:
-        """The splitter that chooses parameters inside the training part of a split."""
+        """Return the splitter that chooses parameters inside the training part of a split."""
         if self.cv == "loo":
             return DealtFolds(2**31) if grouped else LeaveOneOut()
         return DealtFolds(self.cv, int(self._rng(split, 1).integers(2**31)))
 
-    def inner_train_size(self, n_train: int) -> int:
-        """About how many objects the smallest training part of the selection holds."""
-        folds = n_train if self.cv == "loo" else min(self.cv, n_train)
+    def inner_train_size(self, n_train: int, cv: Any = None) -> int:
+        """Approximate size of the smallest inner training part; `cv` is a method's own splitter."""
+        if cv is not None:
+            folds = cv.get_n_splits(np.empty((n_train, 1)), np.zeros(n_train))
+        else:
+            folds = n_train if self.cv == "loo" else min(self.cv, n_train)
         return max(1, n_train - -(-n_train // folds))
 
     def fixed_part(self) -> dict[str, Any]:
-        """What makes split i the split i; the number of splits does not."""
+        """Settings that determine split i; the number of splits is not among them."""
         given = asdict(self)
         if self.scheme == "loo":
             del given["test_size"]
@@ -149,7 +155,7 @@ class Protocol:
         return given
 
     def describe(self, n_splits: int | None = None) -> str:
-        """The protocol in words."""
+        """Describe the protocol in one sentence."""
         percent = f"{100 * self.test_size:.3g} %"
         if self.scheme == "loo":
             outer = "leave one out"
@@ -175,9 +181,9 @@ class Protocol:
         rng = self._rng(number, 0)
         if groups is not None:
             names = np.unique(groups)
-            return np.isin(groups, rng.permutation(names)[: _share(len(names), self.test_size)])
+            return np.isin(groups, rng.permutation(names)[: _test_count(len(names), self.test_size)])
         mask = np.zeros(len(codes), dtype=bool)
-        m = _share(len(codes), self.test_size)
+        m = _test_count(len(codes), self.test_size)
         if self.scheme == "random":
             # [chen2010] sec. 4.3 -> 20 % for testing; the printed errors are multiples of one over a rounded fifth
             mask[rng.permutation(len(codes))[:m]] = True
@@ -189,14 +195,14 @@ class Protocol:
 
 
 def deal(codes: Indices, n_folds: int, rng: np.random.Generator) -> Indices:
-    """Fold of each object: sorted by class, in random order, dealt out in turn."""
+    """Assign objects to folds in turn, in random order sorted by class; return the fold of each object."""
     fold = np.empty(len(codes), dtype=np.intp)
     fold[_by_class(codes, rng)] = np.arange(len(codes)) % n_folds
     return fold
 
 
 def deal_groups(groups: Indices, n_folds: int, rng: np.random.Generator) -> Indices:
-    """Fold of each object so that groups stay together: the largest group first, each to the smallest fold."""
+    """Assign whole groups to folds, the largest first, each to the smallest fold; return the fold of each object."""
     size = np.bincount(groups)
     shuffled = rng.permutation(len(size))
     shuffled = shuffled[size[shuffled] > 0]
@@ -208,30 +214,34 @@ def deal_groups(groups: Indices, n_folds: int, rng: np.random.Generator) -> Indi
     return fold_of[groups]
 
 
-def given_splits(splits: Sequence[tuple[ArrayLike, ArrayLike]], n: int) -> list[Split]:
-    """Splits that the caller made, checked."""
+def given_splits(splits: Iterable[Any], n: int, *, allow_empty_test: bool = False) -> list[Split]:
+    """Validate splits made by the caller: pairs (train, test), or (train, test, seed)."""
     found = []
-    for number, (train, test) in enumerate(splits):
-        parts = [np.asarray(part) for part in (train, test)]
+    for number, given in enumerate(splits):
+        if len(given) not in (2, 3):
+            raise ValueError(f"Split {number}: expected (train, test) or (train, test, seed), got {len(given)} items.")
+        parts = [np.asarray(part) for part in given[:2]]
         parts = [np.flatnonzero(part) if part.dtype == bool else part.astype(np.intp) for part in parts]
         for name, part in zip(("training", "test"), parts):
+            if name == "test" and allow_empty_test and part.ndim == 1 and not part.size:
+                continue
             if part.ndim != 1 or not part.size or part.min() < 0 or part.max() >= n:
                 raise ValueError(f"Split {number}: the {name} part must hold indices from 0 to {n - 1}, at least one.")
         both = np.intersect1d(parts[0], parts[1])
         if both.size:
             raise ValueError(f"Split {number}: object {both[0]} is both in training and test part.")
-        found.append(Split(number, parts[1], n, parts[0]))
+        found.append(Split(number, parts[1], n, parts[0], None if len(given) == 2 else int(given[2])))
     if not found:
         raise ValueError("splits must hold at least one (training, test) pair.")
     return found
 
 
 def _by_class(codes: Indices, rng: np.random.Generator) -> Indices:
-    """Objects in random order, then class by class, the classes in random order too."""
+    """Objects in random order, sorted by class, the classes in random order."""
     order = rng.permutation(len(codes))
     place = rng.permutation(int(codes.max()) + 1)
     return order[np.argsort(place[codes[order]], kind="stable")]
 
 
-def _share(n: int, test_size: float) -> int:
+def _test_count(n: int, test_size: float) -> int:
     return min(max(round(test_size * n), 1), n - 1)

@@ -1,4 +1,4 @@
-"""The answer in words: which method, how sure, what error to expect, how to train it."""
+"""Recommendation of a study: the method, its expected error, the certainty, and code that trains it."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ __all__ = ["Recommendation", "percent", "recommend", "training_lines"]
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Which method to use.
+    """Recommended method.
 
     Attributes
     ----------
     method : str
-        The one with the lowest mean error (mean cost, where mistakes have costs), baselines apart.
+        The method with the lowest mean error (mean cost, if there are costs), without baselines.
     error : float
-        Its mean error.
+        Mean error.
     interval : tuple of float
         95 % interval for the expected error on new objects of the same kind.
     alike : tuple of str
-        Methods that the splits do not tell apart from it (Holm's correction, 5 %).
+        Methods that are not significantly worse (5 %, Holm's correction).
     n_worse : int
-        Methods that are significantly worse.
+        Number of methods that are significantly worse.
     certainty : str
-        The sentence that says how sure the choice is; empty without other methods.
+        Sentence about the significance of the choice; empty without other methods.
     warning : str
-        Set where no method clearly beats saying the largest class, or a baseline does as well.
+        Set if no method is clearly better than predicting the largest class, or a baseline has a lower error.
     text : str
-        Two to five sentences.
+        Two to five sentences for people.
     sentences : tuple of str
-        The same one by one: which method and what error to expect, how sure that is, what else to know.
+        Sentences of `text`.
     python : str
-        Lines that train it on all data.
+        Python code that trains the method on all data.
     command : str
-        The same on the command line.
+        Command that trains the method on all data.
     """
 
     method: str
@@ -66,7 +66,7 @@ class Recommendation:
 
 
 def recommend(result: StudyResult) -> Recommendation:
-    """Choose and explain; see :class:`Recommendation`."""
+    """Choose a method; see :class:`Recommendation`."""
     merit = "error" if result.costs is None else "cost"
     scores, means = result.scores(merit), result.mean_scores(merit)
     complete = result.complete_methods()
@@ -82,16 +82,16 @@ def recommend(result: StudyResult) -> Recommendation:
     interval = result.error_interval(best)
     certainty = _certainty(alike, n_worse)
     warning = _warning(result, best, baselines & set(complete))
-    said = [
+    parts = [
         f"Use {best}: expect an error of {percent(mean)} on new objects of this kind "
         f"(95 % interval {percent(interval[0])} to {percent(interval[1])}).",
-        f"It has the lowest mean cost, {means[best]:.3g} an object." if merit == "cost" else "",
+        f"It has the lowest mean cost, {means[best]:.3g} per object." if merit == "cost" else "",
         certainty,
         _quicker(result, best, alike, interval[1]),
         warning,
         "The study was interrupted; finish it before you rely on this." if result.partial else "",
     ]
-    sentences = tuple(filter(None, said))
+    sentences = tuple(filter(None, parts))
     return Recommendation(
         method=best,
         error=mean,
@@ -133,8 +133,8 @@ def _warning(result: StudyResult, best: str, baselines: set[str]) -> str:
     errors, means = result.scores("error"), result.mean_scores("error")
     if "majority" in baselines and best != "majority" and not _clearly_lower(errors[best], errors["majority"]):
         return (
-            "It is not clearly better than always saying the largest class: these proximities may not tell the classes "
-            "apart."
+            "It is not clearly better than always predicting the largest class: these proximities may not separate the "
+            "classes."
         )
     better = sorted((name for name in baselines if means[name] < means[best] - 1e-12), key=lambda name: means[name])
     if better:
@@ -143,15 +143,19 @@ def _warning(result: StudyResult, best: str, baselines: set[str]) -> str:
 
 
 def _clearly_lower(errors: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
-    """By the signed-rank test, or by the mean where there are too few splits for it ever to be significant."""
+    """Compare by the signed-rank test, or by the mean if there are too few splits for any significance."""
     d = (others - errors)[~np.isnan(others - errors)]
     return signed_rank(d) < 0.05 if len(d) >= 5 else bool(d.mean() > 0)
 
 
 def training_lines(result: StudyResult, method: str) -> str:
-    """Python that trains a method on all data, as the study evaluated it."""
-    if method in result.training:
-        return result.training[method]
+    """Python code that trains a method on all data, as the study evaluated it."""
+    if method not in result.training:
+        result.training[method] = _training_lines(result, method)
+    return result.training[method]
+
+
+def _training_lines(result: StudyResult, method: str) -> str:
     objects = bool(result.fingerprint.get("measure"))
     data = "objects" if objects else "S"
     if objects and result.measure is None:
@@ -160,7 +164,7 @@ def training_lines(result: StudyResult, method: str) -> str:
         return f"model = result.fit_best({data}, y)  # parameters chosen by cost"
     try:
         return training_code(result.model(method), objects=objects)
-    except Exception:  # a method of the user's own, or one this version does not have any more
+    except Exception:  # a method of the user, or one that this version no longer has
         return f"model = result.fit_best({data}, y, method={method!r})"
 
 

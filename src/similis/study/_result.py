@@ -1,8 +1,9 @@
-"""What a study found: raw predictions of every method on every split, and what can be said from them."""
+"""Result of a study: raw predictions of every method on every split, and everything computed from them."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.study import _store
-from similis.study._assemble import Situation, make_model
+from similis.study._assemble import MatrixFacts, make_model
 from similis.study._entry import Entry, MethodInfo
 from similis.study._methods import Method
 from similis.study._metrics import (
@@ -24,7 +25,7 @@ from similis.study._metrics import (
     normalized_cross_entropy,
 )
 from similis.study._picture import Picture, make_picture
-from similis.study._predictions import Answers
+from similis.study._predictions import ObjectPredictions, count_predictions
 from similis.study._problem import Problem
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import Recommendation, recommend
@@ -36,7 +37,7 @@ __all__ = ["StudyResult"]
 
 @dataclass(eq=False, repr=False)
 class StudyResult:
-    """Raw results of a study and what follows from them.
+    """Raw results of a study, with tables, tests and reports computed from them.
 
     Attributes
     ----------
@@ -45,29 +46,29 @@ class StudyResult:
     codes : ndarray of shape (n,)
         True class code of each object.
     splits : list of Split
-        Which objects were held out.
+        Objects held out in each split.
     methods : list of MethodInfo
-        In the order of the table of methods.
+        Descriptions, in the order of the table of methods.
     entries : dict of (str, int) to Entry
         Predictions, probabilities, parameters and times by method and split.
     protocol : Protocol
-        How it was split.
-    situation : Situation
-        Kind and symmetry of the matrix, rules of conversion.
+        Protocol that made the splits.
+    situation : MatrixFacts
+        Kind and symmetry of the matrix, and conversion rules.
     partial : bool
-        Whether the study was interrupted: some entries are missing.
+        True if the study was interrupted, so that entries are missing.
     ids, groups, costs
-        As given to :meth:`Study.run`; None where nothing was.
+        As given to :meth:`Study.run`, or None.
     sessions : list of dict
-        The runs behind the entries: when, with which versions, on which machine.
+        Runs that computed the entries, with time, versions and machine.
     fingerprint : dict
-        By which a journal knows the study again.
+        Header of the journal, which identifies the study.
     name : str
-        Of the data, for titles.
+        Name of the data, for titles.
     arguments : str
-        How the command line named the data.
+        Command line arguments that name the data.
     training : dict of str to str
-        Python that trains each method, as a results file holds it.
+        Python code that trains each method, as stored in a results file.
     """
 
     classes: NDArray[Any]
@@ -76,7 +77,7 @@ class StudyResult:
     methods: list[MethodInfo]
     entries: dict[tuple[str, int], Entry]
     protocol: Protocol
-    situation: Situation
+    situation: MatrixFacts
     partial: bool = False
     ids: tuple[str, ...] | None = None
     groups: NDArray[np.intp] | None = None
@@ -90,17 +91,16 @@ class StudyResult:
     training: dict[str, str] = field(default_factory=dict)
     source: Problem | None = None
     _picture: Picture | None = None
-    _answers: tuple[int, Answers | None] = (0, None)
-    _known: dict[str, dict[str, NDArray[np.float64]]] = field(default_factory=dict)
+    _computed: dict[Any, Any] = field(default_factory=dict, init=False)
 
     @property
     def kind(self) -> Kind:
-        """What the matrix holds."""
+        """Kind of the matrix."""
         return self.situation.kind
 
     @property
     def picture(self) -> Picture | None:
-        """What a report shows of the matrix; None in results files that do not hold it."""
+        """Pictures of the matrix for a report; None if a results file does not hold them."""
         if self._picture is None and self.source is not None:
             if self.source.picture is None and self.source.unchanged():
                 self.source.picture = make_picture(self.source, self.situation)
@@ -109,11 +109,11 @@ class StudyResult:
 
     @property
     def is_loo(self) -> bool:
-        """Whether each split held out one object: metrics are then taken over all of them together."""
+        """True if each split holds out one object: metrics are then computed over all splits together."""
         return all(len(split.test) == 1 for split in self.splits)
 
     def scores(self, metric: str = "error") -> dict[str, NDArray[np.float64]]:
-        """A measure of merit, split by split.
+        """Metric of every method on every split.
 
         Parameters
         ----------
@@ -123,17 +123,13 @@ class StudyResult:
         Returns
         -------
         dict of str to ndarray of shape (n_splits,)
-            By method; NaN where a split failed, is missing, or the method gives no probabilities.
+            By method; NaN if a split failed or is missing, or the method gives no probabilities.
         """
         _check_metric(metric)
-        if metric not in self._known:
-            self._known[metric] = {
-                m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods
-            }
-        return {name: values.copy() for name, values in self._known[metric].items()}
+        return {name: values.copy() for name, values in self._scores(metric).items()}
 
     def mean_scores(self, metric: str = "error") -> dict[str, float]:
-        """A measure of merit of each method that failed nowhere, as the mean over the splits.
+        """Mean of a metric over the splits, for each method without failure.
 
         Calibration error, perplexity and everything under leave-one-out are computed from the test objects of all
         splits together.
@@ -148,16 +144,28 @@ class StudyResult:
         dict of str to float
         """
         _check_metric(metric)
-        return {name: self._mean(metric, name) for name in self.complete_methods()}
+        means: dict[str, float] = self._once(
+            ("means", metric), lambda: {name: self._mean(metric, name) for name in self.complete_methods()}
+        )
+        return dict(means)
 
     def complete_methods(self) -> list[str]:
-        """Names of the methods with at least one entry and no failure."""
-        names = []
-        for m in self.methods:
-            found = [self.entries[m.name, s.number] for s in self.splits if (m.name, s.number) in self.entries]
-            if found and all(entry.ok for entry in found):
-                names.append(m.name)
-        return names
+        """Names of the methods with at least one entry and no failure.
+
+        Returns
+        -------
+        list of str
+        """
+
+        def find() -> list[str]:
+            names = []
+            for m in self.methods:
+                found = [self.entries[m.name, s.number] for s in self.splits if (m.name, s.number) in self.entries]
+                if found and all(entry.ok for entry in found):
+                    names.append(m.name)
+            return names
+
+        return list(self._once("complete", find))
 
     def significance(self, level: float = 0.05) -> dict[str, Verdict]:
         """Test every method against the one with the lowest mean error.
@@ -173,16 +181,20 @@ class StudyResult:
             By method, failures left out: one-sided Wilcoxon signed-rank p-value over the splits, the same by Holm's
             correction, and the papers' bold face.
         """
-        errors = self.scores("error")
-        return compare_to_best({name: errors[name] for name in self.complete_methods()}, level)
+        errors = self._scores("error")
+
+        def compare() -> dict[str, Verdict]:
+            return compare_to_best({name: errors[name] for name in self.complete_methods()}, level)
+
+        return dict(self._once(("verdicts", level), compare)) if isinstance(level, float) else compare()
 
     def error_interval(self, method: str, level: float = 0.95) -> tuple[float, float]:
-        """Interval for the error to expect of a method on new objects of the same kind.
+        """Interval for the expected error of a method on new objects of the same kind.
 
         Parameters
         ----------
         method : str
-            Its name.
+            Name of the method.
         level : float, default=0.95
             Coverage.
 
@@ -190,30 +202,40 @@ class StudyResult:
         -------
         low, high : float
             From the spread over the splits, corrected for their overlap (Nadeau and Bengio), and never narrower than
-            what the number of different objects tested can tell (Wilson).
+            the interval for the number of distinct test objects (Wilson).
         """
         done = [s for s, _ in self._finished(method, self.splits)] if isinstance(method, str) else []
         if not done:
-            raise ProximityError(f"{method!r} has no finished split in this study, so no error to expect.")
+            raise ProximityError(f"{method!r} has no finished split in this study, so its error is not known.")
         share = float(np.mean([len(s.test) / s.n_train for s in done]))
         tested = len(np.unique(np.concatenate([s.test for s in done])))
         return error_interval(self.scores("error")[method], share, tested, level=level)
 
     def table(self) -> list[Row]:
-        """One row per method, the lowest error first, failures last.
+        """Table of the study: one row per method, lowest error first, failures last.
 
         Returns
         -------
         list of Row
         """
-        return make_rows(self)
+        return list(self._once("rows", lambda: make_rows(self)))
 
-    def frame(self) -> Any:
-        """One row per method and split, with every measure of merit and the chosen parameters.
+    def predictions_by_object(self) -> ObjectPredictions:
+        """Predictions of the methods without failure, counted per object.
 
         Returns
         -------
-        pandas.DataFrame, or list of dict where pandas is not installed
+        ObjectPredictions
+        """
+        found: ObjectPredictions = self._once("objects", lambda: count_predictions(self))
+        return found
+
+    def frame(self) -> Any:
+        """One row per method and split, with every metric and the chosen parameters.
+
+        Returns
+        -------
+        pandas.DataFrame, or list of dict if pandas is not installed
         """
         names = [name for name in METRICS if not METRICS[name].pooled]
         columns = {name: self.scores(name) for name in names if name != "cost" or self.costs is not None}
@@ -235,7 +257,7 @@ class StudyResult:
         return pd.DataFrame(rows)
 
     def best(self) -> str:
-        """Name of the method with the lowest mean error, baselines apart.
+        """Name of the recommended method.
 
         Returns
         -------
@@ -244,24 +266,25 @@ class StudyResult:
         return self.recommend().method
 
     def recommend(self) -> Recommendation:
-        """Say which method to use, how sure that is, what error to expect, and how to train it.
+        """Recommend a method, with its expected error, the certainty of the choice, and code that trains it.
 
         Returns
         -------
         Recommendation
-            ``str()`` of it is a short text.
+            Its ``str()`` is a short text.
         """
-        return recommend(self)
+        found: Recommendation = self._once(("recommend", self.arguments), lambda: recommend(self))
+        return found
 
     def model(self, method: str | None = None, *, measure: Any = None) -> Any:
-        """The unfitted model of a method, as the study evaluated it.
+        """Make the unfitted model of a method, as the study evaluated it.
 
         Parameters
         ----------
         method : str, optional
-            Its name; None takes the recommended one.
+            Name; None for the recommended method.
         measure : measure, optional
-            For a study of objects whose result was loaded from a file.
+            Required for a study of objects whose result was loaded from a file.
 
         Returns
         -------
@@ -273,7 +296,7 @@ class StudyResult:
         measure = measure if measure is not None else self.measure
         if measure is None and self.fingerprint.get("measure"):
             raise ProximityError(
-                "This study measured objects. Give the measure too: fit_best(objects, y, measure=...)."
+                "This study measured objects. Pass the measure too: fit_best(objects, y, measure=...)."
             )
         return make_model(
             self.custom.get(name, name),
@@ -300,9 +323,9 @@ class StudyResult:
         y : array-like of shape (n,)
             Labels.
         method : str, optional
-            Another method than the recommended one.
+            Name; None for the recommended method.
         measure : measure, optional
-            For a study of objects whose result was loaded from a file.
+            Required for a study of objects whose result was loaded from a file.
 
         Returns
         -------
@@ -313,26 +336,26 @@ class StudyResult:
         return getattr(model, "best_estimator_", model)
 
     def to_html(self, path: str | os.PathLike[str], *, refresh: float | None = None) -> None:
-        """Write the report: one file that stands by itself, from the verdict to how to cite.
+        """Write the report as one self-contained html file.
 
         Parameters
         ----------
         path : str or path-like
-            Where to write.
+            The file to write.
         refresh : float, optional
-            Seconds after which the page looks for a newer self, while a study runs.
+            Refresh interval of the page in seconds, while a study runs.
         """
         from similis.report import make_report, write_page
 
         write_page(make_report(self, refresh=refresh), path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a results file (JSON; compressed where the name ends in .gz).
+        """Write everything to a results file (JSON; compressed if the name ends in .gz).
 
         Parameters
         ----------
         path : str or path-like
-            Where to write; the file appears whole or not at all.
+            The file, replaced atomically.
         """
         _store.save_result(self, path)
 
@@ -343,7 +366,7 @@ class StudyResult:
         Parameters
         ----------
         path : str or path-like
-            What :meth:`save` wrote.
+            File written by :meth:`save`.
 
         Returns
         -------
@@ -363,20 +386,36 @@ class StudyResult:
 
         return make_notebook_view(self)
 
+    def _once(self, key: Any, compute: Callable[[], Any]) -> Any:
+        """Compute something on the first call and return the same value later, as long as there are as many entries."""
+        if self._computed.setdefault("n_entries", len(self.entries)) != len(self.entries):
+            self._computed.clear()
+        if key not in self._computed:
+            self._computed[key] = compute()
+        return self._computed[key]
+
+    def _scores(self, metric: str) -> dict[str, NDArray[np.float64]]:
+        """Scores of every method on every split, not copied."""
+        found: dict[str, NDArray[np.float64]] = self._once(
+            ("scores", metric),
+            lambda: {m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods},
+        )
+        return found
+
     def _finished(self, method: str, splits: list[Split]) -> list[tuple[Split, Entry]]:
-        """Splits on which a method has predictions, with the entries that hold them."""
+        """Splits on which a method has predictions, with their entries."""
         found = [(s, self.entries.get((method, s.number))) for s in splits]
         return [(s, entry) for s, entry in found if entry is not None and entry.ok]
 
     def _mean(self, metric: str, name: str) -> float:
         if METRICS[metric].pooled or (self.is_loo and not metric.endswith("seconds")):
             return self._score(metric, name, self.splits)
-        values = self.scores(metric)[name]
+        values = self._scores(metric)[name]
         known = values[~np.isnan(values)]
         return float(known.mean()) if known.size else float("nan")
 
     def _score(self, metric: str, name: str, splits: list[Split]) -> float:
-        """The metric over the test objects of some splits together; NaN without any."""
+        """Metric over the test objects of some splits together; NaN if there are none."""
         found = self._finished(name, splits)
         if not found:
             return float("nan")
@@ -398,11 +437,11 @@ class StudyResult:
         return normalized_cross_entropy(truth, proba, np.concatenate([self._priors(s) for s, _ in found]))
 
     def _priors(self, split: Split) -> NDArray[np.float64]:
-        """Class frequencies of the training part, a row for each test object."""
+        """Class frequencies of the training part, one row per test object."""
         share = np.bincount(self.codes[split.train], minlength=len(self.classes)) / len(split.train)
         return np.tile(share, (len(split.test), 1))
 
 
 def _check_metric(metric: str) -> None:
     if not isinstance(metric, str) or metric not in METRICS:
-        raise ValueError(f"There is no measure of merit {metric!r}. Use one of {', '.join(METRICS)}.")
+        raise ValueError(f"There is no metric {metric!r}. Use one of {', '.join(METRICS)}.")

@@ -1,4 +1,4 @@
-"""The rows of a study's table."""
+"""Rows of the table of a study."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Row", "make_rows"]
 
 _NAN = float("nan")
-_SHOWN = ("error", "balanced_error", "log_loss", "calibration_error", "cost", "fit_seconds", "predict_seconds")
+_METRICS = ("error", "balanced_error", "log_loss", "calibration_error", "cost", "fit_seconds", "predict_seconds")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Row:
     Attributes
     ----------
     method : str
-        Its name.
+        Name of the method.
     error, error_sd : float
         Mean and standard deviation of the error over the splits; over objects, without deviation, for leave-one-out.
     rank : float
@@ -33,21 +33,21 @@ class Row:
     bold : bool
         Lowest mean error, or not significantly worse at 5 %.
     p_value, p_holm : float
-        One-sided signed-rank test against the best, plain and corrected.
+        One-sided signed-rank test against the best, uncorrected and with Holm's correction.
     balanced_error, log_loss, calibration_error, cost : float
-        Further measures of merit; NaN where they cannot be had.
+        Further metrics; NaN if they are not defined.
     fit_seconds, predict_seconds : float
         Mean times per split; the search for parameters is part of the fit.
     n_splits : int
-        Splits behind the figures.
+        Number of splits with predictions.
     status : str
         "ok", "failed", "partly failed", "incomplete" or "missing".
     reason : str
-        Why it failed.
+        Error message of a failed method.
     conversion : str
-        What the study put in front of the method.
+        Steps that the study puts before the method.
     baseline : bool
-        There for comparison only.
+        True for a method that serves for comparison only.
     """
 
     method: str
@@ -70,15 +70,15 @@ class Row:
     baseline: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data; what is not known is None."""
+        """Convert to a dictionary with None for NaN."""
         return {k: None if isinstance(v, float) and np.isnan(v) else v for k, v in asdict(self).items()}
 
 
 def make_rows(result: StudyResult) -> list[Row]:
-    """One row per method, the lowest error first, failures last."""
+    """Make one row per method, lowest error first, failures last."""
     complete = result.complete_methods()
     errors = result.scores("error")
-    means = {metric: result.mean_scores(metric) for metric in _SHOWN}
+    means = {metric: result.mean_scores(metric) for metric in _METRICS}
     ranks = _mean_ranks({name: errors[name] for name in complete})
     verdicts = result.significance()
     rows = []
@@ -126,7 +126,7 @@ def _failed(result: StudyResult, info: MethodInfo) -> Row:
 
 
 def _mean_ranks(errors: dict[str, Any]) -> dict[str, float]:
-    """Mean over the splits that all methods have of their ranks by error, ties sharing the mean."""
+    """Mean rank by error over the splits that all methods have; ties share the mean rank."""
     if not errors:
         return {}
     table = np.round(np.array(list(errors.values())), 12)

@@ -1,14 +1,15 @@
-"""The study: every method on every split, nothing computed twice, nothing lost."""
+"""Run a study: every method on every split, with a journal of finished entries."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import blake2b
 from numbers import Integral
 from secrets import token_hex
 from typing import Any, Literal
@@ -18,9 +19,10 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
 
+from similis._utils.cache import CACHE
 from similis._utils.environment import machine, versions
 from similis.base import Kind
-from similis.study._assemble import Situation, assemble
+from similis.study._assemble import MatrixFacts, assemble
 from similis.study._entry import Entry, MethodInfo
 from similis.study._evaluate import Task, evaluate
 from similis.study._journal import Journal
@@ -32,20 +34,21 @@ from similis.study._result import StudyResult
 
 __all__ = ["Context", "run_tasks", "Study"]
 
-_PATIENCE = 2.0  # seconds between looks at entries that another study is computing
+_MAX_PAUSE = 2.0  # seconds between checks of entries that another study is computing
 _KILLED = "MemoryError: its worker process was killed, probably for lack of memory; use fewer jobs, or leave it out."
 
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What all tasks of a run share."""
+    """Data shared by all tasks of a run."""
 
     problem: Problem
     protocol: Protocol
-    situation: Situation
+    facts: MatrixFacts
     session: str
     journal: str | None = None
     retry_failed: bool = False
+    probabilities: bool = True
     owner: int = field(default_factory=os.getpid)
 
 
@@ -63,8 +66,8 @@ def run_tasks(tasks: list[Task], context: Context, *, n_jobs: int | None, on_don
                 if entry is not None:
                     del waiting[key]
                     on_done(entry)
-            if waiting:  # another study has claimed the rest: look again until it has finished them or given up
-                pause = 0.05 if len(waiting) < before else min(2 * pause, _PATIENCE)
+            if waiting:  # another study has claimed the rest: check until it has finished or released them
+                pause = 0.05 if len(waiting) < before else min(2 * pause, _MAX_PAUSE)
                 time.sleep(pause)
     except KeyboardInterrupt:
         return False
@@ -93,7 +96,7 @@ def _stream(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[Done]:
             for done in answers:
                 del at_work[done[0]]
                 yield done
-        except BrokenProcessPool:  # a worker was killed: one of these tasks was too much, each gets a chance alone
+        except BrokenProcessPool:  # a worker was killed by one of these tasks: run each of them alone
             _stop_workers()
             yield from (_work_alone(task, context) for task in at_work.values())
         except BaseException:
@@ -102,7 +105,7 @@ def _stream(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[Done]:
 
 
 def _backend(n_jobs: int) -> parallel_config:
-    """Processes of this machine, or the cluster that the caller has chosen."""
+    """Use processes of this machine, or the cluster that the caller has chosen."""
     active, _ = get_active_backend()
     if type(active).__name__ == "DaskDistributedBackend":
         return parallel_config(n_jobs=n_jobs)
@@ -110,7 +113,7 @@ def _backend(n_jobs: int) -> parallel_config:
 
 
 def _work_alone(task: Task, context: Context) -> Done:
-    """Evaluate a task in a worker process of its own; an entry with the reason if that is killed, too."""
+    """Evaluate a task in its own worker process; if that is killed too, return a failed entry."""
     try:
         done: list[Done] = Parallel(n_jobs=2, batch_size=1)([delayed(_work)(task, context)])
     except BrokenProcessPool:
@@ -126,31 +129,36 @@ def _work_alone(task: Task, context: Context) -> Done:
 
 
 def _work(task: Task, context: Context) -> Done:
-    """Evaluate a task unless it is finished already; None where another process is at it."""
-    _end_with(context.owner)
+    """Evaluate a task unless it is finished; return None where another process has claimed it."""
+    _exit_with_owner(context.owner)
     if context.journal is None:
-        return task.key, evaluate(task, context.problem, context.protocol, context.situation, context.session)
-    journal = journal_here(context.journal)
+        return task.key, _evaluate(task, context)
+    journal = open_journal(context.journal)
     with journal.claim(*task.journal_key) as mine:
         if not mine:
             return task.key, None
         journal.refresh()
         entry = journal.find(*task.journal_key)
         if entry is None or (context.retry_failed and not entry.ok and entry.session != context.session):
-            entry = evaluate(task, context.problem, context.protocol, context.situation, context.session)
+            entry = _evaluate(task, context)
             if not entry.reason.startswith("MemoryError"):  # there may be more memory next time
                 journal.append(entry)
     return task.key, entry
 
 
-_watched: set[int] = set()
+def _evaluate(task: Task, context: Context) -> Entry:
+    shared = (context.problem, context.protocol, context.facts, context.session, context.probabilities)
+    return evaluate(task, *shared)
 
 
-def _end_with(owner: int) -> None:
-    """Let a worker process end when its owner is gone, so that nothing goes on computing after a kill."""
-    if owner in _watched or os.getppid() != owner:
+_watched_owners: set[int] = set()
+
+
+def _exit_with_owner(owner: int) -> None:
+    """End a worker process when the process that started it has ended or was killed."""
+    if owner in _watched_owners or os.getppid() != owner:
         return
-    _watched.add(owner)
+    _watched_owners.add(owner)
 
     def watch() -> None:
         while os.getppid() == owner:
@@ -160,43 +168,36 @@ def _end_with(owner: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-_open: dict[str, Journal] = {}
+_open_journals: dict[str, Journal] = {}
 
 
-def journal_here(path: str) -> Journal:
-    """The one handle of a journal in this process; two would give up each other's locks."""
-    journal = _open.get(path)
-    if journal is not None and not _same_file(journal, path):
+def open_journal(path: str) -> Journal:
+    """Return the handle of a journal, one per process: closing a second one would release the locks of the first."""
+    journal = _open_journals.get(path)
+    if journal is not None and not journal.is_at(path):  # deleted or replaced
         journal.close()
         journal = None
     if journal is None:
-        journal = _open[path] = Journal(path)
+        journal = _open_journals[path] = Journal(path)
     return journal
 
 
-def forget_journal(path: str) -> None:
-    """Close the handle in this process."""
-    journal = _open.pop(path, None)
+def close_journal(path: str) -> None:
+    """Close the handle of this process."""
+    journal = _open_journals.pop(path, None)
     if journal is not None:
         journal.close()
 
 
-def _same_file(journal: Journal, path: str) -> bool:
-    try:
-        return journal.is_file(os.stat(path))
-    except FileNotFoundError:
-        return False
-
-
 def _stop_workers() -> None:
-    """End the worker processes at once, whatever they are computing; the next run starts new ones."""
+    """Kill the worker processes; the next run starts new ones."""
     from joblib.externals.loky import get_reusable_executor
 
     get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
 
 class Study:
-    """Compare methods on a matrix of proximities: which work, how well, is the difference real.
+    """Compare methods on a matrix of proximities by repeated splits, with tests of significance.
 
     The protocol is that of [chen2010] sec. 4.3: in each of 20 random splits a fifth of the objects is held out, every
     method chooses its parameters by 10-fold cross-validation on the rest, is fitted there and predicts the held-out
@@ -207,31 +208,33 @@ class Study:
     methods : {"all", "quick"}, str, Method or sequence of these, default="all"
         Names from :func:`list_methods`, or methods of your own.
     protocol : {"random", "stratified", "kfold", "loo"}, default="random"
-        Random splits; random splits that keep the class shares; k folds with k = 1 / `test_size`, repeated until there
+        Random splits; stratified random splits; k folds with k = 1 / `test_size`, repeated until there
         are `n_splits`; leave one out. With groups, whole groups are held out.
     n_splits : int, default=20
         Number of splits; not used by "loo".
     test_size : float, default=0.2
-        Share that is held out.
+        Fraction of the objects that is held out.
     cv : int or "loo", default=10
-        Folds that choose the parameters inside each training part, class shares kept.
+        Stratified folds that choose the parameters inside each training part.
     random_state : int, default=0
         Seed of splits, folds and methods.
     n_jobs : int or None, default=None
         Number of worker processes. Results do not depend on it.
     journal : str or path-like, optional
-        File in which every finished (split, method) is written down at once. A run on the same journal goes on where
-        the last one ended, however it ended; several runs at a time share the work.
+        File to which every finished (split, method) is appended at once. A run on the same journal resumes, also
+        after a crash; several runs at the same time share the work.
     retry_failed : bool, default=False
-        Compute the failed entries of the journal again, say after something was installed or repaired.
+        Compute the failed entries of the journal again, for example after a package was installed.
     to_similarity : {"linear", "reciprocal", "rbf"}, default="linear"
         How dissimilarities are converted for methods that read similarities.
     to_dissimilarity : {"max-minus", "reciprocal", "root"}, default="max-minus"
         How similarities are converted for methods that read dissimilarities.
+    probabilities : bool, default=True
+        False computes and keeps labels only, which saves time and a large part of the journal.
 
     See Also
     --------
-    StudyResult : what comes out.
+    StudyResult : the result.
     make_model : a single method as the study evaluates it.
 
     Notes
@@ -268,6 +271,7 @@ class Study:
         retry_failed: bool = False,
         to_similarity: str = "linear",
         to_dissimilarity: str = "max-minus",
+        probabilities: bool = True,
     ) -> None:
         self.methods = methods
         self.protocol = protocol
@@ -280,10 +284,11 @@ class Study:
         self.retry_failed = retry_failed
         self.to_similarity = to_similarity
         self.to_dissimilarity = to_dissimilarity
+        self.probabilities = probabilities
 
     def run(
         self,
-        S: Any,
+        S: Any = None,
         y: Any = None,
         *,
         kind: Kind | None = None,
@@ -291,35 +296,44 @@ class Study:
         groups: ArrayLike | None = None,
         costs: ArrayLike | None = None,
         measure: Any = None,
-        splits: Sequence[tuple[ArrayLike, ArrayLike]] | None = None,
+        objects: Any = None,
+        splits: Iterable[Any] | None = None,
         progress: bool | Callable[[Progress], None] = False,
         watch: Callable[[StudyResult], None] | None = None,
+        note: Mapping[str, Any] | None = None,
     ) -> StudyResult:
-        """Run the study, or what is left of it.
+        """Run the study, or resume it from its journal.
 
         Parameters
         ----------
         S : array-like of shape (n, n) or (n, n, q), Proximity, or objects
-            Proximities of all objects (a stack for methods that read several); with `measure`, the objects.
+            Proximities of all objects (a stack for methods that read several); with `measure`, the objects. None if
+            every method reads the `objects`.
         y : array-like of shape (n,)
             Class labels; those of a :class:`~similis.Proximity` need not be given again.
         kind : {"similarity", "dissimilarity"}, optional
-            What the matrix holds. None: what a Proximity or the measure says, else similarity.
+            Kind of the matrix. None: that of the Proximity or the measure, else similarity.
         ids : sequence of str, optional
             Names of the objects.
         groups : array-like of shape (n,), optional
             Objects of one group are never on both sides of a split or fold.
         costs : array-like of shape (G, G), optional
-            ``costs[f, g]`` is the cost of saying f when g is true (classes in sorted order). Parameters are then chosen
+            ``costs[f, g]`` is the cost of predicting f when g is true (classes in sorted order). Parameters are chosen
             by cost, and methods with probabilities decide by expected cost.
         measure : measure, optional
             Turns objects into proximities. One that learns is fitted on each training part.
-        splits : sequence of (train, test), optional
-            Your own splits, indices or masks, in place of the protocol's.
+        objects : sequence of n objects, optional
+            The objects behind the matrix, such as feature vectors, for methods with ``reads="objects"``.
+        splits : iterable of (train, test) or (train, test, seed), optional
+            Your own splits, indices or masks, in place of the protocol's. Training objects keep the given order. The
+            seed, if any, is the one of all methods in that split. A test part may be empty if every method has
+            `details`: then methods are only fitted.
         progress : bool or callable, default=False
-            Show a progress bar with the estimated time on standard error, or be told after each entry.
+            Show a progress bar with the estimated time on standard error, or call a function after each entry.
         watch : callable, optional
-            Called with the results so far now and then while the study runs, say to write a report.
+            Called with the results so far, at intervals while the study runs, for example to write a report.
+        note : mapping, optional
+            Facts to keep with this session in journal and results, such as the commit of your own code.
 
         Returns
         -------
@@ -328,21 +342,24 @@ class Study:
         protocol = self._protocol()
         methods = find_methods(self.methods)
         problem = make_problem(
-            S, y, kind=kind, ids=ids, groups=groups, costs=costs, measure=measure, n_jobs=self.n_jobs
+            S, y, kind=kind, ids=ids, groups=groups, costs=costs, measure=measure, objects=objects, n_jobs=self.n_jobs
         )
-        parts = self._splits(protocol, problem, splits)
-        situation = Situation(
-            problem.kind, problem.symmetric, self.to_similarity, self.to_dissimilarity, problem.missing
-        )
+        if splits is None:
+            parts = self._splits(protocol, problem)
+        else:
+            only_fitted = all(method.details is not None for method in methods)
+            parts = given_splits(splits, problem.n, allow_empty_test=only_fitted)
+        facts = MatrixFacts(problem.kind, problem.symmetric, self.to_similarity, self.to_dissimilarity, problem.missing)
         tasks = _tasks(methods, parts, protocol)
         session: dict[str, Any] = {
             "id": token_hex(6),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "versions": versions(),
             "machine": machine(),
+            **(note or {}),
         }
-        header = _header(problem, protocol, situation, given=parts if splits is not None else None)
-        infos = [_info(task, situation) for task in tasks[: len(methods)]]
+        header = _header(problem, protocol, facts, given=parts if splits is not None else None)
+        infos = [_info(task, facts) for task in tasks[: len(methods)]]
 
         def so_far(entries: list[Entry], sessions: list[dict[str, Any]], complete: bool) -> StudyResult:
             return StudyResult(
@@ -352,7 +369,7 @@ class Study:
                 methods=infos,
                 entries={entry.key: entry for entry in entries},
                 protocol=protocol,
-                situation=situation,
+                situation=facts,
                 partial=not complete,
                 ids=problem.ids,
                 groups=problem.groups,
@@ -361,12 +378,12 @@ class Study:
                 fingerprint=header,
                 custom={method.name: method for method in methods},
                 measure=problem.measure,
-                source=problem,
+                source=None if problem.matrix is None and problem.objects is None else problem,
             )
 
         watched = None if watch is None else Watcher(lambda entries: watch(so_far(entries, [session], False)))
         path = None if self.journal is None else os.path.realpath(self.journal)
-        context = Context(problem, protocol, situation, session["id"], path, self.retry_failed)
+        context = Context(problem, protocol, facts, session["id"], path, self.retry_failed, bool(self.probabilities))
         return so_far(*self._work(tasks, context, header, session, progress, watched))
 
     def _work(
@@ -378,14 +395,15 @@ class Study:
         progress: bool | Callable[[Progress], None],
         watched: Watcher | None,
     ) -> tuple[list[Entry], list[dict[str, Any]], bool]:
-        """Entries of all tasks, from the journal or computed; the sessions that made them; whether all are there."""
+        """Return entries of all tasks, from the journal or computed, their sessions, and whether all are finished."""
         path = context.journal
         known: list[Entry] = []
         sessions = [session]
         with ExitStack() as stack:
+            stack.enter_context(CACHE.release_new())
             if path is not None:
-                journal = journal_here(path)
-                stack.callback(forget_journal, path)
+                journal = open_journal(path)
+                stack.callback(close_journal, path)
                 journal.start(header, session)
                 journal.check_specs({task.method.name: task.spec for task in tasks})
                 found = [journal.find(*task.journal_key) for task in tasks]
@@ -404,7 +422,7 @@ class Study:
                         watched([*known, *new])
 
                 complete = run_tasks(todo, context, n_jobs=self.n_jobs, on_done=on_done)
-            if path is not None and not complete:  # what was written down but not handed over in time
+            if path is not None and not complete:  # journaled, but not returned before the interruption
                 journal.refresh()
                 told = {entry.key for entry in new}
                 late = [journal.find(*task.journal_key) for task in todo if task.key not in told]
@@ -414,7 +432,7 @@ class Study:
         return sorted([*known, *new], key=lambda entry: order[entry.key]), sessions, complete
 
     def _protocol(self) -> Protocol:
-        """Check the parameters of the protocol."""
+        """Validate the parameters of the protocol."""
         if self.protocol not in SCHEMES:
             raise ValueError(f"protocol must be one of {', '.join(SCHEMES)}. Got {self.protocol!r}.")
         if not _is_int(self.n_splits) or self.n_splits < 1:
@@ -428,11 +446,7 @@ class Study:
         cv = self.cv if self.cv == "loo" else int(self.cv)
         return Protocol(self.protocol, int(self.n_splits), float(self.test_size), cv, int(self.random_state))
 
-    def _splits(
-        self, protocol: Protocol, problem: Problem, given: Sequence[tuple[ArrayLike, ArrayLike]] | None
-    ) -> list[Split]:
-        if given is not None:
-            return given_splits(given, problem.n)
+    def _splits(self, protocol: Protocol, problem: Problem) -> list[Split]:
         units = problem.n if problem.groups is None else int(problem.groups.max()) + 1
         if units < 3 or (protocol.scheme == "kfold" and units < protocol.n_folds):
             raise ValueError(f"This protocol needs more than the {units} objects or groups at hand.")
@@ -440,28 +454,32 @@ class Study:
 
 
 def _tasks(methods: list[Method], splits: list[Split], protocol: Protocol) -> list[Task]:
-    n = min(protocol.inner_train_size(split.n_train) for split in splits)
-    ready = [(method, method.grid_for(n), method.fingerprint(n)) for method in methods]
+    n_train = min(split.n_train for split in splits)
+    sizes = [protocol.inner_train_size(n_train, method.cv) for method in methods]
+    ready = [(method, method.grid_for(n), method.fingerprint(n)) for method, n in zip(methods, sizes)]
     return [Task(method, grid, spec, split) for split in splits for method, grid, spec in ready]
 
 
-def _header(problem: Problem, protocol: Protocol, situation: Situation, given: list[Split] | None) -> dict[str, Any]:
+def _header(problem: Problem, protocol: Protocol, facts: MatrixFacts, given: list[Split] | None) -> dict[str, Any]:
     fixed = protocol.fixed_part()
     if given is not None:
         fixed = {"cv": protocol.cv, "random_state": protocol.random_state, "given": [s.test.tolist() for s in given]}
+        if any(split.seed is not None for split in given):
+            fixed["seeds"] = [split.seed for split in given]
+            fixed["train"] = blake2b(b"".join(split.train.tobytes() for split in given), digest_size=8).hexdigest()
     return {
         **problem.header(),
         "protocol": fixed,
-        "settings": {"to_similarity": situation.to_similarity, "to_dissimilarity": situation.to_dissimilarity},
+        "settings": {"to_similarity": facts.to_similarity, "to_dissimilarity": facts.to_dissimilarity},
         "versions": versions(),
     }
 
 
-def _info(task: Task, situation: Situation) -> MethodInfo:
+def _info(task: Task, facts: MatrixFacts) -> MethodInfo:
     method = task.method
     try:
-        conversion = assemble(method, situation).conversion
-    except Exception:  # a method that cannot even be made has its reason in its entries
+        conversion = assemble(method, facts).conversion
+    except Exception:  # the reason is in the entries of the method
         conversion = ""
     return MethodInfo(
         name=method.name,

@@ -1,4 +1,4 @@
-"""Results in a file: plain JSON, written whole, read with care."""
+"""Results files: JSON, written atomically, validated when read."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from similis._utils.files import atomic_write, short_path
 from similis.exceptions import ProximityError
-from similis.study._assemble import Situation
-from similis.study._entry import Entry, MethodInfo, plain
+from similis.study._assemble import MatrixFacts
+from similis.study._entry import Entry, MethodInfo, to_json
 from similis.study._picture import Picture
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import training_lines
@@ -34,12 +34,12 @@ _DAMAGE = (
 
 
 def result_record(result: StudyResult) -> dict[str, Any]:
-    """Everything that is to be stored, as plain data."""
+    """Convert a result to types of JSON."""
     order = {info.name: i for i, info in enumerate(result.methods)}
     entries = sorted(result.entries.values(), key=lambda e: (e.split, order.get(e.method, len(order))))
     return {
         _MAGIC: 1,
-        "classes": plain(result.classes),
+        "classes": to_json(result.classes),
         "codes": result.codes.tolist(),
         "ids": None if result.ids is None else list(result.ids),
         "groups": None if result.groups is None else result.groups.tolist(),
@@ -54,7 +54,7 @@ def result_record(result: StudyResult) -> dict[str, Any]:
             }
             for split in result.splits
         ],
-        "methods": [{**asdict(info), "grid": _plain_grid(info.grid)} for info in result.methods],
+        "methods": [{**asdict(info), "grid": _grid_to_json(info.grid)} for info in result.methods],
         "partial": result.partial,
         "fingerprint": result.fingerprint,
         "sessions": result.sessions,
@@ -66,12 +66,12 @@ def result_record(result: StudyResult) -> dict[str, Any]:
     }
 
 
-def _plain_grid(grid: dict[str, Any]) -> dict[str, Any]:
-    return {key: plain(list(values)) for key, values in grid.items()}
+def _grid_to_json(grid: dict[str, Any]) -> dict[str, Any]:
+    return {key: to_json(list(values)) for key, values in grid.items()}
 
 
 def save_result(result: StudyResult, path: str | os.PathLike[str]) -> None:
-    """Write a results file; compressed, and without the hour of the day in it, where its name ends in .gz."""
+    """Write a results file; gzip without a timestamp if the name ends in .gz, so that files are reproducible."""
     data = json.dumps(result_record(result), allow_nan=False, separators=(",", ":")).encode()
     if os.fspath(path).endswith(".gz"):
         data = gzip.compress(data, 9, mtime=0)
@@ -80,22 +80,22 @@ def save_result(result: StudyResult, path: str | os.PathLike[str]) -> None:
 
 
 def load_result(cls: Any, path: str | os.PathLike[str]) -> Any:
-    """Read a results file back into `cls`; every damage is one sentence."""
+    """Read a results file into `cls`; a damaged file raises one ProximityError."""
     where = short_path(path)
     with open(path, "rb") as file:
         data = file.read()
     try:
-        record = json.loads(_unpacked(data) if data.startswith(_GZIP) else data)
+        record = json.loads(_unpack(data) if data.startswith(_GZIP) else data)
         if not isinstance(record, dict) or record.get(_MAGIC) != 1:
-            raise ValueError("it does not say that it is one")
+            raise ValueError("the format is not marked")
         return _build(cls, record)
     except _DAMAGE as error:
         reason = " ".join(str(error).split())[:100].rstrip(".") or type(error).__name__
         raise ProximityError(f"{where} is not a results file of a study: {reason}.") from None
 
 
-def _unpacked(data: bytes) -> bytes:
-    """What a gzip file holds, which is not more than a results file of that size can hold."""
+def _unpack(data: bytes) -> bytes:
+    """Unpack a gzip file; raise if it unpacks to more than a results file of its size can hold."""
     limit = max(2**26, 60 * len(data))  # text of digits and names shrinks to a tenth or so
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
         text = file.read(limit + 1)
@@ -129,7 +129,7 @@ def _build(cls: Any, record: dict[str, Any]) -> Any:
         methods=methods,
         entries=entries,
         protocol=Protocol(**record["protocol"]),
-        situation=Situation(**record["situation"]),
+        situation=MatrixFacts(**record["situation"]),
         partial=bool(record["partial"]),
         ids=None if record["ids"] is None else tuple(map(str, record["ids"])),
         sessions=list(record["sessions"]),

@@ -1,6 +1,8 @@
-"""The table of methods. A new family joins by adding its entries here; names are those of the published tables."""
+"""The table of methods. To add a family, add its methods here; names are those of the published tables."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from similis.study._methods import (
     C_RBF,
@@ -21,26 +23,30 @@ from similis.study._methods import (
     powers,
 )
 
-__all__ = ["RAW_MACHINE", "SUPPORT_VECTORS", "ALIASES", "METHODS"]
+__all__ = ["ALIASES", "METHODS"]
 
 # libsvm may need millions of steps for a large C and never ends on some indefinite matrices.
 _SVC = lazy("SVC", "sklearn.svm", kernel="precomputed", max_iter=100_000)
 _SVC_LINEAR = lazy("SVC", "sklearn.svm", kernel="linear", max_iter=100_000)
-RAW_MACHINE = lazy("SVC", "sklearn.svm", kernel="precomputed", max_iter=10_000)
+_SVC_RAW = lazy("SVC", "sklearn.svm", kernel="precomputed", max_iter=10_000)
+
+
+def _family(name: str, *methods: Method) -> list[Method]:
+    return [replace(method, family=name) for method in methods]
 
 
 def _svm(*front: str) -> Chain:
     return Chain((*(lazy(name) for name in front), _SVC))
 
 
-SUPPORT_VECTORS = [
+SUPPORT_VECTORS = _family(
+    "support vectors",
     *(
         Method(
             f"svm-kernel({spectrum})",
             _svm(f"Spectrum{spectrum.title()}"),
             {"svc__C": C},
             symmetric=True,
-            family="support vectors",
             paper="chen2010 sec. 2.1",
             summary=f"SVM, similarities made a kernel by spectrum {spectrum}",
             quick=spectrum == "clip",
@@ -51,16 +57,14 @@ SUPPORT_VECTORS = [
         "svm-features(linear)",
         _svm("SpectrumSquare"),
         {"svc__C": C},
-        family="support vectors",
         paper="chen2010 sec. 2.2",
-        summary="SVM, rows as feature vectors, linear kernel: the same as spectrum square",
+        summary="SVM, rows as feature vectors, linear kernel; the same as spectrum square",
         quick=True,
     ),
     Method(
         "svm-features(rbf)",
         Chain((lazy("SimilarityFeatures"), lazy("Pairwise", measure=lazy("RBF")), _SVC)),
         {"pairwise__measure__gamma": GAMMA_RBF, "svc__C": C_RBF},
-        family="support vectors",
         paper="chen2010 sec. 2.2, 4.3",
         summary="SVM, rows as feature vectors, Gaussian kernel",
     ),
@@ -68,16 +72,14 @@ SUPPORT_VECTORS = [
         "svm-kernel(rbf-sim)",
         _svm("RowRBF"),
         {"svc__C": C},
-        family="support vectors",
         paper="chen2010 sec. 4.2",
-        summary="SVM, objects alike whose rows are alike: exp(-||s - s'||) as kernel",
+        summary="SVM, exp(-||s - s'||) between whole rows as kernel",
     ),
     Method(
         "svc-d2",
         Chain((lazy("Whiten"), _SVC_LINEAR)),
         {"svc__C": C_RBF},
         reads="dissimilarity",
-        family="support vectors",
         paper="pekalska2000 sec. 2.2",
         summary="linear SVM on whitened dissimilarities: spectrum flip of a symmetric matrix",
     ),
@@ -86,9 +88,8 @@ SUPPORT_VECTORS = [
             f"svm-knn({spectrum})",
             lazy("SVMKNN", spectrum=spectrum),
             {"n_neighbors": K, "C": C},
-            family="support vectors",
             paper="chen2010 sec. 4.1",
-            summary=f"an SVM on each object's neighbours, their block repaired by {spectrum}",
+            summary=f"an SVM on each object's neighbors, their block repaired by {spectrum}",
             on_request=spectrum == "shift",
         )
         for spectrum in ("clip", "flip", "shift")
@@ -97,16 +98,14 @@ SUPPORT_VECTORS = [
         "psvm",
         lazy("PotentialSVM"),
         {"C": powers(0, 4), "epsilon": powers(-4, 1)},
-        family="support vectors",
         paper="chen2010 eq. 2.8",
-        summary="potential SVM: similarities as features, few of them used",
+        summary="potential SVM: similarities as features, with a sparse solution",
     ),
     Method(
         "simsvm",
         lazy("SimSVM"),
         {"eta": powers(-4, 0), "gamma": powers(-3, 0)},  # those of sec. 5.3.2 that are chosen
         symmetric=True,
-        family="support vectors",
         paper="chen2010 eq. 5.20",
         summary="SVM that learns how to modify the spectrum, near clip",
     ),
@@ -115,7 +114,6 @@ SUPPORT_VECTORS = [
         lazy("SimSVM", anchor="flip"),
         {"eta": powers(-4, 0), "gamma": powers(-3, 0)},
         symmetric=True,
-        family="support vectors",
         paper="chen2010 eq. 5.20",
         summary="SVM that learns how to modify the spectrum, near flip",
         on_request=True,
@@ -125,7 +123,6 @@ SUPPORT_VECTORS = [
         lazy("IndefiniteSVM"),
         {"C": powers(-3, 3), "rho": powers(-3, 3)},
         symmetric=True,
-        family="support vectors",
         paper="chen2010 eq. 5.8",
         summary="SVM that learns all of the kernel, by squared distance from the similarities",
         on_request=True,
@@ -135,7 +132,6 @@ SUPPORT_VECTORS = [
         lazy("FullKernelSVM"),
         {"eta": powers(-4, 0), "gamma": powers(-3, 1)},
         symmetric=True,
-        family="support vectors",
         paper="chen2010 eq. 5.2",
         summary="SVM that learns all of the kernel, by distance from the similarities",
         on_request=True,
@@ -144,32 +140,30 @@ SUPPORT_VECTORS = [
         "lp-machine",
         lazy("LPMachine"),
         {"C": C},
-        family="support vectors",
         paper="chen2010 eq. 2.7",
-        summary="linear programme on rows as feature vectors",
+        summary="linear program on rows as feature vectors",
         on_request=True,
     ),
-]
+)
 
 
-NEIGHBORS = [
+NEIGHBORS = _family(
+    "neighbors",
     Method(
         "knn",
         lazy("SimilarityKNN"),
         {"n_neighbors": K},
         reads="either",
-        family="neighbours",
         paper="cazzanti2007 sec. 2.2.1",
-        summary="majority of the k nearest neighbours",
+        summary="majority of the k nearest neighbors",
         quick=True,
     ),
     Method(
         "affinity-knn",
         lazy("SimilarityKNN", weights="affinity"),
         {"n_neighbors": K},
-        family="neighbours",
         paper="chen2010 sec. 3.1",
-        summary="k nearest neighbours, each weighted by its similarity",
+        summary="k nearest neighbors, each weighted by its similarity",
         needs="similarities that are not negative",
         quick=True,
     ),
@@ -178,9 +172,8 @@ NEIGHBORS = [
             f"kri-knn({spectrum})",
             lazy("SimilarityKNN", weights="kri", spectrum=spectrum),
             {"n_neighbors": K, "regularization": LAMBDA_KRI},
-            family="neighbours",
             paper="chen2010 eq. 3.5",
-            summary=f"kernel ridge interpolation weights, neighbours' block repaired by {spectrum}",
+            summary=f"kernel ridge interpolation weights, neighbors' block repaired by {spectrum}",
             quick=spectrum == "clip",
             on_request=spectrum == "shift",
         )
@@ -191,9 +184,8 @@ NEIGHBORS = [
             f"krr-knn({spectrum})",
             lazy("SimilarityKNN", weights="krr", spectrum=spectrum),
             {"n_neighbors": K, "regularization": LAMBDA_KRR},
-            family="neighbours",
             paper="chen2010 eq. 3.8",
-            summary=f"kernel ridge regression weights, neighbours' block treated by {spectrum}",
+            summary=f"kernel ridge regression weights, neighbors' block treated by {spectrum}",
             on_request=spectrum == "shift",
         )
         for spectrum in ("pinv", "clip", "flip", "shift")
@@ -202,18 +194,17 @@ NEIGHBORS = [
         "lime-knn",
         lazy("SimilarityKNN", weights="lime"),
         {"n_neighbors": K, "regularization": LAMBDA_KRR},
-        family="neighbours",
         paper="chen2010 eq. 3.3",
         summary="linear interpolation with maximum entropy",
     ),
-]
+)
 
-CENTROIDS = [
+CENTROIDS = _family(
+    "centroids",
     Method(
         "nc",
         lazy("NearestCentroid"),
         reads="either",
-        family="centroids",
         paper="cazzanti2007 eq. 2.9",
         summary="the most similar class centroid",
         quick=True,
@@ -222,9 +213,8 @@ CENTROIDS = [
         "nc(adjusted)",
         lazy("NearestCentroid", adjusted=True),
         reads="either",
-        family="centroids",
         paper="cazzanti2007 eq. 3.1",
-        summary="nearest centroid, loose classes reaching farther",
+        summary="nearest centroid, adjusted for the spread of the classes",
         needs="classes with a mean similarity to their centroid that is not negative",
     ),
     Method(
@@ -232,27 +222,25 @@ CENTROIDS = [
         lazy("LocalNearestCentroid"),
         {"n_neighbors": K},
         reads="either",
-        family="centroids",
         paper="cazzanti2007 sec. 4.1",
-        summary="nearest centroid within the neighbourhood",
+        summary="nearest centroid within the neighborhood",
     ),
     Method(
         "cnn",
         lazy("CondensedNN"),
         {"n_prototypes": COMPONENTS},
         reads="either",
-        family="centroids",
         paper="cazzanti2007 eq. 2.7",
-        summary="condensed nearest neighbour: a few prototypes a class",
+        summary="condensed nearest neighbor: a few prototypes per class",
     ),
-]
+)
 
-DISCRIMINANT = [
+DISCRIMINANT = _family(
+    "discriminant analysis",
     Method(
         "sda",
         lazy("SDA"),
         reads="either",
-        family="discriminant analysis",
         paper="cazzanti2007 sec. 3.1",
         summary="similarity discriminant analysis by class centroids",
     ),
@@ -260,39 +248,36 @@ DISCRIMINANT = [
         "nnsda",
         lazy("NearestNeighborSDA"),
         reads="either",
-        family="discriminant analysis",
         paper="cazzanti2007 sec. 3.2.1",
-        summary="similarity discriminant analysis by nearest neighbours",
+        summary="similarity discriminant analysis by nearest neighbors",
     ),
     Method(
         "local-sda",
         lazy("LocalSDA"),
         {"n_neighbors": K},
         reads="either",
-        family="discriminant analysis",
         paper="cazzanti2007 sec. 4.1",
-        summary="similarity discriminant analysis within the neighbourhood",
+        summary="similarity discriminant analysis within the neighborhood",
     ),
     Method(
         "mixture-sda",
         lazy("MixtureSDA"),
         {"n_components": COMPONENTS},
         reads="either",
-        family="discriminant analysis",
         paper="cazzanti2007 sec. 5.2",
-        summary="similarity discriminant analysis with several centroids a class",
+        summary="similarity discriminant analysis with several centroids per class",
     ),
-]
+)
 
-MIXTURES = [
+MIXTURES = _family(
+    "mixtures",
     Method(
         "kernel-hlm",
         lazy("KernelHLM"),
         reads="dissimilarity",
         symmetric=True,
-        family="mixtures",
         paper="qiao2013 sec. 3.2",
-        summary="a kernel density from distances alone, nothing to tune",
+        summary="kernel density from distances alone, without tuning parameters",
     ),
     *(
         Method(
@@ -301,7 +286,6 @@ MIXTURES = [
             {"n_components": COMPONENTS_HLM},
             reads="dissimilarity",
             symmetric=True,
-            family="mixtures",
             paper="qiao2013 sec. 3.1",
             summary=f"a mixture model from distances alone, clusters by {words}",
         )
@@ -316,18 +300,17 @@ MIXTURES = [
         lazy("MixtureHLM", n_components="auto"),
         reads="dissimilarity",
         symmetric=True,
-        family="mixtures",
         paper="qiao2013 sec. 5.3",
         summary="the better of the kernel density and the mixture model, by cross-validation",
     ),
-]
+)
 
-SIMILARITY_BASED = [
+SIMILARITY_BASED = _family(
+    "similarity based",
     Method(
         "maxsim",
         lazy("MaxSim"),
         reads="either",
-        family="similarity based",
         paper="bernal2003 eq. 6",
         summary="the class with the largest summed similarity",
     ),
@@ -335,28 +318,26 @@ SIMILARITY_BASED = [
         "sbc",
         lazy("SBC"),
         {"C": C_SBC},
-        family="similarity based",
         paper="bernal2003 sec. 5",
-        summary="summed similarity with learnt weights that are not negative",
+        summary="summed similarity with learned weights that are not negative",
     ),
-]
+)
 
-NORMAL = [
+NORMAL = _family(
+    "normal",
     Method(
         "rnlc",
         lazy("NormalLinear"),
         {"regularization": R_LINEAR},
         reads="either",
-        family="normal",
         paper="pekalska2000 sec. 2.2",
-        summary="rows as normal features, one regularised covariance",
+        summary="rows as normal features, one regularized covariance",
     ),
     Method(
         "rnlc(box-cox)",
         Chain((lazy("BoxCox"), lazy("NormalLinear"))),
         {"normallinear__regularization": R_LINEAR},
         reads="dissimilarity",
-        family="normal",
         paper="pekalska2000 sec. 4.4",
         summary="the same on dissimilarities made more nearly normal",
     ),
@@ -365,15 +346,13 @@ NORMAL = [
         lazy("NormalQuadratic"),
         {"regularization": R_QUADRATIC},
         reads="either",
-        family="normal",
         paper="pekalska2000 sec. 2.2",
-        summary="rows as normal features, a regularised covariance a class",
+        summary="rows as normal features, a regularized covariance per class",
     ),
     Method(
         "pfld",
         lazy("PseudoFisher"),
         reads="either",
-        family="normal",
         paper="pekalska2000 sec. 2.2",
         summary="Fisher's discriminant on rows, with a pseudo-inverse",
     ),
@@ -381,7 +360,6 @@ NORMAL = [
         "parzen-r",
         lazy("Parzen"),
         reads="dissimilarity",
-        family="normal",
         paper="pekalska2000 sec. 2.2",
         summary="Gaussian windows on the dissimilarities",
     ),
@@ -389,7 +367,6 @@ NORMAL = [
         "parzen-f",
         lazy("Parzen", space="features"),
         reads="either",
-        family="normal",
         paper="pekalska2000 sec. 2.2",
         summary="Gaussian windows between rows",
     ),
@@ -398,20 +375,19 @@ NORMAL = [
         lazy("PseudoNearestMean"),
         reads="dissimilarity",
         symmetric=True,
-        family="normal",
         paper="pekalska2000 sec. 2",
         summary="the nearest class mean in pseudo-Euclidean space",
     ),
-]
+)
 
-BASELINES = [
+BASELINES = _family(
+    "baselines",
     Method(
         "svc-raw",
-        RAW_MACHINE,
+        _SVC_RAW,
         {"C": C},
         symmetric=True,
-        family="baselines",
-        summary="scikit-learn's SVC on the matrix as it is: no kernel unless positive semi-definite",
+        summary="scikit-learn's SVC on the unmodified matrix, a kernel only if positive semi-definite",
         baseline=True,
     ),
     Method(
@@ -419,7 +395,6 @@ BASELINES = [
         lazy("KNeighborsClassifier", "sklearn.neighbors", metric="precomputed"),
         {"n_neighbors": AtMost((1, 3, 5, 7, 9, 15, 25))},
         reads="dissimilarity",
-        family="baselines",
         summary="scikit-learn's k-NN on precomputed dissimilarities",
         baseline=True,
     ),
@@ -427,12 +402,11 @@ BASELINES = [
         "majority",
         lazy("DummyClassifier", "sklearn.dummy", strategy="prior"),
         reads="either",
-        family="baselines",
-        summary="the largest class, whatever the object",
+        summary="always the largest class",
         baseline=True,
         quick=True,
     ),
-]
+)
 
 METHODS: tuple[Method, ...] = (
     *NEIGHBORS,

@@ -1,10 +1,8 @@
-"""A study's table as plain text."""
+"""Table of a study as plain text."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
-from similis.study._recommend import recommend
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
@@ -14,7 +12,7 @@ __all__ = ["cells", "columns", "table_text"]
 
 
 def columns(result: StudyResult) -> list[str]:
-    """Heads of the columns of :func:`cells`."""
+    """Headings of the columns of :func:`cells`."""
     heads = ["method", "error %", "(sd)", "rank", "p (Holm)", "balanced %", "log loss"]
     if result.costs is not None:
         heads.append("cost")
@@ -22,7 +20,7 @@ def columns(result: StudyResult) -> list[str]:
 
 
 def cells(result: StudyResult, row: Row) -> list[str]:
-    """A row as text: one cell for each column."""
+    """Convert a row to text: one cell per column."""
     note = row.reason or row.conversion
     if row.status != "ok":
         note = f"{row.status}: {note}" if note else row.status
@@ -43,7 +41,7 @@ def cells(result: StudyResult, row: Row) -> list[str]:
 
 
 def table_text(result: StudyResult) -> str:
-    """Table and verdict in plain text; a star marks the papers' bold face."""
+    """Table and recommendation as plain text; a star marks the papers' bold face."""
     table = result.table()
     body = [[("* " if row.bold else "  ") + (line := cells(result, row))[0], *line[1:]] for row in table]
     heads = columns(result)
@@ -56,7 +54,7 @@ def table_text(result: StudyResult) -> str:
     lines += ["", "* lowest mean error, or not significantly worse at 5 % (one-sided signed-rank test)"]
     lines += [result.protocol.describe(len(result.splits))]
     if any(row.status in ("ok", "incomplete") for row in table):
-        lines += ["", recommend(result).text]
+        lines += ["", result.recommend().text]
     return "\n".join(lines)
 
 

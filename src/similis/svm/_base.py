@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from similis._utils.linalg import EigenSystem, eigen_symmetric, symmetric_part, take_symmetric_part
 from similis._utils.messages import warn_user
 from similis.base import (
-    FewColumnsMixin,
-    MarginPathMixin,
+    PathMixin,
+    Points,
     ProximityClassifier,
     check_block,
     check_class_weights,
@@ -29,13 +29,14 @@ __all__ = [
     "class_pairs",
     "vote_scores",
     "Machine",
+    "MarginClassifier",
     "RowMachine",
     "square_block",
     "KernelSVM",
     "nearest_kernel_rows",
     "one_per_row",
-    "LearntMachine",
-    "LearntSVM",
+    "LearnedMachine",
+    "LearnedSVM",
     "eigen_system",
 ]
 
@@ -72,22 +73,48 @@ class Machine:
     gap: float
 
 
-class RowMachine(FewColumnsMixin, MarginPathMixin, ProximityClassifier):
+class MarginClassifier(PathMixin, ProximityClassifier):
+    """Base class of support vector machines: scores are decision values, for two classes -f and f."""
+
+    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
+        """Decision values of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,) for two classes, else (m, G)
+            For two classes f, positive for ``classes_[1]``. For more, one-vs-one: votes of the pairs of classes plus a
+            bounded sum of margins; one-vs-rest: f of each class. The arg max gives ``predict``.
+        """
+        return self.respond(X, "decision_function")
+
+    def scores_to_response(self, scores: NDArray[Any], response: str) -> NDArray[Any]:
+        """Return f for two classes, the scores for more."""
+        if response == "decision_function" and scores.shape[1] == 2:
+            return scores[:, 1]
+        return super().scores_to_response(scores, response)
+
+
+class RowMachine(MarginClassifier):
     """Machines on rows: a subclass writes :meth:`_solve`, which trains one for two classes at every grid point."""
 
-    _accept_sparse = True
+    accept_sparse = True
 
     @property
     def _on_features(self) -> bool:
         """Whether columns are features of any kind, and not the training objects."""
         return getattr(self, "columns", "objects") == "features"
 
-    def _check_fit(self, X):
+    def check_training(self, X):
         if not self._on_features:
-            return super()._check_fit(X)
-        return check_block(X, accept_sparse=self._accept_sparse, estimator=self)
+            return super().check_training(X)
+        return check_block(X, accept_sparse=self.accept_sparse, estimator=self)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = not self._on_features
         return tags
@@ -97,7 +124,7 @@ class RowMachine(FewColumnsMixin, MarginPathMixin, ProximityClassifier):
         raise NotImplementedError
 
     @validated
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train the machine, or one for each pair of classes.
 
         Parameters
@@ -113,52 +140,21 @@ class RowMachine(FewColumnsMixin, MarginPathMixin, ProximityClassifier):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         weight = check_class_weights(sample_weight, S, codes, self.classes_)
-        point = {name: getattr(self, name) for name in self._path_params}
+        point = {name: getattr(self, name) for name in self.path_params}
         tasks = list(self._tasks(codes, weight))
         machines = [self._solve(self._block(S, members), sign, weight[members], [point])[0] for members, sign in tasks]
-        self._keep([(self._columns_of(S, members), sign) for members, sign in tasks], machines, S.shape[1])
+        self._keep([(self.path_columns(S, members), sign) for members, sign in tasks], machines, S.shape[1])
         return self
-
-    def decision_function(self, X):
-        """How far each row is on a class's side.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,) for two classes, else (m, G)
-            For two classes f, positive for ``classes_[1]``. For more, one-vs-one: votes plus a bounded sum of margins;
-            one-vs-rest: each class's f. The arg max is ``predict``.
-        """
-        return self._scores_to_response(self._class_scores(X), "decision_function")
-
-    def predict(self, X):
-        """Predict the class on whose side each row is.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels from ``classes_``; the earlier class wins a tie.
-        """
-        scores = self._class_scores(X)
-        return self.classes_[np.argmax(scores, axis=1)]
 
     @property
     def _scheme(self) -> str:
         return getattr(self, "multiclass", "ovo")
 
-    def _class_scores(self, X):
-        Q = self._kept(self._check_query(X))
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Class scores of validated rows."""
+        Q = self.kept_columns(Q)
         coef = (self.coef_[None] if len(self.classes_) == 2 else self.coef_)[:, self._kept_objects]
         return self._combine(_times(Q, coef) + np.atleast_1d(self.intercept_), len(self.classes_))
 
@@ -193,7 +189,7 @@ class RowMachine(FewColumnsMixin, MarginPathMixin, ProximityClassifier):
         else:
             self._keep_parts(tasks, machines)
         support = np.flatnonzero(coef.any(axis=(0, *range(2, coef.ndim))))
-        self._keep_columns(support if support.size else np.zeros(1, np.intp))
+        self.keep_columns(support if support.size else np.zeros(1, np.intp))
 
     def _keep_parts(self, tasks, machines):
         """The machines as models of their own, for their own objects."""
@@ -207,37 +203,33 @@ class RowMachine(FewColumnsMixin, MarginPathMixin, ProximityClassifier):
             part._keep([(np.arange(len(members)), None)], [machine], len(members))
             self.estimators_.append(part)
 
-    def _path_scores(self, S, codes, Q, test_fold, points):
-        if test_fold is None:
-            return self._train_and_score(S, codes, Q, points)
-        G = len(self.classes_)
-        scores = [np.full((len(codes), G), -np.inf) for _ in points]
-        for fold in range(int(test_fold.max()) + 1):
-            train, test = np.flatnonzero(test_fold != fold), np.flatnonzero(test_fold == fold)
-            columns = self._columns_of(S, train)
-            known, inner = np.unique(codes[train], return_inverse=True)
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
+        """Class scores fold by fold; every training part must contain two classes."""
+        for fold in np.unique(test_fold):
+            known = np.unique(codes[test_fold != fold])
             if len(known) < 2:
                 raise ProximityError(
                     f"{type(self).__name__} needs at least two classes outside each fold; fold {fold} leaves only "
                     f"{quote(self.classes_[known[0]])}. Use fewer or stratified folds."
                 )
-            found = self._train_and_score(S[np.ix_(train, columns)], inner, S[np.ix_(test, columns)], points)
-            for table, part in zip(scores, found):
-                table[np.ix_(test, known)] = part
-        return scores
+        return self.score_folds(S, codes, test_fold, points)
 
-    def _train_and_score(self, S, codes, Q, points):
-        """Class scores (m, number of classes in `codes`) of new rows for each point."""
-        values = [[] for _ in points]
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
+        """Class scores of new rows for each point."""
+        values: list[list[NDArray[Any]]] = [[] for _ in points]
         for members, sign in self._tasks(codes, np.ones(len(codes))):
-            rows = Q if len(members) == len(codes) else Q[:, self._columns_of(S, members)]
+            rows = Q if len(members) == len(codes) else Q[:, self.path_columns(S, members)]
             for column, machine in zip(values, self._solve(self._block(S, members), sign, np.ones(len(sign)), points)):
                 column.append(_times(rows, machine.coef[None])[:, 0] + machine.intercept)
         return [self._combine(np.column_stack(f), int(codes.max()) + 1) for f in values]
 
-    def _columns_of(self, S, members):
-        """What the members' machine reads: the members, or every feature."""
-        return np.arange(S.shape[1]) if self._on_features else members
+    def path_columns(self, S: NDArray[Any], train: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Columns that a machine for some objects reads: their own, or every feature."""
+        return np.arange(S.shape[1]) if self._on_features else train
 
     def _block(self, S, members):
         """What the members' machine is trained on: their own block, or their rows."""
@@ -257,7 +249,7 @@ def square_block(S, members):
 def nearest_kernel_rows(K, S, self_similarity):
     """The rows r nearest to S that extend the kernel K to a positive semi-definite matrix.
 
-    Minimises 2 ||r - s||^2 + (t - s(x, x))^2 over r in the range of K and t >= r'K^+ r, [chen2010] Eq. (5.14) with the
+    Minimizes 2 ||r - s||^2 + (t - s(x, x))^2 over r in the range of K and t >= r'K^+ r, [chen2010] Eq. (5.14) with the
     constraint that Lemma 5.1 gives: the print has r'K r. In the eigenbasis of K, r_i = s_i / (1 + m / (2 k_i)) and
     t = s(x, x) + m / 2, where m >= 0 is the root of sum_i r_i^2 / k_i = t, or 0.
 
@@ -301,23 +293,23 @@ def one_per_row(self_similarity, m):
 
 
 @dataclass(frozen=True)
-class LearntMachine(Machine):
-    """A machine with what was learnt beside its coefficients, by attribute name."""
+class LearnedMachine(Machine):
+    """A machine with what was learned beside its coefficients, by attribute name."""
 
-    learnt: dict[str, Any] = field(default_factory=dict)
-    worth: float = 0.0  # the part of the objective that the gap is compared with
+    learned: dict[str, Any] = field(default_factory=dict)
+    scale: float = 0.0  # part of the objective that the gap is compared with
 
 
-class LearntSVM(RowMachine):
+class LearnedSVM(RowMachine):
     """Machines that learn a kernel from a similarity and decide by f(s) = s'coef + b on a row s.
 
-    A subclass writes ``_solve``, which returns a :class:`LearntMachine` a grid point.
+    A subclass writes ``_solve``, which returns a :class:`LearnedMachine` a grid point.
     """
 
-    _reads = "similarity"
+    reads = "similarity"
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Learn the kernel and the machine, or a pair of them for each pair of classes.
 
         Parameters
@@ -331,7 +323,7 @@ class LearntSVM(RowMachine):
         -------
         self
         """
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         self._fit_machines(self._open(S), codes)
         return self
 
@@ -340,15 +332,15 @@ class LearntSVM(RowMachine):
         return take_symmetric_part(S, self)
 
     def _fit_machines(self, S, codes):
-        point = {name: getattr(self, name) for name in self._path_params}
+        point = {name: getattr(self, name) for name in self.path_params}
         tasks = list(self._tasks(codes, np.ones(len(codes))))
         machines = [self._solve(square_block(S, members), sign, None, [point])[0] for members, sign in tasks]
         self._keep(tasks, machines, len(codes))
         self._warn_of_gaps(machines)
 
     def _warn_of_gaps(self, machines):
-        worst = max(machines, key=lambda machine: machine.gap / machine.worth)
-        if worst.gap > 1e-5 * worst.worth:
+        worst = max(machines, key=lambda machine: machine.gap / machine.scale)
+        if worst.gap > 1e-5 * worst.scale:
             warn_user(
                 f"{type(self).__name__} ended {worst.gap:.1e} from the optimum it can vouch for (objective "
                 f"{worst.objective:.3g}); scale the similarities to entries about 1, or change its parameters.",
@@ -360,7 +352,7 @@ class LearntSVM(RowMachine):
             delattr(self, name)
         super()._keep(tasks, machines, n)
         if len(self.classes_) == 2:
-            for name, value in machines[0].learnt.items():
+            for name, value in machines[0].learned.items():
                 setattr(self, name, value)
 
     # Attributes of a machine for two classes, beyond those of RowMachine.
@@ -372,10 +364,10 @@ def eigen_system(S) -> EigenSystem:
     return eigen_symmetric(np.asarray(symmetric_part(np.asarray(S)), dtype=np.float64))
 
 
-class KernelSVM(LearntSVM):
-    """A machine on a kernel learnt whole: ``kernel_`` and ``_kernel_coef`` give f on the training objects."""
+class KernelSVM(LearnedSVM):
+    """A machine on a kernel learned whole: ``kernel_`` and ``_kernel_coef`` give f on the training objects."""
 
-    def decision_function(self, X, self_similarity=None):
+    def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
         """How far each row is on a class's side.
 
         Parameters
@@ -384,7 +376,7 @@ class KernelSVM(LearntSVM):
             Similarities of new objects to the training objects.
         self_similarity : float or array-like of shape (m,), optional
             Similarity s(x, x) of each new object to itself. With it a row is replaced by the nearest one that extends
-            the learnt kernel to a positive semi-definite matrix; without, by its projection on the kernel's range.
+            the learned kernel to a positive semi-definite matrix; without, by its projection on the kernel's range.
 
         Returns
         -------
@@ -392,9 +384,9 @@ class KernelSVM(LearntSVM):
             For two classes f, positive for ``classes_[1]``; for more, votes of the pairs plus a bounded sum of margins.
             The arg max is ``predict``.
         """
-        return self._scores_to_response(self._row_scores(X, self_similarity), "decision_function")
+        return self.scores_to_response(self._row_scores(X, self_similarity), "decision_function")
 
-    def predict(self, X, self_similarity=None):
+    def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
         """Predict the class on whose side each row is.
 
         Parameters
@@ -414,8 +406,8 @@ class KernelSVM(LearntSVM):
 
     def _row_scores(self, X, self_similarity):
         if self_similarity is None:
-            return self._class_scores(X)
-        Q = self._check_query(X)
+            return self.class_scores(self.check_rows(X))
+        Q = self.check_rows(X)
         psi = one_per_row(self_similarity, len(Q))
         parts = getattr(self, "estimators_", [self])
         f = [

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from similis._utils.linalg import symmetric_part_of
 from similis._utils.messages import warn_user
-from similis.base import ProximityClassifier, at_least, check_labels, check_stack_width, positive, validated
+from similis.base import (
+    ProximityClassifier,
+    at_least,
+    check_kernel,
+    check_labels,
+    check_partial_kernel,
+    check_proximity,
+    check_stack_width,
+    measured_objects,
+    positive,
+    validated,
+)
 from similis.exceptions import ProximityError
-from similis.proximity._complete import check_auxiliary, check_kernel, check_partial, known_objects
 from similis.solvers import KernelFactor, completion_machine, infer_row, kernel_factor
 from similis.svm._base import class_pairs, one_per_row, vote_scores
 
@@ -23,7 +37,7 @@ class CompletionSVM(ProximityClassifier):
     """Completes a kernel with hidden rows and trains a support vector machine on it, at once.
 
     Reads a stack n x n x 2 (see :func:`similis.make_stack`): a kernel with NaN rows and columns where objects were not
-    measured, and a complete auxiliary kernel. Minimises mean hinge loss + eta c'Kc + gamma ||K - sum_i w_i v_i v_i'||_F
+    measured, and a complete auxiliary kernel. Minimizes mean hinge loss + eta c'Kc + gamma ||K - sum_i w_i v_i v_i'||_F
     over the machine, the hidden part of K >= 0 and w >= 0, v_i the eigenvectors of the auxiliary kernel. Labels of -1
     beside two classes or more mark objects to be answered: they take part in the completion (transduction).
 
@@ -92,18 +106,18 @@ class CompletionSVM(ProximityClassifier):
     array(['a'], dtype='<U1')
     """
 
-    _reads = "similarity"
-    _allow_missing = True
-    _allow_stack = True
+    reads = "similarity"
+    allow_missing = True
+    allow_stack = True
     _parameter_constraints = {"eta": [positive()], "gamma": [positive()], "max_samples": [at_least(2)]}
 
-    def __init__(self, *, eta=0.01, gamma=0.1, max_samples=100):
+    def __init__(self, *, eta: float = 0.01, gamma: float = 0.1, max_samples: int | None = 100) -> None:
         self.eta = eta
         self.gamma = gamma
         self.max_samples = max_samples
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Complete the kernel and train the machine, or do both for each pair of classes.
 
         Parameters
@@ -117,11 +131,11 @@ class CompletionSVM(ProximityClassifier):
         -------
         self
         """
-        stack = self._check_fit(X)
+        stack = self.check_training(X)
         labelled = self._check_labels(y, len(stack))
         K, rows, aux = self._open(stack)
         for name in (*_BINARY, "transduction_", "pairs_", "estimators_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         codes = np.full(len(stack), -1)
         codes[labelled] = np.unique(column_or_1d(y)[labelled], return_inverse=True)[1]
         G = len(self.classes_)
@@ -135,7 +149,7 @@ class CompletionSVM(ProximityClassifier):
             self.transduction_ = np.where(labelled, self.classes_[codes], answers)
         return self
 
-    def decision_function(self, X, self_similarity=None):
+    def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
         """How far each row is on a class's side.
 
         Parameters
@@ -153,7 +167,7 @@ class CompletionSVM(ProximityClassifier):
         scores = self._class_scores(X, self_similarity)
         return scores[:, 1] if scores.shape[1] == 2 else scores
 
-    def predict(self, X, self_similarity=None):
+    def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
         """Predict the class on whose side each row is.
 
         Parameters
@@ -193,12 +207,14 @@ class CompletionSVM(ProximityClassifier):
                 f"The auxiliary kernel must be complete. Got NaN at row {missing[0][0]}, column {missing[0][1]}. Give "
                 "a stack of the kernel and an auxiliary kernel, or fill in a single matrix with CompleteKernel."
             )
-        K, known = check_partial(stack[:, :, 0], "CompletionSVM")
-        rows = known_objects(known, "CompletionSVM", "CompleteKernel")
+        K, known = check_partial_kernel(stack[:, :, 0], "CompletionSVM")
+        rows = measured_objects(known, "CompletionSVM", "CompleteKernel")
         block = K[np.ix_(rows, rows)].astype(np.float64)
         check_kernel(block, "CompletionSVM needs known entries that form a kernel", K.dtype)
-        kernels = check_auxiliary(np.ascontiguousarray(aux), len(K), "em", "CompletionSVM")
-        return K.astype(np.float64), rows, kernels[0]
+        auxiliary = check_proximity(np.ascontiguousarray(aux))
+        dtype, auxiliary = auxiliary.dtype, symmetric_part_of(auxiliary.astype(np.float64), "The auxiliary kernel")
+        check_kernel(auxiliary, "The auxiliary kernel must be a kernel", dtype)
+        return K.astype(np.float64), rows, auxiliary
 
     def _train_pairs(self, K, rows, aux, codes):
         """A machine for each pair of classes; objects without label take part in all."""
@@ -241,7 +257,7 @@ class CompletionSVM(ProximityClassifier):
 
     def _class_scores(self, X, self_similarity):
         check_is_fitted(self)
-        rows = self._check_query(X)
+        rows = self.check_rows(X)
         if rows.ndim == 2:
             rows = np.stack([rows, rows], axis=2)
         check_stack_width(rows, 2, self)

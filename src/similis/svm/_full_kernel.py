@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from similis.base import PathMixin, check_labels, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import FullKernelMachine
-from similis.svm._base import KernelSVM, LearntMachine, class_pairs, eigen_system, square_block
+from similis.svm._base import KernelSVM, LearnedMachine, class_pairs, eigen_system, square_block
 
 __all__ = ["FullKernelSVM"]
 
@@ -20,8 +23,8 @@ def _inductive(self):
 class FullKernelSVM(KernelSVM):
     """Full kernel SVM: learns every entry of the kernel together with the machine.
 
-    Minimises mean hinge loss + eta c'Kc + gamma ||K - S||_F over c, b and positive semi-definite K. In the transductive
-    setting the new objects are among the training objects, without labels, and their part of K is learnt as well.
+    Minimizes mean hinge loss + eta c'Kc + gamma ||K - S||_F over c, b and positive semi-definite K. In the transductive
+    setting the new objects are among the training objects, without labels, and their part of K is learned as well.
 
     Parameters
     ----------
@@ -30,7 +33,7 @@ class FullKernelSVM(KernelSVM):
     gamma : float, default=0.1
         Weight of the distance between K and S.
     transductive : bool, default=False
-        Whether a label of -1 means an unlabelled object, to be answered in ``transduction_``.
+        Whether a label of -1 means an unlabeled object, to be answered in ``transduction_``.
 
     Attributes
     ----------
@@ -39,7 +42,7 @@ class FullKernelSVM(KernelSVM):
     kernel_ : ndarray of shape (n, n)
         K; two classes only, as the next three. Transductive: of all objects.
     dual_coef_ : ndarray of shape (n,)
-        c, the one of least norm; transductive: of the labelled objects.
+        c, the one of least norm; transductive: of the labeled objects.
     objective_, gap_ : float
         The objective, and an upper bound on how far it is above its minimum: primal minus dual value.
     n_iter_ : int
@@ -86,10 +89,10 @@ class FullKernelSVM(KernelSVM):
     """
 
     _parameter_constraints = {"eta": [positive()], "gamma": [positive()], "transductive": ["boolean"]}
-    _path_params = ("eta", "gamma")
+    path_params = ("eta", "gamma")
     _names = ("kernel_", "dual_coef_", "n_iter_", "_kernel_coef")
 
-    def __init__(self, *, eta=0.01, gamma=0.1, transductive=False):
+    def __init__(self, *, eta: float = 0.01, gamma: float = 0.1, transductive: bool = False) -> None:
         self.eta = eta
         self.gamma = gamma
         self.transductive = transductive
@@ -99,7 +102,7 @@ class FullKernelSVM(KernelSVM):
     predict_path_cv = available_if(_inductive)(PathMixin.predict_path_cv)
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Learn the kernel and the machine, or a pair of them for each pair of classes.
 
         Parameters
@@ -113,10 +116,10 @@ class FullKernelSVM(KernelSVM):
         -------
         self
         """
-        vars(self).pop("transduction_", None)
+        self.__dict__.pop("transduction_", None)
         if not self.transductive:
             return super().fit(X, y)
-        S = self._check_fit(X)
+        S = self.check_training(X)
         labels = np.asarray(y)
         if labels.shape != (len(S),):
             raise ProximityError(f"y must hold one label per object. Got shape {labels.shape} for {len(S)} objects.")
@@ -132,7 +135,7 @@ class FullKernelSVM(KernelSVM):
         return self
 
     def _fit_machines(self, S, codes):
-        """As for every learnt kernel; transductive, the unlabelled join each pair of classes. Returns f of all."""
+        """As for every learned kernel; transductive, the unlabeled join each pair of classes. Returns f of all."""
         if not self.transductive:
             return super()._fit_machines(S, codes)
         tasks, machines, f = [], [], []
@@ -141,7 +144,7 @@ class FullKernelSVM(KernelSVM):
             sign = np.select([codes[members] == h, codes[members] == g], [1.0, -1.0], 0.0)
             machine = self._solve(square_block(S, members), sign, None, [{"eta": self.eta, "gamma": self.gamma}])[0]
             values = np.zeros(len(codes))
-            values[members] = machine.learnt["kernel_"] @ machine.learnt["_kernel_coef"] + machine.intercept
+            values[members] = machine.learned["kernel_"] @ machine.learned["_kernel_coef"] + machine.intercept
             tasks.append((members, sign))
             machines.append(machine)
             f.append(values)
@@ -157,12 +160,12 @@ class FullKernelSVM(KernelSVM):
         for point in points:
             fit = machine.solve(float(point["eta"]), float(point["gamma"]))
             coef = machine.inner.project(fit.coef, fit.rho)
-            learnt = {"n_iter_": fit.n_iter}
+            learned = {"n_iter_": fit.n_iter}
             if len(points) == 1:
                 k, W = machine.inner.kernel(fit.coef, fit.rho)
                 # [chen2010] below Eq. (5.7) -> c* = K^+ z*, of least norm: the part of c in the range of K, unless
-                # unlabelled objects would get coefficients by it
+                # unlabeled objects would get coefficients by it
                 c = coef if y.all() else fit.coef
-                learnt |= {"kernel_": (W * k) @ W.T, "dual_coef_": c[y != 0], "_kernel_coef": c}
-            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+                learned |= {"kernel_": (W * k) @ W.T, "dual_coef_": c[y != 0], "_kernel_coef": c}
+            machines.append(LearnedMachine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
         return machines

@@ -6,7 +6,7 @@ import numpy as np
 
 from similis.base import positive
 from similis.solvers import IndefiniteMachine
-from similis.svm._base import KernelSVM, LearntMachine, eigen_system
+from similis.svm._base import KernelSVM, LearnedMachine, eigen_system
 
 __all__ = ["IndefiniteSVM"]
 
@@ -14,8 +14,8 @@ __all__ = ["IndefiniteSVM"]
 class IndefiniteSVM(KernelSVM):
     """Indefinite SVM: takes the similarity for a kernel seen through noise and learns that kernel with the machine.
 
-    Maximises over 0 <= alpha <= C, y'alpha = 0, the minimum over positive semi-definite K of
-    1'alpha - v'Kv / 2 + rho ||K - S||_F^2 with v = y . alpha. The kernel learnt is K = (S + v v' / (4 rho))_+.
+    Maximizes over 0 <= alpha <= C, y'alpha = 0, the minimum over positive semi-definite K of
+    1'alpha - v'Kv / 2 + rho ||K - S||_F^2 with v = y . alpha. The kernel learned is K = (S + v v' / (4 rho))_+.
 
     Parameters
     ----------
@@ -75,10 +75,10 @@ class IndefiniteSVM(KernelSVM):
     """
 
     _parameter_constraints = {"C": [positive()], "rho": [positive()]}
-    _path_params = ("C", "rho")
+    path_params = ("C", "rho")
     _names = ("alpha_", "kernel_", "n_iter_", "_kernel_coef")
 
-    def __init__(self, *, C=1.0, rho=1.0):
+    def __init__(self, *, C: float = 1.0, rho: float = 1.0) -> None:
         self.C = C
         self.rho = rho
 
@@ -90,10 +90,10 @@ class IndefiniteSVM(KernelSVM):
         for point in points:
             C, rho = float(point["C"]), float(point["rho"])
             fit = machine.solve(C, rho)
-            learnt = {"alpha_": y * fit.v, "n_iter_": fit.n_iter, "_kernel_coef": fit.v}
+            learned = {"alpha_": y * fit.v, "n_iter_": fit.n_iter, "_kernel_coef": fit.v}
             if len(points) == 1:
                 k, W = machine.kernel(fit.v, rho)
-                learnt["kernel_"] = (W * k) @ W.T
+                learned["kernel_"] = (W * k) @ W.T
             coef = machine.project(fit.v, rho)
-            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+            machines.append(LearnedMachine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
         return machines

@@ -12,7 +12,7 @@ __all__ = ["LPMachine"]
 class LPMachine(RowMachine):
     """Linear programming machine: rows as features, hinge loss, l1 penalty.
 
-    Minimises ||w||_1 + C sum_i max(0, 1 - y_i (w's_i + b)) and decides by the sign of w's(x) + b. Most entries of w are
+    Minimizes ||w||_1 + C sum_i max(0, 1 - y_i (w's_i + b)) and decides by the sign of w's(x) + b. Most entries of w are
     zero; only the similarities to the others are needed (see :func:`similis.compact`).
 
     Parameters
@@ -63,9 +63,9 @@ class LPMachine(RowMachine):
     """
 
     _parameter_constraints = {"C": [positive()]}
-    _path_params = ("C",)
+    path_params = ("C",)
 
-    def __init__(self, *, C=1.0):
+    def __init__(self, *, C: float = 1.0) -> None:
         self.C = C
 
     def _solve(self, S, y, weight, points):

@@ -16,7 +16,7 @@ __all__ = ["PotentialSVM"]
 class PotentialSVM(RowMachine):
     """Potential support vector machine (P-SVM): rows as features, a lasso whose coefficients are bounded.
 
-    Minimises ||y - S a||^2 / 2 + epsilon ||a||_1 subject to |a_i| <= C, for labels y of 1 and -1, and decides by the
+    Minimizes ||y - S a||^2 / 2 + epsilon ||a||_1 subject to |a_i| <= C, for labels y of 1 and -1, and decides by the
     sign of s(x)'a. S may be any matrix: asymmetric, indefinite, of any rank. Few coefficients are non-zero; only the
     similarities to those objects are needed (see :func:`similis.compact`).
 
@@ -27,7 +27,7 @@ class PotentialSVM(RowMachine):
     epsilon : float, default=0.1
         Weight of the l1 norm; larger leaves fewer objects.
     normalize : bool, default=False
-        Centre the columns of S, scale them to unit norm and use the intercept b = mean(y): the form of [cazzanti2007].
+        Center the columns of S, scale them to unit norm and use the intercept b = mean(y): the form of [cazzanti2007].
         False takes S as it is and no intercept, the form of [chen2010].
     multiclass : {"ovo", "ovr"}, default="ovo"
         Three classes or more: a machine for each pair of classes, or for each class against the rest.
@@ -42,7 +42,7 @@ class PotentialSVM(RowMachine):
     coef_ : ndarray of shape (n,) or (r,), or (number of machines, n) for three classes or more
         a, zeros written out; with `normalize`, in units of the columns as they come: a_i / norm_i.
     intercept_ : float, or ndarray of shape (number of machines,)
-        0 without `normalize`; with it, mean(y) minus what centring the columns takes away.
+        0 without `normalize`; with it, mean(y) minus what centering the columns takes away.
     objective_, gap_ : float
         The objective, and an upper bound on how far it is above its minimum; two classes only.
     pairs_ : ndarray of shape (G (G - 1) / 2, 2)
@@ -62,8 +62,8 @@ class PotentialSVM(RowMachine):
     Notes
     -----
     The two papers' forms differ: (2.15) of [cazzanti2007] has an intercept, (2.8) of [chen2010] has none. That columns
-    are normalised in the former is not stated there but reproduces its tables. With `normalize`, C and epsilon bound
-    and weigh the coefficients of the normalised columns; a constant column has coefficient zero.
+    are normalized in the former is not stated there but reproduces its tables. With `normalize`, C and epsilon bound
+    and weigh the coefficients of the normalized columns; a constant column has coefficient zero.
 
     A grid costs few solves: epsilon at or above max |S'y| gives a = 0, and a lasso solution that stays within C solves
     every such C.
@@ -95,9 +95,17 @@ class PotentialSVM(RowMachine):
         "multiclass": [choice("ovo", "ovr")],
         "columns": [choice("objects", "features")],
     }
-    _path_params = ("C", "epsilon")
+    path_params = ("C", "epsilon")
 
-    def __init__(self, *, C=100.0, epsilon=0.1, normalize=False, multiclass="ovo", columns="objects"):
+    def __init__(
+        self,
+        *,
+        C: float = 100.0,
+        epsilon: float = 0.1,
+        normalize: bool = False,
+        multiclass: str = "ovo",
+        columns: str = "objects",
+    ) -> None:
         self.C = C
         self.epsilon = epsilon
         self.normalize = normalize

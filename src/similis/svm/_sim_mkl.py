@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from similis._utils.linalg import is_psd, roundoff, symmetric_part, symmetric_part_of
-from similis.base import check_stack_width, choice, positive, validated
+from similis.base import Points, check_stack_width, choice, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import LearntSpectrum, SpectralMachine
-from similis.svm._base import LearntMachine, LearntSVM, eigen_system
+from similis.svm._base import LearnedMachine, LearnedSVM, eigen_system
 from similis.svm._sim_svm import anchored_spectrum
 
 __all__ = ["SimMKL"]
 
 
-class SimMKL(LearntSVM):
+class SimMKL(LearnedSVM):
     """SimMKL: weighs several kernels, and learns the spectra of several indefinite similarities, in one machine.
 
     Reads a stack n x n x q (see :func:`similis.make_stack`). The kernel is the sum of the similarities, each with its
-    spectrum modified as in SimSVM, and of the kernels with weights w >= 0. Minimises mean hinge loss + eta c'Kc +
+    spectrum modified as in SimSVM, and of the kernels with weights w >= 0. Minimizes mean hinge loss + eta c'Kc +
     gamma sum_k ||alpha_k - anchor||_2 subject to sum_j w_j tr(K_j) <= trace. Kernels alone: multiple kernel learning.
 
     Parameters
@@ -72,7 +75,7 @@ class SimMKL(LearntSVM):
 
     Notes
     -----
-    No semi-definite programme is solved: the dual is that of a support vector machine with one convex constraint a
+    No semi-definite program is solved: the dual is that of a support vector machine with one convex constraint a
     similarity and one quadratic constraint a kernel, see docs/guide/duals.md.
 
     The weights use the whole trace, which never makes the objective worse. A slice of zeros has weight zero.
@@ -99,7 +102,7 @@ class SimMKL(LearntSVM):
         "roles": ["array-like", None],
         "anchor": [choice("clip", "flip", "identity")],
     }
-    _path_params = ("eta", "gamma")
+    path_params = ("eta", "gamma")
     _names = (
         "eigenvalues_",
         "eigenvectors_",
@@ -111,9 +114,17 @@ class SimMKL(LearntSVM):
         "named_weights_",
         "trace_",
     )
-    _allow_stack = True
+    allow_stack = True
 
-    def __init__(self, *, eta=0.01, gamma=0.1, trace=None, roles=None, anchor="clip"):
+    def __init__(
+        self,
+        *,
+        eta: float = 0.01,
+        gamma: float = 0.1,
+        trace: float | None = None,
+        roles: Any = None,
+        anchor: str = "clip",
+    ) -> None:
         self.eta = eta
         self.gamma = gamma
         self.trace = trace
@@ -121,7 +132,7 @@ class SimMKL(LearntSVM):
         self.anchor = anchor
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Learn spectra, weights and the machine, or those for each pair of classes.
 
         Parameters
@@ -137,14 +148,14 @@ class SimMKL(LearntSVM):
         self
         """
         names = getattr(X, "names", None)
-        S, codes = self._check_fit_labels(X, y)
+        S, codes = self.check_training_labels(X, y)
         q = S.shape[2] if S.ndim == 3 else 1
         self.names_ = tuple(names) if names is not None else tuple(map(str, range(q)))
         self._fit_machines(self._open(S), codes)
         return self
 
-    def _check_query(self, X):
-        Q = super()._check_query(X)
+    def check_rows(self, X):
+        Q = super().check_rows(X)
         if hasattr(self, "roles_"):
             check_stack_width(Q, len(self.roles_), self)
         return Q if Q.ndim == 3 else Q[:, :, None]
@@ -177,10 +188,13 @@ class SimMKL(LearntSVM):
                 )
         return roles
 
-    def _train_and_score(self, S, codes, Q, points):
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
+        """Class scores of new rows for each point; roles and symmetry are those of the training part."""
         stack = self._open(S)
         check_stack_width(Q, stack.shape[2], self)
-        return super()._train_and_score(stack, codes, Q if Q.ndim == 3 else Q[:, :, None], points)
+        return super().path_scores(stack, codes, Q if Q.ndim == 3 else Q[:, :, None], points)
 
     def _solve(self, S, y, weight, points):
         similar = [k for k, role in enumerate(self.roles_) if role == "similarity"]
@@ -210,7 +224,7 @@ class SimMKL(LearntSVM):
             coef[:, others] = fit.coef[:, None] * fit.weights
             one = len(similar) == 1
             names = [self.names_[k] for k in others]
-            learnt = {
+            learned = {
                 "eigenvalues_": systems[0].values if one else [system.values for system in systems],
                 "eigenvectors_": systems[0].vectors if one else [system.vectors for system in systems],
                 "alpha_": alphas[0] if one else alphas,
@@ -221,7 +235,7 @@ class SimMKL(LearntSVM):
                 "named_weights_": dict(zip(names, fit.weights.tolist())),
                 "trace_": float(trace),
             }
-            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+            machines.append(LearnedMachine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
         return machines
 
 

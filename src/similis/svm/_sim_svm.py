@@ -6,15 +6,15 @@ import numpy as np
 
 from similis.base import Integral, Options, choice, positive
 from similis.solvers import LearntSpectrum, SpectralMachine
-from similis.svm._base import LearntMachine, LearntSVM, eigen_system
+from similis.svm._base import LearnedMachine, LearnedSVM, eigen_system
 
 __all__ = ["SimSVM", "anchored_spectrum"]
 
 
-class SimSVM(LearntSVM):
+class SimSVM(LearnedSVM):
     """SimSVM: learns the spectrum modification of an indefinite similarity together with the machine.
 
-    The kernel is K = U diag(alpha l) U' for S = U diag(l) U': clip and flip are particular multipliers alpha. Minimises
+    The kernel is K = U diag(alpha l) U' for S = U diag(l) U': clip and flip are particular multipliers alpha. Minimizes
     mean hinge loss + eta c'Kc + gamma h(alpha) over c, b and all alpha with alpha l >= 0, where h says how far alpha is
     from an anchor; new rows are treated by the same multipliers.
 
@@ -94,10 +94,10 @@ class SimSVM(LearntSVM):
         "anchor": [choice("clip", "flip", "identity")],
         "norm": [Options(Integral, {1, 2})],
     }
-    _path_params = ("eta", "gamma")
+    path_params = ("eta", "gamma")
     _names = ("eigenvalues_", "eigenvectors_", "alpha_", "active_", "dual_coef_", "n_iter_")
 
-    def __init__(self, *, eta=0.01, gamma=0.1, anchor="clip", norm=2):
+    def __init__(self, *, eta: float = 0.01, gamma: float = 0.1, anchor: str = "clip", norm: int = 2) -> None:
         self.eta = eta
         self.gamma = gamma
         self.anchor = anchor
@@ -116,7 +116,7 @@ class SimSVM(LearntSVM):
             alpha[keep] = fit.alphas[0]
             # [chen2010] Eq. (5.19) -> s~ = U diag(alpha) U's
             coef = U @ (alpha * (U.T @ fit.coef))
-            learnt = {
+            learned = {
                 "eigenvalues_": values,
                 "eigenvectors_": U,
                 "alpha_": alpha,
@@ -124,7 +124,7 @@ class SimSVM(LearntSVM):
                 "dual_coef_": fit.coef,
                 "n_iter_": fit.n_iter,
             }
-            machines.append(LearntMachine(coef, fit.intercept, fit.objective, fit.gap, learnt, fit.worth))
+            machines.append(LearnedMachine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
         return machines
 
 

@@ -1,14 +1,15 @@
-"""A support vector machine on each query's neighbours. [chen2010] sec. 2.1.5, ch. 4."""
+"""A support vector machine on each query's neighbors. [chen2010] sec. 2.1.5, ch. 4."""
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike, NDArray
 
 from similis.base import (
     Integral,
-    MarginPathMixin,
-    ProximityClassifier,
+    Points,
     at_least,
     choice,
     clip_n_neighbors,
@@ -17,12 +18,13 @@ from similis.base import (
     validated,
 )
 from similis.solvers import local_svm_scores, top_k
+from similis.svm._base import MarginClassifier
 
 __all__ = ["SVMKNN"]
 
 
-class SVMKNN(MarginPathMixin, ProximityClassifier):
-    """SVM-KNN: classify each object by a support vector machine trained on its k nearest neighbours alone.
+class SVMKNN(MarginClassifier):
+    """SVM-KNN: classify each object by a support vector machine trained on its k nearest neighbors alone.
 
     The machine is local where a global one is misled, as on sparse similarities, and looks at more than votes. With
     k = n it is the global machine on the repaired matrix.
@@ -30,11 +32,11 @@ class SVMKNN(MarginPathMixin, ProximityClassifier):
     Parameters
     ----------
     n_neighbors : int, default=16
-        Number k of neighbours; above the number n of training objects it is cut to n (``n_neighbors_``).
+        Number k of neighbors; above the number n of training objects it is cut to n (``n_neighbors_``).
     C : float, default=1.0
         Cost of a violated margin.
     spectrum : {"clip", "flip", "shift"}, default="clip"
-        How the neighbours' own k x k block is made positive semi-definite where it is not. Clip and flip treat the
+        How the neighbors' own k x k block is made positive semi-definite where it is not. Clip and flip treat the
         query's k similarities by the same projection, shift leaves them.
     n_jobs : int or None
         Number of threads over the rows; the result does not depend on it.
@@ -44,24 +46,24 @@ class SVMKNN(MarginPathMixin, ProximityClassifier):
     classes_ : ndarray of shape (G,)
         Class labels.
     n_neighbors_ : int
-        Neighbours used.
+        Neighbors used.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
-    similis.SimilarityKNN : votes of the neighbours, weighted.
+    similis.SimilarityKNN : votes of the neighbors, weighted.
     similis.PathSearchCV : all k and all C in one sweep.
 
     Notes
     -----
-    Neighbours that are all of one class decide for it. Several classes are compared by pairs among the neighbours; a
-    class without neighbours loses to the others with a margin of one, the limit of a machine that sees one class.
+    Neighbors that are all of one class decide for it. Several classes are compared by pairs among the neighbors; a
+    class without neighbors loses to the others with a margin of one, the limit of a machine that sees one class.
     Equal similarities go to the lower training index.
 
-    The paper chooses neighbours by symmetrised similarity: put ``Pairwise(..., symmetrize=True)`` or
+    The paper chooses neighbors by symmetrized similarity: put ``Pairwise(..., symmetrize=True)`` or
     :func:`similis.symmetrize` in front of an asymmetric matrix; otherwise a new row's own direction s(x, z) ranks, and
-    the neighbours' block enters by its symmetric part.
+    the neighbors' block enters by its symmetric part.
 
     The machines are solved to a violation of the optimality conditions of 1e-9 (libsvm: 1e-3) up to round-off, so that
     a sweep gives the labels of single fits.
@@ -86,18 +88,20 @@ class SVMKNN(MarginPathMixin, ProximityClassifier):
         "spectrum": [choice("clip", "flip", "shift")],
         "n_jobs": [Integral, None],
     }
-    _path_params = ("n_neighbors", "C")
-    _reads = "similarity"
-    _accept_sparse = True
+    path_params = ("n_neighbors", "C")
+    reads = "similarity"
+    accept_sparse = True
 
-    def __init__(self, *, n_neighbors=16, C=1.0, spectrum="clip", n_jobs=None):
+    def __init__(
+        self, *, n_neighbors: int = 16, C: float = 1.0, spectrum: str = "clip", n_jobs: int | None = None
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.C = C
         self.spectrum = spectrum
         self.n_jobs = n_jobs
 
     @validated
-    def fit(self, X, y):
+    def fit(self, X: ArrayLike, y: Any) -> Self:
         """Keep the matrix and the labels; the machines are trained when asked.
 
         Parameters
@@ -111,54 +115,35 @@ class SVMKNN(MarginPathMixin, ProximityClassifier):
         -------
         self
         """
-        self._S, self._codes = self._check_fit_labels(X, y)
+        self._S, self._codes = self.check_training_labels(X, y)
         self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
         return self
 
-    def decision_function(self, X):
-        """Decision values of the local machines.
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Class scores of the local machines."""
+        return self.path_scores(self._S, self._codes, Q, [{"n_neighbors": self.n_neighbors_, "C": self.C}])[0]
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,) for two classes, else (m, G)
-            For two classes f, positive for ``classes_[1]``; for more, votes of the pairs plus a bounded sum of margins.
-        """
-        return self._scores_to_response(self._class_scores(X), "decision_function")
-
-    def predict(self, X):
-        """Predict the class the local machines decide for.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels from ``classes_``; the earlier class wins a tie.
-        """
-        scores = self._class_scores(X)
-        return self.classes_[np.argmax(scores, axis=1)]
-
-    def _class_scores(self, X):
-        check_is_fitted(self)
-        Q = self._check_query(X)
-        points = [{"n_neighbors": self.n_neighbors_, "C": self.C}]
-        return self._path_scores(self._S, self._codes, Q, None, points)[0]
-
-    def _path_scores(self, S, codes, Q, test_fold, points):
-        ks, Cs = ([point[name] for point in points] for name in self._path_params)
+    def path_scores(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        Q: NDArray[Any],
+        points: Points,
+        test_fold: NDArray[np.intp] | None = None,
+    ) -> list[NDArray[Any]]:
+        """Class scores for all k and all C from one ranking."""
+        ks, Cs = ([point[name] for point in points] for name in self.path_params)
         k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
-        indices, values = top_k(S if Q is None else Q, k, folds=test_fold, n_jobs=self.n_jobs)
+        indices, values = top_k(Q, k, folds=test_fold, n_jobs=self.n_jobs)
         grid, places = np.unique(np.minimum(ks, indices.shape[1]), return_inverse=True)
         costs, at = np.unique(Cs, return_inverse=True)
         table = local_svm_scores(
             S, indices, values, codes, len(self.classes_), grid, costs, spectrum=self.spectrum, n_jobs=self.n_jobs
         )
         return [table[t, r] for t, r in zip(places, at)]
+
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
+        """The same for all folds from one ranking that skips each row's own fold."""
+        return self.path_scores(S, codes, S, points, test_fold)

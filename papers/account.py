@@ -1,0 +1,150 @@
+"""Account for every published cell: compared with ours, tested, or left out for a stated reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from papers.experiments import EXPERIMENTS
+from papers.published import PublishedCell
+
+__all__ = ["ABOUT", "MISSING", "Account", "account_for"]
+
+# Contents of the tables without an experiment.
+ABOUT = {
+    "cazzanti2007:3.1.1": "ten faces by hand: means, exponents and decisions of SDA",
+    "cazzanti2007:5.3.5": "mixture SDA on perturbed prototypes of twelve bits",
+    "chen2010:4.2": "values tried by cross-validation",
+    "chen2010:4.4": "errors over 20 random splits: Face Rec, Mirex07, Patrol",
+    "chen2010:5.6": "errors over 20 random splits, fusion on yeast proteins",
+    "qiao2013:4": "seconds of training and testing",
+    "qiao2013:5": "seconds of incremental learning",
+}
+
+_MATRIX = "a matrix that the authors collected or computed; no copy was found"
+_IMAGES = "distances between the authors' own images; no copy was found"
+_MEASURED = "measurements or images of the authors' group; no copy was found"
+MISSING = {
+    **dict.fromkeys(("Amazon-47", "Amazon-2", "Caltech-101", "Face Rec", "Mirex07", "Patrol"), _MATRIX),
+    **dict.fromkeys(("Yeast-5-7", "Yeast-5-12", "Yeast-6-8", "Yeast-6-10", "Yeast-7-12"), _MATRIX),
+    **dict.fromkeys(("Color Signature", "Photo Composition", "Imagery"), _IMAGES),
+    **dict.fromkeys(("Face", "Texture", "Pump", "Cband", "Digit"), _MEASURED),
+    "Satellite": "in the UCI repository; not among the data collected here",
+}
+
+
+@dataclass(frozen=True)
+class Account:
+    """Status of a published cell.
+
+    Attributes
+    ----------
+    status : str
+        ``compared``, ``tested``, ``set-up``, ``times``, ``left open``, ``too large``, ``stand-in`` or ``no data``.
+    why : str
+        Place of our figure, or the reason why there is none.
+    """
+
+    status: str
+    why: str
+
+
+@dataclass(frozen=True)
+class _Rule:
+    status: str
+    why: str
+    fits: Callable[[PublishedCell], bool]
+
+
+def _at(*tables: str) -> Callable[[PublishedCell], bool]:
+    return lambda cell: f"{cell.paper}:{cell.table}" in tables
+
+
+def _has_stand_in(cell: PublishedCell) -> bool:
+    names = {one.dataset for one in cell.each()} or set(cell.dataset.split(";"))
+    return any(
+        (e.paper, e.table) == (cell.paper, cell.table) and names <= set(e.stand_ins) and not names & set(e.datasets)
+        for e in EXPERIMENTS
+    )
+
+
+# The first rule that fits holds.
+_RULES = (
+    _Rule("left open", "left open by the paper", lambda cell: cell.note.startswith("NA in paper")),
+    _Rule(
+        "left open",
+        "lost in the text of the paper at hand",
+        lambda cell: not cell.printed and not cell.text,
+    ),
+    _Rule("compared", "", lambda cell: any(e.covers(cell) for e in EXPERIMENTS)),
+    _Rule(
+        "tested",
+        "worked by hand: `tests/test_maxent.py`, `tests/test_sda.py`, `tests/test_centroids.py`",
+        _at("cazzanti2007:3.1.1"),
+    ),
+    _Rule("tested", "simulated, set-up and outcome: `tests/test_mixture_sda.py`", _at("cazzanti2007:5.3.5")),
+    _Rule("set-up", "grids, which are tried here too", _at("chen2010:4.2")),
+    _Rule(
+        "times",
+        "times on the authors' machine and data; ratios between methods: `benchmarks/bench_hlm.py`",
+        _at("qiao2013:4", "qiao2013:5"),
+    ),
+    _Rule(
+        "times",
+        "times on the authors' machine; the two programmes against each other: `benchmarks/bench_learnt_kernels.py`",
+        lambda cell: cell.paper == "chen2010" and cell.quantity == "time",
+    ),
+    _Rule(
+        "times",
+        "times on the authors' machine; as many classes of simulated words: `benchmarks/bench_maxsim.py`",
+        lambda cell: cell.paper == "bernal2003" and cell.quantity == "time",
+    ),
+    _Rule(
+        "too large",
+        "not run: linear programmes of 7,000,000 to 30,000,000 non-zeros on the votes",
+        lambda cell: _at("chen2010:5.1", "chen2010:5.2")(cell) and cell.dataset == "Voting",
+    ),
+    _Rule("stand-in", "data not to be had: ours are for other data beside it, not judged", _has_stand_in),
+    _Rule(
+        "set-up",
+        "words about a data set in use",
+        lambda cell: (
+            not cell.printed and any(e.paper == cell.paper and cell.dataset in e.datasets for e in EXPERIMENTS)
+        ),
+    ),
+    _Rule("no data", "", lambda cell: cell.dataset in MISSING),
+)
+
+
+def account_for(cell: PublishedCell) -> Account:
+    """Return the status of a published cell.
+
+    Parameters
+    ----------
+    cell : PublishedCell
+        One of :func:`published_cells`.
+
+    Returns
+    -------
+    Account
+        Status and reason.
+
+    Raises
+    ------
+    LookupError
+        If no rule fits the cell.
+
+    Examples
+    --------
+    >>> from papers import account_for, published_cells
+    >>> cell = published_cells("chen2010", "4.4")[0]
+    >>> account_for(cell)
+    Account(status='no data', why='Face Rec: a matrix that the authors collected or computed; no copy was found')
+    """
+    for rule in _RULES:
+        if rule.fits(cell):
+            return Account(
+                rule.status,
+                rule.why or (f"{cell.dataset}: {MISSING[cell.dataset]}" if rule.status == "no data" else ""),
+            )
+    raise LookupError(f"Nothing is known of {cell.paper} {cell.table} {cell.dataset} {cell.method} {cell.quantity}.")

@@ -1,0 +1,199 @@
+"""Published and reproduced figures, and a verdict by a rule that was fixed before the runs.
+
+Two means agree when they differ by at most three combined standard errors, or by no more than one object
+where each object is tested once, plus half a unit of the paper's last digit. Our standard error is that of our
+runs. The paper's is its printed standard deviation over the root of its number of runs; where it prints none, its
+runs are taken to spread like ours. Leave-one-out has no runs: ours is the figure for the objects in the order of their
+file, and its standard error the deviation that other orders, and so other ties, make. Anything else is a miss, in
+either direction.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from papers.published import SIZES, PublishedCell
+
+__all__ = ["NO_MISS", "RULE", "ReproducedCell", "digits_of", "judge"]
+
+RULE = (
+    "Agreement: a difference of at most 3 combined standard errors (or one object, where each is tested once) plus "
+    "half a unit of the paper's last digit. Where the paper prints no spread, its runs are taken to spread like ours. "
+    "Leave-one-out has no runs: the standard error is the deviation over shuffled orders of the objects, which "
+    "decide ties."
+)
+NO_MISS = ("agrees", "one run", "beside")
+_HIGHER_IS_BETTER = ("nce", "accuracy")
+
+
+@dataclass(frozen=True)
+class ReproducedCell:
+    """A published figure and ours.
+
+    Attributes
+    ----------
+    paper, table, dataset, method, quantity : str
+        Subject of the figure; the quantity ends in "with floor" where the papers' floor was simulated.
+    condition : dict
+        Further conditions.
+    published, spread : float
+        The paper's figure and standard deviation (None: not printed).
+    ours : float or None
+        Mean over our runs; for leave-one-out the figure in the order of the file.
+    difference : float or None
+        Ours minus the paper's.
+    standard_error : float or None
+        Combined, of the difference.
+    tolerance : float or None
+        The largest difference that agrees.
+    verdict : str
+        ``agrees``, ``better``, ``worse``, ``differs`` (facts about data), ``one run``, ``beside`` (a stand-in for
+        the paper's data: not judged), ``no data`` or ``failed``.
+    values : list of float
+        Every run.
+    chosen : dict of str to list
+        Values chosen in each run, by parameter; empty for a variant of the same runs.
+    seconds : float
+        Time of our runs.
+    made : list of str
+        Days of the first and the last of our runs, and the commits of the sources that made them.
+    repeated : list
+        After a repetition: its day and commit, how many of the runs were repeated, and how many gave the same value.
+    reason : str
+        Reason for a missing figure.
+    """
+
+    paper: str
+    table: str
+    dataset: str
+    condition: dict[str, str]
+    method: str
+    quantity: str
+    published: float
+    spread: float | None
+    ours: float | None = None
+    difference: float | None = None
+    standard_error: float | None = None
+    tolerance: float | None = None
+    verdict: str = "no data"
+    values: list[float] = field(default_factory=list)
+    chosen: dict[str, list[Any]] = field(default_factory=dict)
+    seconds: float = 0.0
+    made: list[str] = field(default_factory=list)
+    repeated: list[Any] = field(default_factory=list)
+    reason: str = ""
+
+    @property
+    def digits(self) -> int:
+        """Number of decimals to print."""
+        return digits_of(self.quantity)
+
+    @property
+    def is_miss(self) -> bool:
+        """True if the figures disagree, or ours is missing."""
+        return self.verdict not in NO_MISS
+
+    @property
+    def urgency(self) -> tuple[Any, ...]:
+        """Sorts misses first, the largest in units of their tolerance at the top."""
+        if self.difference is None:
+            return (0, 0.0)
+        size = abs(self.difference) / self.tolerance if self.tolerance else 0.0
+        return (1 if self.is_miss else 2, -size)
+
+
+def digits_of(quantity: str) -> int:
+    """Number of decimals to print: percentages have two, perplexities three, normalized cross entropies four."""
+    if quantity in SIZES:
+        return 0
+    return {"perplexity": 3, "nce": 4, "objective": 3, "empirical-risk": 3}.get(quantity, 2)
+
+
+def judge(
+    cell: PublishedCell,
+    variant: str,
+    outcomes: list[dict[str, Any]],
+    *,
+    paper_runs: int,
+    in_order: bool = False,
+    resolution: float = 0.0,
+    stand_in: bool = False,
+    reason: str = "",
+) -> ReproducedCell:
+    """Compare a published figure with the outcomes of our runs.
+
+    Parameters
+    ----------
+    cell : PublishedCell
+        The published figure.
+    variant : str
+        Ending of our quantity: empty, or " with floor".
+    outcomes : list of dict
+        One per run, with ``values``, ``chosen``, ``seconds``, ``when`` and ``commit``, or with ``failed``.
+    paper_runs : int
+        Number of runs behind the published figure.
+    in_order : bool
+        Whether the first outcome is the experiment and the others differ from it only by the order of the objects.
+    resolution : float
+        The smallest difference that can exist between two figures.
+    stand_in : bool
+        Whether ours are for other data than the paper's, and so not judged.
+    reason : str
+        Reason why there are no outcomes, if there are none.
+    """
+    assert cell.value is not None
+    about: dict[str, Any] = {
+        "paper": cell.paper,
+        "table": cell.table,
+        "dataset": cell.dataset,
+        "condition": dict(cell.condition),
+        "method": cell.method,
+        "quantity": cell.quantity + variant,
+        "published": cell.value,
+        "spread": cell.spread,
+    }
+    failed = [outcome["failed"] for outcome in outcomes if "failed" in outcome]
+    if failed or not outcomes:
+        return ReproducedCell(
+            **about, verdict="failed" if failed else "no data", reason=failed[0] if failed else reason
+        )
+    values = [outcome["values"][cell.quantity + variant] for outcome in outcomes]
+    ours = float(values[0] if in_order else np.mean(values))
+    difference = ours - cell.value
+    deviation = float(np.std(values, ddof=1)) if len(values) > 1 else math.nan
+    theirs = deviation if cell.spread is None else cell.spread
+    error = deviation if in_order else math.hypot(deviation / math.sqrt(len(values)), theirs / math.sqrt(paper_runs))
+    known = not math.isnan(error)
+    tolerance = max(3 * error, resolution) + cell.rounding if known else None
+    return ReproducedCell(
+        **about,
+        ours=ours,
+        difference=difference,
+        standard_error=error if known else None,
+        tolerance=tolerance,
+        verdict="beside" if stand_in else _verdict(difference, tolerance, cell.quantity),
+        values=values,
+        chosen={} if variant else {key: [o["chosen"].get(key) for o in outcomes] for key in outcomes[0]["chosen"]},
+        seconds=round(sum(outcome["seconds"] for outcome in outcomes), 3),
+        made=_made(outcomes),
+    )
+
+
+def _made(outcomes: list[dict[str, Any]]) -> list[str]:
+    days = sorted(outcome["when"][:10] for outcome in outcomes if "when" in outcome)
+    commits = sorted({outcome["commit"] for outcome in outcomes if outcome.get("commit")})
+    return [days[0], days[-1], *commits] if days else []
+
+
+def _verdict(difference: float, tolerance: float | None, quantity: str) -> str:
+    if tolerance is None:
+        return "one run"
+    if abs(difference) <= tolerance:
+        return "agrees"
+    if quantity in SIZES:
+        return "differs"
+    return "better" if (difference > 0) == (quantity in _HIGHER_IS_BETTER) else "worse"

@@ -1,0 +1,95 @@
+"""Memory cache of expensive arrays: eigen-decompositions, and blocks measured inside a study.
+
+One cache per process, bounded by the environment variable ``SIMILIS_CACHE_MB`` (megabytes, default 512; 0 turns it
+off). The least recently used entries are dropped first. A study removes its own entries when it ends.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+from similis.exceptions import ProximityError
+
+__all__ = ["CACHE", "Cache"]
+
+_VARIABLE = "SIMILIS_CACHE_MB"
+_DEFAULT = 512.0
+
+
+class Cache:
+    """Least-recently-used cache that is bounded in bytes and shared by threads."""
+
+    def __init__(self) -> None:
+        self._items: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    @property
+    def n_bytes(self) -> int:
+        """Number of bytes that the entries take."""
+        return self._size
+
+    def get(self, key: Hashable) -> Any:
+        """Return the value of a key, or None."""
+        with self._lock:
+            if key not in self._items:
+                return None
+            self._items.move_to_end(key)
+            return self._items[key][0]
+
+    def put(self, key: Hashable, value: Any, n_bytes: int) -> None:
+        """Store a value of this size, unless it exceeds the limit alone."""
+        limit = cache_limit()
+        with self._lock:
+            self._drop(key)
+            if n_bytes <= limit:
+                self._items[key] = value, n_bytes
+                self._size += n_bytes
+            while self._size > limit:
+                self._drop(next(iter(self._items)))
+
+    def clear(self) -> None:
+        """Remove all entries."""
+        with self._lock:
+            self._items.clear()
+            self._size = 0
+
+    @contextmanager
+    def release_new(self) -> Iterator[None]:
+        """Remove, at the end of the block, the entries that were added in it."""
+        with self._lock:
+            before = set(self._items)
+        try:
+            yield
+        finally:
+            with self._lock:
+                for key in [key for key in self._items if key not in before]:
+                    self._drop(key)
+
+    def _drop(self, key: Hashable) -> None:
+        self._size -= self._items.pop(key, (None, 0))[1]
+
+
+def cache_limit() -> float:
+    """Return the limit of the cache in bytes."""
+    text = os.environ.get(_VARIABLE, "")
+    try:
+        limit = float(text) if text.strip() else _DEFAULT
+        if not limit >= 0:
+            raise ValueError
+    except ValueError:
+        raise ProximityError(
+            f"The environment variable {_VARIABLE} must be a number of megabytes, 0 or more. Got {text[:40]!r}."
+        ) from None
+    return limit * 2**20
+
+
+CACHE = Cache()

@@ -1,0 +1,199 @@
+"""Append-only files of JSON lines, shared by processes and safe against kills.
+
+Each line starts with a CRC-32 of its own bytes (``{"crc":"0a1b2c3d",...}``) and is synced before `append` returns.
+A last line without a line feed was torn by a kill: it is not read, and the next `append` removes it. Processes exclude
+each other by locks on single bytes far beyond the end of the file; a lock vanishes with the process that holds it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+__all__ = ["JsonLines", "Line", "byte_lock"]
+
+_PREFIX = b'{"crc":"'
+_BODY = len(_PREFIX) + 8 + 2  # first byte behind the checksum, its quote and its comma
+_APPEND = 2**40  # byte whose lock allows appending
+
+
+class Line(NamedTuple):
+    """One complete line of a file: its record, None where the line is damaged, and the position of its end."""
+
+    record: dict[str, Any] | None
+    end: int
+
+
+class JsonLines:
+    """Append-only file of JSON records.
+
+    Open a file once per process: closing a second descriptor of the same file releases all locks of the process.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, created if it does not exist.
+    require_checksum : bool, default=True
+        Whether a line without a checksum counts as damaged. Version 1.0 wrote none for half-measured matrices.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, require_checksum: bool = True) -> None:
+        self.path = Path(path)
+        self.require_checksum = require_checksum
+        self.position = 0  # end of the last line that was read
+        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+
+    def close(self) -> None:
+        """Close the file and release its locks."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    @property
+    def size(self) -> int:
+        """Number of bytes in the file."""
+        return os.fstat(self._descriptor).st_size
+
+    def is_at(self, path: str | os.PathLike[str]) -> bool:
+        """Tell whether this file is open and is the one that `path` names."""
+        try:
+            return self._descriptor >= 0 and os.path.samestat(os.fstat(self._descriptor), os.stat(path))
+        except OSError:
+            return False
+
+    def lock(self, byte: int = _APPEND, *, wait: bool = True) -> AbstractContextManager[bool]:
+        """Lock one byte, by default the one that every process locks to append; see :func:`byte_lock`."""
+        return byte_lock(self._descriptor, byte, wait=wait)
+
+    def read_new(self) -> Iterator[Line]:
+        """Yield the complete lines behind `position`, by whichever process they were written."""
+        fresh = self.read_bytes(self.position, self.size - self.position)
+        for line in fresh.split(b"\n")[:-1]:
+            self.position += len(line) + 1
+            yield Line(_parse(line, self.require_checksum), self.position)
+
+    def append(self, records: Iterable[dict[str, Any]]) -> None:
+        """Write records and sync the file; the caller holds :meth:`lock`."""
+        self._remove_torn_line()
+        view = memoryview(b"".join(map(_format, records)))
+        while view:
+            view = view[os.write(self._descriptor, view) :]
+        os.fsync(self._descriptor)
+
+    def is_unused(self) -> bool:
+        """Tell whether the file holds nothing, or nothing but the start of a line torn by a kill."""
+        return not self.position and _PREFIX.startswith(self.read_bytes(0, len(_PREFIX)))
+
+    def truncate(self, position: int) -> None:
+        """Remove everything behind a position."""
+        os.ftruncate(self._descriptor, position)
+        self.position = min(self.position, position)
+
+    def read_bytes(self, start: int, size: int) -> bytes:
+        """Read `size` bytes from `start`, fewer at the end of the file."""
+        os.lseek(self._descriptor, start, os.SEEK_SET)
+        parts = []
+        while size > 0 and (part := os.read(self._descriptor, size)):
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+    def _remove_torn_line(self) -> None:
+        size = keep = self.size
+        while keep:
+            step = min(keep, 2**16)
+            last = self.read_bytes(keep - step, step).rfind(b"\n")
+            if last >= 0:
+                keep += last + 1 - step
+                break
+            keep -= step
+        if keep < size:
+            os.ftruncate(self._descriptor, keep)
+
+
+def _format(record: dict[str, Any]) -> bytes:
+    body = json.dumps(record, separators=(",", ":"), allow_nan=False).encode()[1:]
+    return _PREFIX + b"%08x" % zlib.crc32(body) + b'",' + body + b"\n"
+
+
+def _parse(line: bytes, require_checksum: bool) -> dict[str, Any] | None:
+    """Record of a line; None if the line is damaged."""
+    body = line[1:]
+    if require_checksum or line.startswith(_PREFIX):
+        body = line[_BODY:]
+        if line[:_BODY] != _PREFIX + b"%08x" % zlib.crc32(body) + b'",':
+            return None
+    elif not line.startswith(b"{"):
+        return None
+    try:
+        record = json.loads(b"{" + body)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+if sys.platform == "win32":  # pragma: no cover
+    import msvcrt
+
+    def _try_lock(descriptor: int, byte: int) -> bool:
+        os.lseek(descriptor, byte, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(descriptor: int, byte: int) -> None:
+        os.lseek(descriptor, byte, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int, byte: int) -> bool:
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+        except OSError:
+            return False
+        return True
+
+    def _unlock(descriptor: int, byte: int) -> None:
+        fcntl.lockf(descriptor, fcntl.LOCK_UN, 1, byte)
+
+
+@contextmanager
+def byte_lock(descriptor: int, byte: int, *, wait: bool = True) -> Iterator[bool]:
+    """Hold the lock on one byte of an open file, which may be shorter.
+
+    Parameters
+    ----------
+    descriptor : int
+        Of a file open for writing. Keep one descriptor per file and process: closing another releases the locks.
+    byte : int
+        Processes that lock the same byte exclude each other; threads of one process do not.
+    wait : bool, default=True
+        Wait for the lock; False returns at once when another process holds it.
+
+    Yields
+    ------
+    bool
+        Whether the lock is held.
+    """
+    held = _try_lock(descriptor, byte)
+    pause = 0.001
+    while wait and not held:
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)
+        held = _try_lock(descriptor, byte)
+    try:
+        yield held
+    finally:
+        if held:
+            _unlock(descriptor, byte)

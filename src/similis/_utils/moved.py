@@ -1,0 +1,71 @@
+"""Classes that version 1.0 wrote into files under another name: model files, journals, unfinished matrices."""
+
+from __future__ import annotations
+
+__all__ = ["current_name", "name_in_files"]
+
+# Module in 1.0, module now, classes; old=new where the class was renamed too.
+_MOVED = """
+_utils.folded base._compact FoldedSVC
+datasets._catalog datasets._shipped DatasetInfo
+discriminant._gaussian discriminant._mixed_sda ConditionalGaussians
+measures._base base._measure Measure
+measures._codes measures._categorical Codebook
+measures._compression measures._texts Compression
+measures._counting measures._categorical Counting
+measures._dtw measures._sequences DTW
+measures._edit measures._sequences Edit
+measures._from_function measures._stored FromFunction
+measures._from_matrix measures._stored FromMatrix
+measures._hvdm measures._value_difference HVDM
+measures._inner measures._vectors Cosine Polynomial
+measures._lin measures._information Lin _Information
+measures._minkowski measures._vectors Chebyshev Minkowski
+measures._pairwise_landmarks measures._pairwise PairwiseLandmarks
+measures._pyramid measures._point_sets PyramidMatch
+measures._rbf measures._vectors RBF
+measures._residual_entropy measures._information ResidualEntropy _Context
+measures._set_ratios measures._sets Dice Jaccard Overlap
+measures._tfidf measures._texts TfidfCosine
+measures._tversky measures._sets TverskyContrast TverskyRatio
+measures._vdm measures._value_difference VDM
+measures._wasserstein measures._point_sets IRM Wasserstein
+measures._weisfeiler_lehman measures._graphs WeisfeilerLehman _Labels
+mixture._past mixture._incremental_hlm Past
+mixture._statistics mixture._base Clusters
+mixture._stream mixture._incremental_hlm ObjectStream
+normal._fisher normal._linear PseudoFisher
+proximity._boxcox proximity._convert BoxCox
+proximity._complete_kernel proximity._complete CompleteKernel
+proximity._symmetrize proximity._convert Symmetrize
+proximity._unit_diagonal proximity._convert UnitDiagonal
+solvers._completion_rows solvers._completion KernelFactor
+solvers._full_kernel solvers._indefinite FullKernelFit FullKernelMachine
+solvers._local_solves solvers._local_weights BlockWeights
+solvers._scattered solvers._completion Infeasible
+study._significance study._metrics Ranks Verdict
+"""
+
+
+def _table() -> dict[str, str]:
+    table = {}
+    for old_module, new_module, *classes in (line.split() for line in _MOVED.strip().splitlines()):
+        for cls in classes:
+            old, _, new = cls.partition("=")
+            table[f"similis.{old_module}.{old}"] = f"similis.{new_module}.{new or old}"
+    return table
+
+
+_NOW = _table()
+_BEFORE = {new: old for old, new in _NOW.items()}
+
+
+def current_name(name: str) -> str:
+    """Return the qualified name that a class from a file has now."""
+    return _NOW.get(name, name)
+
+
+def name_in_files(cls: type) -> str:
+    """Return the qualified name under which files know a class: that of 1.0 where it had one."""
+    name = f"{cls.__module__}.{cls.__qualname__}"
+    return _BEFORE.get(name, name)

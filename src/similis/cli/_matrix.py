@@ -1,0 +1,370 @@
+"""``similis measure``, ``inspect``, ``complete`` and ``datasets``: make, examine and complete matrices."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from similis.cli._console import (
+    check_output,
+    echo,
+    input_path,
+    note,
+    output_path,
+    print_json,
+    print_table,
+    show_progress,
+    write_table,
+)
+from similis.cli._options import Jobs, Json, Quiet, command
+from similis.cli._source import Source, complete_dataset, load_data
+from similis.exceptions import ProximityError
+
+if TYPE_CHECKING:
+    from similis.io import Proximity
+
+__all__ = ["complete", "datasets", "inspect", "measure"]
+
+_WITH_AUXILIARY = ("em", "frobenius", "wishart")
+_ALONE = ("nuclear", "psd")
+
+
+@command(without=("path", "kind", "groups", "costs"))
+def measure(
+    source: Source,
+    objects: Annotated[
+        str | None,
+        typer.Argument(metavar="OBJECTS", help="Objects: csv (- reads standard input), or json.", show_default=False),
+    ] = None,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "--out",
+            "-o",
+            metavar="FILE",
+            help="Output file: npy, zarr, npz, csv or parquet; - writes csv to standard output.",
+        ),
+    ] = "-",
+    symmetrize: Annotated[
+        bool, typer.Option("--symmetrize", help="Average both directions of an asymmetric measure.")
+    ] = False,
+    dtype: Annotated[
+        str | None,
+        typer.Option(metavar="float32|float64", help="Type of the values in an npy or zarr file.", show_default=False),
+    ] = None,
+    block_size: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Rows and columns of a block of an npy or zarr file.", show_default=False),
+    ] = None,
+    refused: Annotated[
+        str,
+        typer.Option(metavar="raise|missing", help="Treatment of pairs that the measure rejects; missing writes NaN."),
+    ] = "raise",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an npy or zarr file of other objects or another measure.")
+    ] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS|local",
+            help="Measure on a Dask cluster: its scheduler, or local for processes of this machine.",
+            show_default=False,
+        ),
+    ] = None,
+    jobs: Jobs = 1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare all objects of a table with a measure and write the matrix.
+
+    The first line of the csv names its columns. Columns called `id` and `class` (or `label`, `target`) hold names and
+    labels; all others describe the objects. Labels are stored with the matrix.
+
+    A measure that learns from labels (vdm) uses all labels here. To compare methods fairly, let `similis study` measure
+    inside its splits: give it the objects and `--measure vdm`.
+
+    An npy or zarr file is measured block by block and may be larger than memory. After an interruption, the same
+    command resumes after the last finished block.
+
+    **Examples**
+
+        similis measure votes.csv --measure counting -o votes.npz
+
+        similis measure votes.csv -m vdm --param q=1 --label-column party --column v1 --column v2 > matrix.csv
+
+        similis measure --dataset sonar -m minkowski -p p=1 -o sonar.npz
+
+        similis measure words.csv --measure edit --dtype float32 --out words.zarr
+    """
+    from similis.io import Proximity, write_proximity
+    from similis.measures import Pairwise
+
+    if source.measure is None and source.dataset is None:
+        raise ProximityError("Name the measure: --measure counting, vdm, jaccard, minkowski, ...")
+    check_output(output, matrix=True)
+    data, chosen, *_ = load_data(replace(source, path=objects))
+    if chosen is None:
+        raise ProximityError(f"{source.dataset} is a matrix already; `similis datasets` exports it.")
+    if output.lower().endswith((".npy", ".zarr")):
+        from similis.distributed import connect, measure_to_disk
+
+        address = None if cluster == "local" else cluster
+        with nullcontext() if cluster is None else connect(address) as client:
+            matrix = measure_to_disk(
+                output,
+                data.values,
+                data.labels,
+                measure=chosen,
+                symmetrize=symmetrize,
+                ids=data.ids,
+                dtype=dtype,
+                block_size=block_size,
+                refused=refused,
+                overwrite=overwrite,
+                n_jobs=jobs,
+                client=client,
+                progress=show_progress(quiet),
+            )
+    else:
+        step = Pairwise(chosen, symmetrize=symmetrize, n_jobs=jobs, progress=show_progress(quiet))
+        matrix = Proximity(step.fit_transform(data.values, data.labels), data.ids, chosen.kind, data.labels)
+        if output == "-" and json:
+            print_json({"kind": matrix.kind, "ids": matrix.ids, "labels": matrix.labels, "values": matrix.values})
+            return
+        with output_path(output) as path:
+            write_proximity(path, matrix)
+    if json:
+        print_json({"output": output, "n": matrix.n, "kind": matrix.kind, "measure": repr(chosen)})
+    elif output != "-":
+        note(f"wrote {matrix.n} x {matrix.n} {matrix.kind} values to {output}")
+
+
+@command(without=("groups", "costs"))
+def inspect(source: Source, json: Json = False) -> None:
+    """Diagnose a matrix: symmetry, spectrum, triangles, ties, missing entries, classes, and what to try.
+
+    Nothing is changed or repaired; every finding comes with its number, and the advice with its reason.
+
+    **Examples**
+
+        similis inspect matrix.csv --labels labels.csv
+
+        similis inspect distances.npz --kind dissimilarity --json
+
+        similis inspect --dataset votes --measure counting
+    """
+    from similis.measures import Pairwise
+    from similis.proximity import diagnose
+
+    data, chosen, *_ = load_data(source)
+    if chosen is not None:
+        diagnosis = diagnose(Pairwise(chosen).fit_transform(data.values, data.labels), data.labels, kind=chosen.kind)
+    else:
+        diagnosis = diagnose(data.values, data.labels, kind=data.kind or "similarity")  # type: ignore[union-attr]
+    if json:
+        print_json(diagnosis.to_dict())
+    else:
+        echo(str(diagnosis))
+
+
+@command(only=("labels", "kind"))
+def complete(
+    source: Source,
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="Matrix with empty cells or nan for missing entries; - reads a csv.",
+        ),
+    ],
+    auxiliary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--auxiliary", "-a", metavar="FILE", help="A complete kernel over the same objects; may be repeated."
+        ),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            metavar="|".join((*_WITH_AUXILIARY, *_ALONE)),
+            help="Completion method; em with an auxiliary kernel, else nuclear.",
+            show_default=False,
+        ),
+    ] = None,
+    mu: Annotated[
+        str, typer.Option("--mu", metavar="NUMBER|auto", help="Noise level of nuclear; 0 for none.")
+    ] = "auto",
+    psd: Annotated[bool, typer.Option("--psd", help="Let nuclear find a positive semi-definite matrix.")] = False,
+    fitted: Annotated[
+        bool, typer.Option("--fitted", help="Write the fitted matrix in place of known entries too.")
+    ] = False,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Output file: npz, npy, csv, parquet; - writes csv to standard output.",
+        ),
+    ] = "-",
+    json: Json = False,
+) -> None:
+    """Fill in the missing entries of a matrix.
+
+    Scattered missing entries are inferred from the others. Objects that were never measured need a second matrix over
+    all objects that tells how they relate: a kernel that is cheaper or noisier (`--auxiliary`). Known entries stay
+    unchanged unless `--fitted` is given; ids and labels are kept.
+
+    To compare methods on an incomplete matrix, give it to `similis study` as it is: it completes inside the splits.
+
+    **Examples**
+
+        similis complete matrix.csv -o whole.csv
+
+        similis complete structures.npz --auxiliary sequences.npz --method em -o whole.npz
+
+        similis complete - --method psd --fitted --json < kernel.csv
+    """
+    from similis.io import read_proximity, write_proximity
+    from similis.proximity import CompleteKernel, make_stack
+
+    check_output(output, matrix=True)
+    method = method or ("em" if auxiliary else "nuclear")
+    if method not in (*_WITH_AUXILIARY, *_ALONE):
+        raise ProximityError(
+            f"There is no method {method[:40]!r}. There are: {', '.join((*_WITH_AUXILIARY, *_ALONE))}."
+        )
+    if bool(auxiliary) != (method in _WITH_AUXILIARY):
+        needs = "needs --auxiliary FILE" if method in _WITH_AUXILIARY else "reads no auxiliary kernel"
+        raise ProximityError(f"Method {method} {needs}; {', '.join(_WITH_AUXILIARY)} do, nuclear and psd do not.")
+    try:
+        weight: float | str = mu if mu == "auto" else float(mu)
+    except ValueError:
+        raise ProximityError(f"--mu must be a number or auto. Got {mu[:40]!r}.") from None
+    with input_path(file) as path:
+        P = read_proximity(path, labels=source.labels, kind=source.kind)  # type: ignore[arg-type]
+    values = P.values
+    if auxiliary:
+        values = make_stack([P.values, *(_auxiliary_values(name, P) for name in auxiliary)])
+    step = CompleteKernel(method=method, psd=psd, mu=weight, keep_known=not fitted, kind=P.kind or "similarity")
+    completed = replace(P, values=step.fit_transform(values))
+    summary: dict[str, Any] = {
+        "method": method,
+        "n": completed.n,
+        "missing": step.n_missing_,
+        "objective": step.objective_,
+        "steps": step.n_iter_,
+        "kind": completed.kind,
+    }
+    if output == "-" and json:
+        print_json({**summary, "ids": completed.ids, "labels": completed.labels, "values": completed.values})
+        return
+    with output_path(output) as path:
+        write_proximity(path, completed)
+    if json:
+        print_json({"output": output, **summary})
+    elif output != "-":
+        note(f"filled in {step.n_missing_} of {completed.n**2} entries by {method} and wrote {output}")
+
+
+def _auxiliary_values(name: str, P: Proximity) -> Any:
+    """Values of an auxiliary kernel, its objects in the order of P if both have ids."""
+    import numpy as np
+
+    from similis.io import read_proximity
+
+    Q = read_proximity(name)
+    if Q.ids is None or P.ids is None:
+        if Q.n != P.n:
+            raise ProximityError(f"{name} must be over the same {P.n} objects as the matrix. Got {Q.n}.")
+        return Q.values
+    other = sorted(set(P.ids) ^ set(Q.ids))
+    if other:
+        raise ProximityError(
+            f"{name} must be over the same objects as the matrix. {other[0]!r} is in one of them only."
+        )
+    order = [Q.ids.index(i) for i in P.ids]
+    return Q.values[np.ix_(order, order)]
+
+
+@command()
+def datasets(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="A data set.", autocompletion=complete_dataset, show_default=False),
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Export to this file; - is standard output.", show_default=False
+        ),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            "--data", metavar="DIR", help="Folder of benchmark data, instead of SIMILIS_DATA.", show_default=False
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List the data sets, describe one, or export it.
+
+    Objects are exported as a csv with a column `class`, matrices in the format that the file's ending names, with
+    their labels.
+
+    **Examples**
+
+        similis datasets
+
+        similis datasets votes
+
+        similis datasets votes -o votes.csv
+
+        similis datasets protein_uw --data ~/benchmarks -o protein.npz
+    """
+    from similis.datasets import has_dataset, list_datasets, load_benchmark
+
+    if name is None:
+        rows = [{**info._asdict(), "available": has_dataset(info.name, data_home=data)} for info in list_datasets()]
+        if json:
+            print_json(rows)
+            return
+        keys = ("name", "n", "n_classes", "kind", "available", "about")
+        cells = [[("yes" if v is True else "no" if v is False else v) for v in map(row.get, keys)] for row in rows]
+        print_table(("name", "objects", "classes", "kind", "here", "about"), cells)
+        return
+    check_output(output)
+    bunch = load_benchmark(name, data_home=data)
+    if output is not None:
+        _export(bunch, output)
+        return
+    info = next(info for info in list_datasets() if info.name == name)
+    if json:
+        print_json({**info._asdict(), "classes": bunch.target_names, "description": bunch.DESCR})
+        return
+    echo(f"{info.name}: {info.about}. {info.n} objects, {info.n_classes} classes, {info.kind}.")
+    echo(" ".join(str(bunch.DESCR).split()) if info.where != "sklearn" else "Part of scikit-learn.")
+
+
+def _export(bunch: Any, output: str) -> None:
+    import numpy as np
+
+    from similis.io import Proximity, write_proximity
+
+    labels: Any = None if bunch.target is None else np.asarray(bunch.target_names)[bunch.target]
+    if bunch.kind in ("similarity", "dissimilarity"):
+        matrix = Proximity(bunch.proximity, bunch.get("ids"), bunch.kind, labels)
+        with output_path(output) as path:
+            write_proximity(path, matrix)
+    elif bunch.kind == "graphs":
+        raise ProximityError(f"{bunch.name} holds graphs, which no table can hold; use similis.datasets from Python.")
+    else:
+        rows = ([*row, label] for row, label in zip(bunch.data.tolist(), labels))
+        write_table(output, [[*bunch.feature_names, "class"], *rows])
+    if output != "-":
+        note(f"wrote {bunch.name} to {output}")

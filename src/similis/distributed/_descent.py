@@ -1,0 +1,157 @@
+"""Approximate nearest neighbors under any measure, from a small fraction of the pairs (NN-descent).
+
+Pivot trees give each object its first neighbors: a node draws two of its objects as pivots and divides the others by
+the nearer pivot, until few objects are left; all pairs of such a leaf are compared. Then the neighbors of each object
+are compared with each other, round after round, until few lists change. Only proximities of index pairs are needed.
+
+References
+----------
+W. Dong, C. Moses and K. Li (2011). Efficient k-nearest neighbor graph construction for generic similarity measures.
+WWW 2011.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from similis import _kernels
+
+__all__ = ["Lists", "PivotTree", "descend", "grow_tree", "search"]
+
+Pairs = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[Any]]  # scores of pairs, larger is nearer
+_CHUNK = 2**13  # objects whose candidate pairs are measured at a time
+_DEEPEST = 60
+
+
+@dataclass
+class Lists:
+    """Best K neighbors found so far of each of m objects, the best first."""
+
+    indices: NDArray[np.int32]
+    best: NDArray[np.float32]
+    fresh: NDArray[np.bool_]
+
+    @classmethod
+    def empty(cls, m: int, K: int) -> Lists:
+        """Lists without entries."""
+        return cls(np.full((m, K), -1, np.int32), np.full((m, K), -np.inf, np.float32), np.zeros((m, K), bool))
+
+    def push(self, rows: NDArray[Any], columns: NDArray[Any], scores: NDArray[Any]) -> int:
+        """Insert columns into the lists of rows if they are better; return the number of insertions."""
+        r, c = (np.ascontiguousarray(a, dtype=np.int32) for a in (rows, columns))
+        s = np.ascontiguousarray(scores, dtype=np.float32)
+        return int(_kernels.push_pairs(r, c, s, self.indices, self.best, self.fresh))
+
+
+@dataclass
+class PivotTree:
+    """Tree of inner nodes with two pivots and two children; leaf -1 - c holds ``order[start[c]:start[c + 1]]``."""
+
+    pivots: NDArray[np.intp]
+    children: NDArray[np.intp]
+    order: NDArray[np.intp]
+    start: NDArray[np.intp]
+
+    def leaf_pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """All pairs of objects in the same leaf."""
+        leaf = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        found = []
+        for step in range(1, int(np.diff(self.start).max(initial=1))):
+            together = np.flatnonzero(leaf[step:] == leaf[:-step])
+            found.append((self.order[together], self.order[together + step]))
+        empty = np.empty(0, np.intp)
+        left, right = (np.concatenate([empty, *side]) for side in (zip(*found) if found else ((), ())))
+        return left, right
+
+    def route(self, m: int, pairs: Pairs) -> NDArray[np.intp]:
+        """Leaf of each of m new objects."""
+        node = np.zeros(m, np.intp) if len(self.pivots) else np.full(m, -1)
+        while (node >= 0).any():
+            here = np.flatnonzero(node >= 0)
+            a, b = self.pivots[node[here]].T
+            second = pairs(here, b) > pairs(here, a)
+            node[here] = self.children[node[here], second.astype(np.intp)]
+        return -1 - node
+
+
+def grow_tree(n: int, pairs: Pairs, leaf_size: int, rng: np.random.RandomState) -> PivotTree:
+    """Divide n objects by pairs of pivots until a leaf has at most `leaf_size`; ties are divided at random."""
+    pivots: list[NDArray[np.intp]] = []
+    children: list[list[int]] = []
+    leaves: list[NDArray[np.intp]] = []
+    groups = [(np.arange(n), -1, 0)]  # objects, parent, side
+    n_nodes = 0
+    for depth in range(_DEEPEST + 1):
+        inner = [g for g in groups if len(g[0]) > leaf_size and depth < _DEEPEST]
+        for objects, parent, side in (g for g in groups if len(g[0]) <= leaf_size or depth == _DEEPEST):
+            if parent >= 0:
+                children[parent][side] = -1 - len(leaves)
+            leaves.append(objects)
+        if not inner:
+            break
+        drawn = np.array([objects[rng.choice(len(objects), 2, replace=False)] for objects, _, _ in inner])
+        node = np.repeat(np.arange(len(inner)), [len(objects) for objects, _, _ in inner])
+        members = np.concatenate([objects for objects, _, _ in inner])
+        a, b = pairs(members, drawn[node, 0]), pairs(members, drawn[node, 1])
+        second = (b > a) | ((b == a) & (rng.random_sample(len(members)) < 0.5))
+        groups, at = [], 0
+        for t, (objects, parent, side) in enumerate(inner):
+            to_second = second[at : at + len(objects)]
+            at += len(objects)
+            if parent >= 0:
+                children[parent][side] = n_nodes
+            pivots.append(drawn[t])
+            children.append([0, 0])
+            groups += [(objects[~to_second], n_nodes, 0), (objects[to_second], n_nodes, 1)]
+            n_nodes += 1
+    start = np.concatenate([[0], np.cumsum([len(leaf) for leaf in leaves])])
+    inner_nodes = [np.array(part, np.intp).reshape(-1, 2) for part in (pivots, children)]
+    return PivotTree(inner_nodes[0], inner_nodes[1], np.concatenate(leaves), start)
+
+
+def descend(
+    lists: Lists, both: Callable[[Any, Any], Any], *, max_iter: int, tol: float, rng: np.random.RandomState
+) -> int:
+    """Compare neighbors of neighbors until fewer than the fraction `tol` of all entries change; return the rounds.
+
+    ``both(i, j)`` returns the scores of j for i and of i for j.
+    """
+    n, K = lists.indices.shape
+    c = min(K, 10)
+    for rounds in range(1, max_iter + 1):
+        new, old = np.full((n, c), -1, np.int32), np.full((n, c), -1, np.int32)
+        draws = rng.random_sample((n, K, 2)).astype(np.float32)
+        _kernels.sample_candidates(lists.indices, lists.fresh, draws, new, old, np.zeros((n, 2), np.int32))
+        most_pairs = min(n, _CHUNK) * 2 * c * c
+        left, right = np.empty(most_pairs, np.int32), np.empty(most_pairs, np.int32)
+        n_changed = 0
+        for first in range(0, n, _CHUNK):
+            m = _kernels.candidate_pairs(new, old, first, min(first + _CHUNK, n), lists.indices, left, right)
+            key = np.sort(left[:m].astype(np.int64) * n + right[:m])  # np.unique hashes, which takes ten times as long
+            key = key[np.r_[True, key[1:] != key[:-1]]] if m else key
+            i, j = key // n, key % n
+            there, back = both(i, j)
+            n_changed += lists.push(i, j, there) + lists.push(j, i, back)
+        if n_changed <= tol * n * K:
+            return rounds
+    return max_iter
+
+
+def search(pool: Lists, near: NDArray[np.int32], pairs: Pairs, *, max_rounds: int) -> None:
+    """Walk the graph `near` from each pool's entries: visit the neighbors of the best entry not yet visited."""
+    for _ in range(max_rounds):
+        waiting = pool.fresh & (pool.indices >= 0)
+        rows = np.flatnonzero(waiting.any(axis=1))
+        if not len(rows):
+            return
+        place = waiting[rows].argmax(axis=1)
+        pool.fresh[rows, place] = False
+        candidates = near[pool.indices[rows, place]]  # (rows, degree)
+        known = (candidates[:, :, None] == pool.indices[rows][:, None, :]).any(axis=2) | (candidates < 0)
+        r, t = np.nonzero(~known)
+        pool.push(rows[r], candidates[r, t], pairs(rows[r], candidates[r, t]))

@@ -1,0 +1,190 @@
+"""Matrices written block by block: an npy file or a zarr store, under a temporary name until it is complete."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from similis._utils.files import short_path, sync
+from similis.exceptions import ProximityError
+from similis.io._numpy import sidecar, write_card
+from similis.io._zarr import CHUNK, create_zarr, open_zarr, remove_older, replace_folder
+
+__all__ = ["BlockFile"]
+
+_DISK_FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
+
+
+@dataclass(frozen=True)
+class BlockFile:
+    """A square matrix on disk that is written block by block, perhaps by several processes.
+
+    Until :meth:`finish` it is called ``<name>.part``. The bytes of an npy file are allocated at the start, so that a
+    full disk is an error before anything is measured.
+
+    Parameters
+    ----------
+    path : Path
+        The finished file, ``.npy`` or ``.zarr``.
+    n : int
+        Number of rows and columns.
+    dtype : str
+        Type of the values, such as ``"<f8"``.
+    tile : int
+        Rows and columns of a block; chunks of a zarr store divide it.
+    """
+
+    path: Path
+    n: int
+    dtype: str
+    tile: int
+
+    @property
+    def part(self) -> Path:
+        """Path of the unfinished matrix."""
+        return self.path.with_name(self.path.name + ".part")
+
+    @property
+    def zarr(self) -> bool:
+        """True for a zarr store, False for an npy file."""
+        return self.path.suffix.lower() == ".zarr"
+
+    @property
+    def n_bytes(self) -> int:
+        """Number of bytes of the values."""
+        return self.n * self.n * np.dtype(self.dtype).itemsize
+
+    def create(self) -> None:
+        """Create the empty matrix and remove any unfinished one."""
+        self.remove()
+        if self.zarr:
+            # Chunks are read whole, so they have 16 MB at most; no chunk belongs to two blocks, since several
+            # workers may write.
+            chunk = self.tile // 2 if self.tile > CHUNK and self.tile % 2 == 0 else self.tile
+            create_zarr(self.part, (self.n, self.n), self.dtype, chunk)
+            return
+        header = self._header()
+        with open(self.part, "wb") as file:
+            try:
+                file.write(header)
+                file.flush()
+                _allocate(file.fileno(), len(header) + self.n_bytes)
+            except OSError as error:
+                with suppress(OSError):
+                    self.part.unlink()
+                raise self.write_error(error, f"{self.n_bytes} bytes are needed") from None
+
+    def write(self, rows: slice, columns: slice, block: NDArray[Any]) -> None:
+        """Write one block."""
+        block = np.ascontiguousarray(block, dtype=self.dtype)
+        if self.zarr:
+            array = open_zarr(self.part, "r+")
+            array[rows, columns] = block
+            _sync_chunks(array, self.part, rows, columns)
+            return
+        start, width = len(self._header()), np.dtype(self.dtype).itemsize
+        descriptor = os.open(self.part, os.O_WRONLY | getattr(os, "O_BINARY", 0))
+        try:
+            for i, row in zip(range(rows.start, rows.stop), block):
+                _write_at(descriptor, row.tobytes(), start + width * (i * self.n + columns.start))
+        finally:
+            os.close(descriptor)
+
+    def sync(self) -> None:
+        """Sync an npy file to disk; chunks of a zarr store are synced when they are written."""
+        if not self.zarr:
+            sync(self.part)
+
+    def finish(self, card: dict[str, Any]) -> None:
+        """Write the card and rename the matrix to `path`."""
+        if self.zarr:
+            open_zarr(self.part, "r+").attrs["similis"] = card
+            for left in self.part.rglob("*.partial"):  # temporary files of zarr in a process that was killed
+                left.unlink()
+            replace_folder(self.part, self.path)
+            return
+        self.sync()
+        self.path.unlink(missing_ok=True)  # else a kill could leave the new card beside the older matrix
+        write_card(self.path, card)
+        os.replace(self.part, self.path)
+
+    def tidy(self) -> None:
+        """Remove leftovers of a process that was killed while it replaced an older matrix."""
+        if self.zarr:
+            remove_older(self.path)
+
+    def remove(self) -> None:
+        """Remove the unfinished matrix, if there is one."""
+        if self.zarr:
+            shutil.rmtree(self.part, ignore_errors=True)
+        else:
+            self.part.unlink(missing_ok=True)
+
+    def card(self) -> dict[str, Any] | None:
+        """Return the card of the finished matrix: None if there is no matrix, empty if it has no card."""
+        if not self.path.exists():
+            return None
+        found: Any = None
+        if self.zarr:
+            found = open_zarr(self.path).attrs.get("similis")
+        else:
+            with suppress(OSError, ValueError):
+                found = json.loads(sidecar(self.path).read_bytes())
+        return dict(found) if isinstance(found, dict) else {}
+
+    def write_error(self, error: OSError, what: str) -> OSError | ProximityError:
+        """Explain an error that a full disk caused, with `what` about the state; return any other error unchanged."""
+        if error.errno not in _DISK_FULL:
+            return error
+        return ProximityError(
+            f"Not enough disk space for {short_path(self.path)}: {what}. Free some, use another disk, or halve it with "
+            "dtype float32; then run again."
+        )
+
+    def _header(self) -> bytes:
+        out = io.BytesIO()
+        description = {"descr": np.dtype(self.dtype).str, "fortran_order": False, "shape": (self.n, self.n)}
+        npy.write_array_header_1_0(out, description)
+        return out.getvalue()
+
+
+def _allocate(descriptor: int, n_bytes: int) -> None:
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, 0, n_bytes)
+    else:  # pragma: no cover
+        os.truncate(descriptor, n_bytes)
+
+
+def _sync_chunks(array: Any, folder: Path, rows: slice, columns: slice) -> None:
+    """Sync the chunks of a block and their folders to disk; a chunk of NaN only has no file."""
+    spans = (range(s.start // size, -(-s.stop // size)) for s, size in zip((rows, columns), array.chunks))
+    files = [folder / array.metadata.encode_chunk_key(place) for place in product(*spans)]
+    for file in files:
+        with suppress(FileNotFoundError):
+            sync(file)
+    if os.name == "posix":
+        for parent in {folder, *(parent for file in files for parent in file.parents if folder in parent.parents)}:
+            with suppress(FileNotFoundError):
+                sync(parent)
+
+
+def _write_at(descriptor: int, data: bytes, place: int) -> None:
+    if hasattr(os, "pwrite"):
+        done = 0
+        while done < len(data):
+            done += os.pwrite(descriptor, data[done:], place + done)
+    else:  # pragma: no cover
+        os.lseek(descriptor, place, os.SEEK_SET)
+        os.write(descriptor, data)

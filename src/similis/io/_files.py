@@ -1,0 +1,277 @@
+"""Read and write proximity matrices; the file's ending names the format."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from similis._utils.disk import is_stored
+from similis._utils.files import atomic_write, short_path
+from similis.base import Kind
+from similis.exceptions import ProximityError
+from similis.io._numpy import read_npy, read_npz, write_npy, write_npz
+from similis.io._parquet import read_parquet, write_parquet
+from similis.io._proximity import KINDS, Proximity, as_proximity, proximity_in_file, quote_short, reject_infinite
+from similis.io._text import labels_beside, read_csv, read_labels, write_csv, write_labels
+from similis.io._zarr import read_zarr, write_zarr
+
+__all__ = ["file_format", "read_proximity", "write_proximity"]
+
+_DELIMITERS = (",", ";", "\t", " ", "|")
+
+_SUFFIXES = {
+    ".npz": "npz",
+    ".npy": "npy",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".zarr": "zarr",
+}
+
+
+def read_proximity(
+    path: str | os.PathLike[str],
+    *,
+    labels: str | os.PathLike[str] | ArrayLike | None = None,
+    kind: Kind | None = None,
+    square: bool = True,
+    mmap: bool = False,
+    dtype: DTypeLike | None = None,
+    key: str | None = None,
+    delimiter: str | None = None,
+    max_bytes: int = 2**31,
+) -> Proximity:
+    """Read a proximity matrix, with its ids, kind and labels.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The ending names the format. ``.npz``: written by similis, or any archive with one matrix in it. ``.npy``: a
+        matrix, with ids, kind and labels in a ``.npy.json`` file beside it, if there is one. ``.zarr``: a store of one
+        array. ``.csv``, ``.tsv``, ``.txt``, also gzipped: ids in the first row and the first column, or a bare table
+        of numbers whose first cell is not empty. ``.parquet``: one column per object, row ids in a column of text.
+    labels : str, path-like or array-like of shape (m,), optional
+        A file of labels, or the labels. A file holds lines ``id,label``, matched by id, or one label per line in
+        the order of the rows; a header is optional. Labels spelled as integers become integers. By default those
+        stored with the matrix; for text files those in ``<name>.labels.csv`` beside it, if there is one.
+    kind : {"similarity", "dissimilarity"}, optional
+        Kind of the values, if the file does not name it. It must not contradict the file.
+    square : bool, default=True
+        Whether rows and columns must be the same objects in the same order, as in a training matrix. False reads
+        blocks of new rows x training columns too.
+    mmap : bool, default=False
+        Leave the values of an npy file or a zarr store on disk and read them where they are used. They are not checked
+        for infinities.
+    dtype : dtype, optional
+        float32 or float64. By default that of the file; float64 for text. A memory map keeps the file's.
+    key : str, optional
+        Name of the array of an npz file that is the matrix.
+    delimiter : str, optional
+        Character between the cells of a text file. By default a comma, or a tab or semicolon if the first line has no
+        comma.
+    max_bytes : int, default=2**31
+        Largest size that a compressed file may unpack to.
+
+    Returns
+    -------
+    Proximity
+        With ``values``, ``ids``, ``kind``, ``labels`` and, for blocks, ``column_ids``. Empty cells, ``NA``, ``nan``
+        and nulls are NaN: missing.
+
+    Raises
+    ------
+    ProximityError
+        If the file is malformed; the message names file and line, cell, array or id.
+    FileNotFoundError
+        If there is no such file.
+    ImportError
+        If the file is parquet or zarr and pyarrow or zarr is not installed.
+
+    Notes
+    -----
+    Nothing in a file is ever executed: pickled objects are rejected. Declared sizes are checked before memory is
+    allocated.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from similis import read_proximity, write_proximity
+    >>> path = os.path.join(tempfile.mkdtemp(), "pair.csv")
+    >>> write_proximity(path, [[1.0, 0.2], [0.2, 1.0]], ids=["a", "b"], kind="similarity", labels=[0, 1])
+    >>> read_proximity(path)
+    Proximity(2 x 2 similarity, float64, ids 'a' ... 'b', 2 classes)
+    """
+    path = Path(path)
+    form = file_format(path)
+    _check_options(kind, dtype if not mmap else None, delimiter)
+    if mmap and form not in ("npy", "zarr"):
+        raise ProximityError(
+            f"{short_path(path)}: only npy files and zarr stores can stay on disk. Convert it, or use mmap=False."
+        )
+    if form == "npz":
+        P = read_npz(path, square=square, key=key, max_bytes=max_bytes)
+    elif form == "npy":
+        P = read_npy(path, mmap=mmap)
+    elif form == "zarr":
+        P = read_zarr(path, mmap=mmap, max_bytes=max_bytes)
+    elif form == "parquet":
+        P = read_parquet(path, square=square, max_bytes=max_bytes)
+    else:
+        P = read_csv(path, square=square, delimiter=delimiter, max_bytes=max_bytes)
+        beside = labels_beside(path)
+        if labels is None and beside.exists():
+            labels = beside
+    where = short_path(path)
+    if square:
+        _check_square(P, where)
+    if None not in (kind, P.kind) and kind != P.kind:
+        raise ProximityError(
+            f"{where} holds values of kind {P.kind!r}. Got kind={kind!r}; leave it out, or convert the values."
+        )
+    if isinstance(labels, str | os.PathLike):
+        labels = read_labels(Path(labels), P.ids, P.n, max_bytes=max_bytes)
+    values = P.values if mmap or dtype is None else P.values.astype(dtype, copy=False)
+    if values is P.values and kind in (None, P.kind) and labels is None:
+        return P
+    return proximity_in_file(where, values, P.ids, kind or P.kind, P.labels if labels is None else labels, P.column_ids)
+
+
+def file_format(path: Path) -> str:
+    """Return the format that a file's ending names.
+
+    Parameters
+    ----------
+    path : Path
+        The file, which need not exist.
+
+    Returns
+    -------
+    str
+        "npz", "npy", "zarr", "csv" or "parquet".
+    """
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    last = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else "".join(suffixes[-1:])
+    if last not in _SUFFIXES or (suffixes[-1] == ".gz" and _SUFFIXES[last] != "csv"):
+        raise ProximityError(
+            f"{short_path(path)} must end in .npz, .npy, .zarr, .csv, .tsv, .txt, .csv.gz or .parquet, which names its "
+            "format."
+        )
+    return _SUFFIXES[last]
+
+
+def _check_options(kind: Any, dtype: Any, delimiter: Any) -> None:
+    if kind is not None and kind not in KINDS:
+        raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(kind)}.")
+    if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
+        raise ProximityError(f"dtype must be float32 or float64. Got {np.dtype(dtype)}.")
+    if delimiter is not None and delimiter not in _DELIMITERS:
+        raise ProximityError(f"delimiter must be a comma, semicolon, tab, blank or bar. Got {quote_short(delimiter)}.")
+
+
+def _check_square(P: Proximity, where: str) -> None:
+    """Raise unless rows and columns are the same objects in the same order."""
+    for i, (row, column) in enumerate(zip(P.ids or (), P.column_ids or ())):
+        if row != column:
+            raise ProximityError(
+                f"{where}: row and column ids must be the same, in the same order. Number {i + 1} is "
+                f"{quote_short(row)} among the rows and {quote_short(column)} among the columns. For a block of "
+                "new rows use square=False."
+            )
+    rows, columns = P.shape[:2]
+    if rows != columns:
+        raise ProximityError(
+            f"{where} must hold a square matrix, one row and one column per object. Got {rows} rows and {columns} "
+            "columns. For a block of new rows use square=False."
+        )
+
+
+def write_proximity(
+    path: str | os.PathLike[str],
+    proximity: Proximity | ArrayLike,
+    *,
+    ids: Sequence[Any] | None = None,
+    kind: Kind | None = None,
+    labels: ArrayLike | None = None,
+) -> None:
+    """Write a proximity matrix, with its ids, kind and labels.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Its ending names the format: ``.npz``; ``.npy``, with ids, kind and labels in a ``.npy.json`` file beside it;
+        ``.zarr``, a folder of uncompressed chunks; ``.csv``, ``.tsv``, also with ``.gz``, with labels in
+        ``<name>.labels.csv`` beside it; ``.parquet``.
+    proximity : Proximity, frame or array-like of shape (m, n)
+        The matrix. A pandas or polars frame brings its ids.
+    ids : sequence, optional
+        One name per row, and per column of a square matrix, in place of those of `proximity`.
+    kind : {"similarity", "dissimilarity"}, optional
+        Kind of the values, in place of that of `proximity`.
+    labels : array-like of shape (m,), optional
+        One class label per row, in place of those of `proximity`.
+
+    Raises
+    ------
+    ProximityError
+        If the format cannot hold the matrix.
+
+    Notes
+    -----
+    The file is written under a temporary name in the same directory and renamed when it is complete: a reader finds
+    the old file or the new one. A text file without ids is a bare table and does not store its kind.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from similis import read_proximity, write_proximity
+    >>> path = os.path.join(tempfile.mkdtemp(), "three.npz")
+    >>> write_proximity(path, [[0, 1, 4], [1, 0, 3], [4, 3, 0]], ids=list("abc"), kind="dissimilarity")
+    >>> read_proximity(path).values[0]
+    array([0., 1., 4.])
+    """
+    path = Path(path)
+    form = file_format(path)
+    P = as_proximity(proximity, ids=ids, kind=kind, labels=labels)
+    if form == "zarr":
+        write_zarr(path, P)
+        return
+    if is_stored(P.values):
+        P = replace(P, values=P.values[...])
+    reject_infinite(P.values)
+    if form == "npy":
+        write_npy(path, P)
+        return
+    with ExitStack() as files:
+        if form == "npz":
+            write_npz(files.enter_context(atomic_write(path)), P)
+        elif form == "parquet":
+            write_parquet(files.enter_context(atomic_write(path)), P)
+        else:
+            _write_text(path, P, files)
+
+
+def _write_text(path: Path, P: Proximity, files: ExitStack) -> None:
+    """Write the matrix, compressed if its name ends in .gz, and its labels beside it."""
+    beside = labels_beside(path)
+    if P.labels is not None:
+        write_labels(files.enter_context(atomic_write(beside)), P)
+    elif beside.exists():
+        raise ProximityError(
+            f"{short_path(beside)} exists and would be read as the labels of this matrix; remove it, or pass labels."
+        )
+    file: Any = files.enter_context(atomic_write(path))
+    # Between the two renames a reader may find a matrix without labels, never one with the labels of another.
+    files.push(lambda failed, *_: None if failed else beside.unlink(missing_ok=True))
+    if path.suffix.lower() == ".gz":
+        file = files.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0))
+    write_csv(file, P, delimiter="\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:]) else ",")

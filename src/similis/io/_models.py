@@ -1,0 +1,462 @@
+"""Model files through skops, with an audit of every type they hold, and the card beside a trained model.
+
+A model file is an uncompressed zip archive with a JSON description of the object and the arrays it holds. Before skops
+builds anything, the description is checked: every node must be of a kind that only holds data, every class of similis
+must be public or marked as storable, and every other class must be on the list below or trusted by skops itself.
+
+The card of a trained model is a JSON file beside it: method and parameters, digests of the data, versions, the expected
+error with its interval, and the ids, width and kind that new rows must have.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+import similis
+from similis._utils.files import atomic_write, short_path
+from similis._utils.moved import current_name
+from similis._utils.storable import STORABLE
+from similis.exceptions import ProximityError
+from similis.io._numpy import check_size
+
+__all__ = ["ModelCard", "TrainedModel", "card_path", "load", "read_model", "save", "write_model"]
+
+_MAGIC = "similis-model-card"
+# Nodes that hold data, make containers of data, or fill the attributes of an object of a trusted class. Left out on
+# purpose: MethodNode, PartialNode, OperatorFuncNode (things to call) and TreeNode (unchecked indices into memory).
+_NODES = frozenset(
+    "BytearrayNode BytesNode CachedNode ConstructorFromReduceNode DTypeNode DefaultDictNode DictNode FunctionNode "
+    "JsonNode ListNode LossNode MaskedArrayNode NdArrayNode ObjectNode RandomStateNode SetNode SliceNode "
+    "SparseMatrixNode TupleNode TypeNode".split()
+)
+# Classes held by models and by scikit-learn's calibration, threshold tuning, voting, stacking and searches, beyond
+# those that skops trusts itself.
+_OTHER_CLASSES = frozenset(
+    {
+        "builtins.frozenset",
+        "scipy.sparse._csr.csr_array",
+        "similis.base._compact.FoldedSVC",
+        "sklearn.calibration._CalibratedClassifier",
+        "sklearn.calibration._SigmoidCalibration",
+        "sklearn.calibration._TemperatureScaling",
+        "sklearn.metrics._scorer._CurveScorer",
+        "sklearn.metrics._scorer._PassthroughScorer",
+        "sklearn.metrics._scorer._Scorer",
+        "sklearn.model_selection._split.KFold",
+        "sklearn.model_selection._split.LeaveOneOut",
+        "sklearn.model_selection._split.RepeatedStratifiedKFold",
+        "sklearn.model_selection._split.ShuffleSplit",
+        "sklearn.model_selection._split.StratifiedKFold",
+        "sklearn.model_selection._split.StratifiedShuffleSplit",
+        "sklearn.utils._bunch.Bunch",
+        "sklearn.utils._metadata_requests.MetadataRequest",
+        "sklearn.utils._metadata_requests.MethodMetadataRequest",
+    }
+)
+MAX_BYTES = 2**31  # limit for an unpacked sparse matrix in a model file
+_KEYS = frozenset({"builtins.str", "builtins.int", "builtins.float", "numpy.str_"})
+_NUMPY_KEYS = ("numpy.int", "numpy.uint", "numpy.float")
+_FORBIDDEN = {
+    "MethodNode": "a bound method",
+    "PartialNode": "a partial function",
+    "OperatorFuncNode": "an operator",
+    "TreeNode": "a decision tree, whose stored indices scikit-learn does not check",
+}
+
+
+def save(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> None:
+    """Save a model to a file for :func:`load`.
+
+    Parameters
+    ----------
+    model : estimator
+        Any estimator, measure or pipeline of similis and scikit-learn, fitted or not.
+    path : str or path-like
+        File to write; ``.skops`` is the usual ending. It is replaced atomically.
+    trusted : sequence of types, default=()
+        Classes of your own that the model holds. The same must be given to :func:`load`.
+
+    Raises
+    ------
+    ValueError
+        If the model holds something that :func:`load` rejects: a function (functions are never loaded from files, so
+        ``FromFunction(f)`` cannot be saved), a decision tree, a class that is not trusted.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.svm import SVC
+    >>> from similis import load, save
+    >>> model = SVC(kernel="precomputed").fit([[1.0, 0.2], [0.2, 1.0]], ["x", "y"])
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.skops")
+    >>> save(model, path)
+    >>> load(path).predict([[0.9, 0.1]])
+    array(['x'], dtype='<U1')
+    """
+    import skops.io
+
+    what = type(model).__name__
+    try:
+        data = skops.io.dumps(model)
+    except Exception as error:  # the object's own state methods may raise anything
+        raise ValueError(f"This {what} cannot be saved: {_reason(error)}.") from None
+    _audit(io.BytesIO(data), f"This {what} cannot be saved: it", trusted)
+    with atomic_write(path) as file:
+        file.write(data)
+
+
+def load(path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> Any:
+    """Load a model written by :func:`save`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    trusted : sequence of types, default=()
+        Classes of your own that the model may hold, beside those of similis and scikit-learn.
+
+    Returns
+    -------
+    object
+        The model, with the same predictions.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a model file, is damaged, or holds types or functions that are not trusted.
+    FileNotFoundError
+        If there is no such file.
+
+    Notes
+    -----
+    Nothing in the file is executed. Its numbers are not verified, though: a malicious file can hold numbers that make
+    predictions wrong.
+    """
+    import skops.io
+
+    where = short_path(path)
+    with open(path, "rb") as stored:
+        file = _with_current_names(stored, where)
+        names = _audit(file, where, trusted)
+        file.seek(0)
+        try:
+            return skops.io.load(file, trusted=names)
+        except Exception as error:  # a damaged or malicious file may make the parser raise anything
+            raise ValueError(f"{where} cannot be loaded: {_reason(error)}.") from None
+
+
+def _audit(file: IO[bytes], where: str, trusted: Sequence[type]) -> list[str]:
+    """Check a model file without building anything; return the names of the types that skops must trust too."""
+    import skops.io
+
+    _check_own_types(trusted)
+    _check_archive(file, where)
+    own = {f"{cls.__module__}.{cls.__qualname__}" for cls in trusted}
+    names: set[str] = set()
+    functions: set[str] = set()
+    for node in _nodes(_schema(file, where)):
+        loader, name = node["__loader__"], f"{node.get('__module__')}.{node.get('__class__')}"
+        if not isinstance(loader, str) or loader not in _NODES:
+            what = _FORBIDDEN.get(str(loader), "something unknown")
+            raise ValueError(f"{where} holds {what}, which is never loaded from a file.")
+        if loader == "DictNode" and not _keeps_keys(node):
+            raise ValueError(
+                f"{where} holds a dictionary whose keys are neither text nor numbers; files do not preserve them."
+            )
+        if loader == "FunctionNode":
+            functions.add(name)
+        elif name in own or name in _OTHER_CLASSES or _is_ours(name):
+            names.add(name)
+    names |= functions & _scoring_functions() if functions else set()
+    with _parse_errors(where):
+        foreign = sorted(set(skops.io.get_untrusted_types(file=file)) - names)  # type: ignore[arg-type]
+    for name in foreign:
+        if name in functions:
+            raise ValueError(f"{where} holds the function {name[-80:]!r}, and functions are never loaded from files.")
+        raise ValueError(
+            f"{where} holds {name[-80:]!r}, which is not on the list of trusted classes. If it is your own class, and "
+            "you trust the file, give it as trusted=[...]."
+        )
+    return sorted(names)
+
+
+def _scoring_functions() -> set[str]:
+    """Functions that are allowed: those behind scikit-learn's own named scores."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    functions = [get_scorer(name)._score_func for name in get_scorer_names()]
+    return {f"{function.__module__}.{function.__name__}" for function in functions}
+
+
+def _check_own_types(trusted: Sequence[type]) -> None:
+    for cls in trusted:
+        if not isinstance(cls, type):
+            raise ValueError(f"trusted must be a sequence of classes. Got {str(cls)[:60]!r}.")
+
+
+def _check_archive(file: IO[bytes], where: str) -> None:
+    """Reject a compressed archive, so that its contents take no more memory than the file takes on disk."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    if file.read(1) == b"\x80":
+        raise ValueError(f"{where} looks like a pickle, which is never loaded; save the model with similis.save.")
+    with _parse_errors(where), zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+    if any(info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size for info in members):
+        raise ValueError(f"{where} is compressed, and models are saved uncompressed; save the model with similis.save.")
+    if sum(info.file_size for info in members) > size:
+        raise ValueError(f"{where} is not a model file: it declares more bytes than it has.")
+    with _parse_errors(where), zipfile.ZipFile(file) as archive:
+        _check_arrays(archive, where)
+
+
+def _check_arrays(archive: zipfile.ZipFile, where: str) -> None:
+    """Reject arrays that declare more than they hold, and sparse matrices (archives too) that unpack to too much."""
+    for info in archive.infolist():
+        with archive.open(info) as file:
+            if info.filename.endswith(".npy"):
+                check_size(file, info.file_size, where)
+            elif info.filename.endswith(".npz"):
+                with zipfile.ZipFile(file) as inner:
+                    if sum(part.file_size for part in inner.infolist()) > MAX_BYTES:
+                        raise ValueError(f"a sparse matrix unpacks to more than {MAX_BYTES} bytes")
+                    _check_arrays(inner, where)
+
+
+def _schema(file: IO[bytes], where: str) -> Any:
+    with _parse_errors(where), zipfile.ZipFile(file) as archive:
+        return json.loads(archive.read("schema.json"))
+
+
+def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
+    """Yield every node of a description, at any depth and under any key."""
+    waiting = [schema]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if "__loader__" in value:
+                yield value
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+
+def _keeps_keys(node: dict[str, Any]) -> bool:
+    """Tell whether the keys of a dictionary survive conversion to text: no booleans, no 1 together with "1"."""
+    try:
+        types = node["key_types"]["content"]
+        names = {f"{key['__module__']}.{key['__class__']}" for key in types}
+        same_number = len(types) == len(node["content"])
+    except (KeyError, TypeError):
+        return False
+    return same_number and all(name in _KEYS or name.startswith(_NUMPY_KEYS) for name in names)
+
+
+def _is_ours(name: str) -> bool:
+    """Tell whether a name is that of a public class of similis, or of a private one marked as storable."""
+    package = name.split(".")[1] if name.startswith("similis.") else ""
+    if package not in {*similis._MODULES, *similis._PACKAGES}:
+        return False
+    module = import_module(f"similis.{package}")  # importing it registers its storable private classes
+    public = [getattr(module, export) for export in module.__all__]
+    classes = [cls for cls in (*public, *STORABLE) if isinstance(cls, type)]
+    return name in {f"{cls.__module__}.{cls.__qualname__}" for cls in classes}
+
+
+def _with_current_names(file: IO[bytes], where: str) -> IO[bytes]:
+    """Return the model file, or a copy in which classes that an older version had elsewhere have their new names."""
+    _check_archive(file, where)
+    schema = _schema(file, where)
+    moved = False
+    for node in _nodes(schema):
+        module, name = node.get("__module__"), node.get("__class__")
+        if isinstance(module, str) and isinstance(name, str):
+            current = current_name(f"{module}.{name}")
+            if current != f"{module}.{name}":
+                node["__module__"], _, node["__class__"] = current.rpartition(".")
+                moved = True
+    if not moved:
+        return file
+    copy = io.BytesIO()
+    with _parse_errors(where), zipfile.ZipFile(file) as old, zipfile.ZipFile(copy, "w", zipfile.ZIP_STORED) as new:
+        for info in old.infolist():
+            new.writestr(info.filename, json.dumps(schema) if info.filename == "schema.json" else old.read(info))
+    return copy
+
+
+@contextmanager
+def _parse_errors(where: str) -> Iterator[None]:
+    """Turn every exception of a parser into one error message."""
+    try:
+        yield
+    except Exception as error:
+        raise ValueError(f"{where} is not a model file: {_reason(error)}.") from None
+
+
+def _reason(error: BaseException) -> str:
+    """First words of an exception's message."""
+    return " ".join(str(error).split())[:100].rstrip(".") or type(error).__name__
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """Description of a trained model and of the rows that it predicts.
+
+    Attributes
+    ----------
+    method : str
+        Name in the table of methods.
+    params : dict
+        Parameters chosen on all data.
+    reads : {"proximities", "objects"}
+        Input of ``predict``.
+    kind : {"similarity", "dissimilarity"}
+        Kind of the proximities.
+    classes : list
+        Class labels.
+    n : int
+        Number of training objects, which is the width of a row of proximities.
+    ids : list of str or None
+        Names of the training objects, in the order of the columns.
+    columns : list of str or None
+        Names of the objects' features.
+    measure : str or None
+        Measure that compares objects.
+    fingerprint : dict
+        Digests of data and labels.
+    expected : dict or None
+        ``error``, ``interval``, its ``level``, and the ``protocol`` of the estimate; None if some split failed.
+    versions : dict
+        Package versions at training time.
+    created : str
+        Time of training, UTC.
+    digest : str
+        Digest of the model file that the card belongs to.
+    """
+
+    method: str
+    params: dict[str, Any]
+    reads: str
+    kind: str
+    classes: list[Any]
+    n: int
+    ids: list[str] | None = None
+    columns: list[str] | None = None
+    measure: str | None = None
+    fingerprint: dict[str, Any] = field(default_factory=dict)
+    expected: dict[str, Any] | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    created: str = ""
+    digest: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedModel:
+    """Fitted model with its card and, after training, the study that estimated its error.
+
+    Attributes
+    ----------
+    model : estimator
+        Fitted on all data.
+    card : ModelCard
+        Training data and expected error.
+    result : StudyResult or None
+        The study; None for a model that was read from a file.
+    """
+
+    model: Any
+    card: ModelCard
+    result: Any = None
+
+
+def write_model(trained: TrainedModel, path: str | os.PathLike[str]) -> Path:
+    """Write the model file and its card.
+
+    Parameters
+    ----------
+    trained : TrainedModel
+        Returned by :func:`similis.study.train_model`.
+    path : str or path-like
+        The model file; ``model.skops`` gets the card ``model.card.json``.
+
+    Returns
+    -------
+    Path
+        The card.
+    """
+    save(trained.model, path)
+    record = {_MAGIC: 1, **asdict(trained.card), "digest": _digest(Path(path))}
+    with atomic_write(card_path(path)) as file:
+        file.write((json.dumps(record, indent=1, allow_nan=False) + "\n").encode())
+    return card_path(path)
+
+
+def read_model(path: str | os.PathLike[str]) -> TrainedModel:
+    """Read a model and its card and check that they belong together. Nothing in either file is executed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The model file.
+
+    Returns
+    -------
+    TrainedModel
+        Without the study.
+    """
+    beside = card_path(path)
+    model = load(path)
+    try:
+        card = _card_of(json.loads(beside.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise ProximityError(
+            f"{short_path(path)} has no card {beside.name} beside it, which describes the rows that it predicts. Keep "
+            "the two files together."
+        ) from None
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise ProximityError(f"{short_path(beside)} is damaged, or not a card of a model.") from None
+    if card.digest != _digest(Path(path)):
+        raise ProximityError(f"{short_path(beside)} belongs to another model than {short_path(path)}.")
+    return TrainedModel(model, card)
+
+
+def card_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of the card that belongs to a model file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The model file.
+
+    Returns
+    -------
+    Path
+        ``model.card.json`` for ``model.skops``.
+    """
+    path = Path(path)
+    return path.with_name(f"{path.name.removesuffix('.skops')}.card.json")
+
+
+def _card_of(record: Any) -> ModelCard:
+    if record.pop(_MAGIC) != 1:
+        raise ValueError("another version")
+    card = ModelCard(**{f.name: record[f.name] for f in fields(ModelCard)})
+    if card.reads not in ("proximities", "objects") or card.kind not in ("similarity", "dissimilarity"):
+        raise ValueError("reads or kind")
+    if card.ids is not None and (len(card.ids) != card.n or len(set(card.ids)) != card.n):
+        raise ValueError("ids")
+    return card
+
+
+def _digest(path: Path) -> str:
+    return blake2b(path.read_bytes(), digest_size=16).hexdigest()

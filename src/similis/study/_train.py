@@ -1,0 +1,119 @@
+"""Train a method on all data after a study has estimated its error."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from similis._utils.environment import versions
+from similis.base import Kind
+from similis.io import ModelCard, Objects, Proximity, TrainedModel
+from similis.study._entry import to_json
+from similis.study._methods import describe
+from similis.study._result import StudyResult
+from similis.study._run import Study
+
+__all__ = ["train_model"]
+
+
+def train_model(
+    S: Any,
+    y: Any = None,
+    *,
+    study: Study,
+    method: str | None = None,
+    kind: Kind | None = None,
+    ids: Any = None,
+    groups: Any = None,
+    costs: Any = None,
+    measure: Any = None,
+    columns: Any = None,
+    progress: bool = False,
+) -> TrainedModel:
+    """Estimate the error of a method by a study, then choose its parameters on all data and fit it.
+
+    Parameters
+    ----------
+    S : array-like of shape (n, n), Proximity, or objects
+        All proximities; with `measure`, the objects or an :class:`~similis.io.Objects`.
+    y : array-like of shape (n,), optional
+        Labels; those of a Proximity or Objects need not be given again.
+    study : Study
+        Estimates the error. The method that it recommends is trained, unless `method` is given.
+    method : str, optional
+        One of the study's methods.
+    kind : {"similarity", "dissimilarity"}, optional
+        Kind of the matrix.
+    ids : sequence of str, optional
+        Names of the objects.
+    groups : array-like of shape (n,), optional
+        Objects of one group are never on both sides of a split or fold.
+    costs : array-like of shape (G, G), optional
+        ``costs[f, g]`` is the cost of predicting f when g is true (classes in sorted order).
+    measure : measure, optional
+        Measure that compares objects.
+    columns : sequence of str, optional
+        Names of the objects' features.
+    progress : bool, default=False
+        Show a progress bar on standard error.
+
+    Returns
+    -------
+    TrainedModel
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the study was interrupted; its journal keeps what was finished.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.study import Study, train_model
+    >>> S = np.kron(np.eye(2), np.ones((10, 10)))
+    >>> trained = train_model(S, ["a"] * 10 + ["b"] * 10, study=Study("nc", n_splits=3))
+    >>> trained.card.method, trained.card.expected["error"]
+    ('nc', 0.0)
+    """
+    if isinstance(S, Proximity | Objects):
+        y = S.labels if y is None else y
+        ids = S.ids if ids is None else ids
+        if isinstance(S, Proximity):
+            kind = S.kind if kind is None else kind
+        else:
+            columns = S.columns if columns is None else columns
+        S = S.values
+    result = study.run(S, y, kind=kind, ids=ids, groups=groups, costs=costs, measure=measure, progress=progress)
+    if result.partial:
+        raise KeyboardInterrupt
+    name = method or result.best()
+    model = result.model(name, measure=measure)
+    model.fit(S, y, **({"groups": groups} if groups is not None and hasattr(model, "param_grid") else {}))
+    card = ModelCard(
+        method=name,
+        params={key: to_json(value) for key, value in getattr(model, "best_params_", {}).items()},
+        reads="proximities" if measure is None else "objects",
+        kind=result.kind,
+        classes=to_json(result.classes),
+        n=len(result.codes),
+        ids=None if result.ids is None else list(result.ids),
+        columns=None if columns is None else [str(column) for column in columns],
+        measure=None if measure is None else describe(measure),
+        fingerprint={key: result.fingerprint[key] for key in ("matrix", "labels")},
+        expected=_expected(result, name),
+        versions=versions(),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    return TrainedModel(getattr(model, "best_estimator_", model), card, result)
+
+
+def _expected(result: StudyResult, name: str) -> dict[str, Any] | None:
+    """Expected error on new objects with its interval; None if the method failed on some split."""
+    if name not in result.complete_methods():
+        return None
+    return {
+        "error": result.mean_scores("error")[name],
+        "interval": list(result.error_interval(name)),
+        "level": 0.95,
+        "protocol": result.protocol.describe(len(result.splits)),
+    }

@@ -1,0 +1,420 @@
+"""Estimator checks: scikit-learn's own, and those that scikit-learn cannot run on pairwise input."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils.validation import has_fit_parameter
+
+from similis.base import Measure, ProximityClassifier, compact, count_objects, take_objects
+
+__all__ = [
+    "check_estimator",
+    "check_measure",
+    "estimator_checks",
+    "expected_failures",
+    "make_proximities",
+    "parametrize_with_checks",
+]
+
+Check = Callable[[Any], None]
+Failures = Callable[[Any], dict[str, str]]
+
+
+def make_proximities(
+    estimator: Any = None, n: int = 40, n_classes: int = 3, seed: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.float64]]:
+    """Generate a small problem of the kind that an estimator reads.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        Gets Euclidean distances if it reads dissimilarities, else an RBF kernel.
+    n : int, default=40
+        Number of training objects.
+    n_classes : int, default=3
+        Number of classes.
+    seed : int, default=0
+        Random seed.
+
+    Returns
+    -------
+    S : ndarray of shape (n, n)
+        Training proximities.
+    y : ndarray of shape (n,)
+        Class labels 0, 1, ...
+    Q : ndarray of shape (15, n)
+        Proximities of 15 new objects to the training objects.
+
+    Examples
+    --------
+    >>> from similis.testing import make_proximities
+    >>> S, y, Q = make_proximities(n=20)
+    >>> S.shape, y.shape, Q.shape
+    ((20, 20), (20,), (15, 20))
+    """
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % n_classes
+    centers = 2.0 * rng.normal(size=(n_classes, 4))
+    Z = centers[y] + rng.normal(size=(n, 4))
+    new = centers[np.arange(15) % n_classes] + rng.normal(size=(15, 4))
+    measure = euclidean_distances if getattr(estimator, "metric", None) == "precomputed" else rbf_kernel
+    return measure(Z), y, measure(new, Z)
+
+
+def expected_failures(estimator: Any) -> dict[str, str]:
+    """List scikit-learn's checks that cannot pass on pairwise input.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any estimator.
+
+    Returns
+    -------
+    dict of str to str
+        The reason, by name of the check.
+
+    Examples
+    --------
+    >>> from similis import NormalLinear
+    >>> from similis.testing import expected_failures
+    >>> list(expected_failures(NormalLinear()))
+    ['check_decision_proba_consistency']
+    """
+    failures = {}
+    if get_tags(estimator).input_tags.pairwise:
+        if hasattr(estimator, "decision_function") and hasattr(estimator, "predict_proba"):
+            failures["check_decision_proba_consistency"] = "the check passes a non-square X to a pairwise estimator"
+    return failures
+
+
+def estimator_checks(estimator: Any) -> list[Check]:
+    """List the checks of this package that apply to an estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier or transformer that reads proximity matrices.
+
+    Returns
+    -------
+    list of callable
+        Each takes the unfitted estimator and raises an AssertionError if it fails.
+
+    Examples
+    --------
+    >>> from similis import MaxSim
+    >>> from similis.testing import estimator_checks
+    >>> [check.__name__ for check in estimator_checks(MaxSim())][:2]
+    ['check_predictions_agree', 'check_rows_independent']
+    """
+    if not get_tags(estimator).input_tags.pairwise:
+        return []
+    if not is_classifier(estimator):
+        return [check_transform_rows_independent, check_transform_float32] if hasattr(estimator, "transform") else []
+    checks: list[Check] = [
+        check_predictions_agree,
+        check_rows_independent,
+        check_object_order,
+        check_float32,
+    ]
+    if has_fit_parameter(estimator, "sample_weight"):
+        checks += [check_weight_repeats_object, check_zero_weight_removes_object]
+    if isinstance(estimator, ProximityClassifier):
+        checks += [check_error_messages, check_compact_predicts_same]
+    if hasattr(estimator, "predict_path"):
+        checks.append(check_path_equals_fits)
+    return checks
+
+
+def _all_checks(estimator: Any, failures: Failures | None, mark: Any) -> Iterator[tuple[Any, Check]]:
+    reasons = expected_failures(estimator) | (failures(estimator) if failures is not None else {})
+    return chain(
+        estimator_checks_generator(estimator, legacy=True, expected_failed_checks=reasons, mark=mark),
+        ((estimator, check) for check in estimator_checks(estimator) if check.__name__ not in reasons),
+    )
+
+
+def check_estimator(estimator: Any, *, expected_failed_checks: Failures | None = None) -> None:
+    """Run scikit-learn's estimator checks and those of this package.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier or transformer that reads proximity matrices.
+    expected_failed_checks : callable, optional
+        Takes the estimator and returns a dict with the reason, by name, for every check that is not run.
+        :func:`expected_failures` is added to it.
+
+    Raises
+    ------
+    AssertionError
+        If the estimator fails a check; an error inside a check is raised as it is.
+
+    See Also
+    --------
+    parametrize_with_checks : The same as separate tests of pytest.
+
+    Examples
+    --------
+    >>> from similis import MaxSim
+    >>> from similis.testing import check_estimator
+    >>> check_estimator(MaxSim())
+    """
+    from unittest import SkipTest
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for instance, check in _all_checks(estimator, expected_failed_checks, "skip"):
+            try:
+                check(clone(instance) if hasattr(instance, "get_params") else instance)
+            except SkipTest:
+                continue
+
+
+def parametrize_with_checks(estimators: Iterable[Any], *, expected_failed_checks: Failures | None = None) -> Any:
+    """Parametrize a pytest function with the checks of each estimator.
+
+    Parameters
+    ----------
+    estimators : iterable of estimators
+        Classifiers and transformers that read proximity matrices.
+    expected_failed_checks : callable, optional
+        As in :func:`check_estimator`; scikit-learn's checks in it are marked as expected failures.
+
+    Returns
+    -------
+    pytest.mark.parametrize
+        A decorator for a function with the arguments `estimator` and `check`.
+
+    See Also
+    --------
+    check_estimator : All checks in one call.
+
+    Examples
+    --------
+    >>> from similis import MaxSim
+    >>> from similis.testing import parametrize_with_checks
+    >>> @parametrize_with_checks([MaxSim(), MaxSim(kind="dissimilarity")])
+    ... def test_estimator(estimator, check):
+    ...     check(estimator)
+    """
+    import pytest
+
+    pairs = list(chain.from_iterable(_all_checks(one, expected_failed_checks, "xfail") for one in estimators))
+    return pytest.mark.parametrize("estimator, check", pairs, ids=_test_id)
+
+
+def _test_id(argument: Any) -> str | None:
+    if isinstance(argument, partial):
+        return argument.func.__name__
+    if hasattr(argument, "get_params"):
+        return re.sub(r"\s", "", str(argument))
+    return getattr(argument, "__name__", None)
+
+
+# Checks of classifiers.
+
+
+def check_predictions_agree(estimator: Any) -> None:
+    """``predict`` is the arg max of probabilities and of decision values; probabilities sum to one."""
+    for n_classes in (2, 3):
+        S, y, Q = make_proximities(estimator, n_classes=n_classes)
+        model = clone(estimator).fit(S, y)
+        predicted = model.predict(Q)
+        if hasattr(model, "predict_proba") and getattr(model, "costs", None) is None:
+            proba = model.predict_proba(Q)
+            assert proba.shape == (len(Q), n_classes)
+            assert (proba >= 0).all()
+            np.testing.assert_allclose(proba.sum(axis=1), 1.0, atol=1e-9)
+            np.testing.assert_array_equal(model.classes_[proba.argmax(axis=1)], predicted)
+        if hasattr(model, "decision_function"):
+            value = model.decision_function(Q)
+            assert value.shape == ((len(Q),) if n_classes == 2 else (len(Q), n_classes))
+            code = (value > 0).astype(int) if n_classes == 2 else value.argmax(axis=1)
+            np.testing.assert_array_equal(model.classes_[code], predicted)
+
+
+def check_rows_independent(estimator: Any) -> None:
+    """The prediction for a row depends neither on the other rows of the block nor on its memory order."""
+    S, y, Q = make_proximities(estimator)
+    model = clone(estimator).fit(S, y)
+    whole = model.predict(Q)
+    single = np.concatenate([model.predict(row[None, :]) for row in Q])
+    np.testing.assert_array_equal(whole, single)
+    np.testing.assert_array_equal(whole, model.predict(np.asfortranarray(Q)))
+
+
+def check_object_order(estimator: Any) -> None:
+    """Predictions do not depend on the order of the training objects."""
+    S, y, Q = make_proximities(estimator)
+    order = np.random.default_rng(3).permutation(len(y))
+    model = clone(estimator).fit(S, y)
+    shuffled = clone(estimator).fit(S[np.ix_(order, order)], y[order])
+    np.testing.assert_array_equal(model.predict(Q), shuffled.predict(Q[:, order]))
+
+
+def check_float32(estimator: Any) -> None:
+    """A float32 matrix gives the same labels."""
+    S, y, Q = make_proximities(estimator)
+    double = clone(estimator).fit(S, y).predict(Q)
+    single = clone(estimator).fit(S.astype(np.float32), y).predict(Q.astype(np.float32))
+    np.testing.assert_array_equal(double, single)
+
+
+def check_error_messages(estimator: Any) -> None:
+    """Invalid input raises a ValueError that names the problem and its position in under 300 characters."""
+    S, y, Q = make_proximities(estimator)
+    infinite = S.copy()
+    infinite[3, 5] = np.inf
+    cases: list[tuple[Callable[[], Any], str]] = [
+        (lambda: clone(estimator).fit(S[:, :7], y), "square"),
+        (lambda: clone(estimator).fit(infinite, y), "row 3, column 5"),
+        (lambda: clone(estimator).fit(S, y[:-1]), "39 labels for 40"),
+        (lambda: clone(estimator).fit(S, np.zeros(len(y), int)), "class"),
+        (lambda: clone(estimator).fit(S, y).predict(Q.T), "transpose"),
+        (lambda: clone(estimator).fit(S, y).predict(Q[:, :5]), "expecting 40"),
+    ]
+    for call, words in cases:
+        try:
+            call()
+        except ValueError as error:
+            message = str(error)
+        else:
+            raise AssertionError(f"{estimator} accepts invalid input; expected a ValueError about {words!r}.")
+        assert words in message, f"expected {words!r} in the message: {message}"
+        assert len(message) < 300, message
+
+
+def check_weight_repeats_object(estimator: Any) -> None:
+    """An integer weight equals as many copies of the object: its row and column repeated."""
+    S, y, Q = make_proximities(estimator, n=30)
+    weight = np.random.default_rng(1).integers(1, 4, size=len(y))
+    again = np.repeat(np.arange(len(y)), weight)
+    weighted = clone(estimator).fit(S, y, sample_weight=weight)
+    repeated = clone(estimator).fit(S[np.ix_(again, again)], y[again])
+    _assert_same_predictions(weighted, Q, repeated, Q[:, again])
+
+
+def check_zero_weight_removes_object(estimator: Any) -> None:
+    """A weight of zero equals leaving the object out."""
+    S, y, Q = make_proximities(estimator, n=30)
+    keep = np.random.default_rng(2).random(len(y)) < 0.7
+    weighted = clone(estimator).fit(S, y, sample_weight=keep.astype(float))
+    without = clone(estimator).fit(S[np.ix_(keep, keep)], y[keep])
+    _assert_same_predictions(weighted, Q, without, Q[:, keep])
+
+
+def check_compact_predicts_same(estimator: Any) -> None:
+    """:func:`similis.compact` changes no prediction."""
+    S, y, Q = make_proximities(estimator)
+    model = clone(estimator).fit(S, y)
+    small = compact(model)
+    np.testing.assert_array_equal(small.predict(Q[:, model.columns_]), model.predict(Q))
+
+
+def check_path_equals_fits(estimator: Any) -> None:
+    """``predict_path`` and ``predict_path_cv`` predict what separate fits predict."""
+    S, y, Q = make_proximities(estimator, n=30)
+    model = clone(estimator)
+    if getattr(model, "random_state", 0) is None:
+        model.set_params(random_state=0)
+    grid: list[dict[str, Any]] = [{}]
+    for name in model.path_params:
+        value = getattr(model, name)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            grid.append({name: value + 1 if isinstance(value, int) else value / 2})
+    fold = np.arange(len(y)) % 5 // 2  # three folds of different size
+    fits = [clone(model).set_params(**point) for point in grid]
+    for fit, found in zip(fits, model.predict_path(S, y, Q, grid)):
+        np.testing.assert_array_equal(found, fit.fit(S, y).predict(Q))
+    for fit, found in zip(fits, model.predict_path_cv(S, y, fold, grid)):
+        for number in range(3):
+            train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+            plain = fit.fit(S[np.ix_(train, train)], y[train]).predict(S[np.ix_(test, train)])
+            np.testing.assert_array_equal(found[test], plain)
+
+
+def _assert_same_predictions(a: Any, Qa: NDArray[Any], b: Any, Qb: NDArray[Any]) -> None:
+    np.testing.assert_array_equal(a.predict(Qa), b.predict(Qb))
+    for response in ("predict_proba", "decision_function"):
+        if hasattr(a, response):
+            np.testing.assert_allclose(getattr(a, response)(Qa), getattr(b, response)(Qb), rtol=1e-7, atol=1e-9)
+
+
+# Checks of transformers.
+
+
+def check_transform_rows_independent(estimator: Any) -> None:
+    """The output for a row does not depend on the other rows of the block; the input is not changed."""
+    S, y, Q = make_proximities(estimator)
+    model = clone(estimator).fit(S, y)
+    before = Q.copy()
+    whole = np.asarray(model.transform(Q))
+    np.testing.assert_array_equal(Q, before)
+    np.testing.assert_allclose(whole, np.vstack([model.transform(row[None]) for row in Q]), atol=1e-8)
+
+
+def check_transform_float32(estimator: Any) -> None:
+    """float32 input gives float32 output."""
+    S, y, Q = (np.asarray(a, np.float32) for a in make_proximities(estimator))
+    assert clone(estimator).fit(S, y).transform(Q).dtype == np.float32
+    assert clone(estimator).fit_transform(S, y).dtype == np.float32
+
+
+# Checks of measures.
+
+
+def check_measure(measure: Any, objects: Any, y: Any = None) -> None:
+    """Check a measure on a collection of objects.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    objects : collection
+        At least three objects; the measure is fitted to them.
+    y : array-like, optional
+        Their labels, for a measure that learns from labels.
+
+    Raises
+    ------
+    AssertionError
+        If blocks, pairs and single calls disagree, values are not finite, a dissimilarity is negative, or a symmetric
+        measure gives an asymmetric matrix.
+
+    Examples
+    --------
+    >>> from similis import Edit
+    >>> from similis.testing import check_measure
+    >>> check_measure(Edit(), ["spam", "spot", "eggs"])
+    """
+    assert isinstance(measure, Measure), f"{type(measure).__name__} is not a similis.base.Measure."
+    assert measure.kind in ("similarity", "dissimilarity"), f"kind is {measure.kind!r}."
+    fitted = clone(measure).fit(objects, y)
+    S = fitted.matrix(objects)
+    n = count_objects(objects)
+    assert S.shape == (n, n), f"matrix has shape {S.shape} for {n} objects."
+    assert np.isfinite(S).all(), "matrix has entries that are not finite."
+    if fitted.kind == "dissimilarity":
+        assert (S >= 0).all(), "a dissimilarity is negative."
+    if fitted.symmetric:
+        np.testing.assert_allclose(S, S.T, rtol=1e-9, atol=1e-12)
+    some = np.arange(min(3, n))
+    part = take_objects(fitted.check_objects(objects), some)
+    np.testing.assert_allclose(fitted.matrix(part, objects), S[some], rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(fitted.pairs(part, part), np.diagonal(S)[some], rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(fitted.matrix(objects, n_jobs=2), S, rtol=0, atol=0)
+    np.testing.assert_allclose(fitted(part[0], part[1]), S[0, 1], rtol=1e-7, atol=1e-12)
