@@ -365,7 +365,7 @@ class Figure:
     width : tuple of int, optional
         Least and largest width in pixels of a page.
     margin : int, optional
-        Pixels on the left and on the right; by default enough for the tick labels.
+        Pixels on the left and on the right of a picture without axes.
     frame : bool
         Draw the axes; False for a picture that draws its own.
     """

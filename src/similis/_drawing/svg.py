@@ -69,16 +69,21 @@ def frame_for_notebook(*parts: Markup, style: str = "") -> str:
     return str(render("similis._drawing", "notebook.html", style=plot_style() + style, parts=parts))
 
 
+def _padding(figure: Figure) -> tuple[int, int, int, int]:
+    """Pixels above, right of, below and left of a picture, enough for its tick labels and titles."""
+    if not figure.frame:
+        side = figure.margin
+        return 16, 6 if side is None else side, 6, 16 if side is None else side
+    left = label_width([text for _, text in figure.y.labels()])
+    if figure.x.names:
+        longest = max([1, *(len(text) for _, text in figure.x.labels())])
+        return min(190, round(6.7 * longest) + 16), 6, 6, left
+    return 24 if figure.y.title else 8, 18, 42 if figure.x.title else 24, left
+
+
 def _render(figure: Figure, *, panel: bool) -> Markup:
     heat = next((mark for mark in figure.marks if isinstance(mark, HeatMap)), None)
-    names = figure.x.names
-    left = label_width([text for _, text in figure.y.labels()]) if figure.frame else 16
-    right = 18 if figure.frame and not names else 6
-    if figure.margin is not None:
-        left = right = figure.margin
-    top = min(190, round(6.7 * max([1, *(len(text) for _, text in figure.x.labels())])) + 16) if names else 8
-    top = (top if figure.frame else 16) + (16 if figure.y.title and not figure.y.names else 0)
-    bottom = 6 if names or not figure.frame else 42 if figure.x.title else 24
+    top, right, bottom, left = _padding(figure)
     style = f"padding:{top}px {right}px {bottom}px {left}px"
     if figure.width:
         style += ";min-width:{}px;max-width:{}px".format(*(w + left + right for w in figure.width))

@@ -64,7 +64,7 @@ def _order_leaves(D: NDArray[Any]) -> NDArray[np.intp]:
     np.fill_diagonal(D, 0.0)
     condensed = squareform(np.maximum(D, 0.0), checks=False)
     tree = hierarchy.linkage(condensed, "average", optimal_ordering=len(D) <= 400)
-    return hierarchy.leaves_list(tree).astype(np.intp)
+    return np.asarray(hierarchy.leaves_list(tree), dtype=np.intp)
 
 
 class MatrixDisplay(Display):
