@@ -39,12 +39,14 @@ class ClassSimilarity(ProximityClassifier):
         ndarray of shape (m, G)
             Columns in the order of ``classes_``.
         """
-        Q = self.check_rows(X)
+        return self.class_scores(self.check_rows(X))
+
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Similarity S_C(x) of validated rows to each class."""
         sums = np.zeros((len(Q), len(self.classes_)))
         if self._weights.size:
-            sums[:, self._weighted_classes] = np.add.reduceat(
-                self.kept_columns(Q) * self._weights, self._starts, axis=1
-            )
+            weighted = self.kept_columns(Q) * self._weights
+            sums[:, self._weighted_classes] = np.add.reduceat(weighted, self._starts, axis=1)
         return sums
 
     def decision_function(self, X: ArrayLike) -> NDArray[Any]:
@@ -59,24 +61,7 @@ class ClassSimilarity(ProximityClassifier):
         -------
         ndarray of shape (m, G), or (m,) for two classes
         """
-        scores = self.class_similarity(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the class an object is most similar to; the earlier class wins a tie.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels from ``classes_``.
-        """
-        scores = self.class_similarity(X)
-        return self.classes_[np.argmax(scores, axis=1)]
+        return self.respond(X, "decision_function")
 
     def is_strong(self, X: ArrayLike) -> NDArray[Any]:
         """Find the objects that are more similar to their class than to all other classes together, Eq. (3).

@@ -76,17 +76,6 @@ class MaxSim(ClassSimilarity):
         self._set_weights(np.ones(len(S)), codes)
         return self
 
-    def class_similarity(self, X: ArrayLike) -> NDArray[Any]:
-        """Summed similarity of new objects to each class; with a minus sign for dissimilarities.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Columns in the order of ``classes_``.
-        """
-        return self.sign * super().class_similarity(X)
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Summed similarity of validated rows to each class; with a minus sign for dissimilarities."""
+        return self.sign * super().class_scores(Q)

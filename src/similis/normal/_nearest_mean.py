@@ -90,28 +90,11 @@ class PseudoNearestMean(ProximityClassifier):
         -------
         ndarray of shape (m, G), or (m,) for two classes
         """
-        scores = self._scores(X)
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        return self.respond(X, "decision_function")
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the class with the nearest mean; the earlier class wins a tie.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Dissimilarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels from ``classes_``.
-        """
-        scores = self._scores(X)
-        return self.classes_[np.argmax(scores, axis=1)]
-
-    def _scores(self, X: ArrayLike) -> Any:
-        D = self.check_rows(X)
-        return self.spread_ - self._mean_squares(D)
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Minus the squared distance to each class mean, up to a common term."""
+        return self.spread_ - self._mean_squares(Q)
 
     def _mean_squares(self, D: NDArray[Any]) -> Any:
         return np.square(D, dtype=np.float64) @ self._weights
