@@ -122,7 +122,7 @@ def reproduce_tables(
         for cell in experiment.cells()
         if methods is None or cell.method in methods
     ]
-    obstacles = {problem: problem.obstacle() for problem in {problem: None for *_, problem in plan}}
+    obstacles = {problem: problem.obstacle() for problem in dict.fromkeys(problem for *_, problem in plan)}
     # The methods of each problem and run; a problem that two tables share is solved once.
     tasks: dict[tuple[Problem, int], dict[str, Method]] = {}
     for experiment, cell, problem in plan:

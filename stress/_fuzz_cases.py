@@ -14,10 +14,10 @@ from _fuzz_law import demand, same
 from _fuzz_study import on_numbers, ranks, result_display
 
 import similis
-from similis import base, datasets, io, proximity, study
+from similis import base, datasets, io, proximity, study, testing
 
 FOLDER = Path(tempfile.gettempdir())
-ROOMS = (*similis._MODULES, "base")
+ROOMS = similis._MODULES
 
 
 def public_names():
@@ -42,6 +42,7 @@ LEFT_OUT = {
 _BASE = "a base for extensions; tried through the estimators and measures built on it"
 LEFT_OUT = {name: _RECORD for name in LEFT_OUT} | {
     **dict.fromkeys((f"base.{name}" for name in base.__all__ if name != "compact"), _BASE),
+    **dict.fromkeys((f"testing.{name}" for name in testing.__all__), "a check for tests of extensions"),
     "solvers.Infeasible": "an exception",
     "exceptions.ProximityError": "an exception",
     **dict.fromkeys(

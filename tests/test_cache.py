@@ -74,6 +74,16 @@ def test_a_study_releases_its_entries_and_no_others(rng):
     assert linalg.eigen_symmetric(A) is mine
 
 
+def test_a_worker_releases_the_entries_of_an_earlier_study():
+    cache = Cache()
+    cache.start_session("first")
+    cache.put("a", 1, 8)
+    cache.start_session("first")
+    assert cache.get("a") == 1
+    cache.start_session("second")
+    assert len(cache) == cache.n_bytes == 0
+
+
 def test_results_do_not_depend_on_the_cache(rng, monkeypatch):
     X, y = rng.integers(0, 3, (40, 6)).astype(str), np.arange(40) % 2
     study = Study(["knn", "svm-kernel(clip)"], n_splits=2, cv=3)

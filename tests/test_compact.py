@@ -144,7 +144,7 @@ def test_what_cannot_be_folded_is_left_as_it_is(rng):
         small = compact(model)
         assert isinstance(small[-1], SVC)
         np.testing.assert_array_equal(small.predict(Q), model.predict(Q))
-    with pytest.raises(ValueError, match="fit the pipeline that it was made from"):
+    with pytest.raises(ValueError, match="fit the original pipeline"):
         compact(make_pipeline(SpectrumClip(), SVC(kernel="precomputed")).fit(S, y))[-1].fit(S, y)
 
 

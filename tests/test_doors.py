@@ -1,4 +1,4 @@
-"""The two doors: whatever comes, a clean matrix goes in or one sentence comes out."""
+"""Input validation: any input gives a clean matrix or one short error message."""
 
 import decimal
 import warnings
@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse as sp
 
-from similis.base._estimators import ProximityTransformer
-from similis.base._validation import check_labels, check_proximity, check_query
+from similis.base import Measure, ProximityTransformer, check_labels, check_proximity, check_query
 from similis.exceptions import KindWarning, ProximityError
 
 pd = pytest.importorskip("pandas")
@@ -29,7 +28,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 class Step(ProximityTransformer):
-    """The least that has both doors."""
+    """A minimal estimator with both kinds of validation."""
 
     def fit(self, X, y=None):
         self.check_training(X)
@@ -375,3 +374,17 @@ def test_labels_that_cannot_be_sorted(y, match):
 def test_a_frame_without_columns():
     with pytest.raises(ProximityError, match="a frame without columns"):
         check_proximity(pd.DataFrame())
+
+
+def test_measure_written_for_version_1_works_with_a_warning():
+    with pytest.warns(FutureWarning, match="_compare is called compare since similis 2.0"):
+
+        class Product(Measure):
+            def _encode(self, objects):
+                return np.asarray(objects, dtype=float)
+
+            def _compare(self, A, B):
+                return A @ B.T
+
+    X = np.arange(6.0).reshape(3, 2)
+    np.testing.assert_array_equal(Product().fit(X).matrix(X), X @ X.T)

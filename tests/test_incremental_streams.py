@@ -100,7 +100,7 @@ def test_bad_streams_are_refused(rng):
         stream_fit(IncrementalHLM(), lambda a, b: 0.0, [(X, y)])
     with pytest.raises(ProximityError, match="pair"):
         stream_fit(IncrementalHLM(), Minkowski(), [X])
-    with pytest.raises(ProximityError, match="learnt nothing"):
+    with pytest.raises(ProximityError, match="unfitted model"):
         stream_fit(IncrementalHLM().fit(distances(X), y), Minkowski(), [(X, y)])
-    with pytest.raises(ProximityError, match="no objects yet"):
+    with pytest.raises(ProximityError, match="no objects"):
         stream_fit(IncrementalHLM(), Minkowski()).predict(X)

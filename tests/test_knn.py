@@ -229,11 +229,11 @@ def test_mixed_grids_are_grouped(rng):
 
 def test_too_many_neighbours_are_cut_and_said_once(rng):
     S, y, _ = problem(rng)
-    with pytest.warns(UserWarning, match="cut") as said:
+    with pytest.warns(UserWarning, match="clipped") as said:
         model = SimilarityKNN(n_neighbors=500).fit(S, y)
     assert model.n_neighbors_ == 40
     assert len(said) == 1
-    with pytest.warns(UserWarning, match="cut") as said:
+    with pytest.warns(UserWarning, match="clipped") as said:
         PathSearchCV(SimilarityKNN(), {"n_neighbors": [1, 39, 64, 128]}, cv=5, refit=False).fit(S, y)
     assert len(said) == 1
 
@@ -253,7 +253,7 @@ def test_bad_input_is_named(rng):
         with pytest.raises(ValueError, match=words) as caught:
             model.fit(matrix, y)
         assert len(str(caught.value)) < 300
-    with pytest.raises(ValueError, match="one weight per neighbour"):
+    with pytest.raises(ValueError, match="one weight per neighbor"):
         SimilarityKNN(weights=lambda d: d[:, 0]).fit(S, y).predict(Q)
     with pytest.raises(ValueError, match="not negative"):
         SimilarityKNN(weights=lambda d: -d).fit(S, y).predict(Q)

@@ -97,7 +97,7 @@ def test_an_open_gap_is_said(rng, monkeypatch):
 
     S, y, _, _ = problem(rng)
     monkeypatch.setattr(_spectral_kernel.InteriorPoint, "step", lambda self: False)
-    with pytest.warns(ConvergenceWarning, match="SimSVM ended"):
+    with pytest.warns(ConvergenceWarning, match="SimSVM did not converge"):
         SimSVM(gamma=1e-3).fit(S, y)
 
 

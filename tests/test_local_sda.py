@@ -317,7 +317,7 @@ def test_bad_input_gets_one_clear_sentence(rng, params, words):
 
 
 def test_too_many_neighbours_are_cut():
-    with pytest.warns(UserWarning, match="cut"):
+    with pytest.warns(UserWarning, match="clipped"):
         assert LocalSDA(n_neighbors=9).fit(np.eye(4), [0, 0, 1, 1]).n_neighbors_ == 4
 
 

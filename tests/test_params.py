@@ -1,10 +1,10 @@
-"""Parameters: numbers are numbers."""
+"""Parameter constraints reject booleans where numbers are expected."""
 
 import numpy as np
 import pytest
 
 from similis import MixtureSDA, SimilarityKNN
-from similis.base._params import at_least, between, positive
+from similis.base import at_least, between, positive
 
 
 @pytest.mark.parametrize("numbers", [at_least(0), positive(), between(0, 1)], ids=str)

@@ -11,7 +11,7 @@ from similis import ProximityError, SimilarityKNN, Study, StudyResult
 from similis.datasets import make_similarity
 from similis.measures import RBF
 from similis.model_selection import PathSearchCV
-from similis.study import AtMost, Method
+from similis.study import AtMost, Method, make_model
 
 KNN = Method("knn", SimilarityKNN, {"n_neighbors": AtMost((1, 3, 5, 40))}, reads="either")
 LINES = Method("lines", LogisticRegression, reads="objects")
@@ -79,6 +79,7 @@ def test_a_method_may_have_folds_of_its_own(matrix, cv):
     search = PathSearchCV(SimilarityKNN(), {"n_neighbors": [1, 3, 5]}, cv=cv)
     search.fit(S[np.ix_(train, train)], y[train])
     assert entry.params == search.best_params_
+    assert make_model(method).cv is cv
     np.testing.assert_array_equal(np.unique(y)[entry.predictions], search.predict(S[np.ix_(test, train)]))
 
 
@@ -141,6 +142,9 @@ def test_objects_beside_a_matrix_and_with_a_measure_give_the_same(vectors):
     split = beside.splits[0]
     expected = LogisticRegression().fit(X[split.train], y[split.train]).predict(X[split.test])
     np.testing.assert_array_equal(beside.classes[beside.entries["lines", 0].predictions], expected)
+    for result in (beside, measured):
+        fitted = result.fit_best(X, y, method="lines")
+        np.testing.assert_array_equal(fitted.predict(X), LogisticRegression().fit(X, y).predict(X))
 
 
 def test_no_matrix_is_needed_where_all_methods_read_objects(vectors):

@@ -234,7 +234,7 @@ def residual_entropies(
     z: Any,
     z_start: Any,
     having: Any,
-    everyone: Any,
+    all_objects: Any,
     counts: Any,
     products: Any,
     plain: bool,
@@ -255,9 +255,9 @@ def residual_entropies(
     left, right = np.empty(n_words, np.uint64), np.empty(n_words, np.uint64)
     for i in range(start, stop):
         for j in range(i if mirror else 0, z_start.shape[0] - 1):
-            common[:] = everyone
-            left[:] = everyone
-            right[:] = everyone
+            common[:] = all_objects
+            left[:] = all_objects
+            right[:] = all_objects
             # Merge the two sorted runs: a feature is common, or belongs to x alone, or to z alone.
             a, b = x_start[i], z_start[j]
             while a < x_start[i + 1] or b < z_start[j + 1]:

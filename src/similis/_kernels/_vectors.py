@@ -1,4 +1,4 @@
-"""Minkowski distances of real vectors ([pekalska2000] sec. 4.5), from differences: inner products would cancel."""
+"""Minkowski distances of real vectors ([pekalska2000] sec. 4.5), from differences: inner products cancel digits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Memory cache of expensive arrays: eigen-decompositions, and blocks measured inside a study.
 
 One cache per process, bounded by the environment variable ``SIMILIS_CACHE_MB`` (megabytes, default 512; 0 turns it
-off). The least recently used entries are dropped first. A study removes its own entries when it ends.
+off). The least recently used entries are dropped first. A study removes its own entries when it ends; its worker
+processes, which joblib ends after five idle minutes, when they start on the next study.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ class Cache:
         self._items: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self._size = 0
         self._lock = Lock()
+        self._session = ""
 
     def __len__(self) -> int:
         return len(self._items)
@@ -61,6 +63,12 @@ class Cache:
         with self._lock:
             self._items.clear()
             self._size = 0
+
+    def start_session(self, session: str) -> None:
+        """Remove the entries of an earlier session: worker processes outlive the study that started them."""
+        if session != self._session:
+            self.clear()
+            self._session = session
 
     @contextmanager
     def release_new(self) -> Iterator[None]:

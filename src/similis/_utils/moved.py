@@ -31,7 +31,7 @@ measures._tversky measures._sets TverskyContrast TverskyRatio
 measures._vdm measures._value_difference VDM
 measures._wasserstein measures._point_sets IRM Wasserstein
 measures._weisfeiler_lehman measures._graphs WeisfeilerLehman _Labels
-mixture._past mixture._incremental_hlm Past
+mixture._past mixture._incremental_hlm Past=ClassHistory
 mixture._statistics mixture._base Clusters
 mixture._stream mixture._incremental_hlm ObjectStream
 normal._fisher normal._linear PseudoFisher
@@ -43,6 +43,9 @@ solvers._completion_rows solvers._completion KernelFactor
 solvers._full_kernel solvers._indefinite FullKernelFit FullKernelMachine
 solvers._local_solves solvers._local_weights BlockWeights
 solvers._scattered solvers._completion Infeasible
+study._card io._models ModelCard TrainedModel
+study._display_reliability study._displays Reliability
+study._report._compare study._compare Comparison
 study._significance study._metrics Ranks Verdict
 """
 

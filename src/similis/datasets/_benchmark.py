@@ -134,8 +134,8 @@ def _matrix(key: str, labels: str | None = "y", **renamed: str) -> Callable[[Pat
             parts = dict(archive)
         bunch = Bunch(proximity=parts.pop(key), target=None, target_names=None)
         if labels is not None:
-            found, bunch.target = np.unique(parts.pop(labels), return_inverse=True)
-            bunch.target_names = parts.pop("class_names", found.astype(str))
+            names, bunch.target = np.unique(parts.pop(labels), return_inverse=True)
+            bunch.target_names = parts.pop("class_names", names.astype(str))
         for old, part in parts.items():
             bunch[renamed.get(old, old)] = part
         return bunch

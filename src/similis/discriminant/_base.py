@@ -5,8 +5,8 @@ A class mean at the end of Omega makes its exponential a point mass. Everything 
 
     value + power * log L - slope * L,
 
-slope the summed distance from the point masses, power the number of them that are densities. Classes are compared
-by slope, then by power, then by value; no infinity is ever subtracted from another.
+where slope is the summed distance from the point masses and power the number of them that are densities. Classes are
+compared by slope, then by power, then by value, so that infinities are never subtracted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TIE = 1e-12
 
 
 class LogLimit(NamedTuple):
-    """Log-probabilities ``value + power log L - slope L`` for L to infinity; arrays of one shape."""
+    """Log-probabilities ``value + power log L - slope L`` for L to infinity, as three arrays of one shape."""
 
     slope: NDArray[Any]
     power: NDArray[Any]
@@ -40,14 +40,14 @@ class LogLimit(NamedTuple):
         return self._replace(value=self.value + log_factor)
 
     def mix(self, log_weights: NDArray[Any], axis: int) -> LogLimit:
-        """Logarithm of the sum along `axis` of exp(log_weights) times the probabilities; -inf leaves a term out."""
+        """Logarithm of the sum along `axis` of exp(log_weights) times the probabilities; -inf excludes a term."""
         value = self.value + log_weights
         slope, power, leading = self._leading(np.isneginf(value), axis)
         total = logsumexp(np.where(leading, value, -np.inf), axis=axis)
         return LogLimit(np.squeeze(slope, axis), np.squeeze(power, axis), total)
 
     def log(self) -> NDArray[Any]:
-        """The limit itself: minus infinity off a point mass, plus infinity for an infinite density."""
+        """Limit: minus infinity off a point mass, plus infinity for an infinite density."""
         unbounded = np.where(self.power > 0, np.inf, self.value)
         return np.where(self.slope > _TIE, -np.inf, np.where(self.slope < -_TIE, np.inf, unbounded))
 
@@ -58,7 +58,7 @@ class LogLimit(NamedTuple):
         return np.where(leading, value, -np.inf)
 
     def _leading(self, absent: NDArray[Any], axis: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Least slope, the largest power it has, and which terms attain both; all terms if none is present."""
+        """Least slope, its largest power, and the mask of terms with both; all terms if none is present."""
         absent = absent & ~absent.all(axis=axis, keepdims=True)
         slope = np.where(absent, np.inf, self.slope)
         least = slope.min(axis=axis, keepdims=True)
@@ -71,7 +71,7 @@ class LogLimit(NamedTuple):
 def exponential_terms(omega: Omega, values: Any, rates: Any, log_partitions: Any) -> LogLimit:
     """Log gamma exp(lambda v) of exponentials on `omega`, arrays that broadcast together.
 
-    Outside Omega the exponential goes on as it is, also a point mass: beyond its end the limit is infinite.
+    The exponential continues outside Omega, also for a point mass: beyond its end the limit is infinite.
     """
     offset = np.where(rates > 0, omega.high - values, values - omega.low) / omega.width
     point = np.isinf(rates)
@@ -116,7 +116,7 @@ class LogLimitMixin:
         return self._limits(self.check_rows(X)).log()
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Log-probability of an object's statistics under all classes together, log P(T(x)): low is abnormal.
+        """Log-probability of an object's statistics under all classes together, log P(T(x)); low values are abnormal.
 
         Parameters
         ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -34,7 +35,7 @@ from similis.discriminant._statistics import (
     training_values,
 )
 from similis.exceptions import ProximityError
-from similis.solvers import class_sums, kri_weights, local_psd, local_weights, top_k
+from similis.solvers import Omega, class_sums, kri_weights, local_psd, local_weights, top_k
 
 __all__ = ["Neighborhoods", "Query", "neighborhoods", "LocalSDA"]
 
@@ -42,14 +43,14 @@ _BLOCK_NUMBERS = 2**21
 
 
 class Neighborhoods(NamedTuple):
-    """Ranked neighbors (m, K), -1 at the end of short lists, their proximities, and how many count, (m, T)."""
+    """Ranked neighbors (m, K), -1 at the end of short lists, their proximities, and numbers of neighbors, (m, T)."""
 
     indices: NDArray[np.intp]
     values: NDArray[Any]
     ends: NDArray[np.intp]
 
     def point(self, t: int) -> Neighborhoods:
-        """The neighborhoods of one point of the grid, cut to their length."""
+        """Neighborhoods of one grid point, clipped to their length."""
         ends = self.ends[:, t]
         inside = np.arange(ends.max(initial=1)) < ends[:, None]
         indices = np.where(inside, self.indices[:, : inside.shape[1]], -1)
@@ -68,7 +69,7 @@ class Query(NamedTuple):
     n_jobs: int | None
 
     def ranked(self, k: int, rows: NDArray[Any] | None = None, columns: Any = None) -> Any:
-        """The k nearest of each row, among some `columns` if told; objects of the row's own fold are left out."""
+        """The k nearest objects of each row, among `columns` if given, outside the row's own fold."""
         rows = self.rows if rows is None else rows
         folds: Any = self.fold
         if columns is not None:
@@ -79,7 +80,7 @@ class Query(NamedTuple):
 
     @property
     def n_candidates(self) -> int:
-        """The largest number of training objects that a row can see."""
+        """Largest number of candidates of a row."""
         return max_neighbors(len(self.S), self.fold)
 
 
@@ -167,19 +168,19 @@ def _enclosing(query: Query, k: int) -> Neighborhoods:
 
 
 _NEIGHBORHOODS = ("knn", "per-class", "radius", "reciprocal", "enclosing")
-_OUT_NUMBERS = 2**20  # of class scores held at a time
+_OUT_NUMBERS = 2**20  # class scores in memory at a time
 
 
 class LocalSDA(PathMixin, ProximityClassifier):
     """Similarity discriminant analysis in the neighborhood of each object.
 
-    The centroids, the mean similarities and the priors all come from the object's neighbors, so that no one model
-    has to fit a whole class. As n, k grow and k / n falls the error tends to the Bayes error (sec. 4.2).
+    The centroids, the mean similarities and the priors are those of the object's neighbors, so that no single model
+    has to fit a whole class. As n and k grow and k / n falls, the error tends to the Bayes error (sec. 4.2).
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        Number k of neighbors; above the number n of training objects it is cut to n (``n_neighbors_``).
+        Number k of neighbors; clipped to the number n of training objects (``n_neighbors_``).
     neighborhood : {"knn", "per-class", "radius", "reciprocal", "enclosing"}, default="knn"
         - "knn": the k nearest;
         - "per-class": the k nearest of each class (Mitani and Hamamoto);
@@ -190,12 +191,12 @@ class LocalSDA(PathMixin, ProximityClassifier):
     radius : float, default=0.1
         For ``neighborhood="radius"``.
     min_class_size : int, default=3
-        Where some class has neighbors but fewer than this, the decision is that of local nearest centroid.
+        If a class has neighbors but fewer than this, local nearest centroid decides.
     smoothing : float, default=0.0
-        Share e of the uniform distribution on Omega in each model, (1 - e) P + e / size of Omega; where the decision
-        is nearest centroid's, the share that all classes have alike.
+        Weight e of the uniform distribution on Omega in each model, (1 - e) P + e / size of Omega; where local nearest
+        centroid decides, the weight of equal class probabilities.
     weights : None or "kri", default=None
-        Weigh the neighbors in the centroids and means by kernel ridge interpolation (sec. 7.2.3).
+        Weights of the neighbors in the centroids and means: equal, or by kernel ridge interpolation (sec. 7.2.3).
     regularization : float, default=1.0
         lambda of the "kri" weights.
     domain : {"empirical", "continuous"}, array-like or tuple (low, high), default="empirical"
@@ -205,9 +206,9 @@ class LocalSDA(PathMixin, ProximityClassifier):
         Class frequencies among the neighbors, the same with one added to each count, or given probabilities; in any
         case a class without neighbors has probability zero.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
+        ``costs[f, g]`` is the cost of predicting f when g is true; ``predict`` minimizes its expectation.
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        What the matrix holds; "kri" and "enclosing" need similarities.
+        Kind of proximity in the matrix; "kri" and "enclosing" need similarities.
     n_jobs : int or None
         Number of threads over the rows; the result does not depend on it.
 
@@ -220,24 +221,24 @@ class LocalSDA(PathMixin, ProximityClassifier):
     priors_ : ndarray of shape (G,)
         Priors of the whole training set, for comparison; the local ones differ from row to row.
     n_neighbors_ : int
-        Neighbors used.
+        Number of neighbors used.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
     SDA : One model per class.
-    LocalNearestCentroid : The fall-back, on its own.
-    similis.PathSearchCV : All k in one sweep.
+    LocalNearestCentroid : The fallback decision rule.
+    similis.PathSearchCV : All k in one pass.
 
     Notes
     -----
-    The paper leaves open what "reverts to local nearest centroid" covers; here it is the whole decision, with a
-    probability of one for the winner. ``class_log_prob`` and ``score_samples`` are those of the exponential models
-    also where the decision is not. The paper prints arg max in its rule with costs, where arg min is meant. A class
+    The paper does not specify what "reverts to local nearest centroid" covers; here it is the whole decision, with a
+    probability of one for the predicted class. ``class_log_prob`` and ``score_samples`` always refer to the exponential
+    models. The paper prints arg max in its rule with costs, where arg min is meant. A class
     all of whose "kri" weights are zero is modeled with equal weights. The centroid among equals is the nearest.
 
-    An empirical Omega of more than 2^21 values is represented by a share of them, see :class:`SDA`.
+    An empirical Omega of more than 2^21 values is represented by a sample, see :class:`SDA`.
 
     References
     ----------
@@ -301,7 +302,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Keep the training matrix and prepare Omega.
+        """Store the training matrix and prepare Omega.
 
         Parameters
         ----------
@@ -315,7 +316,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
         self
         """
         self._S, self._codes = self.check_training_labels(X, y)
-        self._check_together(self._S)
+        self._check_combinations(self._S)
         domain = check_domain(self.domain)
         self._omega = omega_of(domain, training_values(domain, self._S))
         self.domain_ = public_domain([self._omega])
@@ -365,7 +366,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
         return answers[:, 0]
 
     def score_samples(self, X: ArrayLike) -> NDArray[Any]:
-        """Log-probability of an object's similarities to the local centroids: low is abnormal.
+        """Log-probability of an object's similarities to the local centroids; low values are abnormal.
 
         Parameters
         ----------
@@ -383,13 +384,13 @@ class LocalSDA(PathMixin, ProximityClassifier):
             answers[rows] = limits.mix(self._local_log_priors(counts), axis=2).log()
         return answers[:, 0]
 
-    def _check_together(self, S):
-        """What single parameters cannot say of themselves."""
+    def _check_combinations(self, S: NDArray[Any]) -> None:
+        """Check parameter combinations."""
         domain = check_domain(self.domain)
         if self.kind == "dissimilarity" and (self.weights == "kri" or self.neighborhood == "enclosing"):
             raise ProximityError(
-                "weights='kri' and neighborhood='enclosing' read similarities as inner products. Got "
-                "kind='dissimilarity'. Convert with ToSimilarity, or choose others."
+                "weights='kri' and neighborhood='enclosing' need similarities. Got kind='dissimilarity'. Convert "
+                "with ToSimilarity, or choose other options."
             )
         if not isinstance(domain, str):
             omega = omega_of(domain, training_values(domain, S))
@@ -400,17 +401,26 @@ class LocalSDA(PathMixin, ProximityClassifier):
             if isinstance(domain, tuple) and np.isinf(domain).any() and self.smoothing > 0:
                 raise ProximityError("smoothing needs a domain with a uniform distribution; a half-line has none.")
 
-    def _sweep(self, Q, always=False):
+    def _sweep(self, Q: NDArray[Any], always: bool = False) -> Iterator[Any]:
         check_is_fitted(self)
         point = {"n_neighbors": self.n_neighbors_, "radius": self.radius}
         groups = [(np.arange(len(Q)), self._omega)]
         for _, *found in self._runs(self._S, self._codes, Q, None, groups, [point], always):
             yield found
 
-    def _runs(self, S, codes, rows, fold, groups, points, always=False):
-        """Model rows group by group, for each run of the grid that one sweep serves.
+    def _runs(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        rows: Any,
+        fold: Any,
+        groups: Any,
+        points: Points,
+        always: bool = False,
+    ) -> Iterator[Any]:
+        """Model rows group by group, for each part of the grid that shares one ranking.
 
-        Yields which points the run holds, which rows, and limits, counts and winners with an axis for the points.
+        Yields grid points, rows, and limits, counts and winners with an axis for the points.
         """
         width = np.empty(len(rows))
         for members, omega in groups:
@@ -433,7 +443,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
                     part = members[start : start + at_a_time]
                     yield held, part, *self._model(S, codes, near, weights, part, omega, always)
 
-    def _neighbor_weights(self, S, codes, near):
+    def _neighbor_weights(self, S: NDArray[Any], codes: NDArray[np.intp], near: Any) -> Any:
         if self.weights is None:
             return np.empty((len(near.indices), 0))
         weights = local_weights(S, near.indices, near.values, self.regularization, n_jobs=self.n_jobs)
@@ -441,7 +451,16 @@ class LocalSDA(PathMixin, ProximityClassifier):
         without = np.take_along_axis(share, np.where(near.indices < 0, 0, codes[near.indices]), axis=1) <= 0
         return np.where(without, 1.0, weights)
 
-    def _model(self, S, codes, near, weights, part, omega, always):
+    def _model(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        near: Any,
+        weights: NDArray[Any],
+        part: Any,
+        omega: Any,
+        always: bool,
+    ) -> Any:
         """[cazzanti2007] sec. 4.1 for some rows: SDA among the neighbors, for each of the nested neighborhoods."""
         T, G = near.ends.shape[1], len(self.classes_)
         out, counts = np.empty((3, len(part), T, G)), np.empty((len(part), T, G))
@@ -449,7 +468,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
         indices, values, w, ends = (
             np.ascontiguousarray(a[part]) for a in (near.indices, near.values, weights, near.ends)
         )
-        mirrored = np.isinf(omega.low)  # a half-line to the left is read from its end
+        mirrored = np.isinf(omega.low)  # a half-line to the left is mirrored
         flip, low, high = (-1.0, -omega.high, np.inf) if mirrored else (1.0, omega.low, omega.high)
         if mirrored:
             S, values = -S, -values
@@ -459,7 +478,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
         options = (float(self.min_class_size), float(self.smoothing), float(np.log(size)), float(always))
         values = np.ascontiguousarray(values, dtype=S.dtype)
 
-        def work(rows):
+        def work(rows: Any) -> None:
             _kernels.local_sda(
                 S,
                 flip * self.sign,
@@ -478,7 +497,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
         map_row_chunks(work, len(part), self.n_jobs)
         return LogLimit(*out), counts, winners
 
-    def _local_log_priors(self, counts):
+    def _local_log_priors(self, counts: Any) -> Any:
         """[cazzanti2007] sec. 4.1 -> P(h) = n_h / k, or the other priors among the classes present."""
         if self.priors is None:
             local = counts
@@ -489,8 +508,8 @@ class LocalSDA(PathMixin, ProximityClassifier):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(local / local.sum(axis=-1, keepdims=True))
 
-    def _posterior(self, limits, counts, winners):
-        """Bayes' rule; where a class is too small to be modeled, all on the winner of local nearest centroid."""
+    def _posterior(self, limits: Any, counts: Any, winners: Any) -> Any:
+        """Bayes' rule; if a class is too small for a model, probability one for local nearest centroid's prediction."""
         proba = np.empty(counts.shape)
         modelled, G = winners < 0, counts.shape[-1]
         limits = LogLimit(*(part[modelled] for part in limits))
@@ -513,7 +532,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
         test_fold: NDArray[np.intp] | None = None,
     ) -> list[NDArray[Any]]:
         """Probabilities for all k and all radii from one ranking."""
-        self._check_together(S)
+        self._check_combinations(S)
         self.priors_ = class_priors(self.priors, np.bincount(codes))
         groups = self._groups(S, len(Q), test_fold)
         scores = [np.empty((len(Q), len(self.classes_))) for _ in points]
@@ -523,12 +542,12 @@ class LocalSDA(PathMixin, ProximityClassifier):
                 scores[p][part] = proba[:, t]
         return scores
 
-    def _groups(self, S, n_rows, test_fold):
-        """Rows that share Omega, which for "empirical" and "continuous" is that of the row's training part."""
+    def _groups(self, S: NDArray[Any], n_rows: Any, test_fold: NDArray[np.intp] | None) -> Any:
+        """Groups of rows with the same Omega, for "empirical" and "continuous" that of the row's training part."""
         domain = check_domain(self.domain)
         if test_fold is None or not isinstance(domain, str):
             return [(np.arange(n_rows), omega_of(domain, training_values(domain, S)))]
-        groups = {}
+        groups: dict[int, tuple[Omega, list[Any]]] = {}
         for test, values in fold_values(S, test_fold):
             omega = omega_of(domain, values)
             key = hash((omega.low, omega.high, b"" if omega.values is None else omega.values.tobytes()))

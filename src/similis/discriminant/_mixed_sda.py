@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,7 +35,7 @@ __all__ = ["Table", "ConditionalGaussians", "MixedSDA"]
 
 
 class Table:
-    """Columns of a table, checked against those an estimator was fitted on."""
+    """Columns of a table, validated against those of the training table."""
 
     def __init__(self, X: Any, estimator: Any, *, reset: bool) -> None:
         self._who = type(estimator).__name__
@@ -63,7 +63,7 @@ class Table:
         return len(self.columns[0])
 
     def split(self, numeric: Any, categorical: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Numbers of the numeric and of the categorical columns."""
+        """Column numbers of the numeric and of the categorical columns."""
         if numeric is None and categorical is None:
             is_number = [_holds_numbers(column) for column in self.columns]
             return np.flatnonzero(is_number), np.flatnonzero(~np.array(is_number))
@@ -94,14 +94,14 @@ class Table:
                     f"{self._who} needs numbers in column {quote(self.names[column])}, which is numeric: argument must "
                     "be a string or a number. List it in `categorical` if it is not."
                 ) from None
-            self._refuse(
+            self._reject(
                 out[:, i], ~np.isfinite(out[:, i]), column, "finite numbers, neither NaN nor inf", "Fill or drop"
             )
             wide = np.abs(out[:, i]) > LARGEST[8]
-            self._refuse(out[:, i], wide, column, f"numbers of at most {LARGEST[8]:g}", "Divide")
+            self._reject(out[:, i], wide, column, f"numbers of at most {LARGEST[8]:g}", "Divide")
         return out
 
-    def _refuse(self, values: NDArray[Any], wrong: NDArray[np.bool_], column: int, needed: str, advice: str) -> None:
+    def _reject(self, values: NDArray[Any], wrong: NDArray[np.bool_], column: int, needed: str, advice: str) -> None:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise ProximityError(
@@ -141,14 +141,14 @@ class ConditionalGaussians:
         self.regularization = regularization
 
     def fit(self, x: NDArray[Any], t: NDArray[Any], codes: NDArray[np.intp]) -> ConditionalGaussians:
-        """Learn from n rows of numbers `x` and conditions `t`; columns that never vary are left out."""
+        """Fit to n rows of numbers `x` and conditions `t`; constant columns are left out."""
         G = int(codes.max()) + 1
         members = [codes == g for g in range(G)]
         u = np.hstack([t, x])
         means = np.stack([u[rows].mean(axis=0) for rows in members])
         within = u - means[codes]
         variance = (within**2).mean(axis=0)
-        # A class may be constant where others vary; what varies only between classes has the total variance.
+        # A class may be constant where others vary; a column that varies only between classes has the total variance.
         variance = np.where(variance > 0, variance, u.var(axis=0))
         keep = variance > 1e-30 * (1 + (u**2).mean(axis=0))
         self._t, self._x = np.flatnonzero(keep[: t.shape[1]]), np.flatnonzero(keep[t.shape[1] :])
@@ -192,10 +192,10 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
     measure : Measure
         Compares the categorical parts of two rows, such as ``Counting()`` or ``VDM()``. A copy is fitted here.
     numeric, categorical : list of column numbers or names, or None
-        Which columns are which. With both None, columns of numbers are numeric and all others (text, categories,
-        truth values) categorical; with one None, it is all the other columns.
+        Numeric and categorical columns. With both None, columns of numbers are numeric and all others (text,
+        categories, booleans) categorical; with one None, it is all the other columns.
     independent : bool, default=True
-        Whether the numeric part is independent of the categorical one within a class, eq. (3.44). Otherwise its
+        Assume that the numeric part is independent of the categorical one within a class, eq. (3.44). With False its
         Gaussian is conditional on the statistics T(x_cat), eq. (3.43), with a mean that is linear in them.
     regularization : float, default=1e-3
         Weight r, above 0 and up to 1, of the pooled variances in each class's covariance, (1 - r) C_g + r diag(C).
@@ -210,7 +210,7 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
     priors : None, "laplace" or array-like of shape (G,)
         Training frequencies, the same with one added to each count, or given probabilities.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
+        ``costs[f, g]`` is the cost of predicting f when g is true; ``predict`` minimizes its expectation.
 
     Attributes
     ----------
@@ -235,8 +235,8 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    SDA : For similarities alone.
-    similis.HVDM : One distance for mixed rows, the other way to deal with them.
+    SDA : For similarities only.
+    similis.HVDM : One distance for mixed rows.
 
     Notes
     -----
@@ -282,7 +282,7 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
         independent: bool = True,
         regularization: float = 1e-3,
         statistic: Any = "centroid",
-        centroid: str = "max-sum",
+        centroid: Literal["max-sum", "popular"] = "max-sum",
         domain: Any = "empirical",
         pseudocount: float = 0.0,
         priors: Any = None,
@@ -364,9 +364,11 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             return np.log(self.priors_)
 
-    def _fit_categorical(self, objects, y):
-        """SDA of the categorical parts, cut down to the objects it compares with; returns T of the training rows."""
-        self.measure_, self.sda_, self.objects_ = None, None, objects[:0]
+    def _fit_categorical(self, objects: Any, y: Any) -> Any:
+        """Fit SDA to the categorical parts and compact it; return T of the training rows."""
+        self.measure_: Any = None
+        self.sda_: Any = None
+        self.objects_ = objects[:0]
         if objects.shape[1] == 0:
             return np.empty((len(objects), 0))
         self.measure_ = clone(self.measure).fit(objects, y)
@@ -382,12 +384,12 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
         self.objects_ = objects[columns]
         return self.sda_.statistics(S[:, columns])
 
-    def check_rows(self, X):
+    def check_rows(self, X: Any) -> Any:
         check_is_fitted(self)
         table = Table(X, self, reset=False)
         return table.part(self.categorical_), table.numbers(self.numeric_)
 
-    def _limits(self, Q):
+    def _limits(self, Q: NDArray[Any]) -> Any:
         """[cazzanti2007] Eq. (3.43)-(3.44) -> log P(x_num | T(x_cat), g) + log P(T(x_cat) | g)."""
         objects, numbers = Q
         T = np.empty((len(objects), 0))
@@ -395,10 +397,10 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
         if self.sda_ is not None:
             S = self.sda_.check_rows(self.measure_.matrix(objects, self.objects_))
             limits = self.sda_._limits(S)
-            T = T if self.independent else self.sda_._measure(S)
+            T = T if self.independent else self.sda_._statistics(S)
         return limits.plus(self._gaussians.log_density(numbers, T))
 
-    def select_columns(self):
+    def select_columns(self) -> Any:
         return self, np.arange(self.n_features_in_)
 
     def __sklearn_tags__(self) -> Any:

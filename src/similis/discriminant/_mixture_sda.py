@@ -29,7 +29,7 @@ __all__ = ["MixtureSDA"]
 
 
 class MixtureSDA(LogLimitMixin, BayesClassifier):
-    """Similarity discriminant analysis with several centroids a class.
+    """Similarity discriminant analysis with several centroids per class.
 
     The similarities of the objects of class g to the centroids mu_h1, .., mu_hc of class h follow a mixture of
     maximum-entropy exponentials,
@@ -41,31 +41,31 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     Parameters
     ----------
     n_components : int, default=2
-        Centroids of each class; fewer where a class has fewer distinct objects.
+        Number of centroids per class; fewer for a class with fewer distinct objects.
     init : {"uniform", "medoids"}, default="uniform"
         First responsibilities: all equal, or one for the nearest centroid.
     max_iter : int, default=30
-        Iterations of expectation maximization for each pair of classes, at most.
+        Largest number of iterations of expectation maximization for each pair of classes.
     tol : float, default=1e-6
         Stop when the log-likelihood rises by less than this fraction of itself.
     update_centroids : bool, default=False
-        Choose each class's centroids anew by the responsibilities its objects have, as long as that raises the
-        likelihood (sec. 7.2.1 proposes it).
+        Recompute the centroids of each class from the responsibilities of its objects as long as that raises the
+        likelihood (proposed in sec. 7.2.1).
     n_init : int, default=10
         Random starts of the k-medoids clustering that finds the centroids; the largest total similarity is kept.
     random_state : int, RandomState or None
-        For those starts.
+        Random seed of the starts.
     domain : {"empirical", "continuous"}, array-like or tuple (low, high), default="empirical"
         Omega: the distinct values of the training matrix; the interval from its minimum to its maximum; a given set
         of values; a given interval, one end of which may be infinite.
     pseudocount : float, default=0.0
-        So many objects of average similarity are added to each component, which removes point masses.
+        Number of objects of average similarity added to each component, which removes point masses.
     priors : None, "laplace" or array-like of shape (G,)
         Training frequencies, the same with one added to each count, or given probabilities.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
+        ``costs[f, g]`` is the cost of predicting f when g is true; ``predict`` minimizes its expectation.
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        What the matrix holds; it decides what the medoids are.
+        Kind of proximity in the matrix; it determines the medoids.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     centroids_ : ndarray of shape (G, c)
         Training indices of each class's centroids; -1 where a class has fewer.
     weights_ : ndarray of shape (G, G, c)
-        w_ghl; zero for a component that is not there.
+        w_ghl; zero for a missing component.
     exponents_ : ndarray of shape (G, G, c)
         lambda_ghl; infinite for a point mass.
     log_normalizers_ : ndarray of shape (G, G, c)
@@ -95,7 +95,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
 
     See Also
     --------
-    SDA : One centroid a class.
+    SDA : One centroid per class.
     similis.PathSearchCV : Chooses the number of components; the centroids are found once for each number.
 
     Notes
@@ -105,7 +105,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     that one iteration maximizes. On an interval the likelihood has no upper bound, as for Gaussian mixtures; a
     pseudocount gives it one.
 
-    An empirical Omega of more than 2^21 values is represented by a share of them, see :class:`SDA`.
+    An empirical Omega of more than 2^21 values is represented by a sample, see :class:`SDA`.
 
     References
     ----------
@@ -189,16 +189,16 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         self._prepare(S, codes)
         return self._fit(S, codes, {})
 
-    def _prepare(self, S, codes, values=None):
-        """What does not depend on the components: Omega, priors, seeds of the medoids."""
+    def _prepare(self, S: NDArray[Any], codes: NDArray[np.intp], values: NDArray[Any] | None = None) -> None:
+        """Set Omega, priors and seeds, which do not depend on the number of components."""
         domain = check_domain(self.domain)
         self._omega = omega_of(domain, training_values(domain, S) if values is None else values[0])
         self.domain_ = public_domain([self._omega])
         self.set_priors(codes)
         self._seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(self.classes_))
 
-    def _fit(self, S, codes, known_medoids):
-        """Fit to a checked matrix; `known_medoids` remembers centroids by class and number between fits."""
+    def _fit(self, S: NDArray[Any], codes: NDArray[np.intp], known_medoids: Any) -> Self:
+        """Fit to a validated matrix; `known_medoids` caches centroids by class and number between fits."""
         G = len(self.classes_)
         members = [np.flatnonzero(codes == h) for h in range(G)]
         fits = []
@@ -210,15 +210,15 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         self._collect(fits)
         return self
 
-    def _medoids(self, S, members, seed):
+    def _medoids(self, S: NDArray[Any], members: Any, seed: int) -> Any:
         block = take_block(S, members, members)
         found = k_medoids(
             block, self.n_components, sign=self.sign, method="alternating", n_init=self.n_init, random_state=seed
         )
         return members[found.medoids]
 
-    def _fit_class(self, S, members, h, centroids):
-        """Mixtures of all classes for the centroids of class h, which move while that raises the likelihood."""
+    def _fit_class(self, S: NDArray[Any], members: Any, h: Any, centroids: NDArray[np.intp]) -> Any:
+        """Fit mixtures of all classes for the centroids of class h, updated while that raises the likelihood."""
         best = self._fit_pairs(S, members, centroids)
         while self.update_centroids:
             moved = self._move(S, members[h], best[h]["share"])
@@ -231,17 +231,17 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
             centroids, best = moved, again
         return centroids, best
 
-    def _move(self, S, members, share):
+    def _move(self, S: NDArray[Any], members: Any, share: NDArray[Any]) -> Any:
         """[cazzanti2007] Eq. (2.8) with responsibilities: mu_l = argmax_mu sum_z P(l | z) s(z, mu), all different."""
         n = len(members)
         totals = self.sign * sum(share[a].T @ S[np.ix_(members[a], members)] for a in row_blocks(n, n))  # (c, n_h)
-        chosen = []
+        chosen: list[int] = []
         for total in totals:
             total[chosen] = -np.inf
             chosen.append(int(np.argmax(total)))
         return np.sort(members[chosen])
 
-    def _fit_pairs(self, S, members, centroids):
+    def _fit_pairs(self, S: NDArray[Any], members: Any, centroids: NDArray[np.intp]) -> Any:
         """One mixture per class g for its similarities to `centroids`. [cazzanti2007] sec. 5.3."""
         omega, c = self._omega, len(centroids)
         T = S[:, centroids].astype(np.float64)
@@ -267,8 +267,8 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
             fits.append({**fit, "path": path[:n_iter], "ended": n_iter < self.max_iter})
         return fits
 
-    def _collect(self, fits):
-        """Arrays over (g, h, l) from the pieces, and a word if expectation maximization has not come to its end."""
+    def _collect(self, fits: Any) -> None:
+        """Set the arrays over (g, h, l); warn if expectation maximization did not converge."""
         G = len(self.classes_)
         c = max(len(centroids) for centroids, _ in fits)
         self.n_iter_ = max(len(fit["path"]) for _, pairs in fits for fit in pairs)
@@ -287,13 +287,13 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         self.keep_columns(np.where(self.centroids_ < 0, self.centroids_[:, :1], self.centroids_).ravel())
         if self.tol > 0 and not all(fit["ended"] for _, pairs in fits for fit in pairs):
             warnings.warn(
-                f"Expectation maximization was stopped after max_iter={self.max_iter} iterations while the likelihood "
-                "still rose. Raise max_iter or tol.",
+                f"Expectation maximization did not converge in max_iter={self.max_iter} iterations. "
+                "Raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
 
-    def _limits(self, Q):
+    def _limits(self, Q: NDArray[Any]) -> Any:
         """[cazzanti2007] Eq. (5.8) -> log prod_h sum_l w_ghl gamma_ghl exp(lambda_ghl s(x, mu_hl))."""
         T = self.kept_columns(Q).astype(np.float64).reshape(len(Q), *self.centroids_.shape)  # (m, G, c)
         with np.errstate(divide="ignore"):
@@ -304,8 +304,8 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         ]
         return LogLimit(*(np.stack(parts, axis=1) for parts in zip(*classes)))
 
-    def _exponentials(self):
-        """For pictures: Omega, rates, log Z, log weights and the name of each component's similarity."""
+    def _exponentials(self) -> Any:
+        """Data of SDADisplay: Omega, rates, log Z, log weights and the name of each component's similarity."""
         there = self.centroids_.ravel() >= 0
         rates, log_z, weights = (
             a.reshape(len(self.classes_), -1)[:, there] for a in (self._rates, self._log_z, self.weights_)

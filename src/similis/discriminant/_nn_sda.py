@@ -12,8 +12,8 @@ __all__ = ["NearestNeighborSDA"]
 class NearestNeighborSDA(SDA):
     """Similarity discriminant analysis of the similarity to the nearest training object of each class (nnSDA).
 
-    The same as ``SDA(statistic="nearest")``. Where the nearest-neighbor rule asks only which neighbor is nearest,
-    this one asks how probable such nearness is in each class.
+    The same as ``SDA(statistic="nearest")``. The nearest-neighbor rule uses only which neighbor is nearest;
+    this classifier uses the probability of that similarity in each class.
 
     Parameters
     ----------
@@ -21,15 +21,16 @@ class NearestNeighborSDA(SDA):
         Omega: the distinct values of the training matrix; the interval from its minimum to its maximum; a given set
         of values; a given interval, one end of which may be infinite.
     pseudocount : float, default=0.0
-        Shrinks each class mean towards the mean c of all objects, (n_g mean + pseudocount c) / (n_g + pseudocount).
+        Shrinkage of each class mean towards the mean c of all objects: (n_g mean + pseudocount c) / (n_g +
+        pseudocount).
     degenerate : {"limit", "uniform"}, default="limit"
-        What a class mean at an end of Omega gives: a point mass, or the uniform distribution.
+        Distribution of a class whose mean is at an end of Omega: a point mass, or the uniform distribution.
     priors : None, "laplace" or array-like of shape (G,)
         Training frequencies, the same with one added to each count, or given probabilities.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
+        ``costs[f, g]`` is the cost of predicting f when g is true; ``predict`` minimizes its expectation.
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        What the matrix holds.
+        Kind of proximity in the matrix.
 
     Attributes
     ----------
@@ -54,9 +55,9 @@ class NearestNeighborSDA(SDA):
 
     Notes
     -----
-    Where few different similarities exist, the mean of a class is often at the end of Omega. The limit taken here is
-    better, by up to twenty points of error, than what the paper's tables show at two and four features; the option
-    ``degenerate="uniform"`` comes close to those.
+    With few different similarities, the mean of a class is often at an end of Omega. The limit used here has an error
+    up to twenty percentage points below the paper's tables for two and four features; ``degenerate="uniform"`` is close
+    to these tables.
 
     References
     ----------

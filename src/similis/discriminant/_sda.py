@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,13 +31,13 @@ __all__ = ["SDA"]
 class SDA(LogLimitMixin, BayesClassifier):
     """Similarity discriminant analysis: exponential models of a few statistics of an object's similarities.
 
-    Each class g models each statistic T_m on its own, by the distribution of largest entropy over the possible
-    values Omega that has the mean found in training,
+    For each class g and each statistic T_m, the model is the distribution of largest entropy on the possible values
+    Omega that has the training mean,
 
         P(T_m(x) = v | g) = gamma_gm exp(lambda_gm v),    E[T_m | g] = mean of T_m over the training objects of g,
 
     and an object is classified by Bayes' rule from the product over m. With the default statistics, the similarities
-    to the class centroids, it generalizes nearest centroid as discriminant analysis generalizes nearest mean.
+    to the class centroids, SDA extends nearest centroid as discriminant analysis extends nearest mean.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         - a function of proximity rows (m, n), ``f(rows)``, or of these and the training labels, ``f(rows, y)``, that
           returns (m,) or (m, M).
 
-        A list joins them. A stack n x n x q of several proximities gives the statistics of each.
+        A list combines them. A stack n x n x q of several proximities gives the statistics of each.
     centroid : {"max-sum", "popular"}, default="max-sum"
         The member with the largest total similarity to its class, eq. (2.10), or the one that is most often a nearest
         neighbor, eq. (3.11).
@@ -58,16 +59,17 @@ class SDA(LogLimitMixin, BayesClassifier):
         distinct training values); the interval from their minimum to their maximum; a given set of values; a given
         interval, one end of which may be infinite.
     pseudocount : float, default=0.0
-        Shrinks each class mean towards the mean c of all objects, (n_g mean + pseudocount c) / (n_g + pseudocount).
+        Shrinkage of each class mean towards the mean c of all objects: (n_g mean + pseudocount c) / (n_g +
+        pseudocount).
         Any positive number removes point masses.
     degenerate : {"limit", "uniform"}, default="limit"
-        What a class mean at an end of Omega gives: a point mass, or the uniform distribution.
+        Distribution of a class whose mean is at an end of Omega: a point mass, or the uniform distribution.
     priors : None, "laplace" or array-like of shape (G,)
         Training frequencies, the same with one added to each count, or given probabilities.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true; ``predict`` minimizes its expectation.
+        ``costs[f, g]`` is the cost of predicting f when g is true; ``predict`` minimizes its expectation.
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        What the matrix holds; it decides what central and near mean.
+        Kind of proximity in the matrix; it determines the centroids and nearest objects.
 
     Attributes
     ----------
@@ -78,7 +80,7 @@ class SDA(LogLimitMixin, BayesClassifier):
     log_normalizers_ : ndarray of shape (G, M)
         log gamma_gm.
     means_ : ndarray of shape (G, M)
-        Mean of each statistic in each class, after shrinkage; NaN where no training object of the class has one.
+        Mean of each statistic in each class, after shrinkage; NaN if it is undefined for all objects of the class.
     centroids_ : ndarray of shape (G,) or (q, G)
         Index of each class's centroid among the training objects; for a stack, under each proximity.
     domain_ : ndarray, tuple or list
@@ -88,34 +90,34 @@ class SDA(LogLimitMixin, BayesClassifier):
     class_count_ : ndarray of shape (G,)
         Training objects in each class.
     columns_ : ndarray
-        Training objects whose columns ``predict`` reads; the centroids, if nothing else is asked for.
+        Training objects whose columns ``predict`` reads; the centroids, if all statistics depend on them only.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
     NearestNeighborSDA : The statistic "nearest".
-    LocalSDA : The same model in the neighborhood of each object.
-    MixtureSDA : Several centroids a class.
-    SDADisplay : A picture of the fitted exponentials.
+    LocalSDA : The model fitted to the neighbors of each object.
+    MixtureSDA : Several centroids per class.
+    SDADisplay : Plot of the fitted exponentials.
 
     Notes
     -----
     The centroid's similarity to itself is part of the means (sec. 3.1.1 of the paper counts it). In training, an
-    object is not its own nearest neighbor; a class of one object then has no nearest neighbor of its own, so
-    nothing is known and its distribution is uniform.
+    object is not its own nearest neighbor; a class of one object then has no nearest neighbor
+    in its own class, and the corresponding distribution is uniform.
 
     Point masses are the limit of one large exponent, the same for all (Omega scaled to width one): classes are
-    compared by their summed distance from their point masses, ties by the rest. The paper's published errors at few
-    features look as if such means had been given the uniform distribution instead; that is ``degenerate="uniform"``.
-    A new value outside Omega is no error: gamma exp(lambda v) is evaluated there.
+    compared by their summed distance from their point masses, ties by the rest. The paper's published errors for few
+    features suggest the uniform distribution instead, ``degenerate="uniform"``. New values outside Omega are allowed:
+    gamma exp(lambda v) is evaluated there.
 
-    An empirical Omega holds at most 2^21 values. Of more, a share is held that a hash of the value draws, each value
-    standing for as many: the same share for the same set, however often and in what order values occur. The mean of a
-    fitted exponential is then off by the error of such a sample, of the order of 2^-10.5 of the width of Omega or less.
+    An empirical Omega has at most 2^21 values. A larger set is represented by a sample, chosen by a hash of the value
+    and therefore independent of the order and frequency of values, with equal weights. The sampling error of the mean
+    of a fitted exponential is of the order of 2^-10.5 of the width of Omega or less.
 
-    Rule (3.36), statistic "rows", does not do what sec. 3.3.4 says of it: on the eight words of three bits it puts
-    110 into class one, as it must, because exchanging zeros and ones exchanges the classes.
+    Rule (3.36), statistic "rows", differs from the description in sec. 3.3.4: on the eight words of three bits it
+    assigns 110 to class one, which follows from the symmetry between zeros and ones.
 
     References
     ----------
@@ -150,7 +152,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         self,
         *,
         statistic: Any = "centroid",
-        centroid: str = "max-sum",
+        centroid: Literal["max-sum", "popular"] = "max-sum",
         domain: Any = "empirical",
         pseudocount: float = 0.0,
         degenerate: str = "limit",
@@ -198,15 +200,15 @@ class SDA(LogLimitMixin, BayesClassifier):
         ndarray of shape (m, M)
             One column per statistic, in the order of the columns of ``exponents_``.
         """
-        return self._measure(self.check_rows(X))
+        return self._statistics(self.check_rows(X))
 
-    def _fit(self, S, codes, values=None):
-        """Fit to a checked matrix; `values` are the distinct values of each slice, where they are known."""
-        self._learn(S, codes, values)
+    def _fit(self, S: NDArray[Any], codes: NDArray[np.intp], values: Any = None) -> Any:
+        """Fit to a validated matrix; `values` are the distinct values of each slice, if already computed."""
+        self._prepare(S, codes, values)
         return self._solve()
 
-    def _learn(self, S, codes, values=None):
-        """Everything but the exponents: centroids, statistics of the training objects, Omega, priors."""
+    def _prepare(self, S: NDArray[Any], codes: NDArray[np.intp], values: Any = None) -> None:
+        """Compute everything but the exponents: centroids, statistics of the training objects, Omega, priors."""
         G, slices = len(self.classes_), S[:, :, None] if S.ndim == 2 else S
         self._n_slices = slices.shape[2]
         centroids = np.stack(
@@ -224,8 +226,8 @@ class SDA(LogLimitMixin, BayesClassifier):
         self._find_omegas(T, codes, slices, values)
         self._sum_offsets(T, codes)
 
-    def _find_omegas(self, T, codes, slices, values):
-        """Omega of each statistic: of entries of a slice, shared; of anything else, its own."""
+    def _find_omegas(self, T: NDArray[Any], codes: NDArray[np.intp], slices: Any, values: Any) -> None:
+        """Set Omega of each statistic: shared by entries of a slice, separate for any other statistic."""
         domain = check_domain(self.domain)
         of_slice = {}
         self._omegas = []
@@ -247,15 +249,15 @@ class SDA(LogLimitMixin, BayesClassifier):
             self._omegas.append(omega)
         self.domain_ = public_domain(self._omegas)
 
-    def _sum_offsets(self, T, codes):
-        """Class sums of each statistic's distance from both ends of Omega, and of how many objects have it."""
+    def _sum_offsets(self, T: NDArray[Any], codes: NDArray[np.intp]) -> None:
+        """Class sums of each statistic's distance from both ends of Omega, and numbers of known values."""
         member = (codes == np.arange(len(self.classes_))[:, None]).astype(np.float64)  # (G, n)
         known = ~np.isnan(T)
         self._known = member @ known
         both = [omega.offsets(np.where(known[:, m], T[:, m], omega.low)) for m, omega in enumerate(self._omegas)]
         self._sums = [member @ (np.stack(side, axis=1) * known) for side in zip(*both)]
 
-    def _solve(self):
+    def _solve(self) -> Self:
         """[cazzanti2007] Eq. (3.4), (3.15) -> lambda_gm from the class means, shrunk by the pseudocount."""
         G, M = self._known.shape
         n, c = self._known, self.pseudocount
@@ -277,28 +279,28 @@ class SDA(LogLimitMixin, BayesClassifier):
             self._rates[:, columns], self._log_z[:, columns] = fitted.rates, fitted.log_partitions
         return self
 
-    def _same_omega(self):
+    def _same_omega(self) -> Iterator[Any]:
         """Runs of columns that share Omega."""
         starts = [m for m in range(len(self._omegas)) if m == 0 or self._omegas[m] is not self._omegas[m - 1]]
         for a, b in pairwise([*starts, len(self._omegas)]):
             yield slice(a, b), self._omegas[a]
 
-    def _measure(self, Q):
+    def _statistics(self, Q: NDArray[Any]) -> Any:
         check_stack_width(Q, self._n_slices, self)
         rows = self.kept_columns(Q) if self._read.few else Q
         return self._read(rows)[0]
 
-    def _limits(self, Q):
+    def _limits(self, Q: NDArray[Any]) -> Any:
         """[cazzanti2007] Eq. (3.16) -> log P(T(x) | g) = sum_m (lambda_gm T_m(x) + log gamma_gm)."""
-        T = self._measure(Q)
+        T = self._statistics(Q)
         classes = []
         for rates, log_z in zip(self._rates, self._log_z):
             runs = [exponential_terms(o, T[:, c], rates[c], log_z[c]).sum(axis=1) for c, o in self._same_omega()]
             classes.append([sum(parts) for parts in zip(*runs)])
         return LogLimit(*(np.stack(parts, axis=1) for parts in zip(*classes)))
 
-    def _exponentials(self):
-        """For pictures: Omega, rates, log Z, log weights and the name of each statistic."""
+    def _exponentials(self) -> Any:
+        """Data of SDADisplay: Omega, rates, log Z, log weights and the name of each statistic."""
         names = self._read.names(self._widths, self.classes_)
         return self._omegas, self._rates, self._log_z, np.zeros_like(self._rates), names
 
@@ -306,7 +308,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points, values: Any = None
     ) -> list[NDArray[Any]]:
         """Scores for each pseudocount; everything but the exponents is fitted once."""
-        self._learn(S, codes, values)
+        self._prepare(S, codes, values)
         scores = []
         for point in points:
             self.pseudocount = point["pseudocount"]

@@ -31,11 +31,11 @@ __all__ = [
     "as_list",
 ]
 
-MOST_VALUES = 2**21  # of an empirical domain; a set of more is represented by a share of it
+MOST_VALUES = 2**21  # of an empirical domain; a larger set is represented by a sample
 
 
 def check_domain(domain: Any) -> Any:
-    """Check the `domain` parameter; return a name, a tuple of two ends, or an array of values."""
+    """Validate the `domain` parameter; return a name, a tuple of two ends, or an array of values."""
     if isinstance(domain, str):
         return domain
     try:
@@ -59,7 +59,7 @@ def check_domain(domain: Any) -> Any:
 
 
 def omega_of(domain: Any, values: Distinct | NDArray[Any]) -> Omega:
-    """Omega for a checked `domain`; "empirical" and "continuous" take it from the distinct training `values`."""
+    """Omega for a validated `domain`; "empirical" and "continuous" take it from the distinct training `values`."""
     values, share = values if isinstance(values, Distinct) else (values, 1.0)
     if isinstance(domain, str):
         ends = float(values[0]), float(values[-1])
@@ -73,9 +73,9 @@ def omega_of(domain: Any, values: Distinct | NDArray[Any]) -> Omega:
 
 
 def training_values(domain: Any, S: NDArray[Any]) -> Distinct:
-    """The distinct values of a matrix as far as a checked `domain` asks for them: all, or the least and the largest.
+    """Distinct values of a matrix that a validated `domain` needs: all, or the least and the largest.
 
-    Rows are read a block at a time. Memory holds a block and what is distinct; of more than `MOST_VALUES` a share.
+    Rows are read one block at a time; of more than `MOST_VALUES` distinct values a sample is kept.
     """
     if not (isinstance(domain, str) and domain == "empirical"):
         return Distinct(np.unique(np.array([S.min(), S.max()])), 1.0)
@@ -84,49 +84,49 @@ def training_values(domain: Any, S: NDArray[Any]) -> Distinct:
     for rows in row_blocks(S.shape[0], S.shape[1]):
         block = S[rows].ravel()
         low, high = min(low, block.min()), max(high, block.max())
-        found.append(np.unique(_drawn(block, halvings)))
-        while len(found) > 1 and len(found[-1]) >= len(found[-2]) // 2:  # each value is merged a few times only
+        found.append(np.unique(_sample(block, halvings)))
+        while len(found) > 1 and len(found[-1]) >= len(found[-2]) // 2:  # so that each value is merged a few times only
             found.append(np.union1d(found.pop(), found.pop()))
         if sum(map(len, found)) > MOST_VALUES:
-            values, halvings = _thinned(reduce(np.union1d, found[::-1]), halvings)
+            values, halvings = _halve(reduce(np.union1d, found[::-1]), halvings)
             found = [values]
     return _with_ends(reduce(np.union1d, found[::-1]), low, high, halvings)
 
 
 class Distinct(NamedTuple):
-    """Distinct values, ascending, the least and the largest among them, and which share of all they are."""
+    """Distinct values, ascending, including the least and the largest, and their fraction of all values."""
 
     values: NDArray[Any]
     share: float
 
 
-def _drawn(values: NDArray[Any], halvings: int) -> NDArray[Any]:
-    """The values whose hash ends in so many zeros: the same share of all distinct values, however often they occur."""
+def _sample(values: NDArray[Any], halvings: int) -> NDArray[Any]:
+    """Values whose hash ends in `halvings` zero bits: a sample that does not depend on their frequency."""
     if not halvings:
         return values
     bits = (values.astype(np.float64) + 0.0).view(np.uint64)  # -0.0 is 0.0
-    # The finaliser of SplitMix64.
+    # The finalizer of SplitMix64.
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     bits ^= bits >> np.uint64(31)
     return values[(bits & np.uint64((1 << halvings) - 1)) == 0]
 
 
-def _thinned(values: NDArray[Any], halvings: int = 0) -> tuple[NDArray[Any], int]:
-    """Halve a set until it is no larger than `MOST_VALUES`: which are left depends on the set alone."""
+def _halve(values: NDArray[Any], halvings: int = 0) -> tuple[NDArray[Any], int]:
+    """Halve a set until it has at most `MOST_VALUES` values; the result depends on the set only."""
     while len(values) > MOST_VALUES:
         halvings += 1
-        values = _drawn(values, halvings)
+        values = _sample(values, halvings)
     return values, halvings
 
 
 def _with_ends(values: NDArray[Any], low: Any, high: Any, halvings: int) -> Distinct:
-    """The least and the largest value belong to every share."""
+    """Add the least and the largest value."""
     return Distinct(np.union1d(values, [low, high]).astype(values.dtype) if halvings else values, 0.5**halvings)
 
 
 def with_products(domain: Any, *, same: bool) -> Any:
-    """The possible squares (`same`) or products of two values of a given domain; a name stays what it is."""
+    """Possible squares (`same`) or products of two values of a given domain; a name is returned unchanged."""
     if isinstance(domain, str):
         return domain
     with np.errstate(invalid="ignore"):
@@ -139,7 +139,7 @@ def with_products(domain: Any, *, same: bool) -> Any:
 
 
 def check_inside(omega: Omega, values: NDArray[Any], where: Any) -> None:
-    """Refuse training `values` outside a given Omega; `where(position)` says in words where the first one stands."""
+    """Raise an error for training `values` outside a given Omega; `where(position)` describes the first one."""
     slack = 1e-9 * omega.width
     if omega.values is None:
         outside = (values < omega.low - slack) | (values > omega.high + slack)
@@ -156,10 +156,10 @@ def check_inside(omega: Omega, values: NDArray[Any], where: Any) -> None:
 
 
 def fold_values(S: NDArray[Any], test_fold: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.bool_], Distinct]]:
-    """For each fold: which objects are tested in it, and the distinct values of `S` among the other objects.
+    """Mask of the test objects of each fold, and the distinct values of `S` among the other objects.
 
-    The entries are sorted once. An entry is lost to a fold that holds its row or its column, so a value is lost to at
-    most two folds, whatever their number.
+    The entries are sorted once. An entry is missing from the training part of the folds of its row and its column, so
+    that a value can be absent from at most two training parts.
     """
     flat = S.ravel()
     order = np.argsort(flat)
@@ -170,7 +170,7 @@ def fold_values(S: NDArray[Any], test_fold: NDArray[np.intp]) -> Iterator[tuple[
     values = ranked[starts]
     for fold in np.unique(test_fold):
         left = values[(lost[0] != fold) & (lost[1] != fold)]
-        some, halvings = _thinned(left)
+        some, halvings = _halve(left)
         yield test_fold == fold, _with_ends(some, left[0], left[-1], halvings)
 
 
@@ -182,7 +182,7 @@ def fold_options(S: NDArray[Any], test_fold: NDArray[np.intp]) -> Iterator[dict[
 
 
 def public_domain(omegas: list[Omega]) -> Any:
-    """What ``domain_`` shows: the values or the two ends; a list of these where statistics differ."""
+    """Value of ``domain_``: the values or the two ends of Omega; a list of these if statistics differ."""
     shown = {id(omega): omega.values if omega.values is not None else (omega.low, omega.high) for omega in omegas}
     return next(iter(shown.values())) if len(shown) == 1 else [shown[id(omega)] for omega in omegas]
 
@@ -204,16 +204,16 @@ def as_list(statistic: Any) -> list[Any]:
 
 @storable
 class Statistics:
-    """What to read from a row: names and functions, and what the training objects fix.
+    """Statistics of a row: names and functions, with the centroids and labels that they need.
 
     Parameters
     ----------
     chosen : list of str and callables
-        Which statistics, in the order of their columns.
+        Statistics in the order of their columns.
     centroids : ndarray of shape (q, G)
         Centroid of each class under each of the q proximities.
     labels : ndarray of shape (n,)
-        Training labels, which a user's function receives.
+        Training labels, passed to a user's function.
     codes : ndarray of shape (n,)
         Their class codes.
     sign : {1, -1}
@@ -229,11 +229,11 @@ class Statistics:
 
     @property
     def few(self) -> bool:
-        """Whether the centroids' columns are all that is read."""
+        """True if all statistics depend on the columns of the centroids only."""
         return all(isinstance(one, str) and one in _OF_CENTROIDS for one in self.chosen)
 
     def sources(self, widths: list[int]) -> list[tuple[str, int]]:
-        """What each column of T holds, "value" (of the matrix), "product", "square" or "own", and of which slice."""
+        """Type of each column of T, "value" (of the matrix), "product", "square" or "own", and its slice."""
         n_slices, G = self.centroids.shape
         found: list[tuple[str, int]] = []
         for one, width in zip(self.chosen, widths):
@@ -247,7 +247,7 @@ class Statistics:
         return found
 
     def names(self, widths: list[int], classes: NDArray[Any]) -> list[str]:
-        """What to write on an axis for each column of T."""
+        """Axis label of each column of T."""
         n_slices, found = len(self.centroids), []
         pairs = [f"s(x, {a}) s(x, {b})" for a, b in combinations(classes, 2)]
         named = {
@@ -267,10 +267,10 @@ class Statistics:
         return found
 
     def __call__(self, rows: NDArray[Any], *, training: bool = False) -> tuple[NDArray[np.float64], list[int]]:
-        """T of each row, (m, M), and how many of its columns each chosen statistic gave.
+        """T of each row, (m, M), and the number of columns of each statistic.
 
-        Where only centroids are read, new rows hold their columns and nothing else. In training, an object is not
-        its own nearest neighbor; NaN then says that it has none.
+        If only centroids are used, new rows contain their columns only. In training, an object is not its own nearest
+        neighbor; NaN means that it has none.
         """
         blocks = [rows] if rows.ndim == 2 else [rows[:, :, q] for q in range(rows.shape[2])]
         parts = []
@@ -282,7 +282,7 @@ class Statistics:
         return np.hstack(parts), [part.shape[1] for part in parts]
 
     def _by_rows(self, one: str, block: NDArray[Any], q: int, training: bool) -> NDArray[np.float64]:
-        """One statistic of many rows, a block of them at a time: the matrix may stay on disk."""
+        """One statistic of many rows, one block at a time, so that the matrix can stay on disk."""
         read = getattr(self, f"_{one}")
         found = [read(block[rows], q, training, rows.start) for rows in row_blocks(*block.shape)]
         return found[0] if len(found) == 1 else np.vstack(found)
@@ -301,7 +301,7 @@ class Statistics:
         return np.hstack([s, s[:, h] * s[:, g], s**2])
 
     def _nearest(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
-        """[cazzanti2007] Eq. (3.12)-(3.13) -> max_{z in X_h} s(x, z), an object itself left out in training."""
+        """[cazzanti2007] Eq. (3.12)-(3.13) -> max_{z in X_h} s(x, z), without the object itself in training."""
         ranked = self.sign * block.astype(np.float64)
         if training:
             np.fill_diagonal(ranked[:, first:], -np.inf)
@@ -341,7 +341,7 @@ class Statistics:
 
 
 def _takes_labels(function: Any) -> bool:
-    """Whether a user's function has room for a second argument."""
+    """True if a user's function takes a second argument."""
     try:
         parameters = signature(function).parameters.values()
     except (TypeError, ValueError):

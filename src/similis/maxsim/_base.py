@@ -1,4 +1,4 @@
-"""What MaxSim, SBC and the perceptron share: S_C(x), the weighted similarity of an object to a class."""
+"""Base class of MaxSim, SBC and the perceptron: S_C(x), the weighted similarity of an object to a class."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["ClassSimilarity", "signed_similarities"]
 
 
 class ClassSimilarity(ProximityClassifier):
-    """Classifies by the largest S_C(x) = sum over k in C of alpha_k s(x, x_k), [bernal2003] Eq. (1)-(2)."""
+    """Classify by the largest S_C(x) = sum over k in C of alpha_k s(x, x_k), [bernal2003] Eq. (1)-(2)."""
 
     reads = "similarity"
 
-    def _set_weights(self, alpha, codes):
-        """Keep the weights; objects of weight zero are not needed to predict."""
+    def _set_weights(self, alpha: Any, codes: NDArray[np.intp]) -> None:
+        """Set the weights; objects of weight zero are not needed for predictions."""
         self.alpha_ = alpha
-        needed = np.flatnonzero(alpha) if alpha.any() else np.zeros(1, np.intp)  # a block has a column
-        needed = needed[np.argsort(codes[needed], kind="stable")]  # class by class, to be summed as they stand
+        needed = np.flatnonzero(alpha) if alpha.any() else np.zeros(1, np.intp)  # a block needs a column
+        needed = needed[np.argsort(codes[needed], kind="stable")]  # class by class, for reduceat
         self._weights = alpha[needed]
         self._weighted_classes, self._starts = np.unique(codes[needed], return_index=True)
         self.keep_columns(needed)
@@ -79,7 +79,7 @@ class ClassSimilarity(ProximityClassifier):
         return self.classes_[np.argmax(scores, axis=1)]
 
     def is_strong(self, X: ArrayLike) -> NDArray[Any]:
-        """Tell where an object is more similar to its class than to all other classes together, Eq. (3).
+        """Find the objects that are more similar to their class than to all other classes together, Eq. (3).
 
         Parameters
         ----------
@@ -89,13 +89,13 @@ class ClassSimilarity(ProximityClassifier):
         Returns
         -------
         ndarray of bool, shape (m,)
-            It never changes the answer, only how sure one may be of it.
+            The prediction is the same; False means that it is less certain.
         """
         scores = self.class_similarity(X)
         best = scores.max(axis=1)
         return best > scores.sum(axis=1) - best
 
 
-def signed_similarities(S, codes):
+def signed_similarities(S: NDArray[Any], codes: NDArray[np.intp]) -> Any:
     """[bernal2003] Eq. (4) -> Sigma_ij = s_ij for objects of the same class, -s_ij for others."""
     return np.where(codes[:, None] == codes[None, :], S, -S)

@@ -17,12 +17,12 @@ class MaxSim(ClassSimilarity):
     """Classify by the largest summed similarity to a class.
 
     The decision function that Parzen windows, the kernel perceptron and support vector machines tend to as the
-    similarity becomes tighter. There is nothing to train, and hundreds of classes cost no more than two.
+    similarity becomes tighter. Nothing is fitted, and the cost does not depend on the number of classes.
 
     Parameters
     ----------
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        What the matrix holds; for dissimilarities the class with the smallest sum wins.
+        Kind of proximity in the matrix; for dissimilarities the class with the smallest sum is predicted.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class MaxSim(ClassSimilarity):
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Keep the labels.
+        """Store the labels.
 
         Parameters
         ----------

@@ -17,7 +17,7 @@ __all__ = ["SimilarityPerceptron"]
 
 
 class SimilarityPerceptron(ClassSimilarity):
-    """Raise the weight of every object that is not most similar to its own class, until none is left.
+    """Perceptron in dual, multi-class form: increase the weights of misclassified training objects.
 
     From alpha = 0: sweep through the objects; where (Sigma alpha)_i <= 0, add one to alpha_i; stop after a sweep that
     changes nothing. As the similarity tightens the decision tends to :class:`MaxSim`'s.
@@ -25,9 +25,9 @@ class SimilarityPerceptron(ClassSimilarity):
     Parameters
     ----------
     max_iter : int, default=100
-        Sweeps at most.
+        Largest number of sweeps.
     average : bool, default=False
-        Use the weights averaged over all steps, which generalize better when the sweeps do not end.
+        Use the weights averaged over all steps, which generalize better if the sweeps do not converge.
 
     Attributes
     ----------
@@ -36,9 +36,9 @@ class SimilarityPerceptron(ClassSimilarity):
     alpha_ : ndarray of shape (n,)
         Weight of each training object, not negative.
     n_iter_ : int
-        Sweeps made.
+        Number of sweeps.
     fits_ : bool
-        Whether the last sweep was clean: the no-underfitting condition holds.
+        True if the last sweep changed nothing: the no-underfitting condition holds.
     columns_ : ndarray
         Training objects of positive weight.
     n_features_in_ : int
@@ -46,7 +46,7 @@ class SimilarityPerceptron(ClassSimilarity):
 
     See Also
     --------
-    SBC : The weights of least norm instead of the first that work.
+    SBC : Weights of least norm instead of the first feasible ones.
 
     References
     ----------
@@ -67,7 +67,7 @@ class SimilarityPerceptron(ClassSimilarity):
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Sweep until every training object is classified rightly, or ``max_iter`` is reached.
+        """Sweep until every training object is classified correctly, or ``max_iter`` is reached.
 
         Parameters
         ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from similis._utils.linalg import row_distances
@@ -22,15 +22,15 @@ class SBC(ClassSimilarity):
     """Similarity based classifier: weights of least norm that classify the training objects with a margin.
 
     min |alpha|^2 subject to Sigma alpha >= 1, alpha >= 0, where Sigma holds the similarities with a minus sign between
-    classes. Multi-class as it stands.
+    classes. It handles any number of classes.
 
     Parameters
     ----------
     C : float or None, default=None
-        Price of violating a constraint, for noisy data: |alpha|^2 + C sum xi. None allows no violation.
+        Cost of violating a constraint, for noisy data: |alpha|^2 + C sum xi. None allows no violation.
     strong : bool, default=True
-        Ask each object to be more similar to its class than to all others together, as the paper does; False asks
-        it for each other class by itself, a weaker demand.
+        Require each object to be more similar to its class than to all others together, as in the paper. False requires
+        it for each other class separately, which is weaker.
     normalize : bool, default=False
         Scale the rows of Sigma to length one, as the paper assumes for its argument. It changes the solution.
 
@@ -43,11 +43,11 @@ class SBC(ClassSimilarity):
     objective_ : float
         |alpha|^2 + C sum xi.
     gap_ : float
-        Bound on how far that is above the minimum, relatively.
+        Relative duality gap: an upper bound of the distance to the minimum.
     fits_ : bool
-        Whether the no-underfitting condition holds at ``alpha_``: Sigma alpha > 0 for every training object.
+        True if the no-underfitting condition holds at ``alpha_``: Sigma alpha > 0 for every training object.
     tight_ : bool
-        Whether the unit vector already satisfies it, so that :class:`MaxSim` classifies the training objects too.
+        True if the vector of ones satisfies it, so that :class:`MaxSim` classifies the training objects correctly too.
     n_iter_ : int
         Steps of the solver.
     columns_ : ndarray
@@ -110,8 +110,8 @@ class SBC(ClassSimilarity):
             raise ProximityError(self._why_infeasible(S, codes))
         if found.gap > 1e-6:
             warn_user(
-                f"SBC stopped at a relative gap of {found.gap:.1g}: the margin can hardly be kept. Set C to allow "
-                "violations, or use a tighter similarity.",
+                f"SBC stopped at a relative gap of {found.gap:.1g}: the constraints are nearly infeasible. Set C to "
+                "allow violations, or use a tighter similarity.",
                 ConvergenceWarning,
             )
         self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
@@ -120,23 +120,23 @@ class SBC(ClassSimilarity):
         self._set_weights(found.alpha, codes)
         return self
 
-    def _why_infeasible(self, S, codes):
+    def _why_infeasible(self, S: NDArray[Any], codes: NDArray[np.intp]) -> Any:
         equal = row_distances(S, S) <= 1e-9 * np.abs(S).max()
         pairs = np.argwhere(equal & (codes[:, None] < codes))
         if pairs.size:
             i, j = sorted(pairs[0])
             a, b = (quote(self.classes_[codes[k]]) for k in (i, j))
             return (
-                f"SBC without C finds no weights: objects {i} (class {a}) and {j} (class {b}) have equal rows but "
+                f"SBC without C has no solution: objects {i} (class {a}) and {j} (class {b}) have equal rows but "
                 "different classes. Set C to allow violations, or remove one."
             )
         return (
-            "SBC without C finds no weights that make every training object most similar to its own class. Set C to "
-            "allow violations, or use a tighter similarity (a smaller RBF width)."
+            "SBC without C has no solution: no weights make every training object most similar to its own class. Set "
+            "C to allow violations, or use a tighter similarity (a smaller RBF width)."
         )
 
 
-def _each_other_class(S, codes, n_classes):
+def _each_other_class(S: NDArray[Any], codes: NDArray[np.intp], n_classes: int) -> Any:
     """One row per object and other class: similarity to its own class minus that to the other."""
     own = codes[:, None] == codes[None, :]
     blocks = []

@@ -87,15 +87,15 @@ def read_scores(matrix: Any, who: str) -> Scores:
 
 def _named(name: str, who: str) -> Scores:
     parasail = require_package("parasail", extra="strings", who=who)
-    found = getattr(parasail, name.lower(), None)
-    if not isinstance(found, parasail.Matrix):
+    known = getattr(parasail, name.lower(), None)
+    if not isinstance(known, parasail.Matrix):
         raise ProximityError(
             f"Unknown matrix {name[:40]!r}. Use blosum62, pam250, dnafull or others of these families, or pass a dict "
             "of dicts."
         )
     # The last row of parasail is for unknown letters and for the asterisk.
-    letters = {chr(code): int(place) for code, place in enumerate(found.mapper[:128]) if place < found.size - 1}
-    return Scores(letters, np.array(found.matrix[:-1, :-1], dtype=np.int64))
+    letters = {chr(code): int(place) for code, place in enumerate(known.mapper[:128]) if place < known.size - 1}
+    return Scores(letters, np.array(known.matrix[:-1, :-1], dtype=np.int64))
 
 
 def _either_case(place: dict[Any, int]) -> dict[Any, int]:

@@ -143,7 +143,7 @@ class WeisfeilerLehman(Measure):
     def encode_together(self, collections: Sequence[list[Graph]]) -> list[_Counts]:
         # Two new graphs may share a neighborhood that no training graph has, so use the labels of the given graphs.
         labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
-        return [labels.count(found) for found in labels.learn(collections, self.edge_labels)]
+        return [labels.count(counters) for counters in labels.learn(collections, self.edge_labels)]
 
     def block(
         self, A: _Counts, B: _Counts, n_jobs: int | None = None, tick: ProgressCallback | None = None
@@ -169,9 +169,9 @@ class _Labels:
 
     def learn(self, collections: Sequence[list[Graph]], edge_labels: bool) -> list[list[list[Counter[int]]]]:
         """Label graphs and store all new labels."""
-        found = [_describe(graphs, self.rounds, self.edges if edge_labels else None) for graphs in collections]
+        counters = [_describe(graphs, self.rounds, self.edges if edge_labels else None) for graphs in collections]
         self.sizes = [len(table) for table in self.rounds]
-        return found
+        return counters
 
     def describe(self, graphs: list[Graph], edge_labels: bool) -> list[list[Counter[int]]]:
         """Label graphs without storing new labels."""
@@ -209,15 +209,15 @@ def _describe(
     graphs: list[Graph], rounds: list[dict[Any, int]], edges: dict[Any, int] | None
 ) -> list[list[Counter[int]]]:
     """Count the labels of each graph and round; new descriptions get the next number."""
-    found = []
+    counters = []
     for i, graph in enumerate(graphs):
         try:
-            found.append(_refine(graph, rounds, edges))
+            counters.append(_refine(graph, rounds, edges))
         except TypeError:
             raise ProximityError(
                 f"Labels of nodes and edges must be hashable. Graph {i} has an unhashable one."
             ) from None
-    return found
+    return counters
 
 
 def _refine(graph: Graph, rounds: list[dict[Any, int]], edges: dict[Any, int] | None) -> list[Counter[int]]:
@@ -229,11 +229,11 @@ def _refine(graph: Graph, rounds: list[dict[Any, int]], edges: dict[Any, int] | 
         neighbors[a].add((kind, b))
         neighbors[b].add((kind, a))
     labels = [rounds[0].setdefault(name, len(rounds[0])) for name in names]
-    found = [Counter(labels)]
+    counters = [Counter(labels)]
     for table in rounds[1:]:
         described = [
             (labels[a], tuple(sorted((kind, labels[b]) for kind, b in near))) for a, near in enumerate(neighbors)
         ]
         labels = [table.setdefault(description, len(table)) for description in described]
-        found.append(Counter(labels))
-    return found
+        counters.append(Counter(labels))
+    return counters

@@ -92,9 +92,9 @@ class Lin(SetMeasure):
     def _encode_with(self, collections: list[list[frozenset[Any]]], known: bool) -> list[_Sets]:
         """Encode sets by the training features (`known`), or by those of the given sets."""
         salience = dict(self._information.values)
-        found: set[Any] = set().union(*(tokens for sets in collections for tokens in sets))
-        salience.update(dict.fromkeys(found - salience.keys(), self._information.unseen))
-        chosen = self._information.values if known else found
+        tokens_seen: set[Any] = set().union(*(tokens for sets in collections for tokens in sets))
+        salience.update(dict.fromkeys(tokens_seen - salience.keys(), self._information.unseen))
+        chosen = self._information.values if known else tokens_seen
         vocabulary = {token: k for k, token in enumerate(sorted(chosen, key=repr))}
         weights = np.array([salience[token] for token in vocabulary])
         features = _Features(len(vocabulary), vocabulary, weights, salience, False)
@@ -200,12 +200,12 @@ class ResidualEntropy(Measure):
         mirror, out = B is A, np.zeros((len(A.starts) - 1, len(B.starts) - 1))
         counts = self._context.counts
         products, plain = counts * np.log(counts), bool((counts == 1).all())
-        everyone = _pack(np.ones((1, len(counts)), dtype=bool))[0]
+        all_objects = _pack(np.ones((1, len(counts)), dtype=bool))[0]
         having = A.having if len(A.having) >= len(B.having) else B.having
 
         def work(rows: slice) -> None:
             # [cazzanti2007] Eq. (2.5) -> -H(R | x and z) + H(R | x \ z) / 2 + H(R | z \ x) / 2
-            bits = (having, everyone, counts, products, plain)
+            bits = (having, all_objects, counts, products, plain)
             _kernels.residual_entropies(A.codes, A.starts, B.codes, B.starts, *bits, rows.start, rows.stop, mirror, out)
 
         for_each_strip(work, len(out), n_jobs, tick, step=32)

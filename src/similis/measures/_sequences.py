@@ -80,9 +80,9 @@ class Spelling:
         """Assign a code point to every symbol in the collections and in `also`."""
         if all(isinstance(sequence, str) for objects in collections for sequence in objects):
             return cls(None)
-        found = dict.fromkeys(also)
-        found.update(dict.fromkeys(symbol for objects in collections for sequence in objects for symbol in sequence))
-        return cls({symbol: chr(code) for code, symbol in enumerate(found)})
+        symbols = dict.fromkeys(also)
+        symbols.update(dict.fromkeys(symbol for objects in collections for sequence in objects for symbol in sequence))
+        return cls({symbol: chr(code) for code, symbol in enumerate(symbols)})
 
     def spell(self, objects: list[Any]) -> list[str]:
         """Translate each sequence to a text with one code point per symbol."""

@@ -184,11 +184,11 @@ class FromMatrix(Measure):
             )
         if places is None:
             return self._positions(objects)
-        found = [places.get(name, -1) for name in objects.tolist()]
-        if -1 in found:
-            row = found.index(-1)
+        positions = [places.get(name, -1) for name in objects.tolist()]
+        if -1 in positions:
+            row = positions.index(-1)
             raise ProximityError(f"Object {row} is {objects[row]!r}, which is not among the ids of FromMatrix.")
-        return np.array(found, dtype=np.intp)
+        return np.array(positions, dtype=np.intp)
 
     def _positions(self, objects: NDArray[Any]) -> NDArray[np.intp]:
         n = self._stored().shape[0]

@@ -1,4 +1,4 @@
-"""Mixtures from distances alone by hypothetical local mapping, in one go or batch by batch ([qiao2013])."""
+"""Mixture models on distances by hypothetical local mapping, from all data or batch by batch ([qiao2013])."""
 
 from similis.mixture._incremental_hlm import IncrementalHLM, stream_fit
 from similis.mixture._kernel_hlm import KernelHLM

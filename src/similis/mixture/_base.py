@@ -1,4 +1,4 @@
-"""The mixture that all classifiers of this family end in, and what follows from it. [qiao2013] sec. 2.1, 3."""
+"""Mixture model of the hypothetical local mapping classifiers, and its estimation. [qiao2013] sec. 2.1, 3."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from similis.exceptions import ProximityError
 from similis.solvers import gamma_shape
 
 __all__ = [
-    "Beside",
+    "AdjacentBlocks",
     "Clusters",
     "estimate",
     "nearest_squares",
@@ -26,35 +26,37 @@ __all__ = [
     "check_symmetric",
 ]
 
-# All distances equal make the shape infinite; beyond this one, round-off in the distances would decide.
+# Equal distances make the shape infinite; above this value, round-off in the distances would decide.
 LARGEST_SHAPE = 1e10
 _NAMES = ("members", "numbers", "counts", "means", "excess")
 
 
 @storable
 class Clusters:
-    """Statistics of clusters, one entry each: all that Eq. (3) and Eq. (4) read.
+    """Statistics of clusters, one entry each, as used in Eq. (3) and Eq. (4).
 
     Parameters
     ----------
     members : ndarray
         Number of objects, centroid included.
     numbers : ndarray
-        n_j, how many squared distances u_i count: not the centroid's, none that is zero.
+        n_j, the number of squared distances u_i above zero, without the centroid's.
     counts : ndarray
-        The sum of their weights; n_j where all weigh 1.
+        Sum of their weights; n_j if all weights are 1.
     means : ndarray
-        Weighted mean of those u_i; 0 where there are none.
+        Weighted mean of those u_i; 0 if there are none.
     excess : ndarray
         Weighted sum of log(mean / u_i): their log of the arithmetic over the geometric mean, times the count.
     """
 
-    def __init__(self, members, numbers, counts, means, excess):
+    def __init__(self, members: NDArray[np.intp], numbers: Any, counts: Any, means: NDArray[Any], excess: Any) -> None:
         self.members, self.numbers = members, numbers
         self.counts, self.means, self.excess = counts, means, excess
 
     @classmethod
-    def of(cls, u, labels, k, *, weights=None, mass=None):
+    def of(
+        cls, u: NDArray[Any], labels: NDArray[np.intp], k: int, *, weights: NDArray[Any] | None = None, mass: Any = None
+    ) -> Any:
         """Statistics of clusters 0 to k - 1 from the squared distance of each object to its centroid."""
         w = np.where(u > 0, 1.0 if weights is None else weights, 0.0)
         counts = np.bincount(labels, w, k)
@@ -66,35 +68,35 @@ class Clusters:
         return cls(members.astype(np.float64), numbers, counts, means, np.maximum(excess, 0.0))
 
     @classmethod
-    def empty(cls, members):
-        """Clusters of so many objects without any distance."""
+    def empty(cls, members: Any) -> Any:
+        """Clusters with these numbers of members and no distances."""
         zeros = np.zeros(len(members))
         return cls(np.asarray(members, dtype=np.float64), zeros, zeros, zeros, zeros)
 
-    def __len__(self):
+    def __len__(self) -> Any:
         return len(self.counts)
 
-    def take(self, index):
-        """Some of the clusters."""
+    def take(self, index: Any) -> Any:
+        """Select clusters."""
         return Clusters(*(getattr(self, name)[index] for name in _NAMES))
 
     @staticmethod
-    def join(parts):
-        """Several sets of clusters, one after the other."""
+    def join(parts: Any) -> Any:
+        """Concatenate sets of clusters."""
         return Clusters(*(np.concatenate([getattr(part, name) for part in parts]) for name in _NAMES))
 
-    def pooled(self):
-        """All clusters as one, with one mean."""
+    def pooled(self) -> Any:
+        """Merge all clusters into one."""
         some = self.take(self.counts > 0)
         n = some.counts.sum(keepdims=True)
         mean = some.counts @ some.means / n if n else np.zeros(1)
         excess = some.excess.sum(keepdims=True) + some.counts @ np.log(mean / some.means) if n else np.zeros(1)
-        totals = (values.sum(keepdims=True) for values in (self.members, self.numbers))
-        return Clusters(*totals, n, mean, np.maximum(excess, 0.0))
+        members, numbers = (values.sum(keepdims=True) for values in (self.members, self.numbers))
+        return Clusters(members, numbers, n, mean, np.maximum(excess, 0.0))
 
 
-def estimate(clusters, codes, n_classes, shared, neighbors):
-    """Maximum likelihood of shapes and scales.
+def estimate(clusters: Any, codes: NDArray[np.intp], n_classes: int, shared: Any, neighbors: Any) -> Any:
+    """Estimate shapes and scales by maximum likelihood.
 
     Parameters
     ----------
@@ -105,10 +107,10 @@ def estimate(clusters, codes, n_classes, shared, neighbors):
     n_classes : int
         Number of classes.
     shared : bool
-        Whether one shape serves all classes.
+        Estimate one shape for all classes.
     neighbors : callable
-        Gives, if it must, distances to nearest neighbors: a Clusters with an entry per class, and their mean square
-        across classes.
+        Returns statistics of distances to nearest neighbors, one cluster per class, and their mean square across
+        classes; called only if clusters have no distances.
 
     Returns
     -------
@@ -128,11 +130,11 @@ def estimate(clusters, codes, n_classes, shared, neighbors):
     return shapes, (c * clusters.means + (1 - c) * means[codes]) / shapes[codes]
 
 
-def _common(clusters, classes, neighbors):
+def _common(clusters: Any, classes: Any, neighbors: Any) -> Any:
     """Shape and mean square of clusters: those of three objects or more, else of two, else nearest neighbors.
 
-    Clusters with a single distance each say nothing about a shape, and are taken for one. None where no distance is
-    above zero.
+    Clusters with a single distance each do not determine a shape and are merged into one. None if no distance is above
+    zero.
     """
     there = clusters.counts > 0
     # [qiao2013] sec. 5.1: "we exclude clusters containing fewer than three data points"
@@ -146,39 +148,39 @@ def _common(clusters, classes, neighbors):
     return (_shape(near.excess[0] / near.counts[0]), near.means[0]) if near.counts[0] else None
 
 
-def _shape(excess):
+def _shape(excess: Any) -> Any:
     # [qiao2013] Eq. (3), (4) -> log s - psi(s) = r
     return min(float(gamma_shape(excess)), LARGEST_SHAPE)
 
 
-def round_shape(shapes):
+def round_shape(shapes: Any) -> Any:
     """[qiao2013] sec. 2.1 -> s* = floor(2 s + 1/2) / 2, at least one dimension."""
     return np.maximum(np.floor(2 * shapes + 0.5) / 2, 0.5)
 
 
-def squares_to(D, medoids, labels):
+def squares_to(D: NDArray[Any], medoids: NDArray[np.intp], labels: NDArray[np.intp]) -> Any:
     """u: squared distance of each object to its centroid; 0 for a centroid itself."""
     u = np.square(D[np.arange(len(D)), medoids[labels]], dtype=np.float64)
     u[medoids] = 0.0
     return u
 
 
-class Beside:
-    """Two blocks over the same rows, side by side: whole rows, as many as are asked for."""
+class AdjacentBlocks:
+    """Two blocks over the same rows, side by side, without copying them."""
 
-    def __init__(self, left, right):
+    def __init__(self, left: Any, right: Any) -> None:
         self._parts = left, right
         self.shape = len(left), left.shape[1] + right.shape[1]
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: Any) -> Any:
         return np.hstack([part[rows] for part in self._parts])
 
 
-def nearest_squares(D, *, among=None, positive=False):
-    """Squared distance of each row's object to its nearest other one; column i of the first ones is row i itself.
+def nearest_squares(D: Any, *, among: Any = None, positive: bool = False) -> Any:
+    """Squared distance of each row's object to its nearest other object; column i belongs to row i.
 
-    0 for an object without others. `among` names some objects of a square D to look at alone. With `positive`,
-    others at distance zero do not count.
+    0 for an object without others. `among` restricts a square D to some objects. With `positive`, objects at distance
+    zero are ignored.
     """
     m, n = D.shape if among is None else (len(among), len(among))
     nearest = np.empty(m)
@@ -191,11 +193,12 @@ def nearest_squares(D, *, among=None, positive=False):
     return np.square(np.where(np.isfinite(nearest), nearest, 0.0))
 
 
-def neighbor_statistics(D, codes, n_classes):
-    """Squared distances to the nearest neighbor in the class, a cluster per class.
+def neighbor_statistics(D: NDArray[Any], codes: NDArray[np.intp], n_classes: int) -> Any:
+    """Squared distances to the nearest neighbor in the class, one cluster per class.
 
-    Copies are left out: objects whose nearest neighbor is one, or where that leaves nothing, the copies alone. Only
-    where there is nothing else the mean square across classes comes with them; 0 otherwise.
+    Distances to duplicates are ignored: an object whose nearest neighbor is a duplicate is left out or, if nothing
+    remains, gets its nearest neighbor at a positive distance. If no class has one, the second result is the mean
+    square across classes, else 0.
     """
     members = [np.flatnonzero(codes == g) for g in range(n_classes)]
     u, between = np.zeros(len(codes)), 0.0
@@ -210,8 +213,8 @@ def neighbor_statistics(D, codes, n_classes):
     return Clusters.of(u, codes, n_classes), between
 
 
-def _log_ratio(mean, u):
-    """log(mean / u), to full precision also where the two are nearly equal."""
+def _log_ratio(mean: NDArray[Any], u: NDArray[Any]) -> Any:
+    """log(mean / u), accurate also if the two are nearly equal."""
     x = (u - mean) / mean
     near = np.abs(x) < 0.5
     return -np.where(near, np.log1p(np.where(near, x, 0.0)), np.log(u) - np.log(mean))
@@ -219,9 +222,17 @@ def _log_ratio(mean, u):
 
 @storable
 class Mixture:
-    """Components at some objects, class by class, each with its scale, each class with its shape."""
+    """Mixture components at some objects, class by class: one scale per component, one shape per class."""
 
-    def __init__(self, centroids, codes, members, shapes, scales, priors):
+    def __init__(
+        self,
+        centroids: NDArray[np.intp],
+        codes: NDArray[np.intp],
+        members: NDArray[np.intp],
+        shapes: Any,
+        scales: Any,
+        priors: Any,
+    ) -> None:
         self.centroids, self.codes, self.scales, self.shapes = centroids, codes, scales, shapes
         self.first = np.searchsorted(codes, np.arange(len(shapes)))
         self.sizes = np.add.reduceat(members, self.first)  # objects of each class
@@ -230,21 +241,21 @@ class Mixture:
         with np.errstate(divide="ignore"):
             self.log_priors = np.log(self.priors)
 
-    def log_density(self, Q, columns):
+    def log_density(self, Q: NDArray[Any], columns: Any) -> Any:
         """Two parts of log phi(z | M_k): one common to all classes, (m,), and the rest, (m, G).
 
-        Apart they stay finite however far an object is. The centroids stand in the given columns of `Q`.
+        The parts stay finite for objects at any distance. `columns` are the columns of the centroids in `Q`.
         """
         common, rest = np.empty(len(Q)), np.empty((len(Q), len(self.shapes)))
         for rows in row_blocks(len(Q), len(columns)):
             common[rows], rest[rows] = self._log_density(Q[rows][:, columns])
         return common, rest
 
-    def _log_density(self, D):
+    def _log_density(self, D: NDArray[Any]) -> Any:
         x = np.asarray(D, dtype=np.float64) / np.sqrt(self.scales)  # (m, components)
         nearest = x.min(axis=1, keepdims=True)
         # [qiao2013] Eq. (5) -> phi(z | M_k) = sum_j w_j (pi b_j)^-s exp(-D^2(z, eta_j) / b_j)
-        # relative to (pi b_1)^-s_1, which may be so large that the rest would drown in its round-off
+        # relative to (pi b_1)^-s_1, whose size would otherwise cause cancellation
         s, unit = self.shapes[self.codes], self.scales[0]
         common = -s[0] * np.log(np.pi * unit)
         height = np.log(self.weights) - s * np.log(self.scales / unit) - (s - s[0]) * np.log(np.pi * unit)
@@ -256,18 +267,18 @@ class Mixture:
             rest = np.log(np.add.reduceat(np.exp(E, out=E), self.first, axis=1)) + peak
             return common - np.square(nearest[:, 0]), rest
 
-    def discriminants(self, Q, columns=None):
-        """[qiao2013] Eq. (6) -> log pi_k phi(z | M_k), up to a number common to all classes."""
+    def discriminants(self, Q: NDArray[Any], columns: Any = None) -> Any:
+        """[qiao2013] Eq. (6) -> log pi_k phi(z | M_k), up to a term common to all classes."""
         return self.log_priors + self.log_density(Q, self.centroids if columns is None else columns)[1]
 
 
 class HLMClassifier(BayesClassifier):
-    """Classifies by mixtures on distances to centroids; ``fit`` ends in :meth:`_set_mixture`."""
+    """Base class of classifiers by mixtures on distances to centroids; ``fit`` calls :meth:`_set_mixture`."""
 
     reads = "dissimilarity"
 
-    def _set_mixture(self, mixture, shape_estimates, shared):
-        """Keep the model and publish its parts."""
+    def _set_mixture(self, mixture: Any, shape_estimates: Any, shared: Any) -> None:
+        """Set the fitted attributes."""
         self._mixture = mixture
         self.centroids_, self.component_classes_ = mixture.centroids, mixture.codes
         self.component_priors_, self.scales_, self.priors_ = mixture.weights, mixture.scales, mixture.priors
@@ -292,7 +303,7 @@ class HLMClassifier(BayesClassifier):
         return common[:, None] + rest
 
     def score_samples(self, X: ArrayLike) -> NDArray[Any]:
-        """Log pseudo-density of new objects under all classes together, log sum_k pi_k phi(z | M_k): low is abnormal.
+        """Log pseudo-density of new objects under all classes, log sum_k pi_k phi(z | M_k); low values are abnormal.
 
         Parameters
         ----------
@@ -306,7 +317,7 @@ class HLMClassifier(BayesClassifier):
         common, rest = self._mixture_of(X)
         return common + logsumexp(self._mixture.log_priors + rest, axis=1)
 
-    def _mixture_of(self, X):
+    def _mixture_of(self, X: ArrayLike) -> Any:
         return self._mixture.log_density(self.check_rows(X), self._kept_places)
 
     def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
@@ -314,19 +325,19 @@ class HLMClassifier(BayesClassifier):
         return self._mixture.discriminants(Q, self._kept_places)
 
 
-def check_symmetric(D, who):
-    """Refuse distances that depend on their direction by more than round-off."""
+def check_symmetric(D: NDArray[Any], who: str) -> None:
+    """Raise an error for distances that are asymmetric beyond round-off."""
     largest, place = 0.0, (0, 0)
     for rows in row_blocks(*D.shape):
         if np.array_equal(D[rows, rows.start :], D[rows.start :, rows].T):
             continue
         gap = np.abs(D[rows, rows.start :] - D[rows.start :, rows].T)
-        i, j = np.unravel_index(int(gap.argmax()), gap.shape)
-        if gap[i, j] > largest:
-            largest, place = float(gap[i, j]), (rows.start + int(i), rows.start + int(j))
+        a, b = np.unravel_index(int(gap.argmax()), gap.shape)
+        if gap[a, b] > largest:
+            largest, place = float(gap[a, b]), (rows.start + int(a), rows.start + int(b))
     if largest > (1e-4 if D.dtype == np.float32 else 1e-6) * D.max():
         i, j = place
         raise ProximityError(
-            f"{who} needs symmetric distances. Got {D[i, j]:.6g} at row {i}, column {j} and {D[j, i]:.6g} the other "
-            "way round. Average both directions with symmetrize(D), or put Symmetrize() in front."
+            f"{who} needs symmetric distances. Got {D[i, j]:.6g} at row {i}, column {j} and {D[j, i]:.6g} in the "
+            "other direction. Average both directions with symmetrize(D), or put Symmetrize() in front."
         )

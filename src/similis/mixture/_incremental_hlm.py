@@ -1,8 +1,9 @@
-"""Mixture HLM from batches that arrive one after the other. [qiao2013] sec. 4."""
+"""Mixture HLM from a sequence of batches. [qiao2013] sec. 4."""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from similis._utils.disk import allocate, on_disk, take_block
 from similis._utils.threads import row_blocks
 from similis.base import (
     Integral,
+    Measure,
     Points,
     at_least,
     check_block,
@@ -31,7 +33,7 @@ from similis.base import (
 )
 from similis.exceptions import ProximityError
 from similis.mixture._base import (
-    Beside,
+    AdjacentBlocks,
     Clusters,
     HLMClassifier,
     Mixture,
@@ -43,12 +45,12 @@ from similis.mixture._base import (
 )
 from similis.mixture._mixture_hlm import Clustering
 
-__all__ = ["Past", "IncrementalHLM", "ObjectStream", "stream_fit"]
+__all__ = ["ClassHistory", "IncrementalHLM", "ObjectStream", "stream_fit"]
 
 
 @storable
-class Past:
-    """Components of one class, and for scheme II objects with their distances, clusters, samples and weights.
+class ClassHistory:
+    """Components of one class and, for scheme II, its stored objects with distances, samples and weights.
 
     Attributes
     ----------
@@ -61,23 +63,33 @@ class Past:
     rounds : int
         Batches with objects of the class so far.
     objects : ndarray
-        Numbers of the objects that are remembered.
+        Numbers of the stored objects.
     D : ndarray
         Distances between them.
     mass : ndarray
-        How many objects each stands for.
+        Number of objects that each represents.
     sample, weights : ndarray
-        Places of those that take part in the next clustering, ascending, and what they weigh there.
+        Positions of the objects that take part in the next clustering, ascending, and their weights.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.centroids, self.rounds = np.empty(0, dtype=np.intp), 0
         self.clusters, self.near = Clusters.empty([]), Clusters.empty([0])
         self.objects, self.D, self.mass = np.empty(0, dtype=np.intp), np.empty((0, 0)), np.empty(0)
         self.sample, self.weights = np.empty(0, dtype=np.intp), np.empty(0)
 
-    def learn(self, model, past, rows, known, new, arrived, seed, draw):
-        """Take in new objects.
+    def learn(
+        self,
+        model: Any,
+        past: NDArray[Any],
+        rows: Any,
+        known: Any,
+        new: NDArray[Any],
+        arrived: NDArray[np.intp],
+        seed: int,
+        draw: Any,
+    ) -> None:
+        """Add new objects.
 
         Parameters
         ----------
@@ -86,7 +98,7 @@ class Past:
         past : ndarray of shape (M, len(known)) or (M, 0)
             Distances of all new objects to earlier ones.
         rows : ndarray of shape (m,)
-            Which of the new objects are of this class.
+            Positions of the new objects of this class.
         known : ndarray
             Numbers of those.
         new : ndarray of shape (m, m)
@@ -105,19 +117,21 @@ class Past:
             self._resample(model, earlier, new, arrived, seed, draw)
         self.rounds += 1
 
-    def _append(self, model, new, arrived, seed):
-        """Scheme I, sec. 4.1: the clusters of the batch join the earlier ones."""
+    def _append(self, model: Any, new: NDArray[Any], arrived: NDArray[np.intp], seed: int) -> None:
+        """Scheme I, sec. 4.1: add the clusters of the batch to the earlier ones."""
         medoids, labels = self._cluster(model, new, None, model.n_components, seed)
         u = squares_to(new, medoids, labels)
         latest = slice(None if model.max_components is None else -model.max_components, None)
         self.clusters = Clusters.join([self.clusters, Clusters.of(u, labels, len(medoids))]).take(latest)
         self.centroids = np.concatenate([self.centroids, arrived[medoids]])[latest]
-        self._remember_near(new)
+        self._add_nearest(new)
 
-    def _resample(self, model, past, new, arrived, seed, draw):
-        """Scheme II, sec. 4.2: cluster the batch with weighted samples of the past, assign the others."""
+    def _resample(
+        self, model: Any, past: NDArray[Any], new: NDArray[Any], arrived: NDArray[np.intp], seed: int, draw: Any
+    ) -> None:
+        """Scheme II, sec. 4.2: cluster the batch with weighted samples of earlier objects, assign the others."""
         n, m = len(self.objects), len(arrived)
-        self._remember_near(Beside(new, past))
+        self._add_nearest(AdjacentBlocks(new, past))
         self.D = _joined(self.D, past, new)
         self.objects = np.concatenate([self.objects, arrived])
         self.mass = np.concatenate([self.mass, np.ones(m)])
@@ -132,17 +146,17 @@ class Past:
         labels = self.D[:, medoids].argmin(axis=1)
         labels[taking_part] = own
         u = squares_to(self.D, medoids, labels)
-        # Eq. (3) for all objects; bounded, where all that are left take part, Eq. (4)
+        # Eq. (3) for all objects; Eq. (4) for a bounded model, which stores samples only
         weights = w if model.bounded else None
         self.clusters = Clusters.of(u, labels, len(medoids), weights=weights, mass=self.mass)
         self.centroids = self.objects[medoids]
         self._draw(model, medoids, labels, draw)
 
-    def _cluster(self, model, D, weights, k, seed):
+    def _cluster(self, model: Any, D: NDArray[Any], weights: NDArray[Any] | None, k: int, seed: int) -> Any:
         return Clustering(D, model.clustering, model.n_init, seed, weights)(k)
 
-    def _draw(self, model, medoids, labels, draw):
-        """Choose who takes part next time; a bounded model forgets the others."""
+    def _draw(self, model: Any, medoids: NDArray[np.intp], labels: NDArray[np.intp], draw: Any) -> None:
+        """Draw the objects of the next clustering; a bounded model drops the others."""
         places, mass = [], self.mass.copy()
         for j, medoid in enumerate(medoids):
             members = np.flatnonzero(labels == j)
@@ -159,15 +173,15 @@ class Past:
             self.objects, self.D = self.objects[self.sample], self.D[np.ix_(self.sample, self.sample)]
             self.mass, self.sample = mass[self.sample], np.arange(len(self.sample))
 
-    def _remember_near(self, around):
+    def _add_nearest(self, around: Any) -> None:
         u = nearest_squares(around)
         u = u if u.any() else nearest_squares(around, positive=True)
         found = Clusters.of(u, np.zeros(len(u), dtype=np.intp), 1)
         self.near = Clusters.join([self.near, found]).pooled()
 
 
-def _joined(D, past, new):
-    """[[D, past'], [past, new]]; on disk, if it is large and a part of it is there."""
+def _joined(D: NDArray[Any], past: NDArray[Any], new: NDArray[Any]) -> Any:
+    """[[D, past'], [past, new]]; on disk if it is large and a part of it is on disk."""
     n, m = len(D), len(new)
     shape = n + m, n + m
     stored = on_disk(D) or on_disk(new)
@@ -180,41 +194,40 @@ def _joined(D, past, new):
 
 
 class IncrementalHLM(HLMClassifier):
-    """Classify by a mixture on distances that grows with every batch of objects.
+    """Classify by a mixture model on distances that is updated with every batch of objects.
 
-    Scheme I, "append", clusters each batch by itself and adds its clusters to the model as further components; of the
-    past it needs only size, mean and geometric mean of the squared distances within each cluster. Scheme II,
-    "resample", clusters a batch together with a few objects of each earlier cluster, which weigh more the more objects
-    they stand for, and assigns the rest of the past to the new centroids. New classes may come with any batch.
+    Scheme I, "append", clusters each batch by itself and adds its clusters to the model as further components; of
+    earlier batches it needs only size, mean and geometric mean of the squared distances within each cluster. Scheme II,
+    "resample", clusters a batch together with a few objects of each earlier cluster, weighted by the number of objects
+    that they represent, and assigns all other earlier objects to the new centroids. Any batch may contain new classes.
 
     Parameters
     ----------
     scheme : {"append", "resample"}, default="append"
-        I or II.
+        Scheme I or II of the paper.
     n_components : int, default=4
         Clusters in each class: of every batch for "append", of the first for "resample".
     growth : int, default=2
-        Further clusters in each class with every batch that holds objects of it, for "resample".
+        Additional clusters per class with every batch that contains the class, for "resample".
     sample_size : int, default=4
-        v: objects, beside the centroid, that are drawn from a cluster with more, for "resample".
+        v, the number of objects drawn from a larger cluster beside its centroid, for "resample".
     bounded : bool, default=False
-        Whether to forget all objects that are neither centroids nor drawn, and to ask for the distances to the others
-        only; "resample" then estimates from weighted objects by Eq. (4). Without it "resample" remembers the distances
-        within each class.
+        Store only centroids and drawn objects, and read distances to these only; "resample" then estimates from
+        weighted objects by Eq. (4). With False, "resample" stores the distances within each class.
     max_components : int or None, default=None
-        Most components in a class: "append" then drops the earliest, "resample" stops growing. None for no limit.
+        Largest number of components per class: "append" drops the earliest, "resample" adds no more. None for no limit.
     clustering : {"vsh", "kmedoids", "ward"}, default="vsh"
         As in :class:`MixtureHLM`.
     shared_shape : bool, default=True
-        Whether s is common to all classes, or each class has its own.
+        Use the same s for all classes, or one per class.
     n_init : int, default=20
         Random starts of vertex substitution.
     priors : array-like of shape (G,), "laplace" or None
         Class probabilities; None takes the frequencies so far, "laplace" adds one to each count.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true.
+        ``costs[f, g]`` is the cost of predicting f when g is true.
     random_state : int, RandomState instance or None
-        For starts and samples; read once, with the first batch.
+        Random seed of starts and samples; read with the first batch.
 
     Attributes
     ----------
@@ -230,26 +243,26 @@ class IncrementalHLM(HLMClassifier):
         Centroids, class by class, numbered in order of arrival.
     columns_ : ndarray
         Objects, numbered in order of arrival, whose columns ``predict`` reads: the centroids. With ``bounded=True``,
-        those it asks for: the centroids and, for "resample", the objects drawn.
+        those that it reads: the centroids and, for "resample", the objects drawn.
     n_features_in_ : int
         Number of columns that ``predict`` expects: all objects so far, or with ``bounded=True`` those in ``columns_``.
 
     See Also
     --------
-    stream_fit : Feeds objects, and measures only the distances that are needed.
+    stream_fit : Fits a stream of objects and measures only the needed distances.
     MixtureHLM : All objects at once.
 
     Notes
     -----
     The first block is square. A later one has one row per new object and one column per earlier object, in order of
     arrival (with ``bounded=True``: those in ``columns_``), and then one per new object. "append" reads the last part
-    alone and is content with it.
+    only, and accepts a block without the others.
 
     v objects are drawn from a cluster of n > v objects beside its centroid, and all v + 1 weigh
     sqrt((n + 1) / (v + 1)); all objects of other clusters and of the new batch weigh 1. If a bounded model draws again
-    from objects that stand for others, n + 1 is what the cluster stands for. Shares of components and classes count
-    what is stood for. A class that has no object in a batch stays as it is. Ward's method reads the mean of both
-    directions of the weighted distances, which are not symmetric.
+    from objects that represent others, n + 1 is the number of objects represented; component weights and priors count
+    represented objects too. A class without objects in a batch is unchanged. Ward's method uses the mean of both
+    directions of the weighted distances, which are asymmetric.
 
     "resample" is :class:`MixtureHLM` on all objects so far, for the same number of components and an integer
     `random_state`, as long as no cluster is larger than `sample_size` allows.
@@ -317,7 +330,7 @@ class IncrementalHLM(HLMClassifier):
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Forget everything and learn a first batch.
+        """Fit the first batch; earlier batches are dropped.
 
         Parameters
         ----------
@@ -336,7 +349,7 @@ class IncrementalHLM(HLMClassifier):
 
     @validated
     def partial_fit(self, X: ArrayLike, y: Any, classes: Any = None) -> Self:
-        """Learn one more batch, or the first.
+        """Fit another batch, or the first one.
 
         Parameters
         ----------
@@ -347,7 +360,7 @@ class IncrementalHLM(HLMClassifier):
         y : array-like of shape (m,)
             Class labels.
         classes : ignored
-            A hint that is not needed: classes are known when their first object comes.
+            Present for scikit-learn's convention; a class is added with its first object.
 
         Returns
         -------
@@ -357,7 +370,7 @@ class IncrementalHLM(HLMClassifier):
             D = self.check_training(X)
             classes, codes = check_labels(y, len(D), who=type(self).__name__, min_classes=1)
             return self._learn(D[:, :0], D, classes, codes, first=True)
-        self._check_alive()
+        self._check_not_compacted()
         D = check_block(X, kind="dissimilarity", who=type(self).__name__)
         m, known = len(D), self.n_features_in_
         if D.shape[1] != known + m and not (self.scheme == "append" and D.shape[1] == m):
@@ -372,28 +385,32 @@ class IncrementalHLM(HLMClassifier):
 
     @property
     def columns_(self) -> NDArray[Any]:
-        """Objects whose columns ``predict`` reads; with ``bounded=True`` those it asks for. Ascending."""
+        """Objects whose columns ``predict`` reads, ascending; with ``bounded=True`` the stored objects."""
         check_is_fitted(self)
         return np.unique(self._kept_objects) if self._columns is None else self._columns
 
-    def _begin(self):
-        """No objects so far."""
+    def _begin(self) -> None:
+        """Initialize the state without objects."""
         seed = self.random_state
         if not isinstance(seed, Integral):
             seed = check_random_state(seed).randint(2**31 - 1)
-        self._seed, self._pasts, self._columns = int(seed), [], None
+        self._seed = int(seed)
+        self._pasts: Any = []
+        self._columns: Any = None
         self._between = np.zeros(2)  # nearest objects above distance zero: how many, and the sum of squares
         self.classes_, self.n_seen_, self.n_batches_ = np.empty(0), 0, 0
 
-    def _learn(self, past, new, classes, codes, *, first=False):
-        """Learn a batch from its distances to the past (maybe without columns) and among itself."""
+    def _learn(
+        self, past: NDArray[Any], new: NDArray[Any], classes: Any, codes: NDArray[np.intp], *, first: bool = False
+    ) -> Self:
+        """Fit a batch from its distances to earlier objects (possibly without columns) and within the batch."""
         check_symmetric(new, type(self).__name__)
         everyone = classes if first else np.union1d(self.classes_, classes)
-        class_priors(self.priors, np.ones(len(everyone)))  # what does not fit is said before anything has changed
+        class_priors(self.priors, np.ones(len(everyone), dtype=np.intp))  # validate before any attribute changes
         check_costs(self.costs, len(everyone))
         if first:
             self._begin()
-        places = self._welcome(everyone, classes)
+        places = self._add_classes(everyone, classes)
         known = np.arange(self.n_seen_) if self._columns is None else self._columns
         arrived = self.n_seen_ + np.arange(len(new))
         seeds = np.random.RandomState(self._seed).randint(2**31 - 1, size=len(self.classes_))
@@ -402,33 +419,33 @@ class IncrementalHLM(HLMClassifier):
             draw = np.random.default_rng([self._seed, self.n_batches_, place])
             among = take_block(new, rows, rows)
             self._pasts[place].learn(self, past, rows, known, among, arrived[rows], int(seeds[place]), draw)
-        self._look_around(past, new)
+        self._add_between(past, new)
         self.n_seen_ += len(new)
         self.n_batches_ += 1
         self._finish()
         return self
 
-    def _welcome(self, everyone, classes):
-        """Let classes join; the places of those of the batch among all."""
+    def _add_classes(self, everyone: Any, classes: Any) -> Any:
+        """Add new classes; return the positions of the batch's classes among all."""
         known = dict(zip(self.classes_.tolist(), self._pasts))
-        self._pasts = [known.get(label) or Past() for label in everyone.tolist()]
+        self._pasts = [known.get(label) or ClassHistory() for label in everyone.tolist()]
         self.classes_ = everyone
         return np.searchsorted(everyone, classes)
 
-    def _look_around(self, past, new):
-        """Remember how far the nearest objects are, for the case that no cluster knows a distance above zero."""
-        nearest = nearest_squares(Beside(new, past), positive=True)
+    def _add_between(self, past: NDArray[Any], new: NDArray[Any]) -> None:
+        """Accumulate squared distances to nearest objects, used if no cluster has a positive distance."""
+        nearest = nearest_squares(AdjacentBlocks(new, past), positive=True)
         nearest = nearest[nearest > 0]
         self._between += len(nearest), nearest.sum()
 
-    def _finish(self):
-        """Put the model together and say which columns it needs."""
+    def _finish(self) -> None:
+        """Estimate the mixture and set the columns that it reads."""
         parts = [past.clusters for past in self._pasts]
         clusters = Clusters.join(parts)
         codes = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
         centroids = np.concatenate([past.centroids for past in self._pasts])
 
-        def neighbors():
+        def neighbors() -> Any:
             count, total = self._between
             return Clusters.join([past.near for past in self._pasts]), total / count if count else 0.0
 
@@ -442,9 +459,9 @@ class IncrementalHLM(HLMClassifier):
             self._kept_places = np.searchsorted(self._columns, centroids)
             self.n_features_in_ = len(self._columns)
         if self.bounded or self.n_batches_ > 1:
-            self.__dict__.pop("feature_names_in_", None)  # columns have changed since they were named
+            self.__dict__.pop("feature_names_in_", None)  # the columns differ from those named
 
-    def select_columns(self):
+    def select_columns(self) -> Any:
         columns = np.unique(self.centroids_)
         small = copy.copy(self)
         small._columns = small._pasts = None
@@ -453,15 +470,15 @@ class IncrementalHLM(HLMClassifier):
         small.__dict__.pop("feature_names_in_", None)
         return small, columns
 
-    def _check_alive(self):
+    def _check_not_compacted(self) -> None:
         if self._pasts is None:
-            raise ProximityError("A compacted IncrementalHLM has forgotten what it needs to learn more. Use the model.")
+            raise ProximityError("A compacted IncrementalHLM cannot be updated. Use partial_fit of the original model.")
 
-    def _check_type_of(self, classes):
-        """Refuse text among numbers, which an array of labels would quietly turn into text."""
+    def _check_type_of(self, classes: Any) -> None:
+        """Reject text among numbers, which an array of labels would convert to text."""
         if (classes.dtype.kind in "US") != (self.classes_.dtype.kind in "US"):
             raise ProximityError(
-                f"Labels of a new batch must be of the type of the earlier ones. Got {quote(classes[0])} beside "
+                f"Labels of a new batch must have the type of the earlier ones. Got {quote(classes[0])} beside "
                 f"{quote(self.classes_[0])}."
             )
 
@@ -474,27 +491,32 @@ class IncrementalHLM(HLMClassifier):
         return [model.class_scores(Q if model._columns is None else Q[:, model._columns])] * len(points)
 
 
-def stream_fit(model, measure, batches=(), *, n_jobs=None):
-    """Learn from batches of objects; only the distances that the model needs are measured.
+def stream_fit(
+    model: IncrementalHLM,
+    measure: Measure,
+    batches: Iterable[tuple[Any, ArrayLike]] = (),
+    *,
+    n_jobs: int | None = None,
+) -> ObjectStream:
+    """Fit a model to batches of objects and measure only the distances that it needs.
 
     Parameters
     ----------
     model : IncrementalHLM
-        Learns the batches, in place. With ``bounded=True`` neither it nor the stream remembers more than the objects in
-        its ``columns_``.
+        Fitted in place. With ``bounded=True`` the model and the stream store only the objects in its ``columns_``.
     measure : Measure
         A dissimilarity. A clone of it is fitted to the first batch, for measures that learn.
     batches : iterable of (objects, labels)
-        What arrives, in order; it is read one batch at a time. Empty batches are passed over.
+        Batches, read one at a time. Empty batches are skipped.
     n_jobs : int, optional
-        Threads (processes, for a measure written in Python) that share the measuring.
+        Number of threads (processes, for a measure that defines ``__call__``).
 
     Returns
     -------
     ObjectStream
-        ``partial_fit(objects, labels)`` goes on; ``predict``, ``predict_proba``, ``log_density`` and ``score_samples``
-        answer for new objects; ``save`` keeps it, and what :func:`similis.load` gives back goes on as if nothing had
-        happened. It has ``model``, the fitted ``measure``, and the ``objects`` it keeps.
+        ``partial_fit(objects, labels)`` fits another batch; ``predict``, ``predict_proba``, ``log_density`` and
+        ``score_samples`` take new objects. It can be saved, loaded with :func:`similis.load` and continued. Its
+        attributes are ``model``, the fitted ``measure``, and the stored ``objects``.
 
     Examples
     --------
@@ -523,38 +545,39 @@ def stream_fit(model, measure, batches=(), *, n_jobs=None):
 
 @storable
 class ObjectStream:
-    """A model that learns from distances, with the measure and the objects it takes to feed it.
+    """A model fitted to distances, with its measure and the stored objects.
 
     Parameters
     ----------
     model : IncrementalHLM
-        Learns.
+        An unfitted model.
     measure : Measure
         A dissimilarity.
     n_jobs : int, optional
-        For the measuring.
+        Number of threads or processes of the measure.
     """
 
-    def __init__(self, model, measure, n_jobs=None):
+    def __init__(self, model: IncrementalHLM, measure: Measure, n_jobs: int | None = None) -> None:
         if not hasattr(measure, "matrix"):
-            raise ProximityError("measure must be a Measure. Got something else; wrap a function as FromFunction(f).")
+            raise ProximityError("measure must be a Measure; wrap a function as FromFunction(f).")
         if measure.kind != "dissimilarity":
             raise ProximityError(
                 f"stream_fit needs a dissimilarity, such as Minkowski() or FromFunction(f, kind='dissimilarity'). Got "
                 f"{type(measure).__name__}, a similarity."
             )
         if hasattr(model, "classes_"):
-            raise ProximityError("stream_fit needs a model that has learned nothing yet: it must know its objects.")
+            raise ProximityError("stream_fit needs an unfitted model, since it must store the model's objects.")
         self.model, self.measure, self.n_jobs = model, measure, n_jobs
-        self.objects, self.numbers = None, np.empty(0, dtype=np.intp)  # kept, and when they arrived
+        self.objects: Any = None
+        self.numbers = np.empty(0, dtype=np.intp)  # stored objects and their numbers
 
-    def partial_fit(self, objects, labels):
-        """Learn a batch.
+    def partial_fit(self, objects: Any, labels: ArrayLike) -> Self:
+        """Fit a batch.
 
         Parameters
         ----------
         objects : collection of m objects
-            Whatever the measure reads.
+            Objects that the measure reads.
         labels : array-like of shape (m,)
             Their classes.
 
@@ -578,36 +601,36 @@ class ObjectStream:
             self.objects, self.numbers = take_objects(self.objects, places), self.numbers[places]
         return self
 
-    def predict(self, objects):
-        """Classes of new objects; see the model's method of this name, which is given their distances."""
-        return self._answer("predict", objects)
+    def predict(self, objects: Any) -> NDArray[Any]:
+        """Predict the classes of new objects; see the method of the model."""
+        return self._respond("predict", objects)
 
-    def predict_proba(self, objects):
-        """Class probabilities of new objects; see the model's method of this name."""
-        return self._answer("predict_proba", objects)
+    def predict_proba(self, objects: Any) -> NDArray[Any]:
+        """Class probabilities of new objects; see the method of the model."""
+        return self._respond("predict_proba", objects)
 
-    def log_density(self, objects):
-        """Log pseudo-densities of new objects; see the model's method of this name."""
-        return self._answer("log_density", objects)
+    def log_density(self, objects: Any) -> NDArray[Any]:
+        """Log pseudo-densities of new objects; see the method of the model."""
+        return self._respond("log_density", objects)
 
-    def score_samples(self, objects):
-        """How usual new objects are; see the model's method of this name."""
-        return self._answer("score_samples", objects)
+    def score_samples(self, objects: Any) -> NDArray[Any]:
+        """Log pseudo-densities of new objects under all classes; see the method of the model."""
+        return self._respond("score_samples", objects)
 
-    def _answer(self, response, objects):
-        """Measure new objects against the centroids alone, and ask the model."""
+    def _respond(self, response: str, objects: Any) -> NDArray[Any]:
+        """Measure new objects against the centroids and call a method of the model."""
         if self.objects is None:
-            raise ProximityError("This stream has seen no objects yet; call partial_fit first.")
+            raise ProximityError("This stream has no objects; call partial_fit first.")
         small = compact(self.model)
         centroids = take_objects(self.objects, np.searchsorted(self.numbers, small.columns_))
         return getattr(small, response)(self.measure.matrix(objects, centroids, n_jobs=self.n_jobs))
 
 
-def _count(objects):
+def _count(objects: Any) -> Any:
     if not hasattr(objects, "__len__"):
         raise ProximityError(f"The objects of a batch must be a collection. Got a {type(objects).__name__}.")
     return count_objects(objects)
 
 
-def _concatenate(a, b):
+def _concatenate(a: Any, b: Any) -> Any:
     return [*a, *b] if isinstance(a, list) or isinstance(b, list) else np.concatenate([a, b])

@@ -1,4 +1,4 @@
-"""Kernel HLM: every training object a component. [qiao2013] sec. 3.2."""
+"""Kernel HLM: one component per training object. [qiao2013] sec. 3.2."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ __all__ = ["KernelHLM"]
 
 
 class KernelHLM(HLMClassifier):
-    """Classify by a kernel density that needs distances only.
+    """Classify by a kernel density estimate from distances.
 
-    Each class is thought to be mapped, distances preserved, into a Euclidean space, where its density is a sum of
-    round Gaussians at its objects:
+    Each class is assumed to be mapped into a Euclidean space with preserved distances, where its density is a sum of
+    isotropic Gaussians at its objects:
 
         phi(z | k) = (1/n_k) sum over i in k of (pi b)^-s exp(-D(z, i)^2 / b).
 
     The dimension 2s and the variance b/2 come from a gamma distribution of shape s and scale b, fitted to the squared
-    distances of the objects to their nearest neighbors in the class. Nothing is left to tune.
+    distances of the objects to their nearest neighbors in the class. No parameter needs tuning.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ class KernelHLM(HLMClassifier):
     scale : float or None, default=None
         b, in units of squared distance; None estimates it for the s in use.
     shared : bool, default=True
-        Whether all classes share s and b, as in the paper; else each class has its own.
+        Use the same s and b for all classes, as in the paper, or separate ones per class.
     max_samples : int or None, default=None
-        Keep so many objects of each class at random and forget the others (sec. 5.4 proposes it for large classes).
+        Number of objects kept per class, chosen at random (sec. 5.4, for large classes).
     priors : array-like of shape (G,), "laplace" or None
         Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true.
+        ``costs[f, g]`` is the cost of predicting f when g is true.
     random_state : int, RandomState instance or None
         For `max_samples`.
 
@@ -78,18 +78,18 @@ class KernelHLM(HLMClassifier):
 
     See Also
     --------
-    MixtureHLM : A few components a class.
+    MixtureHLM : A few components per class.
     similis.Parzen : Windows whose width is chosen by leave-one-out likelihood.
 
     Notes
     -----
-    b is the mean over the estimate of s that is not rounded. Objects whose nearest neighbor is a copy stay out of the
-    estimation, for which a distance of zero has no likelihood. Where nothing is left, copies alone are left out; with
-    no two different objects in any class, s is 1/2 and b comes from distances between classes. All distances equal
-    make s infinite; it stops at 1e10, where only the nearest objects count.
+    b is the mean divided by the unrounded estimate of s. Objects whose nearest neighbor is a duplicate are left out of
+    the estimation, since a distance of zero has no likelihood. If nothing remains, only the duplicates are ignored;
+    with no two different objects in any class, s is 1/2 and b comes from distances between classes. Equal distances
+    make s infinite; it is limited to 1e10, where only the nearest objects matter.
 
-    A change of the unit of distance changes no answer with shared parameters. With ``shared=False`` densities of spaces
-    of different dimension are compared, as the paper proposes, and those do depend on the unit.
+    With shared parameters, predictions do not depend on the unit of distance. With ``shared=False`` densities in spaces
+    of different dimension are compared, as the paper proposes, and these depend on the unit.
 
     References
     ----------
@@ -154,15 +154,15 @@ class KernelHLM(HLMClassifier):
         """
         D, codes = self.check_training_labels(X, y)
         check_symmetric(D, type(self).__name__)
-        kept, neighbors = self._look(D, codes)
+        kept, neighbors = self._select(D, codes)
         mixture, estimates = self._mix(codes, kept, neighbors, vars(self))
         self._set_mixture(mixture, estimates, self.shared)
         scale = mixture.scales[mixture.first]
         self.scale_ = float(scale[0]) if self.shared else scale
         return self
 
-    def _look(self, D, codes):
-        """Objects kept, class by class, and the distances to their nearest neighbors."""
+    def _select(self, D: NDArray[Any], codes: NDArray[np.intp]) -> Any:
+        """Kept objects, class by class, and the distances to their nearest neighbors."""
         kept = np.argsort(codes, kind="stable")
         if self.max_samples is not None:
             rng = check_random_state(self.random_state)
@@ -172,10 +172,10 @@ class KernelHLM(HLMClassifier):
         found = neighbor_statistics(part, codes if len(kept) == len(D) else codes[kept], len(self.classes_))
         return kept, found
 
-    def _mix(self, codes, kept, neighbors, params):
-        """The mixture for `shape`, `scale` and `shared` of `params`."""
+    def _mix(self, codes: NDArray[np.intp], kept: Any, neighbors: Any, params: Any) -> Any:
+        """Mixture for `shape`, `scale` and `shared` of `params`."""
         own, size = codes[kept], np.bincount(codes)
-        members = (size / np.bincount(own))[own]  # objects that each kept one stands for
+        members = (size / np.bincount(own))[own]  # objects represented by each kept one
         alone = Clusters.empty(members)
         # [qiao2013] sec. 3.2 -> log s - psi(s) = log(mean u / geometric mean u), b = mean u / s
         estimates, scales = estimate(alone, own, len(self.classes_), params["shared"], lambda: neighbors)
@@ -192,5 +192,5 @@ class KernelHLM(HLMClassifier):
     ) -> list[NDArray[Any]]:
         """Scores for every shape and scale; nearest neighbors are found once."""
         check_symmetric(S, type(self).__name__)
-        kept, neighbors = self._look(S, codes)
+        kept, neighbors = self._select(S, codes)
         return [self._mix(codes, kept, neighbors, point)[0].discriminants(Q) for point in points]

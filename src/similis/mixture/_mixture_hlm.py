@@ -1,4 +1,4 @@
-"""Mixture HLM: clusters in each class, a component at each centroid. [qiao2013] sec. 3.1."""
+"""Mixture HLM: one component per cluster of each class. [qiao2013] sec. 3.1."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Clustering", "MixtureHLM"]
 
 
 class Clustering:
-    """Centroids and clusters of some objects; what several numbers of clusters share is computed once.
+    """Centroids and clusters of some objects; computations shared by several numbers of clusters are cached.
 
     Parameters
     ----------
@@ -39,35 +39,39 @@ class Clustering:
     n_init : int
         Starts of vertex substitution.
     seed : int
-        For them; the starts of fewer clusters are the beginnings of those of more.
+        Random seed; starts for fewer clusters are prefixes of those for more.
     weights : ndarray of shape (n,) or None
-        How much each object counts: row i of R = H D is w_i times row i of D.
+        Weight of each object: row i of R = H D is w_i times row i of D.
     """
 
-    def __init__(self, D, method, n_init, seed, weights=None):
+    def __init__(
+        self, D: NDArray[Any], method: Any, n_init: Any, seed: int, weights: NDArray[Any] | None = None
+    ) -> None:
         self.D = np.ascontiguousarray(D)
         self.method, self.n_init, self.seed, self.weights = method, n_init, seed, weights
-        self._found = {}
-        self._tree = self._order = self._starts = None
+        self._found: dict[int, Any] = {}
+        self._tree: Any = None
+        self._order: Any = None
+        self._starts: Any = None
 
-    def __call__(self, k):
-        """Centroids, ascending, and the number of each object's cluster; as many clusters as objects at most."""
+    def __call__(self, k: int) -> Any:
+        """Centroids, ascending, and the cluster of each object; at most as many clusters as objects."""
         k = min(k, len(self.D))
         if k not in self._found:
             self._found[k] = self._cluster(k)
         return self._found[k]
 
-    def _cluster(self, k):
-        everyone = np.arange(len(self.D))
+    def _cluster(self, k: int) -> Any:
+        all_objects = np.arange(len(self.D))
         if k == len(self.D):
-            return everyone, everyone
+            return all_objects, all_objects
         if self.method == "ward":
             labels = self._cut(k)
             return self._sorted([self._medoid(np.flatnonzero(labels == j)) for j in range(k)], labels)
         medoids, labels, total = self._descend(k, self._start(k))
         while True:
-            # Either of two objects may stand for both: the first one, where round-off would choose. From there
-            # an exchange may have become worth while.
+            # In a cluster of two, either object may be the centroid and round-off would decide: take the first one.
+            # From there an exchange may lower the total.
             first = self._first_of_pairs(medoids, labels)
             if np.array_equal(first, medoids):
                 return medoids, labels
@@ -76,7 +80,7 @@ class Clustering:
                 return self._sorted(first, labels)
             medoids, labels, total = again
 
-    def _start(self, k):
+    def _start(self, k: int) -> Any:
         """One start, or for vertex substitution several."""
         if self.method == "vsh":
             if self._starts is None:
@@ -86,7 +90,7 @@ class Clustering:
             self._order = farthest_first(self.D, k)
         return self._order[:k]
 
-    def _descend(self, k, start):
+    def _descend(self, k: int, start: Any) -> Any:
         """Medoids, clusters and their total distance, from one or several starts."""
         found = k_medoids(
             self.D,
@@ -96,31 +100,31 @@ class Clustering:
             weights=self.weights,
             init=start,
         )
-        # Among copies a centroid may serve nobody.
+        # Among duplicates a centroid may have no members.
         used = np.bincount(found.labels, minlength=len(found.medoids)) > 0
         return found.medoids[used], (np.cumsum(used) - 1)[found.labels], found.total
 
-    def _first_of_pairs(self, medoids, labels):
+    def _first_of_pairs(self, medoids: NDArray[np.intp], labels: NDArray[np.intp]) -> Any:
         found, D = medoids.copy(), self.D
         for j in np.flatnonzero(np.bincount(labels) == 2):
             a, b = np.flatnonzero(labels == j)
             alike = self.weights is None or self.weights[a] == self.weights[b]
-            # Among copies a centroid may be served by another one, and not belong to its own cluster.
+            # Among duplicates a centroid may be assigned to another cluster.
             if found[j] == b and a not in medoids and alike and D[a, b] == D[b, a] and D[a, a] == D[b, b]:
                 found[j] = a
         return found
 
-    def _medoid(self, members):
-        """The object with the least total distance of the others to it, the first among equals."""
+    def _medoid(self, members: NDArray[np.intp]) -> Any:
+        """Object with the least total distance of the others to it; the first on a tie."""
         block = self.D[np.ix_(members, members)].astype(np.float64)
         w = np.ones(len(members)) if self.weights is None else self.weights[members]
         return members[int((w @ block).argmin())]
 
-    def _sorted(self, medoids, labels):
+    def _sorted(self, medoids: Any, labels: NDArray[np.intp]) -> Any:
         order = np.argsort(medoids)
         return np.asarray(medoids)[order], np.argsort(order)[labels]
 
-    def _cut(self, k):
+    def _cut(self, k: int) -> Any:
         """Clusters left when the last k - 1 of the n - 1 merges of Ward's tree are undone."""
         n = len(self.D)
         if self._tree is None:
@@ -139,41 +143,41 @@ N_FOLDS = 10
 
 
 class MixtureHLM(HLMClassifier):
-    """Classify by a mixture model that needs distances only.
+    """Classify by a mixture model estimated from distances.
 
-    The objects of each class are clustered. Each cluster is thought to be mapped, distances preserved, into a Euclidean
-    space of dimension 2s, where it is a round Gaussian of variance b_j/2 around its centroid:
+    The objects of each class are clustered. Each cluster is assumed to be mapped into a Euclidean space of dimension 2s
+    with preserved distances, where it is an isotropic Gaussian of variance b_j/2 around its centroid:
 
         phi(z | k) = sum over clusters j of class k of w_j (pi b_j)^-s exp(-D(z, centroid j)^2 / b_j).
 
-    No mapping is made: squared distances to the centroid have a gamma distribution of shape s and scale b_j, and its
-    likelihood gives both.
+    The mapping is never computed: squared distances to the centroid have a gamma distribution of shape s and scale b_j,
+    both estimated by maximum likelihood.
 
     Parameters
     ----------
     n_components : int or "auto", default=4
-        Clusters in each class, at most as many as objects; as many as objects is Kernel HLM. "auto" chooses among 1 to
+        Number of clusters per class, at most the number of objects, which gives Kernel HLM. "auto" chooses among 1 to
         10, 12, 14, 16 and Kernel HLM by 10-fold cross-validation: the paper's HLM (kernel-vsh).
     clustering : {"vsh", "kmedoids", "ward"}, default="vsh"
-        Vertex substitution; k-medoids by turns of assignment and update from a k-center start; Ward's agglomerative
+        Vertex substitution; k-medoids by alternating assignment and update from a k-center start; Ward's agglomerative
         clustering with the medoid of each cluster for its centroid.
     shared_shape : bool, default=True
-        Whether s is common to all classes, or each class has its own.
+        Use the same s for all classes, or one per class.
     n_init : int, default=20
         Random starts of vertex substitution; the one with the least total distance is kept.
     priors : array-like of shape (G,), "laplace" or None
         Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true.
+        ``costs[f, g]`` is the cost of predicting f when g is true.
     random_state : int, RandomState instance or None
-        For the starts, and the folds of "auto".
+        Random seed of the starts and of the folds of "auto".
 
     Attributes
     ----------
     classes_ : ndarray of shape (G,)
         Class labels.
     n_components_ : int
-        Clusters asked for in each class; the number of training objects where Kernel HLM was chosen.
+        Number of clusters per class; the number of training objects if Kernel HLM was chosen.
     cv_scores_ : ndarray of shape (14,)
         Cross-validated accuracy of each candidate, for "auto" only.
     shape_ : float, or ndarray of shape (G,) without sharing
@@ -197,9 +201,9 @@ class MixtureHLM(HLMClassifier):
 
     See Also
     --------
-    KernelHLM : Every object a component.
+    KernelHLM : One component per object.
     IncrementalHLM : The same from batches that arrive one after the other.
-    similis.PathSearchCV : Chooses the number of components; what all numbers share is computed once.
+    similis.PathSearchCV : Chooses the number of components; shared computations are done once.
 
     Notes
     -----
@@ -209,7 +213,7 @@ class MixtureHLM(HLMClassifier):
     of fewer than three objects stay out of the estimation of s and u. Where that leaves nothing, clusters of two are
     taken, all as one, then the distances to nearest neighbors as in :class:`KernelHLM`, whose limits apply.
 
-    A change of the unit of distance changes no answer with a shared shape; see :class:`KernelHLM` for the other.
+    With a shared shape, predictions do not depend on the unit of distance; see :class:`KernelHLM`.
 
     References
     ----------
@@ -276,7 +280,7 @@ class MixtureHLM(HLMClassifier):
         check_symmetric(D, type(self).__name__)
         data = _Classes(self, D, codes)
         point = {name: getattr(self, name) for name in self.path_params}
-        self.n_components_, scores = data.number(point)
+        self.n_components_, scores = data.choose_n_components(point)
         if scores is None:
             self.__dict__.pop("cv_scores_", None)
         else:
@@ -292,24 +296,25 @@ class MixtureHLM(HLMClassifier):
         check_symmetric(S, type(self).__name__)
         data, answers = _Classes(self, S, codes), []
         for point in points:
-            mixture, _ = data.mix(point | {"n_components": data.number(point)[0]})
+            mixture, _ = data.mix(point | {"n_components": data.choose_n_components(point)[0]})
             answers.append(mixture.discriminants(Q))
         return answers
 
 
 class _Classes:
-    """The training objects by class, with every clustering made so far."""
+    """Training objects by class, with the clusterings computed so far."""
 
-    def __init__(self, model, D, codes):
+    def __init__(self, model: Any, D: NDArray[Any], codes: NDArray[np.intp]) -> None:
         self.model, self.D, self.codes = model, D, codes
         self.members = [np.flatnonzero(codes == g) for g in range(len(model.classes_))]
         rng = check_random_state(model.random_state)
         self.seeds = rng.randint(2**31 - 1, size=len(self.members))
         self.folds_seed = int(rng.randint(2**31 - 1))
-        self._clusterings, self._neighbors = {}, None
+        self._clusterings: dict[tuple[int, str], Clustering] = {}
+        self._neighbors: Any = None
 
-    def mix(self, point):
-        """The mixture for one point of a grid, and the shapes before rounding."""
+    def mix(self, point: dict[str, Any]) -> Any:
+        """Mixture for one grid point, and the shapes before rounding."""
         k, method = point["n_components"], point["clustering"]
         parts = [self._cluster(g, k, method) for g in range(len(self.members))]
         sizes = [len(centroids) for centroids, _, _ in parts]
@@ -321,8 +326,8 @@ class _Classes:
         mixture = Mixture(centroids, codes, clusters.members, round_shape(shapes), scales, self.model.priors)
         return mixture, shapes
 
-    def number(self, point):
-        """The number of components that a point asks for; for "auto" also the scores of the candidates."""
+    def choose_n_components(self, point: dict[str, Any]) -> Any:
+        """Number of components of a grid point; for "auto" also the scores of the candidates."""
         if point["n_components"] != "auto":
             return point["n_components"], None
         n = len(self.codes)
@@ -330,12 +335,12 @@ class _Classes:
         rng = np.random.RandomState(self.folds_seed)
         order = np.concatenate([rng.permutation(g) for g in self.members])
         test_fold = np.empty(n, dtype=np.intp)
-        test_fold[order] = np.arange(n) % N_FOLDS  # dealt class by class, so that folds hold the same mixture
+        test_fold[order] = np.arange(n) % N_FOLDS  # stratified by class
         found = self.model.path_codes(self.D, self.codes, None, test_fold, points)
         scores = np.array([np.mean(predicted == self.codes) for predicted in found])
         return points[int(scores.argmax())]["n_components"], scores
 
-    def _cluster(self, g, k, method):
+    def _cluster(self, g: Any, k: int, method: Any) -> Any:
         """Centroids of class g among the training objects; its objects' clusters and squared distances to them."""
         members = self.members[g]
         if (g, method) not in self._clusterings:
@@ -345,7 +350,7 @@ class _Classes:
         medoids, labels = clustering(k)
         return members[medoids], labels, squares_to(clustering.D, medoids, labels)
 
-    def _nearest(self):
+    def _nearest(self) -> Any:
         if self._neighbors is None:
             self._neighbors = neighbor_statistics(self.D, self.codes, len(self.members))
         return self._neighbors

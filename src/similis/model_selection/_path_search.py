@@ -366,7 +366,17 @@ class PathSearchCV(GridSearchCV):
     error_score = np.nan
     return_train_score = False
 
-    def __init__(self, estimator, param_grid, *, cv=10, scoring=None, refit=True, n_jobs=None, progress=False):
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        cv: int = 10,
+        scoring: Any = None,
+        refit: bool = True,
+        n_jobs: Any = None,
+        progress: bool = False,
+    ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
         self.cv = cv
@@ -376,7 +386,7 @@ class PathSearchCV(GridSearchCV):
         self.progress = progress
 
     @validated_outer
-    def fit(self, X, y=None, *, groups=None, **params):
+    def fit(self, X: NDArray[Any], y: Any = None, *, groups: Any = None, **params: Any) -> Any:
         """Score every grid point by cross-validation and fit the best one on all data.
 
         Parameters
@@ -421,7 +431,7 @@ class PathSearchCV(GridSearchCV):
         self._choose_and_refit(given, y)
         return self
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = get_tags(self.estimator).input_tags.allow_nan
         return tags

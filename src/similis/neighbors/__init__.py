@@ -1,4 +1,4 @@
-"""Classifiers that ask the neighbors, or a few prototypes."""
+"""Nearest-neighbor and prototype classifiers."""
 
 from similis.neighbors._condensed import CondensedNN
 from similis.neighbors._knn import SimilarityKNN

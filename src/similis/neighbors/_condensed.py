@@ -1,4 +1,4 @@
-"""Condensed nearest neighbors: a few prototypes stand for each class. [cazzanti2007] sec. 2.2.2."""
+"""Condensed nearest neighbors: a few prototypes per class. [cazzanti2007] sec. 2.2.2."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CondensedNN(ProximityClassifier):
     random_state : int, RandomState instance or None
         For the starts.
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        What the matrix holds.
+        Kind of proximity in the matrix.
 
     Attributes
     ----------

@@ -27,26 +27,26 @@ from similis.solvers import class_sums, local_scores, local_weights, top_k, vote
 
 __all__ = ["LOCAL_WEIGHTS", "simple_weights", "SimilarityKNN"]
 
-# These read the neighbors' own block as well: similis.solvers.local_weights.
+# Weights that depend on the similarities among the neighbors (similis.solvers.local_weights).
 LOCAL_WEIGHTS = ("kri", "krr", "lime")
 
 
 def simple_weights(
     weights: str | Callable[..., Any], indices: NDArray[np.intp], values: NDArray[Any]
 ) -> NDArray[np.float64] | None:
-    """Weights of ranked neighbors up to a factor, zero where there is no neighbor; None where all are equal."""
+    """Weights of ranked neighbors up to a factor; zero for a missing neighbor, None if all are equal."""
     if weights == "uniform":
         return None
     known = indices >= 0
-    # [chen2010] ch. 4 -> w_i = a s(x, x_i). Where a row's affinities are all zero their limit is even weights.
+    # [chen2010] ch. 4 -> w_i = a s(x, x_i). If all affinities of a row are zero, their limit is equal weights.
     found = np.where(known, _call(weights, values) if callable(weights) else values, 0.0).astype(np.float64)
-    silent = ~found.any(axis=1)
-    found[silent] = known[silent]
+    without = ~found.any(axis=1)
+    found[without] = known[without]
     return found
 
 
 def _call(function: Callable[..., Any], values: NDArray[Any]) -> NDArray[np.float64]:
-    """Apply the user's weight function and check what comes back."""
+    """Call the user's weight function and validate its result."""
     found = np.asarray(function(values), dtype=np.float64)
     if found.shape != values.shape:
         raise ProximityError(
@@ -62,46 +62,46 @@ def _call(function: Callable[..., Any], values: NDArray[Any]) -> NDArray[np.floa
     return found
 
 
-def _is_distribution(model):
+def _is_distribution(model: Any) -> Any:
     return model.weights != "krr"
 
 
-def _has_scores(model):
+def _has_scores(model: Any) -> Any:
     return model.weights == "krr"
 
 
 class SimilarityKNN(PathMixin, ProximityClassifier):
     """Classify by the k most similar training objects, their votes weighted.
 
-    Uniform weights are plain k-NN. Affinity weights grow with similarity. KRI, KRR and LIME weights also favor
-    diversity: neighbors that resemble one another share their weight, which helps where training objects repeat
-    each other.
+    Uniform weights give plain k-NN. Affinity weights grow with similarity. KRI, KRR and LIME weights also promote
+    diversity: neighbors that are similar to one another share their weight, which helps with near duplicates.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Number k of neighbors; above the number n of training objects it is cut to n (``n_neighbors_``).
+        Number k of neighbors; clipped to the number n of training objects (``n_neighbors_``).
     weights : {"uniform", "affinity", "kri", "krr", "lime"} or callable, default="uniform"
-        - "uniform": every neighbor counts 1 / k;
+        - "uniform": every neighbor has weight 1 / k;
         - "affinity": proportional to the similarity, which must not be negative;
         - "kri": kernel ridge interpolation, eq. (3.5): non-negative weights of sum one;
         - "krr": kernel ridge regression, eq. (3.8): weights of any sign, hence ``decision_function`` instead of
           ``predict_proba``;
         - "lime": linear interpolation with maximum entropy, eq. (3.3) in kernel form;
         - a function of the neighbors' proximities (m, k) that returns weights (m, k), finite and not negative;
-          where all of a row are zero they count alike.
+          if all weights of a row are zero, its neighbors have equal weights.
     regularization : float, default=1.0
-        lambda of KRI, KRR and LIME; large values make the weights even.
+        lambda of KRI, KRR and LIME; large values make the weights equal.
     spectrum : {"auto", "clip", "flip", "shift", "pinv"} or None, default="auto"
-        What KRI, KRR and LIME do when the neighbors' own k x k block is indefinite. Clip and flip treat the query's
-        k similarities by the same projection, shift and pinv leave them. "pinv" (KRR only) takes the pseudo-inverse.
-        None trusts the block to be positive semi-definite. "auto" is "pinv" for KRR, else "clip".
+        Repair of an indefinite k x k block of similarities among the neighbors, for KRI, KRR and LIME. Clip and flip
+        apply the same projection to the k similarities of the row; shift and pinv leave them unchanged. "pinv" (KRR
+        only) uses the pseudo-inverse. None assumes that the block is positive semi-definite. "auto" is "pinv" for
+        KRR, else "clip".
     smoothing : float, default=0.0
         Added to each class's probability before normalizing ([chen2010] sec. 4.6).
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true.
+        ``costs[f, g]`` is the cost of predicting f when g is true.
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        What the matrix holds; only uniform and callable weights read dissimilarities.
+        Kind of proximity in the matrix; only uniform and callable weights read dissimilarities.
     n_jobs : int or None
         Number of threads over the rows; the result does not depend on it.
 
@@ -110,7 +110,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
     classes_ : ndarray of shape (G,)
         Class labels.
     priors_ : ndarray of shape (G,)
-        Training frequencies: the answer for a row without any known entry.
+        Training frequencies, used for a row without known entries.
     n_neighbors_ : int
         Neighbors used.
     n_features_in_ : int
@@ -123,17 +123,19 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
 
     Notes
     -----
-    Equal similarities go to the lower training index and tied votes to the earlier class, so that nothing depends on
-    threads and ``predict`` is the arg max of ``predict_proba``. The paper chooses neighbors by symmetrized
-    similarity: put ``Pairwise(..., symmetrize=True)`` or :func:`similis.symmetrize` in front of an asymmetric
-    matrix; otherwise a new row's own direction s(x, z) ranks, and KRI, KRR and LIME read the symmetric part of the
-    neighbors' block. The paper's "normalized" KRR weights are for display only; they would change decisions.
+    Ties between similarities go to the lower training index and ties between votes to the earlier class: results do
+    not depend on the number of threads, and ``predict`` is the arg max of ``predict_proba``.
 
-    With consistent treatment KRR with clip or flip errs far less on the benchmark's damaged protein matrix than table
-    4.6 of the paper shows.
+    The paper chooses neighbors by symmetrized similarity: put ``Pairwise(..., symmetrize=True)`` or
+    :func:`similis.symmetrize` in front of an asymmetric matrix; otherwise neighbors are ranked by s(x, z), and KRI, KRR
+    and LIME use the symmetric part of the block. The paper's "normalized" KRR weights are for display only and would
+    change decisions.
 
-    Missing entries (NaN) are never neighbors. KRI, KRR and LIME need the neighbors' own block and refuse them. A
-    row of zero affinities gives even weights, their limit.
+    With the projection applied to new rows too, KRR with clip or flip has a far lower error on the protein data than
+    table 4.6 of the paper.
+
+    Missing entries (NaN) are never neighbors. KRI, KRR and LIME need the block among the neighbors and reject NaN. A
+    row of zero affinities gives equal weights, their limit.
 
     References
     ----------
@@ -198,7 +200,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         -------
         self
         """
-        self._check_together()
+        self._check_combinations()
         S, self._codes = self.check_training_labels(X, y)
         self._check_affinities(S)
         self._S = S if self._is_local else None
@@ -219,9 +221,9 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         Returns
         -------
         proximities : ndarray of shape (m, k)
-            The nearest first; NaN where a row knows fewer than k objects.
+            The nearest first; NaN where a row has fewer than k known entries.
         indices : ndarray of shape (m, k)
-            Training indices; -1 where a row knows fewer than k objects.
+            Training indices; -1 where a row has fewer than k known entries.
         """
         Q = self.check_rows(X)
         k = self.n_neighbors_ if n_neighbors is None else min(as_integer_k(n_neighbors), self.n_features_in_)
@@ -239,7 +241,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         Returns
         -------
         indices : ndarray of shape (m, k)
-            Training indices, the nearest first; -1 where a row knows fewer than k objects.
+            Training indices, the nearest first; -1 where a row has fewer than k known entries.
         weights : ndarray of shape (m, k)
             Zero where the index is -1; of sum one unless ``weights="krr"``.
         """
@@ -271,7 +273,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
 
     @available_if(_has_scores)
     def decision_function(self, X: ArrayLike) -> NDArray[Any]:
-        """Summed KRR weight of each class, which is local kernel ridge regression's discriminant, eq. (3.9).
+        """Summed KRR weight of each class: the discriminant of local kernel ridge regression, eq. (3.9).
 
         Parameters
         ----------
@@ -286,15 +288,15 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         return self.respond(X, "decision_function")
 
     @property
-    def allow_missing(self):
+    def allow_missing(self) -> bool:  # type: ignore[override]
         return not self._is_local
 
     @property
-    def _is_local(self):
+    def _is_local(self) -> Any:
         return isinstance(self.weights, str) and self.weights in LOCAL_WEIGHTS
 
-    def _check_together(self):
-        """Parameters that are fine alone but not in company."""
+    def _check_combinations(self) -> None:
+        """Check parameter combinations."""
         if self.kind == "dissimilarity" and isinstance(self.weights, str) and self.weights != "uniform":
             raise ProximityError(
                 f"weights={self.weights!r} needs similarities, but kind='dissimilarity'. Convert with ToSimilarity, or "
@@ -303,9 +305,11 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         if self.spectrum == "pinv" and self.weights != "krr":
             raise ProximityError(f"spectrum='pinv' is defined for weights='krr' only. Got weights={self.weights!r}.")
         if self.weights == "krr" and self.costs is not None:
-            raise ProximityError("weights='krr' gives no probabilities to weigh costs with; use 'kri', or costs=None.")
+            raise ProximityError(
+                "weights='krr' gives no probabilities, which costs require; use weights='kri' or costs=None."
+            )
 
-    def _check_affinities(self, S):
+    def _check_affinities(self, S: NDArray[Any]) -> None:
         if self._needs_positive and np.nanmin(S, initial=0.0) < 0:
             i, j = np.argwhere(S < 0)[0]
             raise ProximityError(
@@ -314,7 +318,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
             )
 
     @property
-    def _needs_positive(self):
+    def _needs_positive(self) -> Any:
         return isinstance(self.weights, str) and self.weights == "affinity"
 
     def __sklearn_tags__(self) -> Any:
@@ -336,20 +340,27 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         """Choose the class with the largest summed weight, eq. (3.1), or the least expected cost."""
         return super().scores_to_codes(self._smooth(scores))
 
-    def _smooth(self, scores):
+    def _smooth(self, scores: NDArray[Any]) -> Any:
         if _has_scores(self):
             return scores
         # [chen2010] sec. 4.6.2 -> (P(g|x) + e) / sum_h (P(h|x) + e)
         return (scores + self.smoothing) / (1.0 + self.smoothing * scores.shape[1])
 
     @property
-    def _local_options(self):
+    def _local_options(self) -> Any:
         auto = "pinv" if self.weights == "krr" else "clip"
         spectrum = auto if self.spectrum == "auto" else self.spectrum
         return {"method": self.weights, "spectrum": spectrum, "n_jobs": self.n_jobs}
 
-    def _sums(self, S, codes, Q, points, test_fold=None):
-        """Summed weight of each class, (m, G) for each point; of sum one where the weights are a distribution."""
+    def _sums(
+        self,
+        S: Any,
+        codes: NDArray[np.intp],
+        Q: NDArray[Any],
+        points: Points,
+        test_fold: NDArray[np.intp] | None = None,
+    ) -> Any:
+        """Summed weight of each class, (m, G) for each point; the sums add up to one unless the weights are KRR."""
         ks, lambdas = ([point[name] for point in points] for name in self.path_params)
         indices, values = self._ranked(S, codes, Q, test_fold, ks)
         G = len(self.classes_)
@@ -361,7 +372,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         grid, places = np.unique(ks, return_inverse=True)
         weights = simple_weights(self.weights, indices, values)
         table = class_sums(indices, codes, grid, G, weights=weights, n_jobs=self.n_jobs)
-        if callable(self.weights) and not table.any(axis=2).all():  # none for the first k: even weights
+        if callable(self.weights) and not table.any(axis=2).all():  # weights of zero among the first k: equal weights
             even = class_sums(indices, codes, grid, G, n_jobs=self.n_jobs)
             table = np.where(table.any(axis=2, keepdims=True), table, even)
         total = table.sum(axis=2, keepdims=True)
@@ -371,7 +382,9 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
             table[:, lost] = _fold_priors(codes, G, test_fold, lost)
         return [table[t] for t in places]
 
-    def _ranked(self, S, codes, Q, test_fold, ks):
+    def _ranked(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], test_fold: NDArray[np.intp] | None, ks: Any
+    ) -> Any:
         """Neighbors of the rows `Q` for the largest k; with `test_fold`, outside each row's fold."""
         k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
         return top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
@@ -413,15 +426,15 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
             winners[:, lost] = _fold_priors(codes, len(self.classes_), test_fold, lost).argmax(axis=-1)
         return [winners[t] for t in places]
 
-    def _check_path(self, S, Q):
-        self._check_together()
+    def _check_path(self, S: NDArray[Any], Q: NDArray[Any]) -> None:
+        self._check_combinations()
         self._check_affinities(S)
         if Q is not S:
             self._check_affinities(Q)
 
 
-def _fold_priors(codes, n_classes, test_fold, rows):
-    """Class frequencies of the objects a row may be answered from."""
+def _fold_priors(codes: NDArray[np.intp], n_classes: int, test_fold: NDArray[np.intp] | None, rows: Any) -> Any:
+    """Class frequencies of the objects outside each row's fold."""
     counts = np.bincount(codes, minlength=n_classes).astype(float)
     if test_fold is None:
         return counts / counts.sum()

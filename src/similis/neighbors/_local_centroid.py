@@ -1,4 +1,4 @@
-"""Local nearest centroid: the centroids of a query's own neighborhood. [cazzanti2007] sec. 2.2.3, 4.1."""
+"""Local nearest centroid: centroids among the neighbors of each row. [cazzanti2007] sec. 2.2.3, 4.1."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
     Parameters
     ----------
     n_neighbors : int, default=5
-        Number k of neighbors; above the number n of training objects it is cut to n (``n_neighbors_``).
+        Number k of neighbors; clipped to the number n of training objects (``n_neighbors_``).
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        What the matrix holds.
+        Kind of proximity in the matrix.
     n_jobs : int or None
         Number of threads over the rows; the result does not depend on it.
 
@@ -56,7 +56,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
     Notes
     -----
     Equal similarity to two local centroids is decided by the larger class count in the neighborhood, then by the
-    earlier class: the only use that ch. 6 of the paper can make of "priors" for this classifier. Among equally
+    earlier class: ch. 6 of the paper can use "priors" for this classifier in no other way. Among equally
     central neighbors the one nearer to the query is the centroid. Missing entries (NaN) are left out of the means.
 
     References
@@ -137,20 +137,28 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         check_is_fitted(self)
         return self._local(X, n_columns=len(self.classes_))[1]
 
-    def _local(self, X, n_columns):
+    def _local(self, X: ArrayLike, n_columns: int) -> Any:
         Q = self.check_rows(X)
         indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
         winners, chosen = self._sweep(self._S, self._codes, indices, values, [self.n_neighbors_], n_columns)
         return winners[:, 0], chosen[:, 0]
 
-    def _sweep(self, S, codes, indices, values, ks, n_columns=0):
+    def _sweep(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        indices: NDArray[np.intp],
+        values: NDArray[Any],
+        ks: Any,
+        n_columns: int = 0,
+    ) -> Any:
         m, G = len(indices), len(self.classes_)
         ks = np.asarray(ks, dtype=np.intp)
         winners = np.empty((m, len(ks)), np.intp)
         chosen = np.empty((m, len(ks), n_columns), np.intp)
         values = np.ascontiguousarray(values, dtype=S.dtype)
 
-        def work(rows):
+        def work(rows: Any) -> None:
             _kernels.local_centroids(
                 S, float(self.sign), codes, indices[rows], values[rows], ks, G, winners[rows], chosen[rows]
             )

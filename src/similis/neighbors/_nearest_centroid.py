@@ -1,4 +1,4 @@
-"""Nearest centroid: each class stands in one object. [cazzanti2007] sec. 2.2.3, 3.1, 3.2.1."""
+"""Nearest centroid: one object represents each class. [cazzanti2007] sec. 2.2.3, 3.1, 3.2.1."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ __all__ = ["NearestCentroid"]
 class NearestCentroid(PathMixin, ProximityClassifier):
     """Classify by the most similar class centroid.
 
-    The centroid of a class is one of its training objects, so any proximity will do; prediction reads one column a
-    class (see :func:`similis.compact`).
+    The centroid of a class is one of its training objects, so that any proximity can be used; predictions read one
+    column per class (see :func:`similis.compact`).
 
     Parameters
     ----------
     adjusted : bool, default=False
-        Divide the similarity to a centroid by the mean similarity of its class to it, eq. (3.1): a loose class
-        reaches farther than a tight one.
+        Divide the similarity to a centroid by the mean similarity of its class to it, eq. (3.1), which favors classes
+        of large spread.
     centroid : {"max-sum", "popular"}, default="max-sum"
         The member with the largest total similarity to its class, eq. (2.10), or the member that is most often the
         nearest neighbor of a training object, eq. (3.11).
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        What the matrix holds.
+        Kind of proximity in the matrix.
 
     Attributes
     ----------
@@ -49,14 +49,14 @@ class NearestCentroid(PathMixin, ProximityClassifier):
     See Also
     --------
     LocalNearestCentroid : Centroids among the query's neighbors.
-    CondensedNN : Several prototypes a class.
+    CondensedNN : Several prototypes per class.
 
     Notes
     -----
-    A tie between centroids goes to the earlier class; a tie in the choice of a centroid to the lower index, sums that
-    differ by round-off counting as tied. The paper defines popularity by the nearest neighbors of all training
+    A tie between centroids goes to the earlier class, a tie in the choice of a centroid to the lower index; sums that
+    differ by round-off count as tied. The paper defines popularity by the nearest neighbors of all training
     objects and describes it by those of the class; the definition is used. Missing entries (NaN) are left out of
-    the means; a class whose centroid is unknown to a new object cannot win unless all are.
+    the means; a class with a missing similarity to its centroid is predicted only if all are missing.
 
     References
     ----------
@@ -98,7 +98,8 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         y : array-like of shape (n,)
             Class labels.
         sample_weight : array-like of shape (n,), optional
-            Weight of each object, as if it occurred so often; with ``centroid="popular"``, the weight of its vote.
+            Weight of each object, equivalent to repeating it so often; with ``centroid="popular"``, the
+            weight of its vote.
 
         Returns
         -------
@@ -108,7 +109,7 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         self._fit(S, codes, check_class_weights(sample_weight, S, codes, self.classes_))
         return self
 
-    def _fit(self, S, codes, weight=None):
+    def _fit(self, S: NDArray[Any], codes: NDArray[np.intp], weight: NDArray[Any] | None = None) -> Self:
         weight = np.ones(len(codes)) if weight is None else weight
         G = len(self.classes_)
         self.class_count_ = np.bincount(codes, weights=weight, minlength=G)
@@ -118,7 +119,7 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[Any]:
-        """Similarity to each centroid, larger for the likelier class.
+        """Similarity to each centroid, larger for the more likely class.
 
         Parameters
         ----------
@@ -136,11 +137,11 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         """Similarity to each centroid; dissimilarities with a minus sign."""
         return self._score(self.kept_columns(Q), self.mean_proximity_, self.class_count_)
 
-    def _score(self, to_centroids, mean, class_count):
+    def _score(self, to_centroids: NDArray[Any], mean: Any, class_count: Any) -> Any:
         """[cazzanti2007] Eq. (2.9) -> s(x, mu_h), or Eq. (3.1) -> s(x, mu_h) / mean s(., mu_h)."""
         scores = np.asarray(to_centroids, dtype=np.float64)
         if self.adjusted:
-            # 0 / 0 is a tight class met exactly: its limit is 0.
+            # 0 / 0: a distance of zero to a class without spread; the limit is 0.
             limit = np.where(scores == 0, 0.0, np.copysign(np.inf, scores))
             scores = np.divide(scores, mean, out=limit, where=mean > 0)
         scores = self.sign * scores
@@ -150,7 +151,9 @@ class NearestCentroid(PathMixin, ProximityClassifier):
             scores[unknown.all(axis=1)] = class_count
         return scores
 
-    def _mean_to_centroid(self, S, codes, centroids, weight):
+    def _mean_to_centroid(
+        self, S: NDArray[Any], codes: NDArray[np.intp], centroids: NDArray[np.intp], weight: NDArray[Any]
+    ) -> Any:
         """Weighted mean over each class of its proximity to its centroid; 0 for a class without members."""
         to_centroid = S[np.arange(len(codes)), centroids[codes]].astype(np.float64)
         known = ~np.isnan(to_centroid)
@@ -160,7 +163,8 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         if self.adjusted and (mean < 0).any():
             raise ProximityError(
                 f"adjusted=True divides by the mean similarity of a class to its centroid, which must not be negative. "
-                f"Class {quote(self.classes_[np.argmin(mean)])} has {mean.min():.4g}. Shift them, or leave it off."
+                f"Class {quote(self.classes_[np.argmin(mean)])} has {mean.min():.4g}. "
+                "Shift the similarities, or use adjusted=False."
             )
         return mean
 

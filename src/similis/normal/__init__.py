@@ -1,4 +1,4 @@
-"""Normal-based and density classifiers that take the rows of a proximity matrix for features ([pekalska2000])."""
+"""Normal-based and density classifiers on the rows of a proximity matrix as features ([pekalska2000])."""
 
 from similis.normal._linear import NormalLinear, PseudoFisher
 from similis.normal._nearest_mean import PseudoNearestMean

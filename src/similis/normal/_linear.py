@@ -52,7 +52,7 @@ class LinearRule(BayesClassifier):
         """Linear discriminants of new rows."""
         return (Q[:, self._columns] - self._centre) @ self.coef_[:, self._columns].T + self._constants
 
-    def _linear(self, rows, points):
+    def _linear(self, rows: Any, points: Points) -> Any:
         """Coefficients, shape (len(points), p, G), of x - m, and constants, shape (len(points), G)."""
         B = self._solve(rows, points)
         # Bayes -> log P(g) + (x - m)' S^-1 (m_g - m) - 1/2 (m_g - m)' S^-1 (m_g - m)
@@ -83,13 +83,13 @@ class NormalLinear(LinearRule):
     Parameters
     ----------
     regularization : float in [0, 1], default=0.1
-        r. At 1 the columns count as uncorrelated.
+        r. With 1 the columns are uncorrelated.
     shrinkage : {"diagonal", "trace"}, default="diagonal"
         T = diag(C), or (tr C / p) I with p the number of columns that vary.
     priors : array-like of shape (G,), "laplace" or None
         Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true.
+        ``costs[f, g]`` is the cost of predicting f when g is true.
 
     Attributes
     ----------
@@ -100,9 +100,9 @@ class NormalLinear(LinearRule):
     priors_ : ndarray of shape (G,)
         Class probabilities.
     covariance_ : ndarray of shape (n, n)
-        S, computed when asked for; zero in the columns that never vary, which are left out.
+        S, computed on access; zero in constant columns, which are left out.
     coef_ : ndarray of shape (G, n)
-        S^-1 (m_g - m), m the mean of all rows: what each training object contributes to each discriminant.
+        S^-1 (m_g - m), where m is the mean of all rows: the contribution of each training object to each discriminant.
     n_features_in_ : int
         Number of training objects.
 
@@ -114,8 +114,8 @@ class NormalLinear(LinearRule):
 
     Notes
     -----
-    Works best where distances are sums over many comparable parts, which are nearly normal; see
-    :func:`similis.diagnose`, and :class:`similis.BoxCox` to bring others nearer to it. Similarities do as well.
+    Works best for distances that are sums over many comparable parts and therefore nearly normal; see
+    :func:`similis.diagnose`, and :class:`similis.BoxCox` to transform others. Similarities can be used too.
 
     The paper prints 2 log(P1/P2) in its linear rule, which belongs to twice that rule; Bayes' rule is used. C divides
     by n. scikit-learn's LDA(solver="lsqr", shrinkage=r) is the case ``shrinkage="trace"`` when priors are the training
@@ -160,17 +160,17 @@ class NormalLinear(LinearRule):
 
     @property
     def covariance_(self) -> NDArray[Any]:
-        """The regularized covariance, computed when asked for."""
+        """Regularized covariance, computed on access."""
         check_is_fitted(self)
         rows = ClassRows(self._S, self._codes)
         S = np.zeros((self.n_features_in_, self.n_features_in_))
         S[np.ix_(rows.varying, rows.varying)] = self._covariance(rows).matrix(self.regularization)
         return S
 
-    def _covariance(self, rows):
+    def _covariance(self, rows: Any) -> Any:
         return ShrunkCovariance(rows.W, self.shrinkage, rows.total)
 
-    def _solve(self, rows, points):
+    def _solve(self, rows: Any, points: Points) -> Any:
         D = (rows.means - rows.centre).T  # (p, G)
         return self._covariance(rows).solve(D, [point["regularization"] for point in points])
 
@@ -178,16 +178,16 @@ class NormalLinear(LinearRule):
 class PseudoFisher(LinearRule):
     """Fisher's linear discriminant on rows as features, with the pseudo-inverse of the pooled covariance: PFLD.
 
-    The discriminant of class g is log P(g) - 1/2 (x - m_g)' C^+ (x - m_g): the classifier lives in the space that the
-    training rows span around their class means. There is nothing to tune; it is the reference for
-    :class:`NormalLinear`, and can be bad where the spectrum of C fades out slowly.
+    The discriminant of class g is log P(g) - 1/2 (x - m_g)' C^+ (x - m_g): the classifier works in the space
+    spanned by the deviations of the training rows from their class means. It has no parameter to tune, serves as the
+    reference for :class:`NormalLinear`, and can fail if the spectrum of C decays slowly.
 
     Parameters
     ----------
     priors : array-like of shape (G,), "laplace" or None
         Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true.
+        ``costs[f, g]`` is the cost of predicting f when g is true.
 
     Attributes
     ----------
@@ -236,7 +236,7 @@ class PseudoFisher(LinearRule):
         self.priors = priors
         self.costs = costs
 
-    def _solve(self, rows, points):
+    def _solve(self, rows: Any, points: Points) -> Any:
         _, s, Ut = linalg.svd(rows.W, full_matrices=False, check_finite=False)
         l = s**2 / len(rows.W)  # noqa: E741
         self.rank_ = int(np.count_nonzero(l > roundoff(len(l), l.max(initial=0.0), l.dtype)))

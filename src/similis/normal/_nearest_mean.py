@@ -109,9 +109,9 @@ class PseudoNearestMean(ProximityClassifier):
         scores = self._scores(X)
         return self.classes_[np.argmax(scores, axis=1)]
 
-    def _scores(self, X):
+    def _scores(self, X: ArrayLike) -> Any:
         D = self.check_rows(X)
         return self.spread_ - self._mean_squares(D)
 
-    def _mean_squares(self, D):
+    def _mean_squares(self, D: NDArray[Any]) -> Any:
         return np.square(D, dtype=np.float64) @ self._weights

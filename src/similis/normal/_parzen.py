@@ -16,7 +16,7 @@ from similis.solvers import gamma_shape
 __all__ = ["distance_dimension", "likely_bandwidth", "Parzen"]
 
 
-def distance_dimension(D, codes):
+def distance_dimension(D: NDArray[Any], codes: NDArray[np.intp]) -> Any:
     """Dimension of the space in which distances are those of Gaussian classes: 2s of a gamma fit, at most n - 1.
 
     In d dimensions the squared distance between two objects of a spherical Gaussian class has a gamma distribution of
@@ -33,7 +33,7 @@ def distance_dimension(D, codes):
     return min(2 * float(gamma_shape(excess)), len(D) - 1.0)
 
 
-def likely_bandwidth(D, codes, dimension):
+def likely_bandwidth(D: NDArray[Any], codes: NDArray[np.intp], dimension: Any) -> Any:
     """The h that maximizes sum_i log of the density of i estimated from the other objects of its class.
 
     [pekalska2000] sec. 2.2 with the exponent of h a dimension d:
@@ -55,7 +55,7 @@ def likely_bandwidth(D, codes, dimension):
     high = sum(np.mean(u, axis=1, where=np.isfinite(u)).sum() for u in blocks) / (N * dimension)
     excess = [u - v[:, None] for u, v in zip(blocks, nearest)]
 
-    def loss(log_h2):
+    def loss(log_h2: Any) -> Any:
         beta = 0.5 * np.exp(-log_h2)
         fit = sum(np.log(np.exp(-beta * e).sum(axis=1)).sum() - beta * v.sum() for e, v in zip(excess, nearest))
         return 0.5 * N * dimension * log_h2 - fit
@@ -70,7 +70,7 @@ def likely_bandwidth(D, codes, dimension):
     return float(np.exp(found.x / 2))
 
 
-def _others(D, codes, g):
+def _others(D: NDArray[Any], codes: NDArray[np.intp], g: Any) -> Any:
     """Squared distances within class g, infinite from an object to itself."""
     members = np.flatnonzero(codes == g)
     u = np.square(D[np.ix_(members, members)], dtype=np.float64)
@@ -78,8 +78,8 @@ def _others(D, codes, g):
     return u
 
 
-def _overall_bandwidth(D, dimension):
-    """For classes without two different objects: as if all objects were of one class with even weights."""
+def _overall_bandwidth(D: NDArray[Any], dimension: Any) -> Any:
+    """Bandwidth of all objects as one class, for classes without two different objects."""
     u = np.square(D[~np.eye(len(D), dtype=bool)], dtype=np.float64)
     mean = u[u > 0].mean() if (u > 0).any() else dimension
     return float(np.sqrt(mean / dimension))
@@ -107,7 +107,7 @@ class Parzen(BayesClassifier):
     priors : array-like of shape (G,), "laplace" or None
         Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true.
+        ``costs[f, g]`` is the cost of predicting f when g is true.
 
     Attributes
     ----------
@@ -177,12 +177,12 @@ class Parzen(BayesClassifier):
         self.costs = costs
 
     @property
-    def proximity_kind(self):
+    def proximity_kind(self) -> Any:
         return "dissimilarity" if self.space == "given" else None
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Choose the width; keep the labels and, for distances between rows, the rows.
+        """Choose the bandwidth; store the labels and, for distances between rows, the rows.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class Parzen(BayesClassifier):
         return logs + nearest[:, None] - self.dimension_ * (np.log(self.bandwidth_) + 0.5 * np.log(2 * np.pi))
 
     def score_samples(self, X: ArrayLike) -> NDArray[Any]:
-        """Log-density of new objects under all classes together, log p(x): low is abnormal.
+        """Log-density of new objects under all classes together, log p(x); low values are abnormal.
 
         Parameters
         ----------
@@ -232,7 +232,7 @@ class Parzen(BayesClassifier):
         """
         return logsumexp(self.log_priors + self.log_density(X), axis=1)
 
-    def _distances(self, Q, rows):
+    def _distances(self, Q: NDArray[Any], rows: Any) -> Any:
         return Q if self.space == "given" else row_distances(Q, rows)
 
     def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
@@ -254,20 +254,21 @@ class Parzen(BayesClassifier):
 
 
 class _Widths:
-    """Bandwidth and dimension for parameters that may leave them open; what both need is computed once."""
+    """Bandwidth and dimension, estimated where the parameters do not give them; shared quantities are computed once."""
 
-    def __init__(self, model, S, codes):
+    def __init__(self, model: Any, S: NDArray[Any], codes: NDArray[np.intp]) -> None:
         self._model, self._S, self._codes = model, S, codes
-        self._D = self._default = None
+        self._D: Any = None
+        self._default: Any = None
 
-    def __call__(self, bandwidth, dimension):
+    def __call__(self, bandwidth: Any, dimension: Any) -> Any:
         if dimension is None:
             dimension = self._dimension()
         if bandwidth == "ml":
             bandwidth = likely_bandwidth(self._between_training(), self._codes, dimension)
         return float(bandwidth), float(dimension)
 
-    def _dimension(self):
+    def _dimension(self) -> Any:
         if self._default is None:
             if self._model.space == "features":
                 self._default = max(1, int(np.linalg.matrix_rank(self._S)))
@@ -275,16 +276,16 @@ class _Widths:
                 self._default = distance_dimension(self._S, self._codes)
         return self._default
 
-    def _between_training(self):
+    def _between_training(self) -> Any:
         if self._D is None:
             self._D = self._model._distances(self._S, self._S)
         return self._D
 
 
-def _log_windows(D, codes, h):
+def _log_windows(D: NDArray[Any], codes: NDArray[np.intp], h: Any) -> Any:
     """Two parts of log (1/n_g) sum over i in g of exp(-d_i^2 / 2h^2): -min d^2 / 2h^2, (m,), and the rest, (m, G).
 
-    Apart they stay finite however far an object is.
+    The parts stay finite for objects at any distance.
     """
     order = np.argsort(codes, kind="stable")
     size = np.bincount(codes)

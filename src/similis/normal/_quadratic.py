@@ -32,7 +32,7 @@ class NormalQuadratic(BayesClassifier):
     priors : array-like of shape (G,), "laplace" or None
         Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
     costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of saying f when g is true.
+        ``costs[f, g]`` is the cost of predicting f when g is true.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class NormalQuadratic(BayesClassifier):
 
     @property
     def covariances_(self) -> list[NDArray[Any]]:
-        """The regularized covariances, computed when asked for."""
+        """Regularized covariances, computed on access."""
         check_is_fitted(self)
         found = []
         for covariance in self._class_covariances:
@@ -131,9 +131,9 @@ class NormalQuadratic(BayesClassifier):
             found.append(S)
         return found
 
-    def _covariances(self, rows, codes):
-        stand_in = rows.stand_in
-        return [ShrunkCovariance(rows.W[codes == g], self.shrinkage, stand_in) for g in range(len(rows.means))]
+    def _covariances(self, rows: Any, codes: NDArray[np.intp]) -> Any:
+        fallback = rows.fallback_variance
+        return [ShrunkCovariance(rows.W[codes == g], self.shrinkage, fallback) for g in range(len(rows.means))]
 
     def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
         """Log P(g) + log N(x; m_g, S_g) of new rows."""
@@ -152,7 +152,7 @@ class NormalQuadratic(BayesClassifier):
         return list(_log_joint(Q[:, rows.varying], rows.means, covariances, self.log_priors, r))
 
 
-def _log_joint(Q, means, covariances, log_priors, regularization):
+def _log_joint(Q: NDArray[Any], means: NDArray[Any], covariances: Any, log_priors: Any, regularization: Any) -> Any:
     """Bayes -> log P(g) + log N(x; m_g, S_g), shape (len(regularization), m, G)."""
     densities = [C.log_density(Q - mean, regularization) for mean, C in zip(means, covariances)]
     return np.stack(densities, axis=2) + log_priors

@@ -168,8 +168,8 @@ def complete_kernel(
         "max_iter": max_iter,
     }
     kernels = check_auxiliary(K_aux, len(K), method, "complete_kernel")
-    found, _, _ = complete(K, known, kernels, method, who="complete_kernel", **options)
-    return found.kernel.astype(K.dtype)
+    completion, _, _ = complete(K, known, kernels, method, who="complete_kernel", **options)
+    return completion.kernel.astype(K.dtype)
 
 
 def complete(
@@ -191,15 +191,15 @@ def complete(
     dtype, K = K.dtype, K.astype(np.float64)
     steps: dict[str, Any] = {"max_iter": max_iter} if tol is None else {"max_iter": max_iter, "tol": tol}
     if method not in AUXILIARY:
-        found = _scattered(K, known, method, who, psd, noise_weight(K, known, mu), steps)
-        _warn_if_not_converged(found, who, method)
-        return found, None, None
+        completion = _scattered(K, known, method, who, psd, noise_weight(K, known, mu), steps)
+        _warn_if_not_converged(completion, who, method)
+        return completion, None, None
     rows = measured_objects(known, f"{who} with method={method!r}", "method='nuclear' or 'psd'")
     block = np.ix_(rows, rows)
     check_kernel(K[block], f"{who} with method={method!r} needs known entries that form a kernel", dtype)
     unit = float(np.trace(K[block])) / max(int(rows.sum()), 1) or 1.0
     try:
-        found, aux, shares = _with_auxiliary(
+        completion, aux, shares = _with_auxiliary(
             K, rows, kernels, method, eta=eta, degrees=degrees_of_freedom, share=regularization, unit=unit, steps=steps
         )
     except np.linalg.LinAlgError:
@@ -207,8 +207,8 @@ def complete(
             f"{who} with method={method!r} got a singular auxiliary kernel. Raise regularization above "
             f"{regularization:g}."
         ) from None
-    _warn_if_not_converged(found, who, method)
-    return found, aux, shares
+    _warn_if_not_converged(completion, who, method)
+    return completion, aux, shares
 
 
 def _with_auxiliary(
@@ -226,19 +226,19 @@ def _with_auxiliary(
     """Complete K with the auxiliary kernels; the ridge is `share` times the mean self-similarity `unit`."""
     aux, shares = kernels[0], None
     if len(kernels) > 1:
-        found, aux = mixture_completion(K, rows, kernels, ridge=share * unit, **steps)
-        shares = found.weights
+        completion, aux = mixture_completion(K, rows, kernels, ridge=share * unit, **steps)
+        shares = completion.weights
     if method == "em" and len(kernels) == 1:
-        found = em_completion(K, rows, aux, floor=share * unit, **steps)
+        completion = em_completion(K, rows, aux, floor=share * unit, **steps)
     elif method == "frobenius":
-        found = frobenius_completion(K, rows, aux, **steps)
+        completion = frobenius_completion(K, rows, aux, **steps)
     elif method == "wishart":
         if degrees is not None and degrees <= len(K) - 1:
             raise ProximityError(f"degrees_of_freedom must be above n - 1 = {len(K) - 1}. Got {degrees:.6g}.")
         ridge = share * (float(np.trace(aux)) / len(aux) or 1.0)
         model = aux + ridge * np.eye(len(aux))
-        found = wishart_completion(K, rows, model, eta=eta, degrees_of_freedom=degrees)
-    return found, aux, shares
+        completion = wishart_completion(K, rows, model, eta=eta, degrees_of_freedom=degrees)
+    return completion, aux, shares
 
 
 def noise_weight(K: NDArray[np.float64], known: NDArray[np.bool_], mu: float | str) -> float:
@@ -313,10 +313,10 @@ def _additive(K: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.fl
     return rows[:, None] + rows - total
 
 
-def _warn_if_not_converged(found: Completion, who: str, method: str) -> None:
-    if not found.converged:
+def _warn_if_not_converged(completion: Completion, who: str, method: str) -> None:
+    if not completion.converged:
         warn_user(
-            f"{who} with method={method!r} did not converge in {found.n_iter} steps; raise max_iter or tol.",
+            f"{who} with method={method!r} did not converge in {completion.n_iter} steps; raise max_iter or tol.",
             ConvergenceWarning,
         )
 
@@ -515,11 +515,11 @@ class CompleteKernel(ToRows):
         options = {name: getattr(self, name) for name in CONSTRAINTS if name != "method"}
         self.mu_ = noise_weight(K.astype(np.float64), known, self.mu) if self.method == "nuclear" else 0.0
         options["mu"] = self.mu_
-        found, aux, shares = complete(K, known, kernels, self.method, who="CompleteKernel", **options)
-        self.kernel_, self.auxiliary_, self._shares = found.kernel, aux, shares
-        self.weights_, self.objective_, self.loss_path_ = found.weights, found.objective, found.path
-        self.n_iter_, self.n_missing_ = found.n_iter, int(np.isnan(S).sum())
-        self._n_auxiliary, self._R = len(kernels), kernel_factor(found.kernel).R
+        completion, aux, shares = complete(K, known, kernels, self.method, who="CompleteKernel", **options)
+        self.kernel_, self.auxiliary_, self._shares = completion.kernel, aux, shares
+        self.weights_, self.objective_, self.loss_path_ = completion.weights, completion.objective, completion.path
+        self.n_iter_, self.n_missing_ = completion.n_iter, int(np.isnan(S).sum())
+        self._n_auxiliary, self._R = len(kernels), kernel_factor(completion.kernel).R
         return S
 
     def _merge(self, S: NDArray[Any], filled: NDArray[np.float64]) -> NDArray[Any]:

@@ -362,15 +362,15 @@ def triangle_facts(D: NDArray[np.float64], rng: Any) -> TriangleFacts:
     if n < 3:
         return TriangleFacts(0, 0.0, 0.0, False)
     if n <= ALL_TRIANGLES:
-        found = [_violations(D, D[:, k][:, None] + D[k]) for k in range(n)]
+        counts = [_violations(D, D[:, k][:, None] + D[k]) for k in range(n)]
         total = n * (n - 1) * (n - 2)
     else:
         i, j, k = rng.randint(n, size=(3, SAMPLED_TRIANGLES))
         keep = (i != j) & (j != k) & (i != k)
         i, j, k = i[keep], j[keep], k[keep]
-        found = [_violations(D[i, j], D[i, k] + D[k, j])]
+        counts = [_violations(D[i, j], D[i, k] + D[k, j])]
         total = len(i)
-    violated, worst = sum(f[0] for f in found), max(f[1] for f in found)
+    violated, worst = sum(f[0] for f in counts), max(f[1] for f in counts)
     return TriangleFacts(int(total), violated / total, worst, n > ALL_TRIANGLES)
 
 
@@ -519,58 +519,60 @@ def _advise_methods(kind: Kind, entries: Any, distances: Any, classes: Any) -> I
             )
 
 
-def as_text(found: Any) -> str:
+def as_text(diagnosis: Any) -> str:
     """Format the findings as lines "name  text", then the advice."""
-    rows = list(fact_rows(found))
+    rows = list(fact_rows(diagnosis))
     width = max(len(name) for name, _ in rows)
     lines = [f"{name:<{width}}  {text}" for name, text in rows]
-    if found.advice:
+    if diagnosis.advice:
         lines += ["", "What to try"]
-        lines += [f"{number}. {advice}" for number, advice in enumerate(found.advice, 1)]
+        lines += [f"{number}. {advice}" for number, advice in enumerate(diagnosis.advice, 1)]
     return "\n".join(lines)
 
 
-def as_html(found: Any) -> str:
+def as_html(diagnosis: Any) -> str:
     """Format the findings as an HTML table and the advice as a list; all text is escaped."""
     cells = "".join(
         f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(text)}</td></tr>"
-        for name, text in fact_rows(found)
+        for name, text in fact_rows(diagnosis)
     )
-    advice = "".join(f"<li>{escape(str(advice))}</li>" for advice in found.advice)
+    advice = "".join(f"<li>{escape(str(advice))}</li>" for advice in diagnosis.advice)
     return f"<table>{cells}</table>" + (f"<p>What to try</p><ol>{advice}</ol>" if advice else "")
 
 
-def fact_rows(found: Any) -> Iterator[tuple[str, str]]:
+def fact_rows(diagnosis: Any) -> Iterator[tuple[str, str]]:
     """Yield the findings as pairs of name and text."""
-    e, t, d = found.entries, found.triangles, found.distances
-    sample = "" if found.n_sampled == found.n else f"; findings from a random sample of {found.n_sampled}"
-    yield "objects", f"{found.n}{sample}"
+    e, t, d = diagnosis.entries, diagnosis.triangles, diagnosis.distances
+    sample = "" if diagnosis.n_sampled == diagnosis.n else f"; findings from a random sample of {diagnosis.n_sampled}"
+    yield "objects", f"{diagnosis.n}{sample}"
     scale = "a discrete scale" if e.discrete else "a continuous scale"
-    yield found.kind, f"{e.low:.4g} to {e.high:.4g}, {e.n_distinct} distinct values ({scale})"
+    yield diagnosis.kind, f"{e.low:.4g} to {e.high:.4g}, {e.n_distinct} distinct values ({scale})"
     if e.n_missing:
         yield "missing", f"{e.n_missing} entries ({e.missing:.1%})"
     yield "symmetric", "yes" if e.symmetric else f"no, asymmetry {e.asymmetry:.3g} of 1"
     yield "zero entries", f"{e.zeros:.1%}"
     yield "itself nearest", f"{e.self_maximal:.1%} of the objects"
     yield "duplicates", str(e.n_duplicates)
-    if found.spectrum is not None:
-        yield from _spectrum_rows(found)
+    if diagnosis.spectrum is not None:
+        yield from _spectrum_rows(diagnosis)
     sampled = f" of {t.n_triples:,} sampled" if t.sampled else ""
     yield "triangles broken", f"{t.violated:.2%}{sampled}" + (f", worst by {t.worst:.0%}" if t.violated else "")
     yield "distances", f"skewness {d.skewness:.2f}, excess kurtosis {d.kurtosis:.2f}; hubness {d.hubness:.2f}"
-    if found.classes is not None:
-        c = found.classes
+    if diagnosis.classes is not None:
+        c = diagnosis.classes
         sizes = ", ".join(f"{name} {count}" for name, count in list(zip(c.names, c.counts))[:8])
         yield "classes", f"{len(c.counts)}: {sizes}" + (", ..." if len(c.counts) > 8 else "")
         yield "within, between", f"mean {c.within:.4g} within classes, {c.between:.4g} between"
         yield "nearest neighbor", f"of another class for {c.neighbour_error:.1%} of the objects"
-    some = f" (among {found.suspects.n_objects} of the objects)" if found.suspects.n_objects < found.n else ""
-    yield "suspicious pairs", f"{found.suspects.summary()}{some}"
+    some = (
+        f" (among {diagnosis.suspects.n_objects} of the objects)" if diagnosis.suspects.n_objects < diagnosis.n else ""
+    )
+    yield "suspicious pairs", f"{diagnosis.suspects.summary()}{some}"
 
 
-def _spectrum_rows(found: Any) -> Iterator[tuple[str, str]]:
-    s = found.spectrum
-    name = "positive definite" if found.kind == "similarity" else "Euclidean"
+def _spectrum_rows(diagnosis: Any) -> Iterator[tuple[str, str]]:
+    s = diagnosis.spectrum
+    name = "positive definite" if diagnosis.kind == "similarity" else "Euclidean"
     if s.definite:
         yield name, f"yes, rank {s.rank}"
     else:

@@ -79,9 +79,9 @@ class Suspects:
 
     def mask(self, n: int) -> NDArray[np.bool_]:
         """Return a symmetric n x n matrix that is True at the suspicious pairs."""
-        found = np.zeros((n, n), dtype=bool)
-        found[self.pairs[:, 0], self.pairs[:, 1]] = found[self.pairs[:, 1], self.pairs[:, 0]] = True
-        return found
+        mask = np.zeros((n, n), dtype=bool)
+        mask[self.pairs[:, 0], self.pairs[:, 1]] = mask[self.pairs[:, 1], self.pairs[:, 0]] = True
+        return mask
 
     def summary(self) -> str:
         """Return a one-line summary."""
@@ -169,12 +169,12 @@ def find_suspects(
     if verdict is None:
         return replace(nothing, skipped="more than half of the entries are equal or missing")
     order = np.argsort(-verdict.deviations, kind="stable")
-    found = verdict.suspects[order]
-    pairs = np.stack([objects[i[found]], objects[j[found]]], axis=1)
+    pair = verdict.suspects[order]
+    pairs = np.stack([objects[i[pair]], objects[j[pair]]], axis=1)
     return replace(
         nothing,
         pairs=pairs,
-        values=s[found],
+        values=s[pair],
         expected=sign * verdict.expected[order],
         scores=verdict.deviations[order],
         ids=() if ids is None else tuple((ids[a], ids[b]) for a, b in pairs),
@@ -226,19 +226,19 @@ def judge(d: Array, n: int, rng: Any) -> Verdict | None:
     first = True
     for width in WIDTHS:
         for _ in range(MAX_ROUNDS):
-            found = _run_round(t, filled, known & ~rejected, n, columns, width)
-            unchanged = np.array_equal(found.rejected, rejected)
-            rejected, expected = found.rejected, found.expected
+            result = _run_round(t, filled, known & ~rejected, n, columns, width)
+            unchanged = np.array_equal(result.rejected, rejected)
+            rejected, expected = result.rejected, result.expected
             if first:  # from here on distances are measured in local standard deviations
-                t, expected, first = found.stretch(t), found.stretch(expected), False
+                t, expected, first = result.stretch(t), result.stretch(expected), False
             filled = np.where(rejected, expected, t)
             if unchanged:
                 break
-    if not len(found.suspects):
-        return Verdict(found.suspects, found.deviations, np.empty(0))
+    if not len(result.suspects):
+        return Verdict(result.suspects, result.deviations, np.empty(0))
     order = np.argsort(t[known])  # interpolate back to the scale of d
-    expected = np.interp(found.expected[found.suspects], t[known][order], d[known][order])
-    return Verdict(found.suspects, found.deviations, expected)
+    expected = np.interp(result.expected[result.suspects], t[known][order], d[known][order])
+    return Verdict(result.suspects, result.deviations, expected)
 
 
 def spread(values: Array) -> float:
@@ -262,19 +262,24 @@ def _run_round(t: Array, filled: Array, good: NDArray[np.bool_], n: int, columns
     # The value between the two predictions, the constant and the additive one, that is nearest to t.
     nearest = np.clip(t, np.minimum(level, slope), np.maximum(level, slope))
     # Only the deviating pairs, and the sample they are compared with, are examined further.
-    ask = np.union1d(some, np.flatnonzero(np.abs(t - nearest) > CUT * sigma.min()))
-    local, gap = _spreads_and_gaps(T, N, narrow, ask, slope)
-    t_a, slope_a, nearest_a, sampled = t[ask], slope[ask], nearest[ask], np.isin(ask, some, assume_unique=True)
+    candidates = np.union1d(some, np.flatnonzero(np.abs(t - nearest) > CUT * sigma.min()))
+    local, gap = _spreads_and_gaps(T, N, narrow, candidates, slope)
+    t_a, slope_a, nearest_a, sampled = (
+        t[candidates],
+        slope[candidates],
+        nearest[candidates],
+        np.isin(candidates, some, assume_unique=True),
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         far = np.fmin(np.abs(stretch(t_a) - stretch(nearest_a)), np.abs(t_a - nearest_a) / (SIGMA * local))
         usual = np.fmin(np.abs(stretch(t_a) - stretch(slope_a)), np.abs(t_a - slope_a) / (SIGMA * local))
     contradicted = _contradicted(t_a, nearest_a, gap, sampled)
-    contradicted &= _contradicted(t_a, nearest_a, R[np.triu_indices(n, 1)][ask], sampled)
+    contradicted &= _contradicted(t_a, nearest_a, R[np.triu_indices(n, 1)][candidates], sampled)
     cut = max(CUT, _tail(usual[sampled & contradicted & np.isfinite(usual)], len(t)))
     rejected = np.zeros(len(t), dtype=bool)
-    rejected[ask] = contradicted & (far > CUT)
+    rejected[candidates] = contradicted & (far > CUT)
     suspect = contradicted & (far > cut)
-    return _Round(rejected, ask[suspect], far[suspect], slope, stretch)
+    return _Round(rejected, candidates[suspect], far[suspect], slope, stretch)
 
 
 def _contradicted(t: Array, expected: Array, x: Array, some: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -364,21 +369,21 @@ def _expectations(T: Array, N: NDArray[np.int64], additive: bool) -> tuple[Array
 
 
 def _spreads_and_gaps(
-    T: Array, N: NDArray[np.int64], additive: bool, ask: NDArray[Any], slope: Array
+    T: Array, N: NDArray[np.int64], additive: bool, candidates: NDArray[Any], slope: Array
 ) -> tuple[Array, Array]:
-    """Compute the spread of the prediction and the gap of the triangles for the pairs `ask`."""
+    """Compute the spread of the prediction and the gap of the triangles for the pairs `candidates`."""
     n, turns = len(T), _n_matches(N)
     first = np.arange(n) * n - np.arange(n) * (np.arange(n) + 1) // 2  # number of the first pair of each row
-    i = np.searchsorted(first, ask, side="right") - 1
+    i = np.searchsorted(first, candidates, side="right") - 1
     i = np.minimum(i, n - 2)
-    pairs = np.stack([i, ask - first[i] + i + 1], axis=1)
-    center = slope[ask]
-    local, gap = np.empty((2, len(ask)))
+    pairs = np.stack([i, candidates - first[i] + i + 1], axis=1)
+    center = slope[candidates]
+    local, gap = np.empty((2, len(candidates)))
 
     def work(part: slice) -> None:
         _kernels.pair_spreads(T, N, turns, WIDTHS[-1], additive, pairs[part], center[part], local[part], gap[part])
 
-    map_row_chunks(work, len(ask), n_jobs=-1)
+    map_row_chunks(work, len(candidates), n_jobs=-1)
     return local, gap
 
 

@@ -113,10 +113,10 @@ class BoxLasso:
             box = np.asarray(C, dtype=np.float64) * self._scale
         if eps not in self._inside:
             self._inside[eps] = self._lasso(eps)
-        found = self._inside[eps]
-        if (np.abs(found.coef) > box).any():
-            found = self._boxed(eps, np.broadcast_to(box, self._q.shape))
-        return BoxLassoFit(found.coef / self._scale, found.objective, found.gap, found.n_iter)
+        fit = self._inside[eps]
+        if (np.abs(fit.coef) > box).any():
+            fit = self._boxed(eps, np.broadcast_to(box, self._q.shape))
+        return BoxLassoFit(fit.coef / self._scale, fit.objective, fit.gap, fit.n_iter)
 
     def _lasso(self, eps: float) -> BoxLassoFit:
         """Solve without a box."""
@@ -124,7 +124,7 @@ class BoxLasso:
         if eps >= largest:
             return self._certified(np.zeros_like(self._q), eps, np.array(0.0), 0)
         size = float(self._y @ self._y) / 2
-        if eps <= 1e-13 * largest:  # below the round-off of the gradient: least squares
+        if eps <= 1e-13 * largest:  # below the rounding error of the gradient: least squares
             a, *_ = linalg.lstsq(self._S, self._y, cond=1e-12, check_finite=False)
             return self._certified(a, eps, np.abs(a).max(), 0)
         return self._boxed(eps, np.full_like(self._q, 1.01 * size / eps))

@@ -142,16 +142,16 @@ def _most_popular(
     S: NDArray[Any], codes: NDArray[np.intp], n_classes: int, sign: float, weight: NDArray[Any]
 ) -> NDArray[np.intp]:
     """Choose mu_h = argmax_{z in X_h} |N(z)|, [cazzanti2007] Eq. (3.11); ties by total similarity to N(z)."""
-    nearest, found = np.empty(len(S), np.intp), np.empty(len(S))
+    nearest, similarity = np.empty(len(S), np.intp), np.empty(len(S))
     for rows in row_blocks(*S.shape):
         others = np.where(np.isnan(S[rows]), -np.inf, sign * S[rows]).astype(np.float64)
         np.fill_diagonal(others[:, rows], -np.inf)
         others[:, weight == 0] = -np.inf
         nearest[rows] = np.argmax(others, axis=1)
-        found[rows] = np.take_along_axis(others, nearest[rows, None], axis=1)[:, 0]
-    counts = np.where(np.isfinite(found), weight, 0.0)
+        similarity[rows] = np.take_along_axis(others, nearest[rows, None], axis=1)[:, 0]
+    counts = np.where(np.isfinite(similarity), weight, 0.0)
     votes = np.bincount(nearest, weights=counts, minlength=len(S))
-    support = np.bincount(nearest, weights=np.where(counts > 0, found, 0.0) * counts, minlength=len(S))
+    support = np.bincount(nearest, weights=np.where(counts > 0, similarity, 0.0) * counts, minlength=len(S))
     leaders = []
     for h in range(n_classes):
         members = np.flatnonzero((codes == h) & (weight > 0))

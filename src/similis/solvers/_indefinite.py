@@ -357,8 +357,8 @@ class FullKernelMachine:
             rho = gamma / (4 * eta * t)
             fit = self.inner.solve(C, rho, start=v)
             v = fit.v
-            found = self._certified(v, t, eta, gamma, step)
-            best = found if best is None or found.gap < best.gap else best
+            candidate = self._certified(v, t, eta, gamma, step)
+            best = candidate if best is None or candidate.gap < best.gap else best
             low, high = (t, high) if fit.distance > t else (low, t)
             seen.append((np.log(t), np.log(max(fit.distance, 1e-300) / t)))
             t = self._next(seen[-2:], low, high, self._best_t(v, eta, gamma))

@@ -154,10 +154,10 @@ def local_svm_scores(
                     query = np.ascontiguousarray(s[rows_, :size])
                     if treat:
                         block, query = local_psd(block, query, spectrum)
-                    found = np.empty((rows_.size, cost.size, n_classes))
-                    violation = np.empty(found.shape[:2])
-                    _kernels.local_svm(block, query, codes[indices[rows_, :size]], cost, found, violation)
-                    scores[t, rows_] = found
+                    result = np.empty((rows_.size, cost.size, n_classes))
+                    violation = np.empty(result.shape[:2])
+                    _kernels.local_svm(block, query, codes[indices[rows_, :size]], cost, result, violation)
+                    scores[t, rows_] = result
                     failures.append(int((violation > _TOLERATED).sum()))
 
     with single_blas_thread():

@@ -377,8 +377,8 @@ def local_weights(
     """
     weights = np.empty(indices.shape)
 
-    def keep(rows: slice, found: NDArray[np.float64]) -> None:
-        weights[rows] = found[:, 0, 0]
+    def keep(rows: slice, part: NDArray[np.float64]) -> None:
+        weights[rows] = part[:, 0, 0]
 
     _sweep(S, indices, s, np.array([indices.shape[1]]), np.array([ridge]), method, spectrum, n_jobs, keep)
     return weights
@@ -430,8 +430,8 @@ def local_scores(
     sums = np.empty((len(indices), grid.size * ridge.size, n_classes))
     neighbors = np.where(indices >= 0, np.asarray(codes)[indices], -1)
 
-    def keep(rows: slice, found: NDArray[np.float64]) -> None:
-        _kernels.sum_by_class(found.reshape(found.shape[0], -1, found.shape[3]), neighbors[rows], sums[rows])
+    def keep(rows: slice, part: NDArray[np.float64]) -> None:
+        _kernels.sum_by_class(part.reshape(part.shape[0], -1, part.shape[3]), neighbors[rows], sums[rows])
 
     _sweep(S, indices, s, grid, ridge, method, spectrum, n_jobs, keep)
     scores = sums.reshape(len(indices), grid.size, ridge.size, n_classes)

@@ -180,21 +180,21 @@ class Omega:
         The mean is recomputed from all values, or from the closed form for intervals.
         """
         side = fitted.rates > 0
-        asked = np.where(side, below, above) / self.width
+        wanted = np.where(side, below, above) / self.width
         x = np.abs(fitted.rates)
-        found = np.zeros(x.shape)
+        mean = np.zeros(x.shape)
         for place in zip(*np.nonzero(np.isfinite(x))):
             if self.values is not None:
                 d = (self.high - self.values if side[place] else self.values - self.low) / self.width
                 w = np.exp(-x[place] * d)
-                found[place] = (w @ d) / w.sum()
+                mean[place] = (w @ d) / w.sum()
             elif self.form == _RAY:
-                found[place] = 1 / x[place]
+                mean[place] = 1 / x[place]
             else:
-                found[place] = (
+                mean[place] = (
                     1 / x[place] - 1 / np.expm1(min(x[place], 700.0)) if x[place] > 1e-4 else 0.5 - x[place] / 12
                 )
-        return np.abs(found - asked)
+        return np.abs(mean - wanted)
 
     def arrays(self, n_problems: int) -> tuple[Any, ...]:
         """Return the arguments of the kernels: form, nodes, weights, center, and the table if `n_problems` is large."""

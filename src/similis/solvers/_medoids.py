@@ -115,15 +115,15 @@ def k_medoids(
     run = {"vsh": _vsh, "alternating": _alternate, "eager": _eager}[method]
     # Eager exchanges read the costs by candidate.
     read = D if method != "eager" or np.array_equal(D, D.T) else np.ascontiguousarray(D.T)
-    found: list[tuple[NDArray[np.intp], int, int, bool] | None] = [None] * len(starts)
+    results: list[tuple[NDArray[np.intp], int, int, bool] | None] = [None] * len(starts)
 
     def work(rows: slice) -> None:
         for start in range(rows.start, rows.stop):
-            found[start] = run(read, cost, w, starts[start].copy(), max_iter)
+            results[start] = run(read, cost, w, starts[start].copy(), max_iter)
 
     map_row_chunks(work, len(starts), n_jobs)
     best: Medoids | None = None
-    for item in found:
+    for item in results:
         assert item is not None
         medoids, n_iter, n_swaps, converged = item
         state = _State(D, cost, w, np.sort(medoids))

@@ -158,7 +158,7 @@ def make_model(
     n : int, optional
         Number of training objects, which limits the grid; None keeps all of it.
     cv : int or splitter, default=10
-        Folds of the parameter search.
+        Folds of the parameter search; a method with `cv` of its own keeps that.
     costs : array-like of shape (G, G), optional
         ``costs[f, g]`` is the cost of predicting f when g is true. Parameters are chosen by it, and classifiers with
         the parameter `costs` decide by it.
@@ -199,6 +199,8 @@ def make_model(
     parts = assemble(found, facts, first=first, costs=C, seed=random_state)
     grid = found.grid_for(n if n is not None else 2**31)
     folds = DealtFolds(cv, random_state) if isinstance(cv, int) else cv
+    if found.cv is not None:
+        folds = found.cv
     return with_search(parts, grid, cv=folds, costs=C, classes=classes)
 
 

@@ -131,6 +131,8 @@ def _work_alone(task: Task, context: Context) -> Done:
 def _work(task: Task, context: Context) -> Done:
     """Evaluate a task unless it is finished; return None where another process has claimed it."""
     _exit_with_owner(context.owner)
+    if os.getpid() != context.owner:
+        CACHE.start_session(context.session)
     if context.journal is None:
         return task.key, _evaluate(task, context)
     journal = open_journal(context.journal)

@@ -1,4 +1,4 @@
-"""Support vectors on any similarity."""
+"""Support vector machines on any similarity."""
 
 from similis.svm._completion import CompletionSVM
 from similis.svm._full_kernel import FullKernelSVM

@@ -1,4 +1,4 @@
-"""Several classes from machines for two: pairs of classes and their votes."""
+"""Base classes of support vector machines on rows: pairs of classes, votes and fitted attributes."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ __all__ = [
 
 
 def class_pairs(n_classes: int) -> NDArray[np.intp]:
-    """Pairs g < h of class codes, (G (G - 1) / 2, 2); the machine of a pair is positive for h."""
+    """Pairs g < h of class codes, (G (G - 1) / 2, 2); decision values of a pair are positive for h."""
     return np.array(list(combinations(range(n_classes), 2)), dtype=np.intp).reshape(-1, 2)
 
 
 def vote_scores(f: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
     """Class scores (m, G) from the pairs' decision values f, (m, number of pairs).
 
-    Two classes: -f and f. More: the number of pairs won, plus the sum of margins squeezed into (-1/3, 1/3), which
-    decides between classes that won alike. The earlier class wins a pair at f = 0.
+    Two classes: -f and f. More: the number of pairs won, plus the sum of margins mapped to (-1/3, 1/3), which
+    breaks ties. The earlier class wins a pair at f = 0.
     """
     if n_classes == 2:
         return np.hstack([-f, f])
@@ -65,7 +65,7 @@ def vote_scores(f: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Machine:
-    """One machine for two classes, and what vouches for it."""
+    """Solution for two classes, with its objective and duality gap."""
 
     coef: NDArray[np.float64]
     intercept: float
@@ -100,16 +100,16 @@ class MarginClassifier(PathMixin, ProximityClassifier):
 
 
 class RowMachine(MarginClassifier):
-    """Machines on rows: a subclass writes :meth:`_solve`, which trains one for two classes at every grid point."""
+    """Base class of linear classifiers on rows; a subclass solves two-class problems in :meth:`_solve`."""
 
     accept_sparse = True
 
     @property
     def _on_features(self) -> bool:
-        """Whether columns are features of any kind, and not the training objects."""
+        """True if columns are features of any kind instead of the training objects."""
         return getattr(self, "columns", "objects") == "features"
 
-    def check_training(self, X):
+    def check_training(self, X: ArrayLike) -> Any:
         if not self._on_features:
             return super().check_training(X)
         return check_block(X, accept_sparse=self.accept_sparse, estimator=self)
@@ -119,13 +119,13 @@ class RowMachine(MarginClassifier):
         tags.input_tags.pairwise = not self._on_features
         return tags
 
-    def _solve(self, S, y, weight, points) -> list[Machine]:
-        """Machines for labels 1 and -1, one per point; weights are positive."""
+    def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> list[Machine]:
+        """Solutions for labels 1 and -1, one per grid point; weights are positive."""
         raise NotImplementedError
 
     @validated
     def fit(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Train the machine, or one for each pair of classes.
+        """Fit the classifier, or one for each pair of classes.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class RowMachine(MarginClassifier):
         y : array-like of shape (n,)
             Class labels.
         sample_weight : array-like of shape (n,), optional
-            Weight of each object, as if it occurred so often.
+            Weight of each object, equivalent to repeating it so often.
 
         Returns
         -------
@@ -145,7 +145,7 @@ class RowMachine(MarginClassifier):
         point = {name: getattr(self, name) for name in self.path_params}
         tasks = list(self._tasks(codes, weight))
         machines = [self._solve(self._block(S, members), sign, weight[members], [point])[0] for members, sign in tasks]
-        self._keep([(self.path_columns(S, members), sign) for members, sign in tasks], machines, S.shape[1])
+        self._set_solution([(self.path_columns(S, members), sign) for members, sign in tasks], machines, S.shape[1])
         return self
 
     @property
@@ -158,12 +158,14 @@ class RowMachine(MarginClassifier):
         coef = (self.coef_[None] if len(self.classes_) == 2 else self.coef_)[:, self._kept_objects]
         return self._combine(_times(Q, coef) + np.atleast_1d(self.intercept_), len(self.classes_))
 
-    def _combine(self, f, n_classes):
-        """Class scores from the machines' values (m, number of machines)."""
+    def _combine(self, f: NDArray[Any], n_classes: int) -> Any:
+        """Class scores from decision values, (m, number of solutions)."""
         return f if self._scheme == "ovr" and n_classes > 2 else vote_scores(f, n_classes)
 
-    def _tasks(self, codes, weight) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
-        """Members and signs of each machine's two sides; objects without weight are left out."""
+    def _tasks(
+        self, codes: NDArray[np.intp], weight: NDArray[Any]
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+        """Members and signs of each two-class problem; objects of weight zero are left out."""
         G = int(codes.max()) + 1
         if self._scheme == "ovr" and G > 2:
             members = np.flatnonzero(weight > 0)
@@ -174,25 +176,25 @@ class RowMachine(MarginClassifier):
             members = np.flatnonzero(((codes == g) | (codes == h)) & (weight > 0))
             yield members, np.where(codes[members] == h, 1.0, -1.0)
 
-    def _keep(self, tasks, machines, n):
+    def _set_solution(self, tasks: Any, machines: Any, n: int) -> None:
         """Set the fitted attributes."""
         coef = np.zeros((len(tasks), n, *machines[0].coef.shape[1:]))
         for row, (members, _), machine in zip(coef, tasks, machines):
             row[members] = machine.coef
         G = len(self.classes_)
         self.coef_ = coef[0] if G == 2 else coef
-        self.intercept_ = machines[0].intercept if G == 2 else np.array([m.intercept for m in machines])
+        self.intercept_: Any = machines[0].intercept if G == 2 else np.array([m.intercept for m in machines])
         for name in ("pairs_", "estimators_", "objective_", "gap_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         if G == 2:
             self.objective_, self.gap_ = machines[0].objective, machines[0].gap
         else:
-            self._keep_parts(tasks, machines)
+            self._set_estimators(tasks, machines)
         support = np.flatnonzero(coef.any(axis=(0, *range(2, coef.ndim))))
         self.keep_columns(support if support.size else np.zeros(1, np.intp))
 
-    def _keep_parts(self, tasks, machines):
-        """The machines as models of their own, for their own objects."""
+    def _set_estimators(self, tasks: Any, machines: Any) -> None:
+        """Set ``estimators_``: each solution as a model of its own members."""
         if self._scheme == "ovo":
             self.pairs_ = class_pairs(len(self.classes_))
         self.estimators_ = []
@@ -200,7 +202,7 @@ class RowMachine(MarginClassifier):
             part = clone(self)
             part.classes_ = self.classes_[self.pairs_[k]] if self._scheme == "ovo" else np.array([False, True])
             part.n_features_in_ = len(members)
-            part._keep([(np.arange(len(members)), None)], [machine], len(members))
+            part._set_solution([(np.arange(len(members)), None)], [machine], len(members))
             self.estimators_.append(part)
 
     def path_scores_cv(
@@ -228,29 +230,29 @@ class RowMachine(MarginClassifier):
         return [self._combine(np.column_stack(f), int(codes.max()) + 1) for f in values]
 
     def path_columns(self, S: NDArray[Any], train: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Columns that a machine for some objects reads: their own, or every feature."""
+        """Columns that a solution for some objects reads: their own, or every feature."""
         return np.arange(S.shape[1]) if self._on_features else train
 
-    def _block(self, S, members):
-        """What the members' machine is trained on: their own block, or their rows."""
+    def _block(self, S: NDArray[Any], members: NDArray[np.intp]) -> Any:
+        """Training block of some objects: rows and columns, or rows only for features."""
         return S[members] if self._on_features else square_block(S, members)
 
 
-def _times(rows, coef):
-    """Values (m, number of machines) of rows, (m, n) or of a stack (m, n, q), for coefficients with one axis more."""
+def _times(rows: Any, coef: Any) -> Any:
+    """Products (m, number of solutions) of rows, (m, n) or (m, n, q), with coefficients that have one axis more."""
     return rows.reshape(len(rows), -1) @ coef.reshape(len(coef), -1).T
 
 
-def square_block(S, members):
-    """The members' own block; S itself where all are."""
+def square_block(S: NDArray[Any], members: NDArray[np.intp]) -> Any:
+    """Rows and columns of some members; S itself for all."""
     return S if len(members) == len(S) else S[np.ix_(members, members)]
 
 
-def nearest_kernel_rows(K, S, self_similarity):
-    """The rows r nearest to S that extend the kernel K to a positive semi-definite matrix.
+def nearest_kernel_rows(K: NDArray[Any], S: NDArray[Any], self_similarity: Any) -> Any:
+    """Rows r nearest to S that extend the kernel K to a positive semi-definite matrix.
 
     Minimizes 2 ||r - s||^2 + (t - s(x, x))^2 over r in the range of K and t >= r'K^+ r, [chen2010] Eq. (5.14) with the
-    constraint that Lemma 5.1 gives: the print has r'K r. In the eigenbasis of K, r_i = s_i / (1 + m / (2 k_i)) and
+    constraint of Lemma 5.1 (the paper prints r'K r). In the eigenbasis of K, r_i = s_i / (1 + m / (2 k_i)) and
     t = s(x, x) + m / 2, where m >= 0 is the root of sum_i r_i^2 / k_i = t, or 0.
 
     Parameters
@@ -271,8 +273,8 @@ def nearest_kernel_rows(K, S, self_similarity):
     k, U = system.values[keep], system.vectors[:, keep]
     s = np.asarray(S, dtype=np.float64) @ U
     psi = np.asarray(self_similarity, dtype=np.float64)
-    # m / 2 + psi = sum s^2 k / (k + m / 2)^2: one side grows, the other is convex and falls, so that Newton's method
-    # from the left stays there.
+    # m / 2 + psi = sum s^2 k / (k + m / 2)^2: the left side increases, the right side is convex and decreasing, so
+    # that Newton's method from the left converges monotonically.
     half = np.maximum(0.0, -psi)  # m / 2; t must not be negative
     for _ in range(200):
         share = s**2 * k / (k + half[:, None]) ** 2
@@ -284,8 +286,8 @@ def nearest_kernel_rows(K, S, self_similarity):
     return (s * k / (k + half[:, None])) @ U.T
 
 
-def one_per_row(self_similarity, m):
-    """Self-similarities as an array, one number for all or one per row."""
+def one_per_row(self_similarity: Any, m: int) -> Any:
+    """Self-similarities as an array with one number per row."""
     s = np.asarray(self_similarity, dtype=np.float64)
     if s.shape not in ((), (m,)) or not np.isfinite(s).all():
         raise ProximityError(f"self_similarity must be a finite number, or one per row, {m}. Got shape {s.shape}.")
@@ -294,23 +296,23 @@ def one_per_row(self_similarity, m):
 
 @dataclass(frozen=True)
 class LearnedMachine(Machine):
-    """A machine with what was learned beside its coefficients, by attribute name."""
+    """Solution with further fitted attributes, by name."""
 
     learned: dict[str, Any] = field(default_factory=dict)
     scale: float = 0.0  # part of the objective that the gap is compared with
 
 
 class LearnedSVM(RowMachine):
-    """Machines that learn a kernel from a similarity and decide by f(s) = s'coef + b on a row s.
+    """Base class of support vector machines that learn a kernel; f(s) = s'coef + b for a row s.
 
-    A subclass writes ``_solve``, which returns a :class:`LearnedMachine` a grid point.
+    A subclass writes ``_solve``, which returns one :class:`LearnedMachine` per grid point.
     """
 
     reads = "similarity"
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Learn the kernel and the machine, or a pair of them for each pair of classes.
+        """Learn the kernel and the classifier, or both for each pair of classes.
 
         Parameters
         ----------
@@ -324,51 +326,51 @@ class LearnedSVM(RowMachine):
         self
         """
         S, codes = self.check_training_labels(X, y)
-        self._fit_machines(self._open(S), codes)
+        self._fit_machines(self._symmetrize(S), codes)
         return self
 
-    def _open(self, S):
-        """Look at the whole matrix before it is split into pairs of classes."""
+    def _symmetrize(self, S: NDArray[Any]) -> Any:
+        """Symmetrize the whole matrix, before it is split into pairs of classes."""
         return take_symmetric_part(S, self)
 
-    def _fit_machines(self, S, codes):
+    def _fit_machines(self, S: NDArray[Any], codes: NDArray[np.intp]) -> None:
         point = {name: getattr(self, name) for name in self.path_params}
         tasks = list(self._tasks(codes, np.ones(len(codes))))
         machines = [self._solve(square_block(S, members), sign, None, [point])[0] for members, sign in tasks]
-        self._keep(tasks, machines, len(codes))
-        self._warn_of_gaps(machines)
+        self._set_solution(tasks, machines, len(codes))
+        self._warn_if_not_converged(machines)
 
-    def _warn_of_gaps(self, machines):
+    def _warn_if_not_converged(self, machines: Any) -> None:
         worst = max(machines, key=lambda machine: machine.gap / machine.scale)
         if worst.gap > 1e-5 * worst.scale:
             warn_user(
-                f"{type(self).__name__} ended {worst.gap:.1e} from the optimum it can vouch for (objective "
-                f"{worst.objective:.3g}); scale the similarities to entries about 1, or change its parameters.",
+                f"{type(self).__name__} did not converge: duality gap {worst.gap:.1e} at objective "
+                f"{worst.objective:.3g}. Scale the similarities to entries about 1, or change the parameters.",
                 ConvergenceWarning,
             )
 
-    def _keep(self, tasks, machines, n):
+    def _set_solution(self, tasks: Any, machines: Any, n: int) -> None:
         for name in [name for name in vars(self) if name in self._names]:
             delattr(self, name)
-        super()._keep(tasks, machines, n)
+        super()._set_solution(tasks, machines, n)
         if len(self.classes_) == 2:
             for name, value in machines[0].learned.items():
                 setattr(self, name, value)
 
-    # Attributes of a machine for two classes, beyond those of RowMachine.
+    # Fitted attributes of a two-class solution, beyond those of RowMachine.
     _names: tuple[str, ...] = ()
 
 
-def eigen_system(S) -> EigenSystem:
+def eigen_system(S: NDArray[Any]) -> EigenSystem:
     """Eigen-system of the symmetric part in float64."""
     return eigen_symmetric(np.asarray(symmetric_part(np.asarray(S)), dtype=np.float64))
 
 
 class KernelSVM(LearnedSVM):
-    """A machine on a kernel learned whole: ``kernel_`` and ``_kernel_coef`` give f on the training objects."""
+    """Base class of methods that learn every entry of the kernel: ``kernel_`` and ``_kernel_coef``."""
 
     def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
-        """How far each row is on a class's side.
+        """Decision values of each row.
 
         Parameters
         ----------
@@ -376,7 +378,7 @@ class KernelSVM(LearnedSVM):
             Similarities of new objects to the training objects.
         self_similarity : float or array-like of shape (m,), optional
             Similarity s(x, x) of each new object to itself. With it a row is replaced by the nearest one that extends
-            the learned kernel to a positive semi-definite matrix; without, by its projection on the kernel's range.
+            the learned kernel to a positive semi-definite matrix; without it, by its projection on the kernel's range.
 
         Returns
         -------
@@ -387,7 +389,7 @@ class KernelSVM(LearnedSVM):
         return self.scores_to_response(self._row_scores(X, self_similarity), "decision_function")
 
     def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
-        """Predict the class on whose side each row is.
+        """Predict the class with the largest decision value.
 
         Parameters
         ----------
@@ -404,7 +406,7 @@ class KernelSVM(LearnedSVM):
         scores = self._row_scores(X, self_similarity)
         return self.classes_[np.argmax(scores, axis=1)]
 
-    def _row_scores(self, X, self_similarity):
+    def _row_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
         if self_similarity is None:
             return self.class_scores(self.check_rows(X))
         Q = self.check_rows(X)
@@ -416,6 +418,6 @@ class KernelSVM(LearnedSVM):
         ]
         return self._combine(np.column_stack(f), len(self.classes_))
 
-    def _keep(self, tasks, machines, n):
+    def _set_solution(self, tasks: Any, machines: Any, n: int) -> None:
         self._members = [members for members, _ in tasks]
-        super()._keep(tasks, machines, n)
+        super()._set_solution(tasks, machines, n)

@@ -1,4 +1,4 @@
-"""A support vector machine on a kernel of which whole rows are hidden. [chen2010] sec. 6.2-6.3."""
+"""A support vector machine on a kernel with missing rows. [chen2010] sec. 6.2-6.3."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ _BINARY = ("kernel_", "weights_", "dual_coef_", "intercept_", "objective_", "gap
 
 
 class CompletionSVM(ProximityClassifier):
-    """Completes a kernel with hidden rows and trains a support vector machine on it, at once.
+    """Complete a kernel with missing rows and fit a support vector machine on it in one problem.
 
     Reads a stack n x n x 2 (see :func:`similis.make_stack`): a kernel with NaN rows and columns where objects were not
     measured, and a complete auxiliary kernel. Minimizes mean hinge loss + eta c'Kc + gamma ||K - sum_i w_i v_i v_i'||_F
     over the machine, the hidden part of K >= 0 and w >= 0, v_i the eigenvectors of the auxiliary kernel. Labels of -1
-    beside two classes or more mark objects to be answered: they take part in the completion (transduction).
+    beside two or more classes mark unlabeled objects, which take part in the completion (transduction).
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ class CompletionSVM(ProximityClassifier):
     gamma : float, default=0.1
         Weight of the distance between K and a kernel with the auxiliary kernel's eigenvectors.
     max_samples : int, default=100
-        Largest number of objects of a machine: the conic program has a variable for each hidden entry, and its time
-        grows like the sixth power of their number. 80 objects took from 5 to 36 seconds.
+        Largest number of objects of a two-class problem: the conic program has one variable per missing entry, and its
+        time grows like the sixth power of the number of objects (5 to 36 seconds for 80).
 
     Attributes
     ----------
@@ -68,13 +68,13 @@ class CompletionSVM(ProximityClassifier):
     transduction_ : ndarray of shape (n,)
         Where some labels were -1: a label for every object, the given one where there was one.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of CompletionSVM
-        Three classes or more: the two classes of each machine, the second positive; the machines.
+        Three classes or more: the two classes of each model, the second positive; the two-class models.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
-    similis.CompleteKernel : completes without looking at labels, for any number of objects and any classifier.
+    similis.CompleteKernel : completes without labels, for any number of objects and any classifier.
     similis.complete_kernel : the methods it uses.
 
     Notes
@@ -111,14 +111,14 @@ class CompletionSVM(ProximityClassifier):
     allow_stack = True
     _parameter_constraints = {"eta": [positive()], "gamma": [positive()], "max_samples": [at_least(2)]}
 
-    def __init__(self, *, eta: float = 0.01, gamma: float = 0.1, max_samples: int | None = 100) -> None:
+    def __init__(self, *, eta: float = 0.01, gamma: float = 0.1, max_samples: int = 100) -> None:
         self.eta = eta
         self.gamma = gamma
         self.max_samples = max_samples
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Complete the kernel and train the machine, or do both for each pair of classes.
+        """Complete the kernel and fit the classifier, or do both for each pair of classes.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class CompletionSVM(ProximityClassifier):
         """
         stack = self.check_training(X)
         labelled = self._check_labels(y, len(stack))
-        K, rows, aux = self._open(stack)
+        K, rows, aux = self._check_stack(stack)
         for name in (*_BINARY, "transduction_", "pairs_", "estimators_"):
             self.__dict__.pop(name, None)
         codes = np.full(len(stack), -1)
@@ -150,7 +150,7 @@ class CompletionSVM(ProximityClassifier):
         return self
 
     def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
-        """How far each row is on a class's side.
+        """Decision values of each row.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class CompletionSVM(ProximityClassifier):
         return scores[:, 1] if scores.shape[1] == 2 else scores
 
     def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
-        """Predict the class on whose side each row is.
+        """Predict the class with the largest decision value.
 
         Parameters
         ----------
@@ -183,8 +183,8 @@ class CompletionSVM(ProximityClassifier):
         scores = self._class_scores(X, self_similarity)
         return self.classes_[np.argmax(scores, axis=1)]
 
-    def _check_labels(self, y, n):
-        """Set the classes; say which objects have a label."""
+    def _check_labels(self, y: Any, n: int) -> Any:
+        """Set ``classes_``; return the mask of labeled objects."""
         classes, codes = check_labels(y, n, who="CompletionSVM")
         number = classes.dtype.kind in "iuf"
         if len(classes) > 2 and number and classes[0] == -1:
@@ -193,8 +193,8 @@ class CompletionSVM(ProximityClassifier):
         self.classes_ = classes
         return np.ones(n, dtype=bool)
 
-    def _open(self, stack):
-        """The kernel, which objects it knows, and the auxiliary kernel."""
+    def _check_stack(self, stack: NDArray[Any]) -> Any:
+        """Validate the stack; return the kernel, the mask of measured objects and the auxiliary kernel."""
         if stack.ndim == 2:
             stack = np.stack([stack, stack], axis=2)
         if stack.shape[2] != 2:
@@ -216,8 +216,8 @@ class CompletionSVM(ProximityClassifier):
         check_kernel(auxiliary, "The auxiliary kernel must be a kernel", dtype)
         return K.astype(np.float64), rows, auxiliary
 
-    def _train_pairs(self, K, rows, aux, codes):
-        """A machine for each pair of classes; objects without label take part in all."""
+    def _train_pairs(self, K: NDArray[Any], rows: Any, aux: NDArray[Any], codes: NDArray[np.intp]) -> Any:
+        """Fit each pair of classes; unlabeled objects take part in all."""
         self.estimators_, values = [], np.zeros((len(codes), len(self.pairs_)))
         for k, pair in enumerate(self.pairs_):
             members = np.flatnonzero(np.isin(codes, [-1, *pair]))
@@ -230,12 +230,12 @@ class CompletionSVM(ProximityClassifier):
             self.estimators_.append(part)
         return values
 
-    def _train(self, K, rows, aux, codes):
-        """One machine for codes 0 and 1, -1 without label; its value for each object."""
+    def _train(self, K: NDArray[Any], rows: Any, aux: NDArray[Any], codes: NDArray[np.intp]) -> Any:
+        """Fit codes 0 and 1, -1 for unlabeled; return the decision value of each object."""
         if len(K) > self.max_samples:
             raise ProximityError(
                 f"CompletionSVM learns all hidden entries at once, for at most max_samples={self.max_samples} objects. "
-                f"Got {len(K)}. Use CompleteKernel(method='em') before a machine, or raise max_samples and wait."
+                f"Got {len(K)}. Use CompleteKernel(method='em') in front of an SVC, or raise max_samples."
             )
         if not rows.any():
             names = " and ".join(map(str, self.classes_))
@@ -244,8 +244,8 @@ class CompletionSVM(ProximityClassifier):
         fit = completion_machine(np.where(np.isnan(K), 0.0, K), rows, aux, y, eta=self.eta, gamma=self.gamma)
         if fit.gap > 1e-4 * max(abs(fit.objective), 1e-3):
             warn_user(
-                f"CompletionSVM ended {fit.gap:.1e} above the smallest objective it can vouch for (objective "
-                f"{fit.objective:.3g}; solver: {fit.status}); rescale the kernels to entries about 1.",
+                f"CompletionSVM did not converge: duality gap {fit.gap:.1e} at objective "
+                f"{fit.objective:.3g} (solver: {fit.status}). Rescale the kernels to entries about 1.",
                 ConvergenceWarning,
             )
         c = np.zeros(len(K))
@@ -255,7 +255,7 @@ class CompletionSVM(ProximityClassifier):
         self._aux, self._R = aux, kernel_factor(fit.kernel).R
         return fit.kernel @ c + fit.intercept
 
-    def _class_scores(self, X, self_similarity):
+    def _class_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
         check_is_fitted(self)
         rows = self.check_rows(X)
         if rows.ndim == 2:
@@ -272,15 +272,15 @@ class CompletionSVM(ProximityClassifier):
         ]
         return vote_scores(np.column_stack(values), len(self.classes_))
 
-    def _values(self, rows, given):
-        """Decision values of one machine."""
+    def _values(self, rows: Any, given: Any) -> Any:
+        """Decision values of one two-class model."""
         factor, r = KernelFactor(self._R), np.empty(rows.shape[:2])
         own = self._own_values(rows[:, :, 1]) if given is None else given
         for i, row in enumerate(rows):
             r[i] = infer_row(factor, self._aux, np.ascontiguousarray(row[:, 1]), float(own[i]), row[:, 0])
         return r @ self.dual_coef_ + self.intercept_
 
-    def _own_values(self, rows):
+    def _own_values(self, rows: Any) -> Any:
         """Auxiliary values of new objects with themselves."""
         diagonal = np.diagonal(self._aux)
         if np.ptp(diagonal) <= 1e-6 * np.abs(diagonal).max():

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
-from similis.base import PathMixin, check_labels, positive, validated
+from similis.base import PathMixin, Points, check_labels, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import FullKernelMachine
 from similis.svm._base import KernelSVM, LearnedMachine, class_pairs, eigen_system, square_block
@@ -16,15 +16,15 @@ from similis.svm._base import KernelSVM, LearnedMachine, class_pairs, eigen_syst
 __all__ = ["FullKernelSVM"]
 
 
-def _inductive(self):
+def _inductive(self: Any) -> bool:
     return not self.transductive
 
 
 class FullKernelSVM(KernelSVM):
-    """Full kernel SVM: learns every entry of the kernel together with the machine.
+    """Full kernel SVM: learns every entry of the kernel together with the classifier.
 
     Minimizes mean hinge loss + eta c'Kc + gamma ||K - S||_F over c, b and positive semi-definite K. In the transductive
-    setting the new objects are among the training objects, without labels, and their part of K is learned as well.
+    setting the new objects are among the training objects, without labels, and their part of K is learned too.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class FullKernelSVM(KernelSVM):
     gamma : float, default=0.1
         Weight of the distance between K and S.
     transductive : bool, default=False
-        Whether a label of -1 means an unlabeled object, to be answered in ``transduction_``.
+        Treat a label of -1 as an unlabeled object, which is predicted in ``transduction_``.
 
     Attributes
     ----------
@@ -44,9 +44,9 @@ class FullKernelSVM(KernelSVM):
     dual_coef_ : ndarray of shape (n,)
         c, the one of least norm; transductive: of the labeled objects.
     objective_, gap_ : float
-        The objective, and an upper bound on how far it is above its minimum: primal minus dual value.
+        The objective, and the duality gap, an upper bound of its distance to the minimum.
     n_iter_ : int
-        Indefinite SVMs solved in the search.
+        Number of indefinite SVMs solved.
     intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
         b.
     transduction_ : ndarray of shape (n,)
@@ -54,7 +54,7 @@ class FullKernelSVM(KernelSVM):
     coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n)
         f(s) = s'coef + b on a new row s without a self-similarity.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of FullKernelSVM
-        Three classes or more: the two classes of each machine, the second positive; the machines.
+        Three classes or more: the two classes of each model, the second positive; the two-class models.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||).
     n_features_in_ : int
@@ -63,7 +63,7 @@ class FullKernelSVM(KernelSVM):
     See Also
     --------
     IndefiniteSVM : the squared distance as penalty.
-    SimSVM : learns the spectrum only; the better choice against overfitting, by the paper.
+    SimSVM : learns the spectrum only; overfits less, according to the paper.
 
     Notes
     -----
@@ -97,13 +97,13 @@ class FullKernelSVM(KernelSVM):
         self.gamma = gamma
         self.transductive = transductive
 
-    # Folds of a transductive problem would need the test objects in the training matrix: searches fit plainly there.
+    # Folds of a transductive problem would need the test objects in the training matrix: PathSearchCV fits every point.
     predict_path = available_if(_inductive)(PathMixin.predict_path)
     predict_path_cv = available_if(_inductive)(PathMixin.predict_path_cv)
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Learn the kernel and the machine, or a pair of them for each pair of classes.
+        """Learn the kernel and the classifier, or both for each pair of classes.
 
         Parameters
         ----------
@@ -125,17 +125,19 @@ class FullKernelSVM(KernelSVM):
             raise ProximityError(f"y must hold one label per object. Got shape {labels.shape} for {len(S)} objects.")
         known = np.array([bool(label != -1) for label in labels])
         if not known.any():
-            raise ProximityError("FullKernelSVM needs labels of two classes; with transductive=True, -1 is no label.")
+            raise ProximityError(
+                "FullKernelSVM needs labels of two classes; with transductive=True, -1 marks an unlabeled object."
+            )
         self.classes_, codes = check_labels(labels[known], int(known.sum()), who="FullKernelSVM")
         whole = np.full(len(S), -1, dtype=np.intp)
         whole[known] = codes
-        f = self._fit_machines(self._open(S), whole)
+        f = self._fit_machines(self._symmetrize(S), whole)
         scores = self._combine(f, len(self.classes_))
         self.transduction_ = self.classes_[np.where(known, whole, scores.argmax(axis=1))]
         return self
 
-    def _fit_machines(self, S, codes):
-        """As for every learned kernel; transductive, the unlabeled join each pair of classes. Returns f of all."""
+    def _fit_machines(self, S: NDArray[Any], codes: NDArray[np.intp]) -> Any:
+        """Fit all pairs of classes; in the transductive setting with the unlabeled objects. Return f of all objects."""
         if not self.transductive:
             return super()._fit_machines(S, codes)
         tasks, machines, f = [], [], []
@@ -148,11 +150,11 @@ class FullKernelSVM(KernelSVM):
             tasks.append((members, sign))
             machines.append(machine)
             f.append(values)
-        self._keep(tasks, machines, len(codes))
-        self._warn_of_gaps(machines)
+        self._set_solution(tasks, machines, len(codes))
+        self._warn_if_not_converged(machines)
         return np.column_stack(f)
 
-    def _solve(self, S, y, weight, points):
+    def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> Any:
         system = eigen_system(S)
         values = np.where(np.abs(system.values) > system.tolerance, system.values, 0.0)
         machine = FullKernelMachine(values, system.vectors, y)
@@ -160,7 +162,7 @@ class FullKernelSVM(KernelSVM):
         for point in points:
             fit = machine.solve(float(point["eta"]), float(point["gamma"]))
             coef = machine.inner.project(fit.coef, fit.rho)
-            learned = {"n_iter_": fit.n_iter}
+            learned: dict[str, Any] = {"n_iter_": fit.n_iter}
             if len(points) == 1:
                 k, W = machine.inner.kernel(fit.coef, fit.rho)
                 # [chen2010] below Eq. (5.7) -> c* = K^+ z*, of least norm: the part of c in the range of K, unless

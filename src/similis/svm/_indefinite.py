@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from similis.base import positive
+import numpy as np
+from numpy.typing import NDArray
+
+from similis.base import Points, positive
 from similis.solvers import IndefiniteMachine
 from similis.svm._base import KernelSVM, LearnedMachine, eigen_system
 
@@ -12,17 +15,17 @@ __all__ = ["IndefiniteSVM"]
 
 
 class IndefiniteSVM(KernelSVM):
-    """Indefinite SVM: takes the similarity for a kernel seen through noise and learns that kernel with the machine.
+    """Indefinite SVM: treats the similarity as a noisy kernel and learns that kernel with the classifier.
 
     Maximizes over 0 <= alpha <= C, y'alpha = 0, the minimum over positive semi-definite K of
-    1'alpha - v'Kv / 2 + rho ||K - S||_F^2 with v = y . alpha. The kernel learned is K = (S + v v' / (4 rho))_+.
+    1'alpha - v'Kv / 2 + rho ||K - S||_F^2 with v = y . alpha. The learned kernel is K = (S + v v' / (4 rho))_+.
 
     Parameters
     ----------
     C : float, default=1.0
         Cost of a violated margin.
     rho : float, default=1.0
-        Weight of the distance between K and S; as it grows the machine becomes that on S clipped.
+        Weight of the distance between K and S; as it grows, the classifier tends to the one on S clipped.
 
     Attributes
     ----------
@@ -37,11 +40,11 @@ class IndefiniteSVM(KernelSVM):
     objective_, gap_ : float
         The maximum as reached, and an upper bound on how far it is below the true one.
     n_iter_ : int
-        Steps of ascent, and Newton steps where it stalled.
+        Number of ascent steps and Newton steps.
     coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n)
         v projected on the range of K: f(s) = s'coef + b on a new row s without a self-similarity.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of IndefiniteSVM
-        Three classes or more: the two classes of each machine, the second positive; the machines.
+        Three classes or more: the two classes of each model, the second positive; the two-class models.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||).
     n_features_in_ : int
@@ -50,7 +53,7 @@ class IndefiniteSVM(KernelSVM):
     See Also
     --------
     FullKernelSVM : the distance itself as penalty, not its square.
-    SimSVM : learns the spectrum only, and is less apt to overfit.
+    SimSVM : learns the spectrum only, and overfits less.
 
     Notes
     -----
@@ -82,7 +85,7 @@ class IndefiniteSVM(KernelSVM):
         self.C = C
         self.rho = rho
 
-    def _solve(self, S, y, weight, points):
+    def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> Any:
         system = eigen_system(S)
         values = np.where(np.abs(system.values) > system.tolerance, system.values, 0.0)
         machine = IndefiniteMachine(values, system.vectors, y)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from similis.base import positive
+from typing import Any
+
+from numpy.typing import NDArray
+
+from similis.base import Points, positive
 from similis.solvers import lp_margin
 from similis.svm._base import Machine, RowMachine
 
@@ -25,15 +29,15 @@ class LPMachine(RowMachine):
     classes_ : ndarray of shape (G,)
         Class labels; ``classes_[1]`` is the positive side.
     coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n) for three classes or more
-        w, zeros written out.
+        w, dense.
     intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
         b; the middle where an interval of them is optimal.
     objective_, gap_ : float
-        The objective, and an upper bound on how far it is above its minimum; two classes only.
+        The objective, and the duality gap, an upper bound of its distance to the minimum; two classes only.
     pairs_ : ndarray of shape (G (G - 1) / 2, 2)
-        Three classes or more: the two classes of each machine, the second positive.
+        Three classes or more: the two classes of each model, the second positive.
     estimators_ : list of LPMachine
-        Three classes or more: the machines, each a model of its own members.
+        Three classes or more: the two-class models, each for its own members.
     columns_ : ndarray
         Training objects with a non-zero weight.
     n_features_in_ : int
@@ -68,9 +72,10 @@ class LPMachine(RowMachine):
     def __init__(self, *, C: float = 1.0) -> None:
         self.C = C
 
-    def _solve(self, S, y, weight, points):
+    def _solve(self, S: NDArray[Any], y: Any, weight: NDArray[Any], points: Points) -> Any:
         solved = {}
-        last, inside = None, False
+        last: Any = None
+        inside = False
         for C in sorted({point["C"] for point in points}):
             if not inside:
                 last = lp_margin(S, y, C * weight)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from similis._utils.messages import warn_user
-from similis.base import between, choice, positive
+from similis.base import Points, between, choice, positive
 from similis.solvers import BoxLasso
 from similis.svm._base import Machine, RowMachine
 
@@ -25,30 +28,30 @@ class PotentialSVM(RowMachine):
     C : float, default=100.0
         Bound of the coefficients.
     epsilon : float, default=0.1
-        Weight of the l1 norm; larger leaves fewer objects.
+        Weight of the l1 norm; larger values select fewer objects.
     normalize : bool, default=False
         Center the columns of S, scale them to unit norm and use the intercept b = mean(y): the form of [cazzanti2007].
         False takes S as it is and no intercept, the form of [chen2010].
     multiclass : {"ovo", "ovr"}, default="ovo"
-        Three classes or more: a machine for each pair of classes, or for each class against the rest.
+        Three classes or more: one model per pair of classes, or one per class against the rest.
     columns : {"objects", "features"}, default="objects"
-        What the columns of a matrix are: the training objects, so that ``fit`` takes the square matrix, or features of
-        any kind, r of them, such as proximities to landmarks or prototypes: ``fit`` then takes n x r.
+        Meaning of the columns: the training objects, so that ``fit`` takes the square matrix, or r features of any
+        kind, such as proximities to landmarks or prototypes, so that ``fit`` takes n x r.
 
     Attributes
     ----------
     classes_ : ndarray of shape (G,)
         Class labels; ``classes_[1]`` is the positive side.
-    coef_ : ndarray of shape (n,) or (r,), or (number of machines, n) for three classes or more
-        a, zeros written out; with `normalize`, in units of the columns as they come: a_i / norm_i.
-    intercept_ : float, or ndarray of shape (number of machines,)
+    coef_ : ndarray of shape (n,) or (r,), or (number of models, n) for three classes or more
+        a, dense; with `normalize`, in units of the columns as they come: a_i / norm_i.
+    intercept_ : float, or ndarray of shape (number of models,)
         0 without `normalize`; with it, mean(y) minus what centering the columns takes away.
     objective_, gap_ : float
-        The objective, and an upper bound on how far it is above its minimum; two classes only.
+        The objective, and the duality gap, an upper bound of its distance to the minimum; two classes only.
     pairs_ : ndarray of shape (G (G - 1) / 2, 2)
-        One-vs-one with three classes or more: the two classes of each machine, the second positive.
+        One-vs-one with three classes or more: the two classes of each model, the second positive.
     estimators_ : list of PotentialSVM
-        Three classes or more: the machines, each a model of its own members.
+        Three classes or more: the two-class models, each for its own members.
     columns_ : ndarray
         Training objects, or features, with a non-zero coefficient.
     n_features_in_ : int
@@ -68,8 +71,8 @@ class PotentialSVM(RowMachine):
     A grid costs few solves: epsilon at or above max |S'y| gives a = 0, and a lasso solution that stays within C solves
     every such C.
 
-    An integer weight of an object equals as many copies of it: its error counts so often and so often C bounds its
-    coefficient. Where columns are features, weights count errors alone.
+    An integer weight of an object is equivalent to as many copies of it: it multiplies the error and the bound C of the
+    coefficient. Where columns are features, it multiplies the error only.
 
     Nothing in (2.8) needs a square matrix: S is dyadic, a row for an object to be explained, a column for what it is
     compared with. ``columns="features"`` is that form, and :func:`similis.compact` then drops unused landmarks.
@@ -112,7 +115,7 @@ class PotentialSVM(RowMachine):
         self.multiclass = multiclass
         self.columns = columns
 
-    def _solve(self, S, y, weight, points):
+    def _solve(self, S: NDArray[Any], y: Any, weight: NDArray[Any], points: Points) -> Any:
         S = np.asarray(S, dtype=np.float64)
         b, center, norm = 0.0, np.zeros(S.shape[1]), np.ones(S.shape[1])
         if self.normalize:
@@ -127,8 +130,8 @@ class PotentialSVM(RowMachine):
             fit = problem.solve(point["epsilon"], point["C"] * bound)
             if fit.gap > max(1e-6 * fit.objective, 1e-9 * weight.sum()):
                 warn_user(
-                    f"PotentialSVM ended {fit.gap:.1e} above the smallest objective it can vouch for "
-                    f"(objective {fit.objective:.3g}); raise epsilon or rescale the similarities.",
+                    f"PotentialSVM did not converge: duality gap {fit.gap:.1e} at objective "
+                    f"{fit.objective:.3g}. Raise epsilon or rescale the similarities.",
                     ConvergenceWarning,
                 )
             coef = fit.coef / norm
@@ -136,8 +139,8 @@ class PotentialSVM(RowMachine):
         return machines
 
 
-def _column_scale(S, weight):
-    """Weighted means of the columns and norms about them; a norm of infinity makes a constant column zero."""
+def _column_scale(S: NDArray[Any], weight: NDArray[Any]) -> Any:
+    """Weighted means of the columns and norms about them; infinity for a constant column, which it sets to zero."""
     center = np.average(S, axis=0, weights=weight)
     size = np.abs(S).max(axis=0)
     unit = np.where(size > 0, size, 1.0)

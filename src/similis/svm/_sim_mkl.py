@@ -1,4 +1,4 @@
-"""Several similarities and kernels in one machine. [chen2010] sec. 5.4."""
+"""Several similarities and kernels in one classifier. [chen2010] sec. 5.4."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["SimMKL"]
 
 
 class SimMKL(LearnedSVM):
-    """SimMKL: weighs several kernels, and learns the spectra of several indefinite similarities, in one machine.
+    """SimMKL: learns weights of several kernels and spectra of several indefinite similarities in one classifier.
 
     Reads a stack n x n x q (see :func:`similis.make_stack`). The kernel is the sum of the similarities, each with its
     spectrum modified as in SimSVM, and of the kernels with weights w >= 0. Minimizes mean hinge loss + eta c'Kc +
@@ -31,11 +31,11 @@ class SimMKL(LearnedSVM):
     gamma : float, default=0.1
         Weight of the distances of the multipliers from their anchors.
     trace : float, default=None
-        What the weights share. None: the trace of the first anchored similarity, n without one.
+        Trace shared by the weights. None: the trace of the first anchored similarity, n without one.
     roles : sequence of {"similarity", "kernel"}, default=None
-        What each slice is. None: positive semi-definite slices are kernels, the others similarities.
+        Role of each slice. None: positive semi-definite slices are kernels, the others similarities.
     anchor : {"clip", "flip", "identity"}, default="clip"
-        Where the multipliers are drawn to, as in SimSVM.
+        Multipliers towards which the learned ones are regularized, as in SimSVM.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class SimMKL(LearnedSVM):
     dual_coef_ : ndarray of shape (n,)
         c.
     objective_, gap_ : float
-        The objective, and an upper bound on how far it is above its minimum: primal minus dual value.
+        The objective, and the duality gap, an upper bound of its distance to the minimum.
     trace_ : float
         The trace shared.
     n_iter_ : int
@@ -64,7 +64,7 @@ class SimMKL(LearnedSVM):
     coef_ : ndarray of shape (n, q), or (G (G - 1) / 2, n, q)
         f = sum of products of a new block with coef, + b.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of SimMKL
-        Three classes or more: the two classes of each machine, the second positive; the machines.
+        Three classes or more: the two classes of each model, the second positive; the two-class models.
     n_features_in_ : int
         Number of training objects.
 
@@ -75,8 +75,8 @@ class SimMKL(LearnedSVM):
 
     Notes
     -----
-    No semi-definite program is solved: the dual is that of a support vector machine with one convex constraint a
-    similarity and one quadratic constraint a kernel, see docs/guide/duals.md.
+    No semidefinite program is solved: the dual is that of a support vector machine with one convex constraint per
+    similarity and one quadratic constraint per kernel, see docs/guide/duals.md.
 
     The weights use the whole trace, which never makes the objective worse. A slice of zeros has weight zero.
 
@@ -133,7 +133,7 @@ class SimMKL(LearnedSVM):
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Learn spectra, weights and the machine, or those for each pair of classes.
+        """Learn spectra, weights and the classifier, or those for each pair of classes.
 
         Parameters
         ----------
@@ -151,25 +151,25 @@ class SimMKL(LearnedSVM):
         S, codes = self.check_training_labels(X, y)
         q = S.shape[2] if S.ndim == 3 else 1
         self.names_ = tuple(names) if names is not None else tuple(map(str, range(q)))
-        self._fit_machines(self._open(S), codes)
+        self._fit_machines(self._symmetrize(S), codes)
         return self
 
-    def check_rows(self, X):
+    def check_rows(self, X: ArrayLike) -> Any:
         Q = super().check_rows(X)
         if hasattr(self, "roles_"):
             check_stack_width(Q, len(self.roles_), self)
         return Q if Q.ndim == 3 else Q[:, :, None]
 
-    def _open(self, S):
-        """A stack of symmetric slices whose roles are known."""
+    def _symmetrize(self, S: NDArray[Any]) -> Any:
+        """Stack of symmetric slices; sets ``roles_``."""
         slices = np.moveaxis(S if S.ndim == 3 else S[:, :, None], 2, 0)
         if not hasattr(self, "names_") or len(self.names_) != len(slices):
             self.names_ = tuple(map(str, range(len(slices))))
-        slices = [symmetric_part_of(A, type(self).__name__) for A in slices]
-        self.roles_ = self._check_roles(slices)
-        return np.stack(slices, axis=2)
+        symmetric = [symmetric_part_of(A, type(self).__name__) for A in slices]
+        self.roles_ = self._check_roles(symmetric)
+        return np.stack(symmetric, axis=2)
 
-    def _check_roles(self, slices):
+    def _check_roles(self, slices: Any) -> Any:
         known = ("similarity", "kernel")
         if self.roles is None:
             return tuple("kernel" if _is_kernel(A) else "similarity" for A in slices)
@@ -192,11 +192,11 @@ class SimMKL(LearnedSVM):
         self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
     ) -> list[NDArray[Any]]:
         """Class scores of new rows for each point; roles and symmetry are those of the training part."""
-        stack = self._open(S)
+        stack = self._symmetrize(S)
         check_stack_width(Q, stack.shape[2], self)
         return super().path_scores(stack, codes, Q if Q.ndim == 3 else Q[:, :, None], points)
 
-    def _solve(self, S, y, weight, points):
+    def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> Any:
         similar = [k for k, role in enumerate(self.roles_) if role == "similarity"]
         others = [k for k, role in enumerate(self.roles_) if role == "kernel"]
         systems = [eigen_system(np.ascontiguousarray(S[:, :, k])) for k in similar]
@@ -239,7 +239,7 @@ class SimMKL(LearnedSVM):
         return machines
 
 
-def _is_kernel(A):
-    """Whether no eigenvalue of a symmetric matrix is negative beyond round-off."""
+def _is_kernel(A: NDArray[Any]) -> Any:
+    """True if no eigenvalue of a symmetric matrix is negative beyond round-off."""
     norm = min(float(np.linalg.norm(A, 1)), float(np.linalg.norm(A)))
     return norm == 0 or is_psd(A, above=-roundoff(len(A), norm, A.dtype))

@@ -1,10 +1,13 @@
-"""A support vector machine that learns how to modify the spectrum. [chen2010] sec. 5.2."""
+"""A support vector machine that learns the modification of the spectrum. [chen2010] sec. 5.2."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from similis.base import Integral, Options, choice, positive
+import numpy as np
+from numpy.typing import NDArray
+
+from similis.base import Integral, Options, Points, choice, positive
 from similis.solvers import LearntSpectrum, SpectralMachine
 from similis.svm._base import LearnedMachine, LearnedSVM, eigen_system
 
@@ -12,20 +15,20 @@ __all__ = ["SimSVM", "anchored_spectrum"]
 
 
 class SimSVM(LearnedSVM):
-    """SimSVM: learns the spectrum modification of an indefinite similarity together with the machine.
+    """SimSVM: learns the spectrum modification of an indefinite similarity together with the classifier.
 
     The kernel is K = U diag(alpha l) U' for S = U diag(l) U': clip and flip are particular multipliers alpha. Minimizes
-    mean hinge loss + eta c'Kc + gamma h(alpha) over c, b and all alpha with alpha l >= 0, where h says how far alpha is
-    from an anchor; new rows are treated by the same multipliers.
+    mean hinge loss + eta c'Kc + gamma h(alpha) over c, b and all alpha with alpha l >= 0, where h is the distance of
+    alpha from an anchor; new rows are transformed with the same multipliers.
 
     Parameters
     ----------
     eta : float, default=0.01
-        Weight of c'Kc; larger gives a smoother machine. The usual C is 1 / (2 n eta).
+        Weight of c'Kc; larger values give a smoother classifier. The usual C is 1 / (2 n eta).
     gamma : float, default=0.1
         Weight of h; larger keeps alpha nearer to its anchor.
     anchor : {"clip", "flip", "identity"}, default="clip"
-        Where alpha is drawn to: h = ||alpha - alpha_clip||, ||alpha - alpha_flip||, or ||l (alpha - 1)||_2, the
+        Target of alpha: h = ||alpha - alpha_clip||, ||alpha - alpha_flip||, or ||l (alpha - 1)||_2, the
         distance of K from S.
     norm : {2, 1}, default=2
         Norm of h for clip and flip; 1 leaves most multipliers exactly at the anchor.
@@ -39,20 +42,20 @@ class SimSVM(LearnedSVM):
     alpha_ : ndarray of shape (n,)
         The multipliers.
     active_ : bool
-        False where the anchor itself is optimal: then this is the machine on S clipped (flipped), and gamma could be
-        lower without any change.
+        False if the anchor itself is optimal: the classifier then equals the one on S clipped (flipped), also for a
+        slightly smaller gamma.
     dual_coef_ : ndarray of shape (n,)
         c.
     intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
         b.
     objective_, gap_ : float
-        The objective, and an upper bound on how far it is above its minimum: primal minus dual value.
+        The objective, and the duality gap, an upper bound of its distance to the minimum.
     n_iter_ : int
         Interior-point steps; 0 where the anchor is optimal.
     coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n)
         U diag(alpha) U'c: f(s) = s'coef + b on every row s.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of SimSVM
-        Three classes or more: the two classes of each machine, the second positive; the machines.
+        Three classes or more: the two classes of each model, the second positive; the two-class models.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||).
     n_features_in_ : int
@@ -67,8 +70,8 @@ class SimSVM(LearnedSVM):
     Notes
     -----
     Solved through an exact dual, that of a support vector machine with one convex constraint (clip and flip, norm 2),
-    see docs/guide/duals.md; nothing is approximated. A direction whose eigenvalue is zero up to round-off has no
-    multiplier to learn; it keeps the anchor's.
+    see docs/guide/duals.md; the solution is exact. An eigenvalue that is zero up to round-off keeps the anchor's
+    multiplier.
 
     ``dual_coef_`` is y . x / (2 eta n) with the dual variables x, as a support vector machine has it, so that with an
     inactive constraint all is that of ``SpectrumClip`` and ``SVC(C=1 / (2 n eta))``. The paper takes the c of least
@@ -103,7 +106,7 @@ class SimSVM(LearnedSVM):
         self.anchor = anchor
         self.norm = norm
 
-    def _solve(self, S, y, weight, points):
+    def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> Any:
         system = eigen_system(S)
         anchor, keep = anchored_spectrum(system, self.anchor)
         norm = "identity" if self.anchor == "identity" else self.norm
@@ -128,8 +131,8 @@ class SimSVM(LearnedSVM):
         return machines
 
 
-def anchored_spectrum(system, anchor):
-    """The anchor's multipliers of all eigenvalues, and which eigenvalues are not zero."""
+def anchored_spectrum(system: Any, anchor: Any) -> Any:
+    """Multipliers of the anchor for all eigenvalues, and the mask of nonzero eigenvalues."""
     keep = np.abs(system.values) > system.tolerance
     sign = np.where(keep, np.sign(system.values), 0.0)
     if anchor == "identity":

@@ -1,4 +1,4 @@
-"""A support vector machine on each query's neighbors. [chen2010] sec. 2.1.5, ch. 4."""
+"""A support vector machine on the neighbors of each row. [chen2010] sec. 2.1.5, ch. 4."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ __all__ = ["SVMKNN"]
 
 
 class SVMKNN(MarginClassifier):
-    """SVM-KNN: classify each object by a support vector machine trained on its k nearest neighbors alone.
+    """SVM-KNN: classify each object by a support vector machine fitted to its k nearest neighbors.
 
-    The machine is local where a global one is misled, as on sparse similarities, and looks at more than votes. With
-    k = n it is the global machine on the repaired matrix.
+    Local decisions help where a global classifier fails, such as on sparse similarities. With k = n it is the global
+    support vector machine on the repaired matrix.
 
     Parameters
     ----------
     n_neighbors : int, default=16
-        Number k of neighbors; above the number n of training objects it is cut to n (``n_neighbors_``).
+        Number k of neighbors; clipped to the number n of training objects (``n_neighbors_``).
     C : float, default=1.0
         Cost of a violated margin.
     spectrum : {"clip", "flip", "shift"}, default="clip"
@@ -102,7 +102,7 @@ class SVMKNN(MarginClassifier):
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Keep the matrix and the labels; the machines are trained when asked.
+        """Store the matrix and the labels; the local problems are solved at prediction.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class SVMKNN(MarginClassifier):
         return self
 
     def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Class scores of the local machines."""
+        """Class scores of the local support vector machines."""
         return self.path_scores(self._S, self._codes, Q, [{"n_neighbors": self.n_neighbors_, "C": self.C}])[0]
 
     def path_scores(
