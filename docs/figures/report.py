@@ -1,6 +1,6 @@
-"""Photographs a report for the README: report.png, its first screen, and report_matrix.png, the matrix in the dark.
+"""Screenshots of a report for the README: report.png, its first screen, and report_matrix.png, the matrix in dark mode.
 
-    similis study --dataset votes --measure vdm --splits 10 --save votes.json
+    similis study --dataset votes --measure vdm --method quick --splits 10 --save votes.json
     python docs/figures/report.py votes.json
 
 Needs the browser extra and chromium (scripts/browser), and Pillow to make the files small.
@@ -42,7 +42,7 @@ def main(results):
 
 
 def shrink(data, path):
-    """As few colours as nobody misses."""
+    """Save with 200 colors, which keeps the file small."""
     image = Image.open(io.BytesIO(data)).convert("RGB").quantize(200, dither=Image.Dither.NONE)
     image.save(path, optimize=True)
     print(f"{path.name}: {path.stat().st_size // 1000} kB, {image.width} x {image.height}")
