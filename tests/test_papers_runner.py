@@ -17,6 +17,7 @@ from oracles.knn_votes import leave_one_out_knn
 
 from papers import (
     EXPERIMENTS,
+    default_cache,
     note_repetition,
     published_cells,
     read_results,
@@ -223,6 +224,23 @@ def test_quick_means_four_runs_and_tables_are_found_by_name():
     assert result.runs == {"cazzanti2007:6.1": 4}
     with pytest.raises(ProximityError, match=r"there is no '9\.9'"):
         reproduce_tables(["9.9"])
+    with pytest.raises(ProximityError, match="tables must be a list of names"):
+        reproduce_tables(3)
+
+
+def test_journals_of_another_version_are_not_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    here = default_cache()
+    assert tmp_path in here.parents
+    monkeypatch.setattr("similis.__version__", "0.0.0")
+    assert default_cache() != here
+
+
+def test_without_a_cache_nothing_is_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    outcome = run_once(PerturbedCentroids("no journal", d=4), 0, [SIMULATION["nc"]])["nc"]
+    assert {"values", "when", "commit"} <= set(outcome)
+    assert not list(tmp_path.iterdir())
 
 
 def test_absent_data_are_said_and_listed_first(monkeypatch):
