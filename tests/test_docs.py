@@ -1,6 +1,8 @@
 """The code on the pages runs. Blocks with >>> are doctests; the others are run here, page by page."""
 
 import re
+import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -17,9 +19,10 @@ def blocks(page):
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
 def test_code_on_the_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    space = {"__name__": "page"}
+    module = types.ModuleType("page")
+    monkeypatch.setitem(sys.modules, "page", module)  # classes of the page can be pickled
     for block in blocks(page):
-        exec(compile(block, page.name, "exec"), space)
+        exec(compile(block, page.name, "exec"), vars(module))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
