@@ -153,8 +153,7 @@ def _print_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     table = Table(*head, box=None, pad_edge=False)
     for row in rows:
         table.add_row(*map(str, row))
-    console = Console()
-    console.print(table, width=console.width if console.is_terminal else 200)
+    Console(width=None if sys.stdout.isatty() else 200).print(table)  # nothing is cut off in a file or pipe
 
 
 if __name__ == "__main__":
