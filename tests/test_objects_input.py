@@ -114,7 +114,7 @@ def test_alphabets():
     refused(Pairwise(Alignment(matrix="dnafull")).fit(["acgt"]).transform, ["ac?"], match="Object 0 has '\\?'")
     refused(Alignment(matrix="blosum63").matrix, ["A"], match="Unknown matrix 'blosum63'")
     refused(Alignment(matrix="bindings_v2").matrix, ["A"], match="Unknown matrix")
-    refused(Alignment(matrix={"a": {"a": 1.5}}).matrix, ["a"], match="whole number.*Got 1.5 for 'a' and 'a'")
+    refused(Alignment(matrix={"a": {"a": 1.5}}).matrix, ["a"], match="integer.*Got 1.5 for 'a' and 'a'")
     refused(Alignment(matrix={"a": {"a": 1}, "b": {"b": 1}}).matrix, ["a"], match="Got None for 'a' and 'b'")
     refused(Alignment(matrix={"a": 1}).matrix, ["a"], match="whole number")
     refused(Alignment(matrix={}).matrix, ["a"], match="1 to 93 letters")
