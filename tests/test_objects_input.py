@@ -116,7 +116,7 @@ def test_alphabets():
     refused(Alignment(matrix="bindings_v2").matrix, ["A"], match="Unknown matrix")
     refused(Alignment(matrix={"a": {"a": 1.5}}).matrix, ["a"], match="integer.*Got 1.5 for 'a' and 'a'")
     refused(Alignment(matrix={"a": {"a": 1}, "b": {"b": 1}}).matrix, ["a"], match="Got None for 'a' and 'b'")
-    refused(Alignment(matrix={"a": 1}).matrix, ["a"], match="whole number")
+    refused(Alignment(matrix={"a": 1}).matrix, ["a"], match="must hold an integer")
     refused(Alignment(matrix={}).matrix, ["a"], match="1 to 93 letters")
     refused(Alignment(gap_open=-1).matrix, ["A"], match="'gap_open' parameter of Alignment")
     refused(Alignment(gap_open=1.5).matrix, ["A"], match="'gap_open' parameter of Alignment")
