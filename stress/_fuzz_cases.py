@@ -14,7 +14,7 @@ from _fuzz_law import demand, same
 from _fuzz_study import on_numbers, ranks, result_display
 
 import similis
-from similis import base, datasets, io, proximity, study, testing
+from similis import base, datasets, io, proximity, report, study, testing
 
 FOLDER = Path(tempfile.gettempdir())
 ROOMS = similis._MODULES
@@ -37,6 +37,7 @@ LEFT_OUT = {
         for n in "TrainedModel ModelCard Predictions Entry Row Recommendation Progress Verdict Ranks "
         "Reliability Comparison".split()
     ),
+    **dict.fromkeys(("io.ModelCard", "io.TrainedModel", "io.BlockFile", "report.write_page")),
     **dict.fromkeys(("proximity.Diagnosis", "proximity.Suspects", "datasets.DatasetInfo", "io.Objects")),
 }
 _BASE = "a base for extensions; tried through the estimators and measures built on it"
@@ -153,6 +154,13 @@ CASES = {
     "study.make_model": studies.make_model,
     "study.train_model": studies.train,
     "study.write_model": studies.train,
+    "io.write_model": studies.train,
+    "io.read_model": studies.train,
+    "io.card_path": plainly(io.card_path, ("m.skops", Path("m"), "a/b.c.skops")),
+    "io.matrix_card": plainly(io.matrix_card, ((2, 2), (0, 0)), kind=("similarity", None), ids=(["a", "b"], None)),
+    "report.make_report": studies.result_page(report.make_report),
+    "report.make_notebook_view": studies.result_page(report.make_notebook_view),
+    "report.make_comparison": ranks(study.compare),
     "study.read_model": studies.train,
     "study.predict_rows": studies.train,
     "study.signed_rank": on_numbers(study.signed_rank),

@@ -86,6 +86,17 @@ def study_result(draw, note):
         demand(back.table() == found.table() or str(back.table()) == str(found.table()), "another table")
 
 
+def result_page(make):
+    """Case for a function that makes a page from a result."""
+
+    def case(draw, note):
+        i, made = _result(draw)
+        note(f"page of result {i}")
+        call(make, one(draw, made[i], None, "result", {"a": made[i]}))
+
+    return case
+
+
 def fresh_result(draw, note):
     found = run_study(draw, note)
     note("run")

@@ -87,10 +87,10 @@ def together(results):
                 entry = result.entries[info.name, split.number]
                 entries[pair, split.number] = replace(entry, method=pair)
     fresh = {"fingerprint": {**first.fingerprint, "measure": None}, "measure": None, "custom": {}, "source": None}
-    whole = replace(first, methods=methods, entries=entries, _known={}, **fresh)
+    whole = replace(first, methods=methods, entries=entries, **fresh)
     means = whole.mean_scores()
     methods = sorted(methods, key=lambda info: means.get(info.name, np.inf))  # the verdict names near rivals first
-    return replace(whole, methods=methods, _known={})
+    return replace(whole, methods=methods)
 
 
 def page_text(page, found):
