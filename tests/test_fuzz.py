@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import similis
-from similis import ProximityError, solvers, study
+from similis import ProximityError, io, report, solvers, study
 from similis.distributed import NeighborIndex, measure_to_disk, predict_blocks
 
 STRESS = Path(__file__).parents[1] / "stress"
@@ -73,6 +73,8 @@ REFUSED = {
     "ids of a study": (lambda: study.Study("nc").run(kernel(), Y, ids=3), "ids must be one per object"),
     "ranks": (lambda: study.average_ranks(3), "by the name of a data set"),
     "objects of a method": (lambda: study.make_model("knn", n="x"), "n must be"),
+    "a report": (lambda: report.make_report("x"), "needs a StudyResult"),
+    "a card": (lambda: io.matrix_card(3), "shape must hold whole numbers"),
     "compact": (lambda: similis.compact(np.eye(2)), "needs a classifier"),
 }
 

@@ -14,6 +14,7 @@ import os
 import warnings
 import zipfile
 from contextlib import suppress
+from numbers import Integral
 from pathlib import Path
 from typing import IO, Any
 
@@ -163,6 +164,8 @@ def matrix_card(
     ProximityError
         If ids or labels do not fit the shape.
     """
+    if not (isinstance(shape, tuple | list) and all(isinstance(extent, Integral) for extent in shape)):
+        raise ProximityError(f"shape must hold whole numbers. Got {str(shape)[:60]!r}.")
     return {
         "format": "similis proximity",
         "version": 1,

@@ -167,6 +167,8 @@ def _render_page(template: str, **context: Any) -> str:
 
 def _recommend(result: StudyResult) -> tuple[Recommendation | None, str]:
     """Recommendation, or None and the reason why there is none."""
+    if not isinstance(result, StudyResult):
+        raise ProximityError(f"A report needs a StudyResult. Got {type(result).__name__}.")
     try:
         return result.recommend(), ""
     except ProximityError as error:
