@@ -179,7 +179,7 @@ def _audit(file: IO[bytes], where: str, trusted: Sequence[type]) -> list[str]:
             names.add(name)
     names |= functions & _scoring_functions() if functions else set()
     with _parse_errors(where):
-        foreign = sorted(set(skops.io.get_untrusted_types(file=file)) - names)  # type: ignore[arg-type]
+        foreign = sorted(set(skops.io.get_untrusted_types(file=file)) - names)
     for name in foreign:
         if name in functions:
             raise ValueError(f"{where} holds the function {name[-80:]!r}, and functions are never loaded from files.")

@@ -161,7 +161,7 @@ def frame_ids(data: Any) -> tuple[list[Any] | None, list[Any] | None]:
 def as_values(values: Any) -> NDArray[Any]:
     """Validate a matrix or stack of real numbers, finite or NaN; copies only where a conversion is needed."""
     if is_stored(values):
-        return values  # type: ignore[no-any-return]
+        return values
     if not isinstance(values, np.ndarray):
         if hasattr(values, "tocsr"):
             raise ProximityError("values must be a dense matrix. Got a sparse one; convert it with toarray() first.")

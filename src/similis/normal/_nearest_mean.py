@@ -54,7 +54,7 @@ class PseudoNearestMean(ProximityClassifier):
     """
 
     reads = "dissimilarity"
-    _parameter_constraints: dict = {}
+    _parameter_constraints: dict[str, list[Any]] = {}
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
