@@ -3,21 +3,90 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.messages import warn_user
-from similis.base import ProximityTransformer
+from similis.base import ProximityTransformer, validated
 from similis.exceptions import DiagonalWarning
 
-__all__ = ["Elementwise", "ToFeatures", "ToRows", "warn_if_self_differs"]
+__all__ = ["Elementwise", "MatrixTransformer", "ToFeatures", "ToRows", "warn_if_self_differs"]
 
 
-class ToRows(OneToOneFeatureMixin, ProximityTransformer):
+class MatrixTransformer(ProximityTransformer):
+    """Transformer written as two or three functions of validated arrays: learn, transform_rows, transform_training."""
+
+    def learn(self, S: NDArray[Any], y: Any) -> NDArray[Any] | None:
+        """Set the fitted attributes; return the matrix that `transform_training` gets, or None for `S` itself."""
+        raise NotImplementedError
+
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Transform rows of new objects."""
+        raise NotImplementedError
+
+    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
+        """Transform the training matrix, by default like new rows."""
+        return self.transform_rows(S)
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Fit to a training matrix.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n), or (n, n, q) for a transformer of several matrices
+            Training proximities.
+        y : array-like of shape (n,), default=None
+            Class labels, for a transformer that uses them.
+
+        Returns
+        -------
+        self
+        """
+        self.learn(self.check_training(X), y)
+        return self
+
+    @validated
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
+        """Fit to a training matrix and transform it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n), or (n, n, q) for a transformer of several matrices
+            Training proximities.
+        y : array-like of shape (n,), default=None
+            Class labels, for a transformer that uses them.
+
+        Returns
+        -------
+        ndarray of shape (n, n), or (n, number of features)
+            The transformed training rows.
+        """
+        S = self.check_training(X)
+        learned = self.learn(S, y)
+        return self.transform_training(S if learned is None else learned)
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Transform rows of new objects, consistently with the training matrix.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n), or (m, n, q) for a transformer of several matrices
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, n), or (m, number of features)
+            The transformed rows.
+        """
+        return self.transform_rows(self.check_rows(X))
+
+
+class ToRows(OneToOneFeatureMixin, MatrixTransformer):
     """Transformer that returns proximity rows: n columns, one per training object, with their names."""
 
 
@@ -33,7 +102,7 @@ class Elementwise(ToRows):
         return small, columns
 
 
-class ToFeatures(ClassNamePrefixFeaturesOutMixin, ProximityTransformer):
+class ToFeatures(ClassNamePrefixFeaturesOutMixin, MatrixTransformer):
     """Transformer that returns feature rows: coordinates named after the class, one per row of ``components_``."""
 
     components_: NDArray[Any]

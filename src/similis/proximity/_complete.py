@@ -21,7 +21,6 @@ from similis.base import (
     choice,
     measured_objects,
     positive,
-    validated,
     validated_function,
 )
 from similis.exceptions import ProximityError
@@ -437,79 +436,32 @@ class CompleteKernel(ToRows):
     def allow_stack(self) -> bool:  # type: ignore[override]
         return self.method in AUXILIARY
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any = None) -> CompleteKernel:
-        """Complete the training matrix.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n), or (n, n, q)
-            Training similarities with NaN for missing entries; a stack with auxiliary kernels for methods that use
-            them.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X)
-        return self
-
-    @validated
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
-        """Complete the training matrix and return it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n), or (n, n, q)
-            Training similarities, as in :meth:`fit`.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        ndarray of shape (n, n)
-        """
-        S = self._fit(X)
+    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
         return self._merge(S, self.kernel_)
 
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Complete new rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n), or (m, n, q)
-            Similarities of new objects to the training objects, with NaN for missing entries, and auxiliary values as
-            in :meth:`fit`.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-        """
-        rows = self.check_rows(X)
-        guess, S = None, rows
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        guess, S = None, Q
         if self.method in AUXILIARY:
-            check_stack_width(rows, 1 + self._n_auxiliary, self)
-            S = np.ascontiguousarray(rows[:, :, 0])
-            guess = self._from_auxiliary(rows[:, :, 1:].astype(np.float64))
+            check_stack_width(Q, 1 + self._n_auxiliary, self)
+            S = np.ascontiguousarray(Q[:, :, 0])
+            guess = self._from_auxiliary(Q[:, :, 1:].astype(np.float64))
         return self._merge(S, self._complete_rows(S.astype(np.float64), guess))
 
-    def _fit(self, X: ArrayLike) -> NDArray[Any]:
-        A = self.check_training(X)
+    def learn(self, S: NDArray[Any], y: Any) -> NDArray[Any]:
+        """Complete the matrix, the first of a stack with auxiliary kernels, and return it as it was given."""
         if self.kind == "dissimilarity" and (self.method != "nuclear" or self.psd):
             raise ProximityError(
                 "kind='dissimilarity' needs method='nuclear' and psd=False: dissimilarities are no kernel. Got "
                 f"method={self.method!r}, psd={self.psd}."
             )
-        S, others = A, None
+        others = None
         if self.method in AUXILIARY:
-            if A.ndim != 3 or A.shape[2] < 2:
+            if S.ndim != 3 or S.shape[2] < 2:
                 raise ProximityError(
                     f"CompleteKernel with method={self.method!r} needs a stack of the matrix and an auxiliary kernel, "
-                    f"see make_stack. Got shape {A.shape}. For a single matrix use method='nuclear' or 'psd'."
+                    f"see make_stack. Got shape {S.shape}. For a single matrix use method='nuclear' or 'psd'."
                 )
-            S, others = np.ascontiguousarray(A[:, :, 0]), A[:, :, 1:]
+            S, others = np.ascontiguousarray(S[:, :, 0]), S[:, :, 1:]
         K, known = check_partial_kernel(S, "CompleteKernel")
         kernels = check_auxiliary(others, len(K), self.method, "CompleteKernel")
         options = {name: getattr(self, name) for name in CONSTRAINTS if name != "method"}

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 
 from similis._utils.linalg import asymmetry, symmetric_part
-from similis.base import between, check_proximity, choice, positive, validated
+from similis.base import between, check_proximity, choice, positive
 from similis.exceptions import ProximityError
 from similis.proximity._base import Elementwise, ToRows, warn_if_self_differs
 
@@ -77,26 +77,12 @@ class ToDissimilarity(Elementwise):
         self.method = method
         self.upper = upper
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any = None) -> ToDissimilarity:
-        """Find the upper bound.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        S = self.check_training(X)
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Find the upper bound."""
         if self.method == "reciprocal":
             self._check_above_zero(S)
             self.upper_ = np.nan
-            return self
+            return
         largest = float(S.max())
         self.upper_ = largest if self.upper is None else float(self.upper)
         if self.upper_ < largest:
@@ -105,26 +91,12 @@ class ToDissimilarity(Elementwise):
                 f"upper must not be below any training similarity. Got upper={self.upper_:.6g} and {largest:.6g} at "
                 f"row {row}, column {column}. Raise it, or leave upper=None to use the largest."
             )
-        return self
 
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Convert rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-            Their dissimilarities.
-        """
-        S = self.check_rows(X)
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
         if self.method == "reciprocal":
-            self._check_above_zero(S)
-            return 1 / S  # [qiao2013] sec. 5.2 -> 1 / S
-        D = np.maximum(S.dtype.type(self.upper_) - S, 0)  # [qiao2013] sec. 5.2 -> upper - S
+            self._check_above_zero(Q)
+            return 1 / Q  # [qiao2013] sec. 5.2 -> 1 / S
+        D = np.maximum(Q.dtype.type(self.upper_) - Q, 0)  # [qiao2013] sec. 5.2 -> upper - S
         return np.sqrt(D) if self.method == "root" else D
 
     @property
@@ -208,81 +180,32 @@ class ToSimilarity(Elementwise):
         self.method = method
         self.gamma = gamma
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any = None) -> ToSimilarity:
-        """Find the scale.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training dissimilarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X)
-        return self
-
-    @validated
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
-        """Convert the training matrix.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training dissimilarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        ndarray of shape (n, n)
-            Their similarities.
-        """
-        S = self._convert(self._fit(X))
-        if self.method == "reciprocal":
-            # [qiao2013] sec. 5.2 -> an upper bound of all similarities is the self-similarity
-            np.fill_diagonal(S, self.scale_)
-        return S
-
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Convert rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Dissimilarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-            Their similarities.
-        """
-        return self._convert(self.check_rows(X))
-
-    def _fit(self, X: ArrayLike) -> NDArray[Any]:
-        D = self.check_training(X)
-        warn_if_self_differs(D, self)
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Find the scale."""
+        warn_if_self_differs(S, self)
         if self.method == "linear":
-            self.scale_ = float(D.max()) or 1.0
+            self.scale_ = float(S.max()) or 1.0
         elif self.method == "reciprocal":
-            S = _reciprocal(D)
-            np.fill_diagonal(S, np.inf)
-            self.scale_ = float(S.max(where=np.isfinite(S), initial=0.0)) or 1.0
+            R = _reciprocal(S)
+            np.fill_diagonal(R, np.inf)
+            self.scale_ = float(R.max(where=np.isfinite(R), initial=0.0)) or 1.0
         else:
             self.scale_ = float(self.gamma)
-        return D
 
-    def _convert(self, D: NDArray[Any]) -> NDArray[Any]:
+    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
+        converted = self.transform_rows(S)
+        if self.method == "reciprocal":
+            # [qiao2013] sec. 5.2 -> an upper bound of all similarities is the self-similarity
+            np.fill_diagonal(converted, self.scale_)
+        return converted
+
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
         if self.method == "linear":
             # [chen2010] p. 35 -> 1 - d, d scaled to [0, 1]
-            return np.maximum(1 - D / D.dtype.type(self.scale_), 0)
+            return np.maximum(1 - Q / Q.dtype.type(self.scale_), 0)
         if self.method == "rbf":
-            return np.exp(-D.dtype.type(self.scale_) * D**2)
-        S = _reciprocal(D)
+            return np.exp(-Q.dtype.type(self.scale_) * Q**2)
+        S = _reciprocal(Q)
         finite = np.isfinite(S)
         top = S.max(axis=1, keepdims=True, where=finite, initial=self.scale_)
         return np.where(finite, S, top)
@@ -358,57 +281,16 @@ class Symmetrize(Elementwise):
 
     _parameter_constraints: dict[str, list[Any]] = {}
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any = None) -> Symmetrize:
-        """Measure the asymmetry.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        self.asymmetry_ = asymmetry(self.check_training(X))
-        return self
-
-    @validated
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
-        """Average the training matrix with its transpose.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        ndarray of shape (n, n)
-        """
-        S = self.check_training(X)
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Measure the asymmetry."""
         self.asymmetry_ = asymmetry(S)
+
+    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
         A = symmetric_part(S)
         return A.copy() if A is S else A
 
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Pass new rows through.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-        """
-        return self.check_rows(X).copy()
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        return Q.copy()
 
 
 class UnitDiagonal(ToRows):
@@ -453,41 +335,17 @@ class UnitDiagonal(ToRows):
     def __init__(self, *, self_similarity: str | float = "constant") -> None:
         self.self_similarity = self_similarity
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any = None) -> UnitDiagonal:
-        """Store the self-similarities of the training objects.
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Store the self-similarities of the training objects."""
+        self.self_similarities_ = np.diagonal(S).copy()
+        if self.self_similarities_.min() < 0:
+            i = int(self.self_similarities_.argmin())
+            raise ProximityError(
+                f"UnitDiagonal needs non-negative self-similarities. Got {S[i, i]:.6g} at row {i}, column "
+                f"{i}. Make S positive semi-definite first, for example with SpectrumClip."
+            )
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X)
-        return self
-
-    @validated
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
-        """Scale the training matrix by its own diagonal.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        ndarray of shape (n, n)
-            With ones on the diagonal.
-        """
-        S = self._fit(X)
+    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
         return self._scale(S, self.self_similarities_)
 
     def transform(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
@@ -507,17 +365,6 @@ class UnitDiagonal(ToRows):
         S = self.check_rows(X)
         given = self.self_similarity if self_similarity is None else self_similarity
         return self._scale(S, self._row_self(given, len(S)).astype(S.dtype))
-
-    def _fit(self, X: ArrayLike) -> NDArray[Any]:
-        S = self.check_training(X)
-        self.self_similarities_ = np.diagonal(S).copy()
-        if self.self_similarities_.min() < 0:
-            i = int(self.self_similarities_.argmin())
-            raise ProximityError(
-                f"UnitDiagonal needs non-negative self-similarities. Got {S[i, i]:.6g} at row {i}, column "
-                f"{i}. Make S positive semi-definite first, for example with SpectrumClip."
-            )
-        return S
 
     def _row_self(self, given: Any, m: int) -> NDArray[Any]:
         """Return one self-similarity per new row."""
@@ -599,40 +446,13 @@ class BoxCox(Elementwise):
     def __init__(self, *, p: float | str = 0.25) -> None:
         self.p = p
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any = None) -> BoxCox:
-        """Choose the power.
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Choose the power."""
+        self.p_ = _most_likely_power(S) if self.p == "ml" else float(self.p)
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training dissimilarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        D = self.check_training(X)
-        self.p_ = _most_likely_power(D) if self.p == "ml" else float(self.p)
-        return self
-
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Transform rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Dissimilarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-        """
-        D = self.check_rows(X)
-        p = D.dtype.type(self.p_)
-        return (D**p - 1) / p  # [pekalska2000] sec. 4.4 -> (d^p - 1) / p
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        p = Q.dtype.type(self.p_)
+        return (Q**p - 1) / p  # [pekalska2000] sec. 4.4 -> (d^p - 1) / p
 
 
 def _most_likely_power(D: NDArray[Any]) -> float:

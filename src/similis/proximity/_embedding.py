@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import linalg
 
 from similis._utils.linalg import asymmetry, eigen_symmetric, fix_signs, roundoff, symmetric_part, take_symmetric_part
-from similis.base import at_least, validated
+from similis.base import at_least
 from similis.proximity._base import ToFeatures, warn_if_self_differs
 
 __all__ = ["PseudoEuclidean", "Whiten"]
@@ -84,67 +84,10 @@ class PseudoEuclidean(ToFeatures):
         self.n_components = n_components
         self.positive_only = positive_only
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any = None) -> PseudoEuclidean:
-        """Find the axes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training dissimilarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X)
-        return self
-
-    @validated
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
-        """Embed the training objects.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training dissimilarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        ndarray of shape (n, n_components_)
-            Their coordinates.
-        """
-        self._fit(X)
-        return self.components_.T * np.sqrt(np.abs(self.eigenvalues_))  # X = Q |l|^(1/2)
-
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Embed new objects, independently of each other.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Dissimilarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n_components_)
-            Their coordinates.
-        """
-        D = self.check_rows(X)
-        b = -(D**2 - self.column_means_) / 2  # (m, n)
-        b -= b.mean(axis=1, keepdims=True)
-        size = np.sqrt(np.abs(self.eigenvalues_))
-        scale = np.divide(self.signature_, size, out=np.zeros_like(size), where=size > 0)
-        return (b @ self.components_.T) * scale  # z = b Q |l|^(-1/2) sign(l)
-
-    def _fit(self, X: ArrayLike) -> None:
-        D = self.check_training(X)
-        warn_if_self_differs(D, self)
-        B = take_symmetric_part(D, self) ** 2
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Find the axes."""
+        warn_if_self_differs(S, self)
+        B = take_symmetric_part(S, self) ** 2
         self.column_means_ = B.mean(axis=0, dtype=np.float64).astype(B.dtype)
         # B = -1/2 J D^2 J, with row means equal to column means
         B -= self.column_means_
@@ -162,6 +105,16 @@ class PseudoEuclidean(ToFeatures):
             self.eigenvalues_, self.components_ = np.zeros(1, B.dtype), np.zeros((1, len(B)), B.dtype)
         self.signature_ = np.where(self.eigenvalues_ < 0, -1, 1).astype(B.dtype)
         self.n_components_ = len(self.signature_)
+
+    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
+        return self.components_.T * np.sqrt(np.abs(self.eigenvalues_))  # X = Q |l|^(1/2)
+
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        b = -(Q**2 - self.column_means_) / 2  # (m, n)
+        b -= b.mean(axis=1, keepdims=True)
+        size = np.sqrt(np.abs(self.eigenvalues_))
+        scale = np.divide(self.signature_, size, out=np.zeros_like(size), where=size > 0)
+        return (b @ self.components_.T) * scale  # z = b Q |l|^(-1/2) sign(l)
 
 
 class Whiten(ToFeatures):
@@ -203,46 +156,20 @@ class Whiten(ToFeatures):
 
     _parameter_constraints: dict[str, list[Any]] = {}
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any = None) -> Whiten:
-        """Decompose the training matrix.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training dissimilarities or similarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        D = self.check_training(X)
-        if asymmetry(D) <= 100 * np.finfo(D.dtype).eps:
-            system = eigen_symmetric(symmetric_part(D))
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Decompose the training matrix."""
+        if asymmetry(S) <= 100 * np.finfo(S.dtype).eps:
+            system = eigen_symmetric(symmetric_part(S))
             L = np.abs(system.values)
             order = np.argsort(-L, kind="stable")
             U, L = system.vectors[:, order], L[order]
         else:
-            U, L, _ = linalg.svd(D, check_finite=False)
-        rank = max(1, int(np.count_nonzero(L > roundoff(len(D), float(L[0]), D.dtype))))
+            U, L, _ = linalg.svd(S, check_finite=False)
+        rank = max(1, int(np.count_nonzero(L > roundoff(len(S), float(L[0]), S.dtype))))
         U, self.singular_values_ = fix_signs(U[:, :rank]), L[:rank]
         scale = np.sqrt(self.singular_values_)
         # [pekalska2000] sec. 2.2 -> W = L^(-1/2) U'
         self.components_ = (U * np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)).T
-        return self
 
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Whiten rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, rank)
-        """
-        return self.check_rows(X) @ self.components_.T
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        return Q @ self.components_.T

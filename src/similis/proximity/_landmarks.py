@@ -6,12 +6,12 @@ import copy
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from similis._utils.linalg import nystrom_axes, take_symmetric_part
 from similis._utils.threads import row_chunks
-from similis.base import at_least, choice, validated
+from similis.base import at_least, choice
 from similis.proximity._base import ToFeatures
 from similis.solvers import farthest_first, k_medoids
 
@@ -157,22 +157,8 @@ class Landmarks(ToFeatures):
         self.output = output
         self.random_state = random_state
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any = None) -> Landmarks:
-        """Choose the landmarks and find the axes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        S = self.check_training(X)
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Choose the landmarks and find the axes."""
         k = min(len(S), self.n_landmarks)
         rng = check_random_state(self.random_state)
         D = S if self.selection == "random" else S.max() - S
@@ -181,23 +167,11 @@ class Landmarks(ToFeatures):
         if self.output == "features":
             self.components_ = np.eye(k, dtype=S.dtype)
             self.signature_ = np.ones(k, dtype=S.dtype)
-            return self
+            return
         self.components_, self.signature_ = nystrom_axes(W, self.spectrum)
-        return self
 
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Compute the coordinates of objects.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Similarities of new objects to the training objects; only the columns of the landmarks are used.
-
-        Returns
-        -------
-        ndarray of shape (m, n_components)
-        """
-        s = self.check_rows(X)[:, self.landmark_indices_]
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        s = Q[:, self.landmark_indices_]
         return s if self.output == "features" else s @ self.components_.T  # z = s U |l|^(-1/2)
 
     def select_columns(self, columns: NDArray[np.intp]) -> tuple[Landmarks, NDArray[np.intp]]:

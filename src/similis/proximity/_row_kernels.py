@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from similis._utils.linalg import row_distances
-from similis.base import positive, validated
+from similis.base import positive
 from similis.proximity._base import ToRows
 
 __all__ = ["RowRBF", "SpectrumSquare"]
@@ -45,37 +45,12 @@ class SpectrumSquare(ToRows):
 
     _parameter_constraints: dict[str, list[Any]] = {}
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any = None) -> SpectrumSquare:
-        """Store the training matrix.
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Store the training matrix."""
+        self.similarities_ = S
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities or dissimilarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        self.similarities_ = self.check_training(X)
-        return self
-
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Multiply new rows by S'.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-        """
-        return self.check_rows(X) @ self.similarities_.T  # [chen2010] sec. 2.1.6 -> S S'
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        return Q @ self.similarities_.T  # [chen2010] sec. 2.1.6 -> S S'
 
     def fold_coefficients(self, coef: NDArray[Any]) -> NDArray[Any]:
         """Return coefficients for untransformed rows: (s S') c = s (S' c), for the rows of `coef`."""
@@ -120,37 +95,11 @@ class RowRBF(ToRows):
     def __init__(self, *, gamma: float = 1.0) -> None:
         self.gamma = gamma
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any = None) -> RowRBF:
-        """Store the training rows.
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Store the training rows."""
+        self.rows_ = S
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities or dissimilarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        self.rows_ = self.check_training(X)
-        return self
-
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Compare new rows with the training rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-            Between 0 and 1; 1 for equal rows.
-        """
-        distances = row_distances(self.check_rows(X), self.rows_)
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        distances = row_distances(Q, self.rows_)
         # [chen2010] p. 35 -> exp(-||s(x) - s(x')||_2)
         return np.exp(distances.dtype.type(-self.gamma) * distances, out=distances)

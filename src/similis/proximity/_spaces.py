@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from similis.base import at_least, check_labels, choice, validated
+from similis.base import at_least, check_labels, choice
 from similis.exceptions import ProximityError
 from similis.proximity._base import ToRows
 from similis.proximity._landmarks import choose_prototypes
@@ -50,37 +50,11 @@ class SimilarityFeatures(ToRows):
 
     _parameter_constraints: dict[str, list[Any]] = {}
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any = None) -> SimilarityFeatures:
-        """Validate the matrix.
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Do nothing: rows stay as they are."""
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities or dissimilarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        self.check_training(X)
-        return self
-
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the rows as features.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-        """
-        return self.check_rows(X).copy()
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        return Q.copy()
 
     def fold_coefficients(self, coef: NDArray[Any]) -> NDArray[Any]:
         """Return the coefficients unchanged, as rows are."""
@@ -143,23 +117,9 @@ class DissimilaritySpace(ToRows):
         self.selection = selection
         self.random_state = random_state
 
-    @validated
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> DissimilaritySpace:
-        """Choose the prototypes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training dissimilarities.
-        y : array-like of shape (n,), default=None
-            Class labels; required by ``selection="forward"``, otherwise not used.
-
-        Returns
-        -------
-        self
-        """
-        D = self.check_training(X)
-        n = len(D)
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Choose the prototypes; ``selection="forward"`` uses the labels `y`."""
+        n = len(S)
         if self.selection == "all":
             if self.n_prototypes is not None:
                 raise ProximityError(
@@ -167,27 +127,15 @@ class DissimilaritySpace(ToRows):
                     "'kcenter', 'medoids' or 'forward'."
                 )
             self.prototype_indices_ = np.arange(n)
-            return self
+            return
         k = min(n, self.n_prototypes or math.isqrt(n - 1) + 1)
         codes = None
         if self.selection == "forward":
             codes = check_labels(y, n, who="DissimilaritySpace(selection='forward')")[1]
-        self.prototype_indices_ = choose_prototypes(D, k, self.selection, check_random_state(self.random_state), codes)
-        return self
+        self.prototype_indices_ = choose_prototypes(S, k, self.selection, check_random_state(self.random_state), codes)
 
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the columns of the prototypes.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Dissimilarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n_prototypes)
-        """
-        return self.check_rows(X)[:, self.prototype_indices_]
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        return Q[:, self.prototype_indices_]
 
     @property
     def columns_(self) -> NDArray[np.intp]:

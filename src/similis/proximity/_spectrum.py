@@ -5,14 +5,14 @@ The decomposition S = U diag(l) U' is cached: clip, flip and shift of one matrix
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.linalg import EigenSystem, eigen_symmetric, is_psd, roundoff, take_symmetric_part
-from similis.base import at_least, validated
+from similis.base import at_least
 from similis.proximity._base import ToRows
 
 __all__ = ["SpectrumClip", "SpectrumFlip", "SpectrumShift"]
@@ -37,24 +37,6 @@ class _Spectrum(ToRows):
         """The eigenvectors, as columns in the order of ``eigenvalues_``."""
         return self._eigen().vectors
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Decompose the training matrix and determine its repair.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        self
-        """
-        self._fit(X)
-        return self
-
     def _eigen(self) -> EigenSystem:
         check_is_fitted(self)
         if self._values is None or self._vectors is None:
@@ -62,12 +44,8 @@ class _Spectrum(ToRows):
             return eigen_symmetric(self._matrix)
         return EigenSystem(self._values, self._vectors)
 
-    def _fit(self, X: ArrayLike) -> NDArray[Any]:
-        """Fit to the matrix and return its symmetric part."""
-        raise NotImplementedError
-
     def _decompose_if_needed(
-        self, X: ArrayLike, *, beyond: int = -1, k: int | None = None
+        self, S: NDArray[Any], *, beyond: int = -1, k: int | None = None
     ) -> tuple[NDArray[Any], bool]:
         """Return the symmetric part of S, and True if the spectrum needs no change.
 
@@ -75,7 +53,7 @@ class _Spectrum(ToRows):
         times the rounding error. The matrix is decomposed only if it fails, or if k eigenvalues are to be selected.
         Otherwise the matrix is stored, so that ``eigenvalues_`` can be computed on demand.
         """
-        A = take_symmetric_part(self.check_training(X), self)
+        A = take_symmetric_part(S, self)
         norm = min(float(np.linalg.norm(A, 1)), float(np.linalg.norm(A)))  # both bound the largest eigenvalue
         sound = (k is None or k >= len(A)) and is_psd(A, above=beyond * roundoff(len(A), norm, A.dtype))
         self._matrix, self._values, self._vectors = A, None, None
@@ -94,46 +72,15 @@ class _Projection(_Spectrum):
     def __init__(self, *, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    @validated
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
-        """Repair the training matrix.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        ndarray of shape (n, n)
-            Positive semi-definite and exactly symmetric.
-        """
-        return self._repair(self._fit(X))
-
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Multiply new rows by P, as the training rows were.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-        """
-        return self._project(self.check_rows(X))
-
     @property
     def projection_(self) -> NDArray[Any]:
         """Matrix P, n x n, computed on access; ``transform`` does not need it."""
-        return self._project(np.eye(self.n_features_in_, dtype=self.eigenvalues_.dtype))
+        return self.transform_rows(np.eye(self.n_features_in_, dtype=self.eigenvalues_.dtype))
 
-    def _fit(self, X: ArrayLike) -> NDArray[Any]:
+    def learn(self, S: NDArray[Any], y: Any) -> NDArray[Any]:
+        """Decompose the symmetric part if needed, determine its repair and return it."""
         k = self.n_components
-        A, sound = self._decompose_if_needed(X, beyond=self._beyond, k=k)
+        A, sound = self._decompose_if_needed(S, beyond=self._beyond, k=k)
         self._signs = np.ones(len(A), dtype=A.dtype) if sound else self._choose(self._eigen(), k).astype(A.dtype)
         self.n_components_ = int(np.count_nonzero(self._signs))
         return A
@@ -142,31 +89,31 @@ class _Projection(_Spectrum):
         """Return the diagonal d of P, one entry per eigenvalue."""
         raise NotImplementedError
 
-    def _project(self, X: NDArray[Any]) -> NDArray[Any]:
-        """Compute X P from the eigenvectors that P changes or from those that it keeps, whichever are fewer."""
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Compute Q P from the eigenvectors that P changes or from those that it keeps, whichever are fewer."""
         changed, kept = self._signs != 1, self._signs != 0
         if not changed.any():
-            return X.copy()
+            return Q.copy()
         U = self.eigenvectors_
         if changed.sum() <= kept.sum():
             U, d = U[:, _span(changed)], self._signs[changed]
-            return X - (X @ U * (1 - d)) @ U.T
+            return Q - (Q @ U * (1 - d)) @ U.T
         U, d = U[:, _span(kept)], self._signs[kept]
-        return (X @ U * d) @ U.T
+        return (Q @ U * d) @ U.T
 
-    fold_coefficients = _project  # (s P) c = s (P c)
+    fold_coefficients = transform_rows  # (s P) c = s (P c)
 
-    def _repair(self, A: NDArray[Any]) -> NDArray[Any]:
-        """Compute A P as A + B B' or as B B', which is exactly symmetric."""
+    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
+        """Compute S P as S + B B' or as B B', which is exactly symmetric."""
         changed, kept = self._signs != 1, self._signs != 0
         if not changed.any():
-            return A.copy()
+            return S.copy()
         system = self._eigen()
         added = (self._signs - 1) * system.values  # change of the spectrum; negative only where components are omitted
         added[np.abs(system.values) <= system.tolerance] = 0
         if changed.sum() <= kept.sum() and (added >= 0).all():
             B = system.vectors[:, _span(changed)] * np.sqrt(added[changed])
-            return A + B @ B.T
+            return S + B @ B.T
         B = system.vectors[:, _span(kept)] * np.sqrt(np.abs(system.values[kept]))
         return B @ B.T
 
@@ -338,45 +285,20 @@ class SpectrumShift(_Spectrum):
 
     _parameter_constraints: dict[str, list[Any]] = {}
 
-    @validated
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
-        """Shift the diagonal of the training matrix.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        ndarray of shape (n, n)
-            Positive semi-definite and exactly symmetric.
-        """
-        K = self._fit(X).copy()
+    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
+        K = S.copy()
         np.einsum("ii->i", K)[:] += K.dtype.type(self.shift_)
         return K
 
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Pass new rows through.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-        """
-        return self.check_rows(X).copy()
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        return Q.copy()
 
     def fold_coefficients(self, coef: NDArray[Any]) -> NDArray[Any]:
         return coef  # new rows are unchanged
 
-    def _fit(self, X: ArrayLike) -> NDArray[Any]:
-        A, sound = self._decompose_if_needed(X)
+    def learn(self, S: NDArray[Any], y: Any) -> NDArray[Any]:
+        """Decompose the symmetric part if needed, determine its repair and return it."""
+        A, sound = self._decompose_if_needed(S)
         self.shift_ = 0.0
         if not sound:
             least = float(self.eigenvalues_[0])  # [chen2010] sec. 2.1.5 -> |min(l_min, 0)|
