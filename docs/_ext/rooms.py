@@ -55,7 +55,7 @@ def protocol_methods():
     base = import_module(f"{TOP}.base")
     classes = [getattr(base, name) for name in base.__all__ if inspect.isclass(getattr(base, name))]
     called = {"fit", "predict", "predict_proba", "decision_function", "predict_path", "predict_path_cv", "matrix"}
-    return {name for cls in classes for name in vars(cls)} - called - {"columns_"}
+    return {name for cls in classes for name in vars(cls)} - called - {"columns_", "domain_", "kind", "symmetric"}
 
 
 def methods_to_show(cls):

@@ -90,10 +90,13 @@ def write_api_pages(app):
     _TARGETS.update(public_targets())
     folder = Path(app.srcdir) / "api" / "generated"
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = {}
+    wanted, seen = {}, set()
     for module, names in room_names().items():
         wanted[f"{module}.rst"] = room_page(module, names)
-        wanted |= {f"{module}.{name}.rst": name_page(module, name) for name in names}
+        for name in names:
+            thing = public_object(module, name)
+            wanted[f"{module}.{name}.rst"] = name_page(module, name, again=id(thing) in seen)
+            seen |= {id(thing)} if inspect.isclass(thing) else set()
     for path in folder.glob("*.rst"):
         if path.name not in wanted:
             path.unlink()
@@ -115,7 +118,8 @@ def room_page(module, names):
     return f"{title(module)}{intro}\n\n.. list-table::\n   :widths: 30 70\n   :class: names\n\n{rows}"
 
 
-def name_page(module, name):
+def name_page(module, name, again=False):
+    """Page of one name; a class that another package exports too is indexed once."""
     thing = public_object(module, name)
     full = f"{module}.{name}"
     where = f"``from similis import {name}``" if at_top_level(name) else f"``from {module} import {name}``"
@@ -126,6 +130,7 @@ def name_page(module, name):
         return f"{head}.. autofunction:: {full}\n"
     members = methods_to_show(thing)
     shown = f"   :members: {', '.join(members)}\n" if members else ""
+    shown += "   :no-index:\n" if again else ""
     return f"{head}.. autoclass:: {full}\n{shown}"
 
 

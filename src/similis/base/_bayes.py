@@ -23,7 +23,7 @@ def _has_finite_log_odds(model: Any) -> bool:
 class BayesClassifier(PathMixin, ProximityClassifier):
     """Base class of classifiers that model the density of each class.
 
-    A subclass has parameters ``priors`` and ``costs``. Its ``fit`` calls :meth:`set_priors`; its ``class_scores(Q)``
+    A subclass has parameters ``priors`` and ``costs``. Its ``fit`` calls ``set_priors``; its ``class_scores(Q)``
     and ``path_scores(S, codes, Q, points)`` return log P(g) + log p(x | g), up to a term common to all classes.
     ``predict``, ``predict_proba``, ``decision_function`` and the path methods follow.
 

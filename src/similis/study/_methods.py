@@ -97,7 +97,7 @@ class Method:
         A scikit-learn splitter that chooses the parameters of this method, instead of the study's folds.
     details : callable, optional
         Called as ``details(model, X_train, y_train, X_test, y_test)`` after each fit, with class codes for y. The
-        numbers it returns, by name, are kept as :attr:`Entry.details`, say the number of support vectors.
+        numbers it returns, by name, are kept as ``Entry.details``, say the number of support vectors.
 
     Examples
     --------
