@@ -6,7 +6,6 @@ import types
 from pathlib import Path
 
 import pytest
-from joblib.externals.cloudpickle import register_pickle_by_value
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -22,7 +21,8 @@ def test_code_on_the_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     module = types.ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)  # classes of the page can be pickled,
-    register_pickle_by_value(module)  # also for worker processes, which cannot import it
+    cloudpickle = pytest.importorskip("cloudpickle")  # with Dask and joblib; also for workers, which cannot import it
+    cloudpickle.register_pickle_by_value(module)
     for block in blocks(page):
         exec(compile(block, page.name, "exec"), vars(module))
 
