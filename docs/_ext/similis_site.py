@@ -90,13 +90,13 @@ def write_api_pages(app):
     _TARGETS.update(public_targets())
     folder = Path(app.srcdir) / "api" / "generated"
     folder.mkdir(parents=True, exist_ok=True)
-    wanted, seen = {}, set()
+    wanted, first = {}, {}  # a class that two packages export has its page in the first
     for module, names in room_names().items():
         wanted[f"{module}.rst"] = room_page(module, names)
         for name in names:
             thing = public_object(module, name)
-            wanted[f"{module}.{name}.rst"] = name_page(module, name, again=id(thing) in seen)
-            seen |= {id(thing)} if inspect.isclass(thing) else set()
+            place = first.setdefault(id(thing), f"{module}.{name}") if inspect.isclass(thing) else f"{module}.{name}"
+            wanted[f"{module}.{name}.rst"] = name_page(module, name, place)
     for path in folder.glob("*.rst"):
         if path.name not in wanted:
             path.unlink()
@@ -118,19 +118,20 @@ def room_page(module, names):
     return f"{title(module)}{intro}\n\n.. list-table::\n   :widths: 30 70\n   :class: names\n\n{rows}"
 
 
-def name_page(module, name, again=False):
-    """Page of one name; a class that another package exports too is indexed once."""
+def name_page(module, name, place):
+    """Page of one name, or a pointer to the `place` where it is documented."""
     thing = public_object(module, name)
     full = f"{module}.{name}"
     where = f"``from similis import {name}``" if at_top_level(name) else f"``from {module} import {name}``"
     head = f":orphan:\n\n{title(name)}:doc:`{module} <{module}>` · {where}\n\n.. py:currentmodule:: {module}\n\n"
+    if place != full:
+        return f"{head}{escape(first_sentence(module, name))} Documented as :py:obj:`{place}`.\n"
     if (module, name) in DATA:
         return f"{head}.. py:data:: {full}\n\n   {DATA[module, name]}\n"
     if not inspect.isclass(thing):
         return f"{head}.. autofunction:: {full}\n"
     members = methods_to_show(thing)
     shown = f"   :members: {', '.join(members)}\n" if members else ""
-    shown += "   :no-index:\n" if again else ""
     return f"{head}.. autoclass:: {full}\n{shown}"
 
 
