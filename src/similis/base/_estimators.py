@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis.base._decision import check_costs, least_cost
 from similis.base._validation import Kind, check_labels, check_proximity, check_query
 from similis.exceptions import ProximityError
@@ -65,6 +66,7 @@ class ProximityEstimator(BaseEstimator):
     allow_stack: ClassVar[bool] = False
     accept_sparse: ClassVar[bool] = False
     _doc_link_module = "similis"
+    _doc_link_template = DOC_LINK_TEMPLATE
 
     @property
     def proximity_kind(self) -> Kind | None:

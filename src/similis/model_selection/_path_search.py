@@ -30,6 +30,7 @@ from sklearn.svm import SVC
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, column_or_1d, indexable
 
+from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.messages import track
 from similis.base import check_labels, validated_outer
 from similis.exceptions import ProximityError
@@ -359,6 +360,9 @@ class PathSearchCV(GridSearchCV):
         "scoring": [str, callable, list, tuple, dict, None],
         "progress": ["boolean"],
     }
+
+    _doc_link_module = "similis"
+    _doc_link_template = DOC_LINK_TEMPLATE
 
     # Read by GridSearchCV.fit where no computation can be shared.
     verbose = 0
