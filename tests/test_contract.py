@@ -115,7 +115,7 @@ CLASSIFIERS = [
 TABLES = [  # read rows of features, not square matrices
     MixedSDA(Counting()),
     MixedSDA(Counting(), independent=False, regularization=0.1),
-    PotentialSVM(C=10.0, normalize=True, columns="features"),
+    PotentialSVM(C=10.0, normalize=True, input="features"),
 ]
 SEARCHES = [
     PathSearchCV(SimilarityKNN(weights="kri"), {"n_neighbors": [2, 4], "regularization": [0.1, 10]}, cv=3),
