@@ -40,7 +40,14 @@ PACKAGES = [package for package in NAMES if package != "similis.reproduce"]
 # Deprecated names: "similis.package.old" -> "similis.package.new".
 RENAMED: dict[str, str] = {}
 # Defaults that differ from 1.0: "similis.package.name.parameter" -> repr of the new default.
-CHANGED: dict[str, str] = {f"{package}.PotentialSVM.columns": "'deprecated'" for package in ("similis", "similis.svm")}
+CHANGED = dict.fromkeys(
+    [
+        *(f"{package}.PotentialSVM.columns" for package in ("similis", "similis.svm")),
+        *(f"{package}.NormalLinear.shrinkage" for package in ("similis", "similis.normal")),
+        *(f"{package}.NormalQuadratic.shrinkage" for package in ("similis", "similis.normal")),
+    ],
+    "'deprecated'",
+)
 # Fields of records that have another name now.
 FIELDS = {f"similis.solvers.{fit}.worth": "gap_scale" for fit in ("SpectralFit", "IndefiniteFit", "FullKernelFit")}
 
@@ -181,7 +188,14 @@ def test_models_load_and_predict_the_same(name, tmp_path, matrices, expected):
             assert_same(found[output], values)
 
 
-@pytest.mark.parametrize(("name", "old", "new", "value"), [("psvm", "columns", "input", "proximities")])
+@pytest.mark.parametrize(
+    ("name", "old", "new", "value"),
+    [
+        ("psvm", "columns", "input", "proximities"),
+        ("rnlc", "shrinkage", "shrinkage_target", "diagonal"),
+        ("rnqc", "shrinkage", "shrinkage_target", "diagonal"),
+    ],
+)
 def test_models_have_the_new_parameter_names(name, old, new, value, tmp_path):
     model = load_model(name, tmp_path)
     params = model.get_params()
@@ -397,6 +411,8 @@ def test_fingerprints_of_methods_with_renamed_parameters(name):
 RENAMED_PARAMETERS = [
     (similis.PotentialSVM, "columns", "objects", "input", "proximities"),
     (similis.PotentialSVM, "columns", "features", "input", "features"),
+    (similis.NormalLinear, "shrinkage", "trace", "shrinkage_target", "trace"),
+    (similis.NormalQuadratic, "shrinkage", "trace", "shrinkage_target", "trace"),
 ]
 
 
