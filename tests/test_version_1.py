@@ -24,7 +24,7 @@ from v1.make import describe_parameters, run_scored, score_record
 from v1.models import continue_learning, outputs
 
 import similis
-from similis import ProximityError, StudyResult, read_proximity
+from similis import PathSearchCV, ProximityError, SimilarityKNN, StudyResult, read_proximity
 from similis.distributed import measure_to_disk
 from similis.exceptions import MissingExtraError
 from similis.study import Method, Study, list_methods, predict_rows, read_model
@@ -406,6 +406,14 @@ FINGERPRINTS = {
 def test_fingerprints_of_methods_with_renamed_parameters(name):
     method = next(method for method in list_methods() if method.name == name)
     assert method.fingerprint(100) == FINGERPRINTS[name]
+
+
+def test_the_fingerprint_of_a_search():
+    def search(**options):
+        return Method("m", lambda: PathSearchCV(SimilarityKNN(), {"n_neighbors": [1, 3]}, cv=3, **options))
+
+    assert search().fingerprint(100) == "23a0da878039"  # of 1.0, which had fewer parameters
+    assert search(error_score="raise").fingerprint(100) != "23a0da878039"
 
 
 RENAMED_PARAMETERS = [

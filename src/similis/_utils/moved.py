@@ -86,4 +86,7 @@ def params_in_files(estimator: Any) -> dict[str, Any]:
             value = params.pop(new)
             if params[old] == DEPRECATED:
                 params[old] = {now: before for before, now in values.items()}.get(value, value)
+    for name in getattr(estimator, "_added_params", ()):
+        if name in params and params[name] == getattr(type(estimator), name):  # the default
+            del params[name]
     return params

@@ -12,7 +12,7 @@ An estimator takes part by two methods, which :class:`similis.base.PathMixin` pr
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -329,6 +329,15 @@ class PathSearchCV(GridSearchCV):
         Number of threads over folds and groups of grid points. The result does not depend on it.
     progress : bool, default=False
         Show a progress bar on standard error.
+    verbose : int, default=0
+        Print the number of fits; above 1, also every finished pass with its time.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs dispatched ahead, as in scikit-learn.
+    error_score : "raise", float or None
+        Score of a grid point whose fit fails, as in scikit-learn; "raise" raises the error. None raises an error of a
+        shared pass and gives NaN to a point that is fitted separately.
+    return_train_score : bool, default=False
+        Add scores of the training parts to ``cv_results_``, as in scikit-learn. Every point is then fitted separately.
 
     Attributes
     ----------
@@ -338,8 +347,12 @@ class PathSearchCV(GridSearchCV):
 
     Notes
     -----
-    Ties go to the earliest grid point. An error in a shared pass, such as a parameter of the wrong type, is raised
-    immediately instead of giving a score of NaN.
+    Ties go to the earliest grid point.
+
+    Grid points are fitted separately, by scikit-learn's own search, where a shared pass cannot give the result: with
+    ``return_train_score=True``, with parameters of ``fit``, with a scorer that reads more than predictions, and after a
+    failed pass if `error_score` is a number. A pass that fails does not tell which grid point is the cause: an error
+    such as a parameter of the wrong type is raised immediately unless `error_score` is a number.
 
     Examples
     --------
@@ -353,10 +366,8 @@ class PathSearchCV(GridSearchCV):
     """
 
     _parameter_constraints = {
-        **{
-            key: GridSearchCV._parameter_constraints[key]
-            for key in ("estimator", "param_grid", "refit", "cv", "n_jobs")
-        },
+        **GridSearchCV._parameter_constraints,
+        "error_score": [*GridSearchCV._parameter_constraints["error_score"], None],
         "scoring": [str, callable, list, tuple, dict, None],
         "progress": ["boolean"],
     }
@@ -364,11 +375,12 @@ class PathSearchCV(GridSearchCV):
     _doc_link_module = "similis"
     _doc_link_template = DOC_LINK_TEMPLATE
 
-    # Read by GridSearchCV.fit where no computation can be shared.
+    # Searches saved by 1.0 do not have these parameters.
     verbose = 0
     pre_dispatch = "2*n_jobs"
-    error_score = np.nan
+    error_score = None
     return_train_score = False
+    _added_params = ("verbose", "pre_dispatch", "error_score", "return_train_score")
 
     def __init__(
         self,
@@ -380,6 +392,10 @@ class PathSearchCV(GridSearchCV):
         refit: bool = True,
         n_jobs: Any = None,
         progress: bool = False,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        error_score: Any = None,
+        return_train_score: bool = False,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -388,6 +404,10 @@ class PathSearchCV(GridSearchCV):
         self.refit = refit
         self.n_jobs = n_jobs
         self.progress = progress
+        self.verbose = verbose
+        self.pre_dispatch = pre_dispatch
+        self.error_score = error_score
+        self.return_train_score = return_train_score
 
     @validated_outer
     def fit(self, X: NDArray[Any], y: Any = None, *, groups: Any = None, **params: Any) -> Any:
@@ -418,9 +438,10 @@ class PathSearchCV(GridSearchCV):
 
     def _fit(self, X: Any, y: Any, groups: Any, params: dict[str, Any]) -> Any:
         points = list(ParameterGrid(self.param_grid))
-        plan = None if params or y is None else _group_grid(self.estimator, points)
+        separate = bool(params) or y is None or self.return_train_score
+        plan = None if separate else _group_grid(self.estimator, points)
         if plan is None or not (is_classifier(self.estimator) and self._sharable_scoring()):
-            return super().fit(X, y, groups=groups, **params)
+            return self._fit_separately(X, y, groups, params)
         if not any(hasattr(X, name) for name in ("shape", "__len__", "__array__")):
             raise ProximityError(f"X must be a matrix or a collection of objects. Got a {type(X).__name__}.")
         given, X = X, _as_sliceable(self.estimator, X)
@@ -430,9 +451,22 @@ class PathSearchCV(GridSearchCV):
         try:
             scores, fit_time, score_time = self._evaluate(plan, len(points), X, y, groups)
         except _NeedsFittedEstimator:
-            return super().fit(X, y, groups=groups)
+            return self._fit_separately(X, y, groups, {})
+        except Exception:
+            if self.error_score is None or self.error_score == "raise":
+                raise
+            return self._fit_separately(X, y, groups, {})
         self.cv_results_ = _format_results(points, scores, fit_time, score_time)
         self._choose_and_refit(given, y)
+        return self
+
+    def _fit_separately(self, X: Any, y: Any, groups: Any, params: dict[str, Any]) -> Any:
+        """Fit every grid point with GridSearchCV, which has no ``error_score=None``."""
+        search = copy(self)
+        if self.error_score is None:
+            search.error_score = np.nan
+        GridSearchCV.fit(search, _as_sliceable(self.estimator, X), y, groups=groups, **params)
+        self.__dict__.update({**vars(search), "error_score": self.error_score})
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -476,9 +510,16 @@ class PathSearchCV(GridSearchCV):
                 tasks += [(group, number) for number in range(len(splits))]
         # Fold by fold, so that spectrum transformers find the cached decomposition of the training part.
         tasks.sort(key=lambda task: -1 if task[1] is None else task[1])
-        done = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
+        if self.verbose > 0:
+            print(  # noqa: T201
+                f"Fitting {len(splits)} folds for each of {n_points} candidates, totalling {len(splits) * n_points} "
+                f"fits in {len(tasks)} passes"
+            )
+        done = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator", pre_dispatch=self.pre_dispatch)(
             delayed(work)(*task) for task in tasks
         )
+        if self.verbose > 1:
+            done = _print_passes(done, len(tasks))
         done = track(done, total=len(tasks), description="search", enabled=self.progress)
         return _collect(done, n_points, len(splits))
 
@@ -553,6 +594,16 @@ class _Scorer:
             test = np.flatnonzero(fold == number)
             tables.append(self.one_fold(predictions.rows(test), n_points, X, y, test))
         return {metric: np.concatenate([table[metric] for table in tables], axis=1) for metric in tables[0]}
+
+
+def _print_passes(done: Iterable[tuple[Any, ...]], total: int) -> Iterator[tuple[Any, ...]]:
+    """Yield the results of all tasks and print a line for each."""
+    for position, task in enumerate(done, start=1):
+        group, number, _, fit_seconds, score_seconds = task
+        folds = "all folds" if number is None else f"fold {number + 1}"
+        seconds = fit_seconds + score_seconds
+        print(f"[pass {position}/{total}] {folds}, {len(group.grid)} candidates: {seconds:.1f}s")  # noqa: T201
+        yield task
 
 
 def _collect(done: Iterable[tuple[Any, ...]], n_points: int, n_splits: int) -> tuple[Any, ...]:
