@@ -12,7 +12,7 @@ An estimator takes part by two methods, which :class:`similis.base.PathMixin` pr
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -330,7 +330,8 @@ class PathSearchCV(GridSearchCV):
     progress : bool, default=False
         Show a progress bar on standard error.
     verbose : int, default=0
-        Print the number of fits; above 1, also every finished pass with its time.
+        Larger values print more: joblib's messages about shared passes, on standard error, and scikit-learn's about
+        points that are fitted separately.
     pre_dispatch : int or str, default="2*n_jobs"
         Number of jobs dispatched ahead, as in scikit-learn.
     error_score : "raise", float or None
@@ -510,16 +511,13 @@ class PathSearchCV(GridSearchCV):
                 tasks += [(group, number) for number in range(len(splits))]
         # Fold by fold, so that spectrum transformers find the cached decomposition of the training part.
         tasks.sort(key=lambda task: -1 if task[1] is None else task[1])
-        if self.verbose > 0:
-            print(  # noqa: T201
-                f"Fitting {len(splits)} folds for each of {n_points} candidates, totalling {len(splits) * n_points} "
-                f"fits in {len(tasks)} passes"
-            )
-        done = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator", pre_dispatch=self.pre_dispatch)(
-            delayed(work)(*task) for task in tasks
-        )
-        if self.verbose > 1:
-            done = _print_passes(done, len(tasks))
+        done = Parallel(
+            n_jobs=self.n_jobs,
+            prefer="threads",
+            return_as="generator",
+            verbose=self.verbose,
+            pre_dispatch=self.pre_dispatch,
+        )(delayed(work)(*task) for task in tasks)
         done = track(done, total=len(tasks), description="search", enabled=self.progress)
         return _collect(done, n_points, len(splits))
 
@@ -594,16 +592,6 @@ class _Scorer:
             test = np.flatnonzero(fold == number)
             tables.append(self.one_fold(predictions.rows(test), n_points, X, y, test))
         return {metric: np.concatenate([table[metric] for table in tables], axis=1) for metric in tables[0]}
-
-
-def _print_passes(done: Iterable[tuple[Any, ...]], total: int) -> Iterator[tuple[Any, ...]]:
-    """Yield the results of all tasks and print a line for each."""
-    for position, task in enumerate(done, start=1):
-        group, number, _, fit_seconds, score_seconds = task
-        folds = "all folds" if number is None else f"fold {number + 1}"
-        seconds = fit_seconds + score_seconds
-        print(f"[pass {position}/{total}] {folds}, {len(group.grid)} candidates: {seconds:.1f}s")  # noqa: T201
-        yield task
 
 
 def _collect(done: Iterable[tuple[Any, ...]], n_points: int, n_splits: int) -> tuple[Any, ...]:
