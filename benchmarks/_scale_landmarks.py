@@ -32,7 +32,7 @@ def landmark_model(kind, measure, k):
     if kind == "prototypes":
         space = s.DissimilaritySpace(n_prototypes=k, selection="kcenter")
         return make_pipeline(s.Pairwise(measure), s.ToDissimilarity(), space, LinearSVC(C=0.1))
-    return make_pipeline(objects, s.PotentialSVM(normalize=True, columns="features"))
+    return make_pipeline(objects, s.PotentialSVM(normalize=True, input="features"))
 
 
 def landmarks(n):

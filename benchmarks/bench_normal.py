@@ -72,7 +72,7 @@ def main():
         S, y, Q = problem(300, n_classes=3)
         bench.compare(
             "RNLC, 20 regularisers, n = 300",
-            whole_grid(NormalLinear(shrinkage="trace"), S, y, Q),
+            whole_grid(NormalLinear(shrinkage_target="trace"), S, y, Q),
             fit_each(lambda r: LinearDiscriminantAnalysis(solver="lsqr", shrinkage=r), S, y, Q),
             peer_name="20 fits of LDA(lsqr)",
             floor=10,
@@ -81,7 +81,7 @@ def main():
         )
         bench.compare(
             "RNQC, 20 regularisers, n = 300",
-            whole_grid(NormalQuadratic(shrinkage="trace"), S, y, Q),
+            whole_grid(NormalQuadratic(shrinkage_target="trace"), S, y, Q),
             fit_each(lambda r: QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=r, tol=0), S, y, Q),
             peer_name="20 fits of QDA(eigen)",
             floor=24,

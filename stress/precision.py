@@ -43,7 +43,9 @@ EXCEPTIONS = {
     ("IncrementalHLM(n_components=2, random_state=0, scheme='resample')", ORDER): "random draws, in order of arrival",
     ("FullKernelSVM()", ORDER): "the ascent ends at a relative gap of 1e-8",
     ("Landmarks(n_landmarks=10, random_state=0)", ORDER): "landmarks are drawn by number",
-    ("NormalLinear(regularization=0.0, shrinkage='trace')", "BLAS threads"): "no regularisation: a singular covariance",
+    ("NormalLinear(regularization=0.0, shrinkage_target='trace')", "BLAS threads"): (
+        "no regularisation: a singular covariance"
+    ),
 }
 
 

@@ -1,8 +1,12 @@
 """Every public classifier passes scikit-learn's estimator checks and those of similis.testing."""
 
+from itertools import takewhile
+
 import contract
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
 from sklearn.utils._testing import ignore_warnings
 from sklearn.utils.validation import has_fit_parameter
 
@@ -29,6 +33,7 @@ from similis import (
     NearestNeighborSDA,
     NormalLinear,
     NormalQuadratic,
+    Pairwise,
     Parzen,
     PathSearchCV,
     PotentialSVM,
@@ -39,6 +44,7 @@ from similis import (
     SimMKL,
     SimSVM,
 )
+from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis.testing import check_estimator, parametrize_with_checks
 
 
@@ -64,9 +70,9 @@ CLASSIFIERS = [
     SBC(C=10.0, strong=False, normalize=True),
     SimilarityPerceptron(average=True),
     NormalLinear(),
-    NormalLinear(regularization=0.0, shrinkage="trace"),
+    NormalLinear(regularization=0.0, shrinkage_target="trace"),
     NormalQuadratic(),
-    NormalQuadratic(regularization=0.5, shrinkage="trace"),
+    NormalQuadratic(regularization=0.5, shrinkage_target="trace"),
     PseudoFisher(),
     Parzen(),
     Parzen(bandwidth=1.0, space="features", priors="laplace"),
@@ -109,7 +115,7 @@ CLASSIFIERS = [
 TABLES = [  # read rows of features, not square matrices
     MixedSDA(Counting()),
     MixedSDA(Counting(), independent=False, regularization=0.1),
-    PotentialSVM(C=10.0, normalize=True, columns="features"),
+    PotentialSVM(C=10.0, normalize=True, input="features"),
 ]
 SEARCHES = [
     PathSearchCV(SimilarityKNN(weights="kri"), {"n_neighbors": [2, 4], "regularization": [0.1, 10]}, cv=3),
@@ -153,3 +159,24 @@ def test_every_public_classifier_is_here():
         if isinstance(getattr(similis, name), type)
     }
     assert names <= {type(estimator).__name__ for estimator in CLASSIFIERS + TABLES}
+
+
+PUBLIC = {name: getattr(similis, name) for name in similis.__all__ if isinstance(getattr(similis, name), type)}
+ESTIMATORS = [cls for cls in PUBLIC.values() if issubclass(cls, BaseEstimator)]
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
+def test_notebook_links_lead_to_no_other_project(cls):
+    estimator = object.__new__(cls)
+    link = estimator._get_doc_link()
+    assert link == DOC_LINK_TEMPLATE.format(estimator_module=public_module(cls), estimator_name=cls.__name__)
+    assert "scikit-learn.org" not in link
+
+
+def public_module(cls):
+    return ".".join(takewhile(lambda part: not part.startswith("_"), cls.__module__.split(".")))
+
+
+@pytest.mark.parametrize("estimator", [SimilarityKNN(), Counting(), Pairwise(Counting()), *SEARCHES, *TABLES], ids=repr)
+def test_notebook_representation_has_no_link_to_scikit_learn(estimator):
+    assert "https://scikit-learn.org" not in estimator_html_repr(estimator)

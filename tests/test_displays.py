@@ -1,6 +1,6 @@
 """Displays of a matrix: numbers, marks, both renderers, and the message where matplotlib is missing."""
 
-import builtins
+import sys
 
 import matplotlib
 
@@ -87,15 +87,8 @@ def test_missing_entries_and_given_axes(data):
 
 
 def test_without_matplotlib_the_remedy_is_named(data, monkeypatch):
-    real = builtins.__import__
-
-    def missing(name, *args, **kwargs):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(ValueError, match=r"pip install similis\[report\]"):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ValueError, match=r"pip install 'similis\[report\]'"):
         SpectrumDisplay.from_proximity(data[0])
 
 

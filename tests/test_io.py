@@ -356,5 +356,5 @@ def test_parquet_without_pyarrow_names_the_command(tmp_path, monkeypatch):
 
 def test_frame_without_pandas_names_the_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="pip install pandas"):
+    with pytest.raises(ImportError, match=r"pip install 'similis\[frame\]'"):
         Proximity([[1.0]]).to_frame()

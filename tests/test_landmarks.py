@@ -148,12 +148,12 @@ LANDMARKS = [
 def test_the_potential_machine_reads_landmarks(rng, steps, n_classes):
     """Its matrix need not be square: a row for an object, a column for a landmark. compact drops unused ones."""
     X, y = votes_like(rng, n_classes)
-    model = make_pipeline(*steps, PotentialSVM(C=10.0, epsilon=0.5, normalize=True, columns="features"))
+    model = make_pipeline(*steps, PotentialSVM(C=10.0, epsilon=0.5, normalize=True, input="features"))
     model.fit(X, y)
     chance = np.bincount(y).max() / len(y)
     assert model.score(X, y) > chance
     Z = model[:-1].transform(X)
-    alone = PotentialSVM(C=10.0, epsilon=0.5, normalize=True, columns="features").fit(Z, y)
+    alone = PotentialSVM(C=10.0, epsilon=0.5, normalize=True, input="features").fit(Z, y)
     np.testing.assert_array_equal(alone.coef_, model[-1].coef_)
     assert alone.coef_.shape[-1] == Z.shape[1] == alone.n_features_in_
     small = compact(model)
@@ -169,18 +169,18 @@ def test_with_all_objects_as_landmarks_it_is_the_machine_on_the_matrix(rng, norm
     X, y = votes_like(rng)
     S = Counting().fit(X).matrix(X) - 7.5
     square = PotentialSVM(C=0.5, epsilon=0.2, normalize=normalize).fit(S, y)
-    wide = PotentialSVM(C=0.5, epsilon=0.2, normalize=normalize, columns="features").fit(S, y)
+    wide = PotentialSVM(C=0.5, epsilon=0.2, normalize=normalize, input="features").fit(S, y)
     np.testing.assert_array_equal(square.coef_, wide.coef_)
     with pytest.raises(ProximityError, match="square matrix at fit"):
         PotentialSVM().fit(S[:, :10], y)
     with pytest.raises(ProximityError, match="X has 11 features, but PotentialSVM is expecting 10"):
-        PotentialSVM(columns="features").fit(S[:, :10], y).predict(S[:, :11])
+        PotentialSVM(input="features").fit(S[:, :10], y).predict(S[:, :11])
 
 
 def test_a_path_over_landmarks_equals_single_fits(rng):
     X, y = votes_like(rng, 3)
     Z = PairwiseLandmarks(Counting(), n_landmarks=9, random_state=0).fit_transform(X)
     grid = {"C": [0.1, 10.0], "epsilon": [0.5, 5.0]}
-    model = PotentialSVM(normalize=True, columns="features")
+    model = PotentialSVM(normalize=True, input="features")
     found, plain = (search(model, grid, cv=3).fit(Z, y) for search in (PathSearchCV, GridSearchCV))
     np.testing.assert_array_equal(found.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])

@@ -26,7 +26,12 @@ from similis import (
 
 SHRINKAGE = ("diagonal", "trace")
 REGULARIZERS = [1e-6, 1e-3, 0.1, 0.7, 1.0]
-NORMAL = [NormalLinear(), NormalLinear(shrinkage="trace"), NormalQuadratic(), NormalQuadratic(shrinkage="trace")]
+NORMAL = [
+    NormalLinear(),
+    NormalLinear(shrinkage_target="trace"),
+    NormalQuadratic(),
+    NormalQuadratic(shrinkage_target="trace"),
+]
 ALL = [*NORMAL, PseudoFisher(), Parzen(), Parzen(space="features"), PseudoNearestMean()]
 
 # Older ones divide the covariances by the number of objects less one, and know no shrinkage.
@@ -46,7 +51,7 @@ def grid(name, values):
 @pytest.mark.parametrize("r", REGULARIZERS)
 def test_linear_is_its_formula(rng, r, shrinkage):
     S, y, Q = problem(rng)
-    model = NormalLinear(regularization=r, shrinkage=shrinkage).fit(S, y)
+    model = NormalLinear(regularization=r, shrinkage_target=shrinkage).fit(S, y)
     joint = oracle.linear_log_joint(S, y, Q, r, shrinkage)
     np.testing.assert_allclose(model.predict_proba(Q), oracle.posterior(joint), atol=1e-8)
     ours = model.decision_function(Q)
@@ -59,7 +64,7 @@ def test_linear_is_its_formula(rng, r, shrinkage):
 @pytest.mark.parametrize("r", REGULARIZERS)
 def test_quadratic_is_its_formula(rng, r, shrinkage):
     S, y, Q = problem(rng)
-    model = NormalQuadratic(regularization=r, shrinkage=shrinkage, priors=[0.2, 0.5, 0.3]).fit(S, y)
+    model = NormalQuadratic(regularization=r, shrinkage_target=shrinkage, priors=[0.2, 0.5, 0.3]).fit(S, y)
     joint = oracle.quadratic_log_joint(S, y, Q, r, shrinkage, [0.2, 0.5, 0.3])
     np.testing.assert_allclose(model.predict_proba(Q), oracle.posterior(joint), atol=1e-8)
     np.testing.assert_allclose(model.decision_function(Q), joint, rtol=1e-6)
@@ -71,7 +76,7 @@ def test_quadratic_is_its_formula(rng, r, shrinkage):
 def test_trace_shrinkage_is_that_of_scikit_learn(rng, r):
     S, y, Q = problem(rng)
     linear = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=r).fit(S, y)
-    ours = NormalLinear(regularization=r, shrinkage="trace").fit(S, y)
+    ours = NormalLinear(regularization=r, shrinkage_target="trace").fit(S, y)
     np.testing.assert_allclose(ours.predict_proba(Q), linear.predict_proba(Q), atol=1e-8)
     # Columns of equal variance: the diagonal is a multiple of the identity.
     scale = np.sqrt(np.diag(oracle.pooled_covariance(S, y)))
@@ -80,7 +85,7 @@ def test_trace_shrinkage_is_that_of_scikit_learn(rng, r):
     np.testing.assert_allclose(ours.predict_proba(Q), linear.predict_proba(Q / scale), atol=1e-8)
     if NEW_QDA:
         quadratic = QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=r, tol=0).fit(S, y)
-        ours = NormalQuadratic(regularization=r, shrinkage="trace").fit(S, y)
+        ours = NormalQuadratic(regularization=r, shrinkage_target="trace").fit(S, y)
         np.testing.assert_allclose(ours.predict_proba(Q), quadratic.predict_proba(Q), atol=1e-8)
 
 
@@ -91,7 +96,11 @@ def test_full_rank_needs_no_regulariser(rng):
     X += 2 * rng.normal(size=(3, 4))[y]
     S = few_columns(X, 60, rng)
     plain = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y).predict_proba(X)
-    for model in (NormalLinear(regularization=0), NormalLinear(regularization=0, shrinkage="trace"), PseudoFisher()):
+    for model in (
+        NormalLinear(regularization=0),
+        NormalLinear(regularization=0, shrinkage_target="trace"),
+        PseudoFisher(),
+    ):
         np.testing.assert_allclose(model.fit(S, y).predict_proba(S), plain, atol=1e-9)
     assert model.rank_ == 4
     if NEW_QDA:
@@ -156,7 +165,10 @@ def test_path_equals_plain_fits(rng, estimator):
     ("estimator", "values"),
     [
         (NormalLinear(costs=[[0, 1, 5], [1, 0, 1], [1, 1, 0]]), {"regularization": [1e-4, 0.01, 0.3]}),
-        (NormalQuadratic(priors="laplace"), {"regularization": [1e-4, 0.01, 0.3], "shrinkage": ["trace", "diagonal"]}),
+        (
+            NormalQuadratic(priors="laplace"),
+            {"regularization": [1e-4, 0.01, 0.3], "shrinkage_target": ["trace", "diagonal"]},
+        ),
         (PseudoFisher(), {"priors": [None, "laplace"]}),
         (Parzen(), {"bandwidth": ["ml", 0.1, 1.0, 5.0]}),
         (Parzen(space="features"), {"bandwidth": ["ml", 1.0], "dimension": [None, 2, 10]}),
@@ -225,7 +237,7 @@ def test_class_of_one_object(rng):
     np.testing.assert_allclose(linear.predict_proba(Q), oracle.posterior(joint), atol=1e-8)
     pooled = np.diag(np.diag(oracle.pooled_covariance(S, y)))
     for shrinkage in SHRINKAGE:
-        model = NormalQuadratic(shrinkage=shrinkage).fit(S, y)
+        model = NormalQuadratic(shrinkage_target=shrinkage).fit(S, y)
         expected = pooled if shrinkage == "diagonal" else np.trace(pooled) / 27 * np.eye(27)
         np.testing.assert_allclose(model.covariances_[2], expected, atol=1e-12)
         alone = [np.log(1 / 27) + oracle.log_normal(x, S[4], expected) for x in Q]
@@ -263,7 +275,7 @@ def test_degenerate_matrices(estimator):
         NormalLinear(regularization=-0.1),
         NormalLinear(regularization=1.5),
         NormalQuadratic(regularization=2),
-        NormalLinear(shrinkage="ridge"),
+        NormalLinear(shrinkage_target="ridge"),
         Parzen(bandwidth=0),
         Parzen(bandwidth=-1.0),
         Parzen(bandwidth="cv"),

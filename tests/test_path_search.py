@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut, RepeatedStratifiedKFold, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
@@ -202,6 +203,93 @@ def test_bad_objects_and_labels_are_named(data):
         with pytest.raises(ValueError, match=words) as caught:
             search.fit(X, labels)
         assert "\n" not in str(caught.value)
+
+
+def results_are_equal(ours, theirs):
+    assert ours.cv_results_.keys() == theirs.cv_results_.keys()
+    for key, value in theirs.cv_results_.items():
+        if "_time" not in key:
+            np.testing.assert_array_equal(ours.cv_results_[key], value, err_msg=key)
+    assert ours.best_params_ == theirs.best_params_
+
+
+@pytest.mark.parametrize("frame", [False, True])
+def test_train_scores_are_those_of_grid_search(data, frame):
+    S, y = data
+    options = {"cv": 3, "scoring": ["accuracy", "balanced_accuracy"], "refit": "accuracy", "return_train_score": True}
+    theirs = GridSearchCV(LocalNearestCentroid(), KS, **options).fit(S, y)
+    X = pytest.importorskip("pandas").DataFrame(S) if frame else S
+    results_are_equal(PathSearchCV(LocalNearestCentroid(), KS, **options).fit(X, y), theirs)
+    assert "mean_train_accuracy" in theirs.cv_results_
+
+
+class FailsForSomeK(LocalNearestCentroid):
+    """Fails for n_neighbors=3, in a fit and in a shared pass."""
+
+    def fit(self, X, y):
+        if self.n_neighbors == 3:
+            raise RuntimeError("three")
+        return super().fit(X, y)
+
+    def _predict_grid(self, X, y, rows, test_fold, grid, response):
+        if any(point["n_neighbors"] == 3 for point in grid):
+            raise RuntimeError("three")
+        return super()._predict_grid(X, y, rows, test_fold, grid, response)
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
+@pytest.mark.parametrize("error_score", [np.nan, -1.0, 0])
+@pytest.mark.parametrize("steps", [(), (Half(),)])
+def test_error_scores_are_those_of_grid_search(data, error_score, steps):
+    model = make_pipeline(*steps, FailsForSomeK())
+    grid = {"failsforsomek__n_neighbors": [1, 3, 8]}
+    options = {"cv": 4, "error_score": error_score}
+    with pytest.warns(FitFailedWarning, match="4 fits failed"):
+        ours = PathSearchCV(model, grid, **options).fit(*data)
+    with pytest.warns(FitFailedWarning, match="4 fits failed"):
+        results_are_equal(ours, GridSearchCV(model, grid, **options).fit(*data))
+    assert np.isnan(ours.error_score) if np.isnan(error_score) else ours.error_score == error_score
+    with pytest.raises(ValueError, match="All fits failed"):
+        PathSearchCV(model, {"failsforsomek__n_neighbors": [3]}, **options).fit(*data)
+
+
+@pytest.mark.parametrize("error_score", [None, "raise"])
+def test_errors_of_a_shared_pass_are_raised(data, error_score):
+    search = PathSearchCV(FailsForSomeK(), KS, cv=4, error_score=error_score)
+    with pytest.raises(RuntimeError, match="three"):
+        search.fit(*data)
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
+def test_by_default_a_point_that_is_fitted_separately_scores_nan(data):
+    S, y = data
+    grid, model = {"n_neighbors": [1, 99]}, KNeighborsClassifier(metric="precomputed")
+    with pytest.warns(UserWarning, match="Scoring failed"):
+        search = PathSearchCV(model, grid, cv=3).fit(1 - S, y)
+    assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [False, True]
+    assert search.error_score is None
+    with pytest.raises(ValueError, match="n_neighbors"):
+        PathSearchCV(model, grid, cv=3, error_score="raise").fit(1 - S, y)
+
+
+def test_every_parameter_of_grid_search_is_one(data):
+    assert set(GridSearchCV._get_param_names()) <= set(PathSearchCV._get_param_names())
+    jobs = PathSearchCV(LocalNearestCentroid(), KS, cv=3, n_jobs=2, pre_dispatch=1).fit(*data)
+    results_are_equal(jobs, PathSearchCV(LocalNearestCentroid(), KS, cv=3).fit(*data))
+
+
+def test_verbose_prints(data, capsys):
+    def printed(model, grid, verbose):
+        PathSearchCV(model, grid, cv=3, verbose=verbose).fit(*data)
+        return capsys.readouterr()
+
+    shared = make_pipeline(Half(), LocalNearestCentroid()), {"localnearestcentroid__n_neighbors": [1, 4]}
+    one_pass = LocalNearestCentroid(), {"n_neighbors": [1, 4]}
+    assert printed(*shared, 0) == printed(*one_pass, 0) == ("", "")
+    assert "Done   3 out of   3" in printed(*shared, 1).err
+    assert "Done   1 out of   1" in printed(*one_pass, 1).err  # all folds in one pass
+    separate = KNeighborsClassifier(metric="precomputed"), {"n_neighbors": [1, 4]}
+    assert printed(*separate, 1).out == "Fitting 3 folds for each of 2 candidates, totalling 6 fits\n"
 
 
 def test_progress_goes_to_stderr(data, capsys):

@@ -1,4 +1,4 @@
-"""Every transformer of the room keeps scikit-learn's contract."""
+"""Every transformer of proximities passes scikit-learn's estimator checks and those of similis.testing."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,6 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import similis.proximity as room
 from similis.proximity import (
@@ -29,6 +28,7 @@ from similis.proximity import (
     Whiten,
     make_stack,
 )
+from similis.testing import parametrize_with_checks
 
 ESTIMATORS = [
     Symmetrize(),
@@ -104,7 +104,7 @@ def expected_failures(estimator):
 
 
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
-def test_scikit_learn(estimator, check):
+def test_checks(estimator, check):
     check(estimator)
 
 

@@ -17,16 +17,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn
+from sklearn.utils import get_tags
 from v1.data import N_TRAIN, read_objects
 from v1.files import MEASURE_BLOCKS, MEASURED_STUDY, STUDY
 from v1.make import describe_parameters, run_scored, score_record
 from v1.models import continue_learning, outputs
 
 import similis
-from similis import ProximityError, StudyResult, read_proximity
+from similis import PathSearchCV, ProximityError, SimilarityKNN, StudyResult, read_proximity
 from similis.distributed import measure_to_disk
 from similis.exceptions import MissingExtraError
-from similis.study import Study, list_methods, predict_rows, read_model
+from similis.study import Method, Study, list_methods, predict_rows, read_model
 
 HERE = Path(__file__).parent / "v1"
 FILES = HERE / "files"
@@ -39,7 +40,14 @@ PACKAGES = [package for package in NAMES if package != "similis.reproduce"]
 # Deprecated names: "similis.package.old" -> "similis.package.new".
 RENAMED: dict[str, str] = {}
 # Defaults that differ from 1.0: "similis.package.name.parameter" -> repr of the new default.
-CHANGED: dict[str, str] = {}
+CHANGED = dict.fromkeys(
+    [
+        *(f"{package}.PotentialSVM.columns" for package in ("similis", "similis.svm")),
+        *(f"{package}.NormalLinear.shrinkage" for package in ("similis", "similis.normal")),
+        *(f"{package}.NormalQuadratic.shrinkage" for package in ("similis", "similis.normal")),
+    ],
+    "'deprecated'",
+)
 # Fields of records that have another name now.
 FIELDS = {f"similis.solvers.{fit}.worth": "gap_scale" for fit in ("SpectralFit", "IndefiniteFit", "FullKernelFit")}
 
@@ -178,6 +186,22 @@ def test_models_load_and_predict_the_same(name, tmp_path, matrices, expected):
         assert found.keys() == wanted.keys()
         for output, values in wanted.items():
             assert_same(found[output], values)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "value"),
+    [
+        ("psvm", "columns", "input", "proximities"),
+        ("rnlc", "shrinkage", "shrinkage_target", "diagonal"),
+        ("rnqc", "shrinkage", "shrinkage_target", "diagonal"),
+    ],
+)
+def test_models_have_the_new_parameter_names(name, old, new, value, tmp_path):
+    model = load_model(name, tmp_path)
+    params = model.get_params()
+    assert (params[old], params[new]) == ("deprecated", value)
+    assert repr(model) == f"{type(model).__name__}()"
+    assert model.__sklearn_tags__().input_tags.pairwise
 
 
 @pytest.mark.parametrize("name", ["stream", "incremental-hlm-batches"])
@@ -367,6 +391,52 @@ def test_journals_are_resumed(name, complete, finished, tmp_path, matrices):
     assert path.read_bytes().startswith((FILES / name).read_bytes())
     written = [json.loads(line) for line in path.read_text().splitlines()]
     assert sum("method" in line for line in written) == len(wanted)
+
+
+# Method.fingerprint(100) in 1.0: a journal is resumed for the methods whose fingerprints are equal.
+FINGERPRINTS = {
+    "rnlc": "8d5a469c7e5c",
+    "rnlc(box-cox)": "e53baa6dfbc0",
+    "rnqc": "bbcef206a29e",
+    "psvm": "9620cbc6eeee",
+}
+
+
+@pytest.mark.parametrize("name", FINGERPRINTS)
+def test_fingerprints_of_methods_with_renamed_parameters(name):
+    method = next(method for method in list_methods() if method.name == name)
+    assert method.fingerprint(100) == FINGERPRINTS[name]
+
+
+def test_the_fingerprint_of_a_search():
+    def search(**options):
+        return Method("m", lambda: PathSearchCV(SimilarityKNN(), {"n_neighbors": [1, 3]}, cv=3, **options))
+
+    assert search().fingerprint(100) == "23a0da878039"  # of 1.0, which had fewer parameters
+    assert search(error_score="raise").fingerprint(100) != "23a0da878039"
+
+
+RENAMED_PARAMETERS = [
+    (similis.PotentialSVM, "columns", "objects", "input", "proximities"),
+    (similis.PotentialSVM, "columns", "features", "input", "features"),
+    (similis.NormalLinear, "shrinkage", "trace", "shrinkage_target", "trace"),
+    (similis.NormalQuadratic, "shrinkage", "trace", "shrinkage_target", "trace"),
+]
+
+
+@pytest.mark.parametrize(("cls", "old", "old_value", "new", "new_value"), RENAMED_PARAMETERS)
+def test_renamed_parameters(cls, old, old_value, new, new_value, matrices):
+    S, y = matrices["similarity"], matrices["similarity/labels"]
+    now, before = cls(**{new: new_value}), cls(**{old: old_value})
+    assert Method("m", lambda: now).fingerprint(9) == Method("m", lambda: before).fingerprint(9)
+    with pytest.warns(FutureWarning, match=f"'{old}' of {cls.__name__} is called '{new}'.*{new}='{new_value}'"):
+        before.fit(S, y)
+    grid = [{cls.path_params[0]: 0.5}]
+    with pytest.warns(FutureWarning, match=f"'{old}' of {cls.__name__}"):
+        path = before.predict_path(S, y, S, grid)
+    np.testing.assert_array_equal(now.fit(S, y).decision_function(S), before.decision_function(S))
+    np.testing.assert_array_equal(path, now.predict_path(S, y, S, grid))
+    assert get_tags(before).input_tags.pairwise == get_tags(now).input_tags.pairwise
 
 
 # Predictions of the study's methods.

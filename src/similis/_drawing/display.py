@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from similis._drawing.figure import Figure
 from similis._drawing.html import Markup
 from similis._drawing.svg import frame_for_notebook, render_svg
-from similis.exceptions import ProximityError
+from similis._utils.environment import require_package
 
 __all__ = ["Display"]
 
@@ -86,10 +86,7 @@ class Display:
 
 
 def _import_axes() -> Any:
-    try:
-        import matplotlib.pyplot  # noqa: F401
-    except ImportError:
-        raise ProximityError("A picture needs matplotlib. Install it with: pip install similis[report]") from None
+    require_package("matplotlib", extra="report", who="A picture")
     from similis._drawing import axes
 
     return axes

@@ -1,8 +1,12 @@
-"""Classes that version 1.0 wrote into files under another name: model files, journals, unfinished matrices."""
+"""Classes and parameters that version 1.0 wrote into files under other names: models, journals, unfinished matrices."""
 
 from __future__ import annotations
 
-__all__ = ["current_name", "name_in_files"]
+from typing import Any
+
+__all__ = ["DEPRECATED", "current_name", "name_in_files", "params_in_files"]
+
+DEPRECATED = "deprecated"  # default of a parameter that has another name now, as in scikit-learn
 
 # Module in 1.0, module now, classes; old=new where the class was renamed too.
 _MOVED = """
@@ -72,3 +76,17 @@ def name_in_files(cls: type) -> str:
     """Return the qualified name under which files know a class: that of 1.0 where it had one."""
     name = f"{cls.__module__}.{cls.__qualname__}"
     return _BEFORE.get(name, name)
+
+
+def params_in_files(estimator: Any) -> dict[str, Any]:
+    """Return the parameters by the names and values that 1.0 wrote, so that its journals are resumed."""
+    params: dict[str, Any] = estimator.get_params(deep=False)
+    for old, (new, values) in getattr(estimator, "_renamed_params", {}).items():
+        if old in params and new in params:  # a subclass may have other parameters
+            value = params.pop(new)
+            if params[old] == DEPRECATED:
+                params[old] = {now: before for before, now in values.items()}.get(value, value)
+    for name in getattr(estimator, "_added_params", ()):
+        if name in params and params[name] == getattr(type(estimator), name):  # the default
+            del params[name]
+    return params

@@ -16,6 +16,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.environment import DOC_LINK_TEMPLATE
+from similis._utils.messages import warn_user
+from similis._utils.moved import DEPRECATED
 from similis.base._decision import check_costs, least_cost
 from similis.base._validation import Kind, check_labels, check_proximity, check_query
 from similis.exceptions import ProximityError
@@ -65,6 +68,10 @@ class ProximityEstimator(BaseEstimator):
     allow_stack: ClassVar[bool] = False
     accept_sparse: ClassVar[bool] = False
     _doc_link_module = "similis"
+    _doc_link_template = DOC_LINK_TEMPLATE
+    # Parameters with another name since 2.0: old name -> (new name, {old value: new value}). The old name is accepted
+    # until 3.0; the constructor keeps it with the default DEPRECATED.
+    _renamed_params: ClassVar[dict[str, tuple[str, dict[str, str]]]] = {}
 
     @property
     def proximity_kind(self) -> Kind | None:
@@ -94,6 +101,7 @@ class ProximityEstimator(BaseEstimator):
         ndarray
             float64 or float32, C-contiguous; ``n_features_in_`` is set.
         """
+        self._warn_renamed_params()
         return check_proximity(
             X,
             kind=self.proximity_kind,
@@ -124,6 +132,29 @@ class ProximityEstimator(BaseEstimator):
             allow_stack=self.allow_stack,
             accept_sparse=self.accept_sparse,
         )
+
+    def _renamed_param(self, old: str) -> Any:
+        """Value of a parameter that has another name since 2.0, given under either name."""
+        new, values = self._renamed_params[old]
+        given = getattr(self, old)
+        if not isinstance(given, str):
+            return given
+        return getattr(self, new) if given == DEPRECATED else values.get(given, given)
+
+    def _warn_renamed_params(self) -> None:
+        for old, (new, _) in self._renamed_params.items():
+            if getattr(self, old) != DEPRECATED:
+                warn_user(
+                    f"The parameter {old!r} of {type(self).__name__} is called {new!r} since similis 2.0; "
+                    f"use {new}={self._renamed_param(old)!r}. The old name stops working in 3.0.",
+                    FutureWarning,
+                )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for old, (new, values) in self._renamed_params.items():
+            if old in state and new not in state:  # saved by 1.0
+                state = {**state, new: values.get(state[old], state[old]), old: DEPRECATED}
+        super().__setstate__(state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.threads import row_chunks
 from similis.base._params import validated
 from similis.base._validation import Kind
@@ -141,6 +142,7 @@ class Measure(BaseEstimator):
     symmetric: bool = True
     domain_: Any = None
     _doc_link_module = "similis"
+    _doc_link_template = DOC_LINK_TEMPLATE
     _parameter_constraints: dict[str, list[Any]] = {}
     keeps_float32 = False
     fit_only_indexes = False  # whether fit keeps an order of symbols and the like, on which no value depends

@@ -13,6 +13,7 @@ from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis.base import (
     LARGEST,
     HasMethods,
@@ -259,6 +260,7 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
     """
 
     _doc_link_module = "similis"
+    _doc_link_template = DOC_LINK_TEMPLATE
     _parameter_constraints = {
         "measure": [HasMethods(["fit", "matrix"])],
         "numeric": ["array-like", None],

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.environment import require_package
+from similis._utils.environment import DOC_LINK_TEMPLATE, require_package
 from similis.base import as_integer_k, at_least, between, choice, count_objects, take_objects, validated_outer
 from similis.distributed._cluster import FEW_PAIRS, ClusterPairs, hold, run_unordered
 from similis.distributed._descent import Lists, PivotTree, descend, grow_tree, search
@@ -84,6 +84,7 @@ class NeighborIndex(BaseEstimator):
     """
 
     _doc_link_module = "similis"
+    _doc_link_template = DOC_LINK_TEMPLATE
     _parameter_constraints = {
         "measure": [Measure],
         "n_neighbors": [at_least(1)],

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis.base import HasMethods, check_labels, count_objects, take_objects, validated_outer
 from similis.distributed._neighbors import NeighborIndex
 from similis.exceptions import ProximityError
@@ -57,6 +58,7 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
     """
 
     _doc_link_module = "similis"
+    _doc_link_template = DOC_LINK_TEMPLATE
     _parameter_constraints = {"estimator": [HasMethods(["fit", "predict"])], "index": [NeighborIndex]}
 
     def __init__(self, estimator: Any, index: NeighborIndex) -> None:

@@ -94,7 +94,7 @@ def read_proximity(
         If the file is malformed; the message names file and line, cell, array or id.
     FileNotFoundError
         If there is no such file.
-    ImportError
+    MissingExtraError
         If the file is parquet or zarr and pyarrow or zarr is not installed.
 
     Notes

@@ -9,6 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from similis._utils.environment import require_package
 from similis._utils.files import parse_errors, short_path
 from similis.exceptions import ProximityError
 from similis.io._numpy import card, parts_of_card
@@ -21,7 +22,7 @@ _CARD = b"similis"
 
 def read_parquet(path: Path, *, square: bool, max_bytes: int) -> Proximity:
     """Read our own parquet files, and others' whose columns are numbers but for one of ids."""
-    pa, pq = _pyarrow(path)
+    pa, pq = _pyarrow()
     where = short_path(path)
     with parse_errors(where, "parquet file"), open(path, "rb") as file:
         parquet = pq.ParquetFile(file)
@@ -58,7 +59,7 @@ def read_parquet(path: Path, *, square: bool, max_bytes: int) -> Proximity:
 
 def write_parquet(file: IO[bytes], P: Proximity) -> None:
     """Write one column per object, with kind and labels in the file's own metadata."""
-    pa, pq = _pyarrow("parquet")
+    pa, pq = _pyarrow()
     if P.values.ndim != 2:
         raise ProximityError(f"A parquet file holds one matrix. Got a stack of shape {P.shape}; write npz or npy.")
     columns = P.columns
@@ -74,13 +75,9 @@ def write_parquet(file: IO[bytes], P: Proximity) -> None:
     pq.write_table(pa.Table.from_arrays(arrays, schema=schema), file, use_dictionary=False)
 
 
-def _pyarrow(path: Any) -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise ImportError(f"{short_path(path)}: parquet needs pyarrow: pip install 'similis[parquet]'") from None
-    return pyarrow, pyarrow.parquet
+def _pyarrow() -> tuple[Any, Any]:
+    pyarrow = require_package("pyarrow", extra="parquet", who="A parquet file")
+    return pyarrow, require_package("pyarrow.parquet", extra="parquet", who="A parquet file")
 
 
 def _check_size(metadata: Any, on_disk: int, where: str, max_bytes: int) -> None:

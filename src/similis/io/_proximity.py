@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from similis._utils.disk import is_stored
+from similis._utils.environment import require_package
 from similis.base import Kind
 from similis.exceptions import ProximityError
 
@@ -97,13 +98,10 @@ class Proximity:
 
         Raises
         ------
-        ImportError
+        MissingExtraError
             If pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("to_frame needs pandas: pip install pandas") from None
+        pd = require_package("pandas", extra="frame", who="to_frame")
         if self.values.ndim != 2:
             raise ProximityError(f"A frame holds one matrix. Got a stack of shape {self.shape}; take one slice.")
         columns = self.columns

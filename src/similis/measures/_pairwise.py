@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.linalg import nystrom_axes, take_symmetric_part
 from similis._utils.messages import progress_bar
 from similis.base import Integral, Measure, at_least, choice, count_objects, take_objects, validated_outer
@@ -26,6 +27,7 @@ class MeasuringTransformer(TransformerMixin, BaseEstimator):
     """Base of transformers that compare objects with stored ``objects_`` by a fitted measure, ``measure_``."""
 
     _doc_link_module = "similis"
+    _doc_link_template = DOC_LINK_TEMPLATE
     measure: Measure
     objects_: Any
 

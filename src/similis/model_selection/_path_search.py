@@ -30,6 +30,7 @@ from sklearn.svm import SVC
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, column_or_1d, indexable
 
+from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.messages import track
 from similis.base import check_labels, validated_outer
 from similis.exceptions import ProximityError
@@ -328,6 +329,16 @@ class PathSearchCV(GridSearchCV):
         Number of threads over folds and groups of grid points. The result does not depend on it.
     progress : bool, default=False
         Show a progress bar on standard error.
+    verbose : int, default=0
+        Larger values print more: joblib's messages about shared passes, on standard error, and scikit-learn's about
+        points that are fitted separately.
+    pre_dispatch : int or str, default="2*n_jobs"
+        Number of jobs dispatched ahead, as in scikit-learn.
+    error_score : "raise", float or None
+        Score of a grid point whose fit fails, as in scikit-learn; "raise" raises the error. None raises an error of a
+        shared pass and gives NaN to a point that is fitted separately.
+    return_train_score : bool, default=False
+        Add scores of the training parts to ``cv_results_``, as in scikit-learn. Every point is then fitted separately.
 
     Attributes
     ----------
@@ -337,8 +348,12 @@ class PathSearchCV(GridSearchCV):
 
     Notes
     -----
-    Ties go to the earliest grid point. An error in a shared pass, such as a parameter of the wrong type, is raised
-    immediately instead of giving a score of NaN.
+    Ties go to the earliest grid point.
+
+    Grid points are fitted separately, by scikit-learn's own search, where a shared pass cannot give the result: with
+    ``return_train_score=True``, with parameters of ``fit``, with a scorer that reads more than predictions, and after a
+    failed pass if `error_score` is a number. A pass that fails does not tell which grid point is the cause: an error
+    such as a parameter of the wrong type is raised immediately unless `error_score` is a number.
 
     Examples
     --------
@@ -352,19 +367,21 @@ class PathSearchCV(GridSearchCV):
     """
 
     _parameter_constraints = {
-        **{
-            key: GridSearchCV._parameter_constraints[key]
-            for key in ("estimator", "param_grid", "refit", "cv", "n_jobs")
-        },
+        **GridSearchCV._parameter_constraints,
+        "error_score": [*GridSearchCV._parameter_constraints["error_score"], None],
         "scoring": [str, callable, list, tuple, dict, None],
         "progress": ["boolean"],
     }
 
-    # Read by GridSearchCV.fit where no computation can be shared.
+    _doc_link_module = "similis"
+    _doc_link_template = DOC_LINK_TEMPLATE
+
+    # Searches saved by 1.0 do not have these parameters.
     verbose = 0
     pre_dispatch = "2*n_jobs"
-    error_score = np.nan
+    error_score = None
     return_train_score = False
+    _added_params = ("verbose", "pre_dispatch", "error_score", "return_train_score")
 
     def __init__(
         self,
@@ -376,6 +393,10 @@ class PathSearchCV(GridSearchCV):
         refit: bool = True,
         n_jobs: Any = None,
         progress: bool = False,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        error_score: Any = None,
+        return_train_score: bool = False,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -384,6 +405,10 @@ class PathSearchCV(GridSearchCV):
         self.refit = refit
         self.n_jobs = n_jobs
         self.progress = progress
+        self.verbose = verbose
+        self.pre_dispatch = pre_dispatch
+        self.error_score = error_score
+        self.return_train_score = return_train_score
 
     @validated_outer
     def fit(self, X: NDArray[Any], y: Any = None, *, groups: Any = None, **params: Any) -> Any:
@@ -414,9 +439,10 @@ class PathSearchCV(GridSearchCV):
 
     def _fit(self, X: Any, y: Any, groups: Any, params: dict[str, Any]) -> Any:
         points = list(ParameterGrid(self.param_grid))
-        plan = None if params or y is None else _group_grid(self.estimator, points)
+        separate = bool(params) or y is None or self.return_train_score
+        plan = None if separate else _group_grid(self.estimator, points)
         if plan is None or not (is_classifier(self.estimator) and self._sharable_scoring()):
-            return super().fit(X, y, groups=groups, **params)
+            return self._fit_separately(X, y, groups, params)
         if not any(hasattr(X, name) for name in ("shape", "__len__", "__array__")):
             raise ProximityError(f"X must be a matrix or a collection of objects. Got a {type(X).__name__}.")
         given, X = X, _as_sliceable(self.estimator, X)
@@ -426,9 +452,22 @@ class PathSearchCV(GridSearchCV):
         try:
             scores, fit_time, score_time = self._evaluate(plan, len(points), X, y, groups)
         except _NeedsFittedEstimator:
-            return super().fit(X, y, groups=groups)
+            return self._fit_separately(X, y, groups, {})
+        except Exception:
+            if self.error_score is None or self.error_score == "raise":
+                raise
+            return self._fit_separately(X, y, groups, {})
         self.cv_results_ = _format_results(points, scores, fit_time, score_time)
         self._choose_and_refit(given, y)
+        return self
+
+    def _fit_separately(self, X: Any, y: Any, groups: Any, params: dict[str, Any]) -> Any:
+        """Fit every grid point with GridSearchCV, which has no ``error_score=None``."""
+        search = copy(self)
+        if self.error_score is None:
+            search.error_score = np.nan
+        GridSearchCV.fit(search, _as_sliceable(self.estimator, X), y, groups=groups, **params)
+        self.__dict__.update({**vars(search), "error_score": self.error_score})
         return self
 
     def __sklearn_tags__(self) -> Any:
@@ -472,9 +511,13 @@ class PathSearchCV(GridSearchCV):
                 tasks += [(group, number) for number in range(len(splits))]
         # Fold by fold, so that spectrum transformers find the cached decomposition of the training part.
         tasks.sort(key=lambda task: -1 if task[1] is None else task[1])
-        done = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
-            delayed(work)(*task) for task in tasks
-        )
+        done = Parallel(
+            n_jobs=self.n_jobs,
+            prefer="threads",
+            return_as="generator",
+            verbose=self.verbose,
+            pre_dispatch=self.pre_dispatch,
+        )(delayed(work)(*task) for task in tasks)
         done = track(done, total=len(tasks), description="search", enabled=self.progress)
         return _collect(done, n_points, len(splits))
 

@@ -84,15 +84,15 @@ class ShrunkCovariance:
     ----------
     W : ndarray of shape (m, p)
         Deviations from a mean.
-    shrinkage : {"diagonal", "trace"}
+    shrinkage_target : {"diagonal", "trace"}
         What T is.
     fallback : ndarray of shape (p,)
         Positive variances, used where T = 0.
     """
 
-    def __init__(self, W: NDArray[Any], shrinkage: Any, fallback: Any) -> None:
+    def __init__(self, W: NDArray[Any], shrinkage_target: Any, fallback: Any) -> None:
         T = (W**2).mean(axis=0)
-        if shrinkage == "trace":
+        if shrinkage_target == "trace":
             T, fallback = (np.full(len(v), v.sum() / max(1, len(v))) for v in (T, fallback))
         self.known = T > 0
         self.scale = np.sqrt(np.where(self.known, T, fallback))

@@ -10,6 +10,7 @@ from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.linalg import roundoff
+from similis._utils.moved import DEPRECATED
 from similis.base import BayesClassifier, Points, between, choice, validated
 from similis.normal._covariance import ClassRows, ShrunkCovariance
 
@@ -84,12 +85,17 @@ class NormalLinear(LinearRule):
     ----------
     regularization : float in [0, 1], default=0.1
         r. With 1 the columns are uncorrelated.
-    shrinkage : {"diagonal", "trace"}, default="diagonal"
+    shrinkage_target : {"diagonal", "trace"}, default="diagonal"
         T = diag(C), or (tr C / p) I with p the number of columns that vary.
     priors : array-like of shape (G,), "laplace" or None
         Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
     costs : array-like of shape (G, G) or None
         ``costs[f, g]`` is the cost of predicting f when g is true.
+    shrinkage : {"diagonal", "trace"}
+        Former name of `shrinkage_target`.
+
+        .. deprecated:: 2.0
+            Use `shrinkage_target`. The parameter will be removed in 3.0.
 
     Attributes
     ----------
@@ -118,8 +124,8 @@ class NormalLinear(LinearRule):
     :func:`similis.diagnose`, and :class:`similis.BoxCox` to transform others. Similarities can be used too.
 
     The paper prints 2 log(P1/P2) in its linear rule, which belongs to twice that rule; Bayes' rule is used. C divides
-    by n. scikit-learn's LDA(solver="lsqr", shrinkage=r) is the case ``shrinkage="trace"`` when priors are the training
-    frequencies (others weigh its covariance too).
+    by n. scikit-learn's LDA(solver="lsqr", shrinkage=r) is the case ``shrinkage_target="trace"`` when priors are the
+    training frequencies (others weigh its covariance too).
 
     In units of T^(1/2) the covariance is (1 - r) R + r I. One eigen-decomposition of the n x n Gram matrix of the
     scaled rows gives S^-1 (m_g - m) for every r; no covariance is formed or inverted. r = 0 is the limit from above:
@@ -144,19 +150,28 @@ class NormalLinear(LinearRule):
 
     _parameter_constraints = {
         "regularization": [between(0, 1)],
-        "shrinkage": [choice("diagonal", "trace")],
+        "shrinkage_target": [choice("diagonal", "trace")],
         "priors": ["array-like", choice("laplace"), None],
         "costs": ["array-like", None],
+        "shrinkage": [choice("diagonal", "trace", DEPRECATED)],
     }
+    _renamed_params = {"shrinkage": ("shrinkage_target", {})}
     path_params = ("regularization",)
 
     def __init__(
-        self, *, regularization: float = 0.1, shrinkage: str = "diagonal", priors: Any = None, costs: Any = None
+        self,
+        *,
+        regularization: float = 0.1,
+        shrinkage_target: str = "diagonal",
+        priors: Any = None,
+        costs: Any = None,
+        shrinkage: str = DEPRECATED,
     ) -> None:
         self.regularization = regularization
-        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
         self.priors = priors
         self.costs = costs
+        self.shrinkage = shrinkage
 
     @property
     def covariance_(self) -> NDArray[Any]:
@@ -168,7 +183,7 @@ class NormalLinear(LinearRule):
         return S
 
     def _covariance(self, rows: Any) -> Any:
-        return ShrunkCovariance(rows.W, self.shrinkage, rows.total)
+        return ShrunkCovariance(rows.W, self._renamed_param("shrinkage"), rows.total)
 
     def _solve(self, rows: Any, points: Points) -> Any:
         D = (rows.means - rows.centre).T  # (p, G)

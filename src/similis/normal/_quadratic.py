@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.moved import DEPRECATED
 from similis.base import BayesClassifier, Points, between, choice, validated
 from similis.normal._covariance import ClassRows, ShrunkCovariance
 
@@ -27,12 +28,17 @@ class NormalQuadratic(BayesClassifier):
     ----------
     regularization : float in [0, 1], default=0.001
         r. It wants to be smaller than :class:`NormalLinear`'s.
-    shrinkage : {"diagonal", "trace"}, default="diagonal"
+    shrinkage_target : {"diagonal", "trace"}, default="diagonal"
         T_g = diag(C_g), or (tr C_g / p) I with p the number of columns that vary.
     priors : array-like of shape (G,), "laplace" or None
         Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
     costs : array-like of shape (G, G) or None
         ``costs[f, g]`` is the cost of predicting f when g is true.
+    shrinkage : {"diagonal", "trace"}
+        Former name of `shrinkage_target`.
+
+        .. deprecated:: 2.0
+            Use `shrinkage_target`. The parameter will be removed in 3.0.
 
     Attributes
     ----------
@@ -54,7 +60,7 @@ class NormalQuadratic(BayesClassifier):
     Notes
     -----
     The paper prints + log(|S_1|/|S_2|) in its rule for class one against two; Bayes' rule has the minus sign. C_g
-    divides by n_g, as scikit-learn's QDA(solver="eigen", shrinkage=r) does, the case ``shrinkage="trace"``.
+    divides by n_g, as scikit-learn's QDA(solver="eigen", shrinkage=r) does, the case ``shrinkage_target="trace"``.
 
     A column in which a class is constant says nothing about its variance there: the pooled variance of the column takes
     its place, or the total one where no class varies. So a class of one object is normal around it with the pooled
@@ -84,19 +90,28 @@ class NormalQuadratic(BayesClassifier):
 
     _parameter_constraints = {
         "regularization": [between(0, 1)],
-        "shrinkage": [choice("diagonal", "trace")],
+        "shrinkage_target": [choice("diagonal", "trace")],
         "priors": ["array-like", choice("laplace"), None],
         "costs": ["array-like", None],
+        "shrinkage": [choice("diagonal", "trace", DEPRECATED)],
     }
+    _renamed_params = {"shrinkage": ("shrinkage_target", {})}
     path_params = ("regularization",)
 
     def __init__(
-        self, *, regularization: float = 0.001, shrinkage: str = "diagonal", priors: Any = None, costs: Any = None
+        self,
+        *,
+        regularization: float = 0.001,
+        shrinkage_target: str = "diagonal",
+        priors: Any = None,
+        costs: Any = None,
+        shrinkage: str = DEPRECATED,
     ) -> None:
         self.regularization = regularization
-        self.shrinkage = shrinkage
+        self.shrinkage_target = shrinkage_target
         self.priors = priors
         self.costs = costs
+        self.shrinkage = shrinkage
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
@@ -133,7 +148,10 @@ class NormalQuadratic(BayesClassifier):
 
     def _covariances(self, rows: Any, codes: NDArray[np.intp]) -> Any:
         fallback = rows.fallback_variance
-        return [ShrunkCovariance(rows.W[codes == g], self.shrinkage, fallback) for g in range(len(rows.means))]
+        return [
+            ShrunkCovariance(rows.W[codes == g], self._renamed_param("shrinkage"), fallback)
+            for g in range(len(rows.means))
+        ]
 
     def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
         """Log P(g) + log N(x; m_g, S_g) of new rows."""

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
 from similis._utils.messages import warn_user
-from similis._utils.moved import name_in_files
+from similis._utils.moved import name_in_files, params_in_files
 
 __all__ = [
     "C",
@@ -241,7 +241,7 @@ def find_methods(methods: str | Method | Sequence[str | Method]) -> list[Method]
 def describe(value: Any) -> str:
     """Describe an estimator, its parameters or a grid by a text that is the same in every process."""
     if isinstance(value, BaseEstimator):
-        params = ",".join(f"{k}={describe(v)}" for k, v in sorted(value.get_params(deep=False).items()))
+        params = ",".join(f"{k}={describe(v)}" for k, v in sorted(params_in_files(value).items()))
         return f"{name_in_files(type(value))}({params})"
     if isinstance(value, Mapping):
         return "{" + ",".join(f"{describe(k)}:{describe(v)}" for k, v in value.items()) + "}"

@@ -107,11 +107,12 @@ class RowMachine(MarginClassifier):
     @property
     def _on_features(self) -> bool:
         """True if columns are features of any kind instead of the training objects."""
-        return getattr(self, "columns", "objects") == "features"
+        return False
 
     def check_training(self, X: ArrayLike) -> Any:
         if not self._on_features:
             return super().check_training(X)
+        self._warn_renamed_params()
         return check_block(X, accept_sparse=self.accept_sparse, estimator=self)
 
     def __sklearn_tags__(self) -> Any:

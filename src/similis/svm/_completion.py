@@ -79,8 +79,9 @@ class CompletionSVM(ProximityClassifier):
 
     Notes
     -----
-    Solved by Clarabel. The paper's (6.10) for transduction has two matrix inequalities; one is enough, see the solver.
-    Nothing hidden: the usual machine, whatever gamma is. A single complete matrix is taken for both slices.
+    Solved by Clarabel, an optional package: ``pip install 'similis[conic]'``. The paper's (6.10) for transduction has
+    two matrix inequalities; one is enough, see the solver. Nothing hidden: the usual machine, whatever gamma is. A
+    single complete matrix is taken for both slices.
 
     A new row holds what is known of the kernel, NaN elsewhere, and the auxiliary values. The rest is inferred by (6.8)
     with the constraint r'K^+r <= t in place of the printed r'Kr <= t, by a closed form up to one number; the kernel

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from similis._utils.messages import warn_user
+from similis._utils.moved import DEPRECATED
 from similis.base import Points, between, choice, positive
 from similis.solvers import BoxLasso
 from similis.svm._base import Machine, RowMachine
@@ -34,9 +35,14 @@ class PotentialSVM(RowMachine):
         False takes S as it is and no intercept, the form of [chen2010].
     multiclass : {"ovo", "ovr"}, default="ovo"
         Three classes or more: one model per pair of classes, or one per class against the rest.
-    columns : {"objects", "features"}, default="objects"
+    input : {"proximities", "features"}, default="proximities"
         Meaning of the columns: the training objects, so that ``fit`` takes the square matrix, or r features of any
         kind, such as proximities to landmarks or prototypes, so that ``fit`` takes n x r.
+    columns : {"objects", "features"}
+        Former name of `input`, with "objects" for "proximities".
+
+        .. deprecated:: 2.0
+            Use `input`. The parameter will be removed in 3.0.
 
     Attributes
     ----------
@@ -75,7 +81,7 @@ class PotentialSVM(RowMachine):
     coefficient. Where columns are features, it multiplies the error only.
 
     Nothing in (2.8) needs a square matrix: S is dyadic, a row for an object to be explained, a column for what it is
-    compared with. ``columns="features"`` is that form, and :func:`similis.compact` then drops unused landmarks.
+    compared with. ``input="features"`` is that form, and :func:`similis.compact` then drops unused landmarks.
 
     References
     ----------
@@ -96,8 +102,10 @@ class PotentialSVM(RowMachine):
         "epsilon": [between(0, None, "left")],
         "normalize": ["boolean"],
         "multiclass": [choice("ovo", "ovr")],
-        "columns": [choice("objects", "features")],
+        "input": [choice("proximities", "features")],
+        "columns": [choice("objects", "features", DEPRECATED)],
     }
+    _renamed_params = {"columns": ("input", {"objects": "proximities"})}
     path_params = ("C", "epsilon")
 
     def __init__(
@@ -107,13 +115,19 @@ class PotentialSVM(RowMachine):
         epsilon: float = 0.1,
         normalize: bool = False,
         multiclass: str = "ovo",
-        columns: str = "objects",
+        input: str = "proximities",
+        columns: str = DEPRECATED,
     ) -> None:
         self.C = C
         self.epsilon = epsilon
         self.normalize = normalize
         self.multiclass = multiclass
+        self.input = input
         self.columns = columns
+
+    @property
+    def _on_features(self) -> bool:
+        return bool(self._renamed_param("columns") == "features")
 
     def _solve(self, S: NDArray[Any], y: Any, weight: NDArray[Any], points: Points) -> Any:
         S = np.asarray(S, dtype=np.float64)
