@@ -187,7 +187,7 @@ def test_each_quantity_is_computed_once(tmp_path, monkeypatch):
     """Table, recommendation, text, results file and report of one result share what they compute."""
     from collections import Counter
 
-    from similis.study import _recommend, _result
+    from similis.study import _result
 
     calls = Counter()
 
@@ -200,17 +200,17 @@ def test_each_quantity_is_computed_once(tmp_path, monkeypatch):
 
         monkeypatch.setattr(module, name, wrapper)
 
-    for name in ("make_rows", "count_predictions", "recommend", "compare_to_best"):
+    for name in ("make_rows", "count_predictions", "recommend", "compare_to_best", "training_code"):
         counted(_result, name)
-    counted(_recommend, "training_code")
-    computed = []
-    once = StudyResult._once
-    monkeypatch.setattr(
-        StudyResult,
-        "_once",
-        lambda self, key, compute: once(self, key, lambda: computed.append(key) or compute()),
-    )
+
+    class Recorder(dict):
+        def __setitem__(self, key, value):
+            assert key not in self
+            super().__setitem__(key, value)
+
     found = run(["nc"], n_splits=2)
+    found.complete_methods()
+    computed = found._computed = Recorder(found._computed)
     for _ in range(2):
         found.table(), found.recommend(), str(found), found.significance()
         found.to_html(tmp_path / "report.html")
@@ -222,7 +222,8 @@ def test_each_quantity_is_computed_once(tmp_path, monkeypatch):
         "compare_to_best": 1,
         "training_code": 1,
     }
-    assert len(set(computed)) == len(computed)
+    assert found._computed is computed
+    assert len(computed) > 8
 
 
 def test_cached_results_are_not_shared_with_callers(result):

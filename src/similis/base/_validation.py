@@ -18,7 +18,6 @@ from similis.exceptions import KindWarning, ProximityError
 __all__ = [
     "LARGEST",
     "Kind",
-    "check_not_vanishing",
     "check_values",
     "first_position",
     "describe_position",
@@ -36,8 +35,11 @@ LARGEST = {8: 1e140, 4: 1e15}  # largest entry by bytes of the dtype: sums of ma
 _LEAST = {8: 1e-290, 4: 1e-36}  # lower bound of the largest entry: reciprocals stay finite
 
 
-def check_values(A: NDArray[Any], *, kind: Kind | None, allow_missing: bool, who: str) -> float:
-    """Reject infinite, missing and negative entries and name the first one; return the sum of squares."""
+def check_values(A: NDArray[Any], *, kind: Kind | None, allow_missing: bool, who: str, training: bool = False) -> None:
+    """Reject infinite, missing and negative entries and name the first one.
+
+    `training` also rejects a nonzero matrix with entries so small that quotients by them overflow.
+    """
     # The sum of squares is finite if all entries are finite and of moderate size: one product for the usual case.
     largest = LARGEST[4 if A.dtype == np.float32 else 8]
     with np.errstate(all="ignore"):
@@ -67,12 +69,7 @@ def check_values(A: NDArray[Any], *, kind: Kind | None, allow_missing: bool, who
             f"Negative values in data passed to {who}: dissimilarities must not be below zero. Got one at {where}. "
             "If these are similarities, set kind='similarity' or convert with ToDissimilarity."
         )
-    return square
-
-
-def check_not_vanishing(A: NDArray[Any], square: float, who: str) -> None:
-    """Reject a nonzero training matrix with entries so small that quotients by them overflow."""
-    if A.size and not square:
+    if training and A.size and not square:
         least = _LEAST[4 if A.dtype == np.float32 else 8]
         if 0 < np.abs(A).max() < least:
             raise ProximityError(
@@ -159,8 +156,7 @@ def check_proximity(
     """
     _check_ids(S)
     A = _to_array(S, estimator=estimator, reset=True, allow_stack=allow_stack, accept_sparse=accept_sparse, kind=kind)
-    square = check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator))
-    check_not_vanishing(A, square, _who(estimator))
+    check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator), training=True)
     if A.shape[0] != A.shape[1]:
         raise ProximityError(
             f"{_who(estimator)} needs a square matrix at fit, one row and one column per training object. Got shape "
@@ -213,14 +209,14 @@ def check_query(
         hint = "one column per training object"
         if shape[0] == n:
             hint += f". Its shape {tuple(shape)} looks transposed: rows are new objects; pass the transpose"
-        if (
-            isinstance(X, np.ndarray) and X.dtype.kind == "f"
-        ):  # scikit-learn's checks expect NaN to be reported before the width
+        # scikit-learn's checks expect NaN to be reported before the width
+        if isinstance(X, np.ndarray) and X.dtype.kind == "f":
             check_values(X, kind=None, allow_missing=allow_missing, who=_who(estimator))
         raise ProximityError(
             f"X has {shape[1]} features, but {type(estimator).__name__} is expecting {n} features as input, {hint}."
         )
-    if _is_ready(X) and not hasattr(estimator, "feature_names_in_"):
+    ready = type(X) is np.ndarray and X.ndim == 2 and X.dtype in _DTYPES and X.flags.c_contiguous and X.size > 0
+    if ready and not hasattr(estimator, "feature_names_in_"):
         A = np.asarray(X)  # scikit-learn's validation would change nothing
     else:
         A = _to_array(
@@ -261,8 +257,7 @@ def check_block(
     (1, 3)
     """
     A = _to_array(X, estimator=estimator, reset=True, allow_stack=False, accept_sparse=accept_sparse, kind=kind)
-    square = check_values(A, kind=kind, allow_missing=False, who=who or _who(estimator))
-    check_not_vanishing(A, square, who or _who(estimator))
+    check_values(A, kind=kind, allow_missing=False, who=who or _who(estimator), training=True)
     return A
 
 
@@ -401,9 +396,11 @@ def _to_array(
     X: Any, *, estimator: Any, reset: bool, allow_stack: bool, accept_sparse: bool, kind: Kind | None
 ) -> NDArray[Any]:
     """Convert to a dense float array with scikit-learn's validation and short error messages."""
+    dtypes = getattr(X, "dtypes", None) if hasattr(X, "columns") else None
+    is_float32_frame = dtypes is not None and all(str(dtype).lower() == "float32" for dtype in dtypes)
     options: dict[str, Any] = {
         "accept_sparse": ["csr"] if accept_sparse else False,
-        "dtype": np.float32 if _is_float32_frame(X) else _DTYPES,
+        "dtype": np.float32 if is_float32_frame else _DTYPES,
         "order": "C",
         "ensure_all_finite": False,
         "allow_nd": allow_stack,
@@ -427,17 +424,6 @@ def _to_array(
     if A.ndim > 3:
         raise ProximityError(f"{who} reads a matrix or a stack n x n x q. Got shape {A.shape}.")
     return A
-
-
-def _is_ready(X: Any) -> bool:
-    """Whether X needs no conversion."""
-    return type(X) is np.ndarray and X.ndim == 2 and X.dtype in _DTYPES and X.flags.c_contiguous and X.size > 0
-
-
-def _is_float32_frame(X: Any) -> bool:
-    """Whether X is a pandas or polars frame with float32 columns only."""
-    dtypes = getattr(X, "dtypes", None) if hasattr(X, "columns") else None
-    return dtypes is not None and all(str(dtype).lower() == "float32" for dtype in dtypes)
 
 
 def _with_shape(X: Any) -> Any:

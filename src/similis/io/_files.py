@@ -113,7 +113,12 @@ def read_proximity(
     """
     path = Path(path)
     form = file_format(path)
-    _check_options(kind, dtype if not mmap else None, delimiter)
+    if kind is not None and kind not in KINDS:
+        raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(kind)}.")
+    if dtype is not None and not mmap and np.dtype(dtype) not in (np.float32, np.float64):
+        raise ProximityError(f"dtype must be float32 or float64. Got {np.dtype(dtype)}.")
+    if delimiter is not None and delimiter not in _DELIMITERS:
+        raise ProximityError(f"delimiter must be a comma, semicolon, tab, blank or bar. Got {quote_short(delimiter)}.")
     if mmap and form not in ("npy", "zarr"):
         raise ProximityError(
             f"{short_path(path)}: only npy files and zarr stores can stay on disk. Convert it, or use mmap=False."
@@ -167,15 +172,6 @@ def file_format(path: Path) -> str:
             "format."
         )
     return _SUFFIXES[last]
-
-
-def _check_options(kind: Any, dtype: Any, delimiter: Any) -> None:
-    if kind is not None and kind not in KINDS:
-        raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(kind)}.")
-    if dtype is not None and np.dtype(dtype) not in (np.float32, np.float64):
-        raise ProximityError(f"dtype must be float32 or float64. Got {np.dtype(dtype)}.")
-    if delimiter is not None and delimiter not in _DELIMITERS:
-        raise ProximityError(f"delimiter must be a comma, semicolon, tab, blank or bar. Got {quote_short(delimiter)}.")
 
 
 def _check_square(P: Proximity, where: str) -> None:

@@ -27,7 +27,7 @@ from similis._utils.files import atomic_write, short_path
 from similis._utils.moved import current_name
 from similis._utils.storable import STORABLE
 from similis.exceptions import ProximityError
-from similis.io._numpy import check_size
+from similis.io._numpy import read_header
 
 __all__ = ["ModelCard", "TrainedModel", "card_path", "load", "read_model", "save", "write_model"]
 
@@ -225,7 +225,7 @@ def _check_arrays(archive: zipfile.ZipFile, where: str) -> None:
     for info in archive.infolist():
         with archive.open(info) as file:
             if info.filename.endswith(".npy"):
-                check_size(file, info.file_size, where)
+                read_header(file, where, info.file_size)
             elif info.filename.endswith(".npz"):
                 with zipfile.ZipFile(file) as inner:
                     if sum(part.file_size for part in inner.infolist()) > MAX_BYTES:

@@ -28,10 +28,10 @@ from similis.io._proximity import Proximity, as_ids, as_labels, proximity_in_fil
 
 __all__ = [
     "card",
-    "check_size",
     "parts_of_card",
     "matrix_card",
     "read_npy",
+    "read_header",
     "read_npz",
     "sidecar",
     "write_card",
@@ -52,25 +52,24 @@ def read_npz(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Pr
         if any(info.compress_size > on_disk for info in archive.infolist()):
             raise ProximityError(f"{where} declares more bytes than it has; the file is truncated or damaged.")
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        headers = {name: _member_header(archive, info, where, name) for name, info in members.items()}
+        headers = {}
+        for name, info in members.items():
+            with archive.open(info) as file:
+                headers[name] = read_header(file, f"{where}, array {quote_short(name)}", pickles=True)
         key = _choose(headers, key, where, square)
-
-        def read_array(name: str) -> NDArray[Any] | None:
-            part = _member(archive, members[name], headers[name], where, max_bytes) if name in members else None
-            if part is not None and part.dtype.kind == "U":
-                part.tolist()  # raises for characters that Python cannot represent
-            return part
-
-        values = read_array(key)
-        assert values is not None
-        kind = read_array("kind")
-        labels = read_array("labels" if "labels" in members else "y")
-        ids, column_ids = (
-            None if part is None else part.tolist() for part in (read_array("ids"), read_array("column_ids"))
-        )
-    prefix = key.partition("_")[0]
-    word = _BY_NAME.get(prefix) if kind is None else str(kind[()] if kind.ndim == 0 else kind) or None
-    return proximity_in_file(where, values, ids, word, labels, column_ids)
+        labels = "labels" if "labels" in members else "y"
+        parts: dict[str, NDArray[Any]] = {}
+        for name in (key, "kind", labels, "ids", "column_ids"):
+            if name not in members:
+                continue
+            parts[name] = _read_member(archive, members[name], f"{where}, array {quote_short(name)}", max_bytes)
+            if parts[name].dtype.kind == "U":
+                parts[name].tolist()  # raises for characters that Python cannot represent
+        ids, column_ids = (parts[name].tolist() if name in parts else None for name in ("ids", "column_ids"))
+    kind = _BY_NAME.get(key.partition("_")[0])
+    if "kind" in parts:
+        kind = str(parts["kind"][()] if parts["kind"].ndim == 0 else parts["kind"]) or None
+    return proximity_in_file(where, parts[key], ids, kind, parts.get(labels), column_ids)
 
 
 def write_npz(file: IO[bytes], P: Proximity) -> None:
@@ -86,8 +85,7 @@ def read_npy(path: Path, *, mmap: bool) -> Proximity:
     """Read an npy file, with ids, kind and labels from the JSON file beside it, if there is one."""
     where = short_path(path)
     with parse_errors(where, "npy file"), open(path, "rb") as file:
-        header = _header(file, where)
-        _check_bytes(header, os.path.getsize(path) - file.tell(), where)
+        header = read_header(file, where, os.path.getsize(path))
         if mmap:
             shape, fortran, dtype = header
             order: Any = "F" if fortran else "C"
@@ -219,14 +217,8 @@ def _choose(headers: dict[str, Any], key: str | None, where: str, square: bool) 
     )
 
 
-def _member_header(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str, name: str) -> Any:
-    with archive.open(info) as file:
-        return _header(file, f"{where}, array {quote_short(name)}", pickles=True)
-
-
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, header: Any, where: str, max_bytes: int) -> NDArray[Any]:
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, where: str, max_bytes: int) -> NDArray[Any]:
     """Read one array of an archive after checking its declared size."""
-    where = f"{where}, array {quote_short(info.filename.removesuffix('.npy'))}"
     size = info.file_size
     if info.compress_type == zipfile.ZIP_STORED and size != info.compress_size:
         raise ProximityError(f"{where} declares other sizes than it has; the file is truncated or damaged.")
@@ -235,23 +227,16 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, header: Any, where:
             f"{where} unpacks to {size} bytes, more than max_bytes={max_bytes}; raise it if you trust it."
         )
     with archive.open(info) as file:
-        start = len(_skip_header(file))
-        _check_bytes(header, size - start, where)
-        array = _data(file, header)
+        array = _data(file, read_header(file, where, size))
         if file.read(1):
             raise ProximityError(f"{where} has more bytes than it declares; the file is damaged.")
     return array
 
 
-def _skip_header(file: IO[bytes]) -> bytes:
-    """Read magic, version, header length and header, as bytes."""
-    start = file.read(8)
-    length = file.read(2 if start[6] == 1 else 4)
-    return start + length + file.read(int.from_bytes(length, "little"))
-
-
-def _header(file: IO[bytes], where: str, pickles: bool = False) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Read shape, Fortran order and type of an npy stream."""
+def read_header(
+    file: IO[bytes], where: str, size: int | None = None, *, pickles: bool = False
+) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read shape, Fortran order and type of an npy stream; reject one of `size` bytes that declares another size."""
     if file.read(6) != npy.MAGIC_PREFIX:
         raise ProximityError(f"{where} does not start as an npy array does; the file is damaged or of another format.")
     version = tuple(file.read(2))
@@ -266,25 +251,14 @@ def _header(file: IO[bytes], where: str, pickles: bool = False) -> tuple[tuple[i
         shape, fortran, dtype = _HEADERS[version](head)
     if dtype.hasobject and not pickles:
         raise ProximityError(f"{where} holds pickled Python objects, which are never read; write plain numbers.")
+    if size is not None:
+        n_bytes = size - file.tell()
+        if any(extent < 0 for extent in shape) or math.prod(shape) * dtype.itemsize != n_bytes:
+            raise ProximityError(
+                f"{where} must hold {quote_short(shape)} values of type {dtype.str[:20]}. Got {n_bytes} bytes: the "
+                "file is truncated or damaged."
+            )
     return shape, fortran, dtype
-
-
-def check_size(file: IO[bytes], size: int, where: str) -> None:
-    """Reject an npy stream of `size` bytes whose header declares another size."""
-    header = _header(file, where)
-    _check_bytes(header, size - file.tell(), where)
-
-
-def _check_bytes(header: Any, n_bytes: int, where: str) -> None:
-    """Reject an array whose header declares another number of bytes than there are."""
-    shape, _, dtype = header
-    if dtype.hasobject:
-        raise ProximityError(f"{where} holds pickled Python objects, which are never read; write plain numbers.")
-    if any(extent < 0 for extent in shape) or math.prod(shape) * dtype.itemsize != n_bytes:
-        raise ProximityError(
-            f"{where} must hold {quote_short(shape)} values of type {dtype.str[:20]}. Got {n_bytes} bytes: the file is "
-            "truncated or damaged."
-        )
 
 
 def _data(file: IO[bytes], header: Any) -> NDArray[Any]:

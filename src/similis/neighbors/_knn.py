@@ -310,41 +310,23 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
             )
 
     def _check_affinities(self, S: NDArray[Any]) -> None:
-        if self._needs_positive and np.nanmin(S, initial=0.0) < 0:
+        if self.weights == "affinity" and np.nanmin(S, initial=0.0) < 0:
             i, j = np.argwhere(S < 0)[0]
             raise ProximityError(
                 "Negative values in data passed to SimilarityKNN: weights='affinity' needs similarities of at least 0. "
                 f"Got {S[i, j]:.4g} at row {i}, column {j}. Shift them, or use weights='kri'."
             )
 
-    @property
-    def _needs_positive(self) -> Any:
-        return isinstance(self.weights, str) and self.weights == "affinity"
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = tags.input_tags.positive_only or self._needs_positive
+        tags.input_tags.positive_only |= self.weights == "affinity"
         return tags
 
     def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Summed weight of the neighbors of each class, before smoothing."""
+        """Summed weight of the neighbors of each class, smoothed unless the weights are KRR."""
         self._check_affinities(Q)
         points = [{"n_neighbors": self.n_neighbors_, "regularization": self.regularization}]
         return self._sums(self._S, self._codes, Q, points)[0]
-
-    def scores_to_response(self, scores: NDArray[Any], response: str) -> NDArray[Any]:
-        """Smooth probabilities; KRR sums are decision values as they are."""
-        return super().scores_to_response(self._smooth(scores), response)
-
-    def scores_to_codes(self, scores: NDArray[Any]) -> NDArray[np.intp]:
-        """Choose the class with the largest summed weight, eq. (3.1), or the least expected cost."""
-        return super().scores_to_codes(self._smooth(scores))
-
-    def _smooth(self, scores: NDArray[Any]) -> Any:
-        if _has_scores(self):
-            return scores
-        # [chen2010] sec. 4.6.2 -> (P(g|x) + e) / sum_h (P(h|x) + e)
-        return (scores + self.smoothing) / (1.0 + self.smoothing * scores.shape[1])
 
     @property
     def _local_options(self) -> Any:
@@ -360,7 +342,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         points: Points,
         test_fold: NDArray[np.intp] | None = None,
     ) -> Any:
-        """Summed weight of each class, (m, G) for each point; the sums add up to one unless the weights are KRR."""
+        """Summed weight of each class, (m, G) for each point: smoothed probabilities unless the weights are KRR."""
         ks, lambdas = ([point[name] for point in points] for name in self.path_params)
         indices, values = self._ranked(S, codes, Q, test_fold, ks)
         G = len(self.classes_)
@@ -368,19 +350,24 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
             grid, places = np.unique(np.minimum(ks, indices.shape[1]), return_inverse=True)
             ridges, at = np.unique(lambdas, return_inverse=True)
             table = local_scores(S, indices, values, codes, G, grid, ridges, **self._local_options)
-            return [table[t, r] for t, r in zip(places, at)]
-        grid, places = np.unique(ks, return_inverse=True)
-        weights = simple_weights(self.weights, indices, values)
-        table = class_sums(indices, codes, grid, G, weights=weights, n_jobs=self.n_jobs)
-        if callable(self.weights) and not table.any(axis=2).all():  # weights of zero among the first k: equal weights
-            even = class_sums(indices, codes, grid, G, n_jobs=self.n_jobs)
-            table = np.where(table.any(axis=2, keepdims=True), table, even)
-        total = table.sum(axis=2, keepdims=True)
-        table = np.divide(table, total, out=table, where=total > 0)
-        lost = indices[:, 0] < 0
-        if lost.any():
-            table[:, lost] = _fold_priors(codes, G, test_fold, lost)
-        return [table[t] for t in places]
+            scores = [table[t, r] for t, r in zip(places, at)]
+        else:
+            grid, places = np.unique(ks, return_inverse=True)
+            weights = simple_weights(self.weights, indices, values)
+            table = class_sums(indices, codes, grid, G, weights=weights, n_jobs=self.n_jobs)
+            if callable(self.weights) and not table.any(axis=2).all():  # zeros among the first k: equal weights
+                even = class_sums(indices, codes, grid, G, n_jobs=self.n_jobs)
+                table = np.where(table.any(axis=2, keepdims=True), table, even)
+            total = table.sum(axis=2, keepdims=True)
+            table = np.divide(table, total, out=table, where=total > 0)
+            lost = indices[:, 0] < 0
+            if lost.any():
+                table[:, lost] = _fold_priors(codes, G, test_fold, lost)
+            scores = [table[t] for t in places]
+        if self.weights == "krr":
+            return scores
+        # [chen2010] sec. 4.6.2 -> (P(g|x) + e) / sum_h (P(h|x) + e)
+        return [(proba + self.smoothing) / (1.0 + self.smoothing * G) for proba in scores]
 
     def _ranked(
         self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], test_fold: NDArray[np.intp] | None, ks: Any

@@ -30,11 +30,6 @@ from similis.study import (
     SplitsDisplay,
     StudyResult,
     TimeErrorDisplay,
-    cells,
-    columns,
-    display_names,
-    ranks_sentence,
-    training_lines,
 )
 
 __all__ = ["PAPERS", "make_comparison", "make_notebook_view", "make_report", "write_page"]
@@ -142,7 +137,7 @@ def make_comparison(found: Comparison, links: Mapping[str, str] | None = None) -
         found=found,
         tables=tables,
         shade=_shade,
-        sentence=ranks_sentence(found.ranks),
+        sentence=found.ranks.summary(),
         picture=RanksDisplay(ranks=found.ranks).svg(),
         mean_ranks=dict(zip(found.ranks.methods, found.ranks.mean.tolist())),
         left_out=sorted(every - set(found.ranks.methods)),
@@ -178,11 +173,12 @@ def _recommend(result: StudyResult) -> tuple[Recommendation | None, str]:
 def _summarize(result: StudyResult, advice: Recommendation | None, reason: str) -> dict[str, Any]:
     """Verdict, table of methods and errors by split."""
     table = result.table()
+    heads, *texts = result.format_table()
     found: dict[str, Any] = {
         "advice": advice,
         "reason": reason,
-        "heads": columns(result),
-        "rows": [(row, cells(result, row)) for row in table],
+        "heads": heads,
+        "rows": list(zip(table, texts)),
         "summaries": {info.name: info.summary for info in result.methods},
         "splits": SplitsDisplay.from_result(result, plot=False).svg(),
     }
@@ -210,7 +206,7 @@ def _show_matrix(result: StudyResult) -> dict[str, Any]:
     picture = result.picture
     if picture is None:
         return {"picture": None}
-    names, labels = display_names(result), [str(c) for c in result.classes]
+    names, labels = result.object_names(), [str(c) for c in result.classes]
     codes = result.codes[picture.objects]
     values = picture.low + (picture.levels.astype(np.float64) - 1) / 254 * (picture.high - picture.low)
     values[picture.levels == 0] = np.nan
@@ -285,7 +281,7 @@ def _show_training(result: StudyResult, advice: Recommendation | None) -> dict[s
     return {
         "data": "objects" if result.fingerprint.get("measure") else "S",
         "new_data": "new_objects" if result.fingerprint.get("measure") else "new_rows",
-        "others": [(name, training_lines(result, name)) for name in names],
+        "others": [(name, result.training_code(name)) for name in names],
     }
 
 

@@ -3,7 +3,6 @@
 from similis.io import ModelCard, TrainedModel, read_model, write_model
 from similis.study._assemble import make_model
 from similis.study._compare import Comparison, compare
-from similis.study._compare import ranks_sentence as ranks_sentence
 from similis.study._displays import (
     AgreementDisplay,
     ConfusionDisplay,
@@ -19,18 +18,13 @@ from similis.study._journal import JournalWarning
 from similis.study._methods import AtMost, Method, list_methods
 from similis.study._metrics import METRICS, Ranks, Verdict, average_ranks, holm, signed_rank
 from similis.study._predict import Predictions, predict_rows
-from similis.study._predictions import display_names as display_names
 from similis.study._progress import Progress
 from similis.study._recommend import Recommendation
-from similis.study._recommend import training_lines as training_lines
 from similis.study._result import StudyResult
 from similis.study._rows import Row
 from similis.study._run import Study
-from similis.study._text import cells as cells
-from similis.study._text import columns as columns
 from similis.study._train import train_model
 
-# Names imported "as" themselves are for similis.report, not part of the documented interface.
 __all__ = [
     "Study",
     "StudyResult",

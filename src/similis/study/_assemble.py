@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -65,14 +63,6 @@ class Assembled:
     conversion: str
     prefix: str
 
-    def rename(self, grid: Mapping[str, Any]) -> dict[str, Any]:
-        """Rename a grid to the parameter names of the estimator."""
-        return {self.prefix + key: values for key, values in grid.items()}
-
-    def own(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Rename parameters of the estimator to the method's own names."""
-        return {key.removeprefix(self.prefix): value for key, value in params.items()}
-
 
 def assemble(
     method: Method,
@@ -118,13 +108,20 @@ def assemble(
         front.append(("convert", step))
         words.append(f"to {kind} ({step.method})")
     own = list(made.steps) if isinstance(made, Pipeline) else [("classifier", made)]
-    _configure(own[-1][1], kind, costs)
+    last = own[-1][1]
+    known = last.get_params(deep=False)
+    if "kind" in known:
+        last.set_params(kind=kind)
+    if costs is not None and "costs" in known and hasattr(last, "predict_proba"):
+        last.set_params(costs=costs)
     taken = {name for name, _ in own}
     front = [(name if name not in taken else f"study_{name}", step) for name, step in front]
     prefix = "" if isinstance(made, Pipeline) or not front else "classifier__"
     estimator = Pipeline([*front, *own]) if front else made
     if seed is not None:
-        _seed(estimator, seed)
+        for name, value in sorted(estimator.get_params(deep=True).items()):
+            if name.rpartition("__")[2] == "random_state" and value is None:
+                estimator.set_params(**{name: seed})
     return Assembled(estimator, ", ".join(words), prefix)
 
 
@@ -209,7 +206,7 @@ def with_search(
 ) -> Any:
     """Wrap the estimator in a search where the grid has more than one point, else set that point."""
     points = int(np.prod([len(values) for values in grid.values()], dtype=np.int64)) if grid else 1
-    named = parts.rename(grid)
+    named = {parts.prefix + key: values for key, values in grid.items()}
     if points == 1:
         return parts.estimator.set_params(**{key: values[0] for key, values in named.items()})
     scoring = None if costs is None else make_scorer(CostScore(costs, classes), greater_is_better=False)
@@ -227,19 +224,3 @@ class CostScore:
         if self.classes is not None:
             truth, predicted = (np.searchsorted(self.classes, labels) for labels in (truth, predicted))
         return mean_cost(np.asarray(truth), np.asarray(predicted), self.costs)
-
-
-def _configure(last: BaseEstimator, kind: str, costs: NDArray[np.float64] | None) -> None:
-    """Set `kind` and `costs` of the last step, where it has these parameters."""
-    known = last.get_params(deep=False)
-    if "kind" in known:
-        last.set_params(kind=kind)
-    if costs is not None and "costs" in known and hasattr(last, "predict_proba"):
-        last.set_params(costs=costs)
-
-
-def _seed(estimator: Any, seed: int) -> None:
-    """Set every random_state that is None, at any depth."""
-    for name, value in sorted(estimator.get_params(deep=True).items()):
-        if name.rpartition("__")[2] == "random_state" and value is None:
-            estimator.set_params(**{name: seed})

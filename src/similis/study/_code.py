@@ -16,21 +16,24 @@ __all__ = ["estimator_code", "training_code"]
 _LARGEST = 30  # entries of the largest array that is written out
 
 
-def training_code(model: Any, *, objects: bool = False) -> str:
-    """Python code that makes and fits a model returned by :func:`make_model`."""
+def training_code(model: Any, data: str = "S") -> str:
+    """Python code that makes a model returned by :func:`make_model` and fits it on the variables `data` and ``y``."""
     imports: set[tuple[str, str]] = set()
-    data = "objects" if objects else "S"
     if hasattr(model, "param_grid"):
         imports.add(("similis", "PathSearchCV"))
         inner = estimator_code(model.estimator, imports)
-        grid = "{" + ", ".join(f"{key!r}: {_values(values)}" for key, values in model.param_grid.items()) + "}"
+        points = {key: ", ".join(map(_value, values)) for key, values in model.param_grid.items()}
+        grid = "{" + ", ".join(f"{key!r}: [{values}]" for key, values in points.items()) + "}"
         cv = str(getattr(model.cv, "n_splits", model.cv))
         if isinstance(model.cv, LeaveOneOut):
             imports.add(("sklearn.model_selection", "LeaveOneOut"))
         lines = [f"model = {inner}", f"grid = {grid}", f"model = PathSearchCV(model, grid, cv={cv}).fit({data}, y)"]
     else:
         lines = [f"model = {estimator_code(model, imports)}.fit({data}, y)"]
-    return "\n".join([*_import_lines(imports), *lines])
+    by_module: dict[str, list[str]] = {}
+    for module, name in sorted(imports, key=lambda found: (found[0].split(".")[0] != "sklearn", found)):
+        by_module.setdefault(module, []).append(name)
+    return "\n".join([*(f"from {module} import {', '.join(names)}" for module, names in by_module.items()), *lines])
 
 
 def estimator_code(estimator: Any, imports: set[tuple[str, str]]) -> str:
@@ -49,7 +52,8 @@ def estimator_code(estimator: Any, imports: set[tuple[str, str]]) -> str:
     known = inspect.signature(cls.__init__).parameters
     arguments: list[str] = []
     for name, value in estimator.get_params(deep=False).items():
-        if name == "random_state" or _same(value, known[name].default):
+        default = known[name].default
+        if name == "random_state" or (type(value) is type(default) and np.all(value == default)):
             continue
         if hasattr(value, "get_params"):
             text = estimator_code(value, imports)
@@ -59,10 +63,6 @@ def estimator_code(estimator: Any, imports: set[tuple[str, str]]) -> str:
         first = positional and list(known)[1] == name and name == "measure"
         arguments.append(text if first else f"{name}={text}")
     return f"{cls.__name__}({', '.join(arguments)})"
-
-
-def _values(values: Any) -> str:
-    return "[" + ", ".join(_value(value) for value in values) + "]"
 
 
 def _value(value: Any) -> str:
@@ -78,21 +78,9 @@ def _value(value: Any) -> str:
     return repr(value)
 
 
-def _same(value: Any, default: Any) -> bool:
-    return type(value) is type(default) and bool(np.all(value == default))
-
-
 def _public_module(cls: type) -> str:
     """Public module from which a class is imported."""
     if cls.__module__.startswith("similis.") and getattr(similis, cls.__name__, None) is cls:
         return "similis"
     parts = cls.__module__.split(".")
     return ".".join(parts[: next((i for i, part in enumerate(parts) if part.startswith("_")), len(parts))])
-
-
-def _import_lines(imports: set[tuple[str, str]]) -> list[str]:
-    by_module: dict[str, list[str]] = {}
-    for module, name in sorted(imports):
-        by_module.setdefault(module, []).append(name)
-    order = sorted(by_module, key=lambda module: (module.split(".")[0] != "sklearn", module))
-    return [f"from {module} import {', '.join(by_module[module])}" for module in order]

@@ -13,7 +13,7 @@ from similis.study._metrics import Ranks, average_ranks
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
 
-__all__ = ["Comparison", "compare", "ranks_sentence"]
+__all__ = ["Comparison", "compare"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Comparison:
 
     def __str__(self) -> str:
         lines = [f"{mean:6.2f}  {name}" for name, mean in zip(self.ranks.methods, self.ranks.mean)]
-        return "\n".join(["average ranks", *lines, "", ranks_sentence(self.ranks)])
+        return "\n".join(["average ranks", *lines, "", self.ranks.summary()])
 
 
 def compare(results: Mapping[str, StudyResult]) -> Comparison:
@@ -83,14 +83,3 @@ def compare(results: Mapping[str, StudyResult]) -> Comparison:
     """
     ranks = average_ranks(results)  # validates the results first
     return Comparison(dict(results), ranks)
-
-
-def ranks_sentence(ranks: Ranks, level: float = 0.05) -> str:
-    """Summarize the tests of Friedman and Nemenyi in two sentences."""
-    N, k = ranks.ranks.shape
-    p = "p < 0.001" if ranks.p_value < 0.001 else f"p = {ranks.p_value:.2g}"
-    found = "significant differences" if ranks.p_value < level else "no significant difference"
-    return (
-        f"Friedman's test finds {found} among the {k} methods over {N} data sets ({p}). "
-        f"Average ranks farther apart than {ranks.critical_difference:.2f} differ significantly (Nemenyi, 5 %)."
-    )

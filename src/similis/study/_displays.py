@@ -29,7 +29,6 @@ from similis._drawing.figure import (
 )
 from similis.proximity import seriation
 from similis.study._metrics import Ranks, average_ranks
-from similis.study._predictions import display_names
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
@@ -557,7 +556,7 @@ class ObjectsDisplay(_ResultDisplay):
     def _read(cls, result: StudyResult) -> Self:
         answers = result.predictions_by_object()
         hard = answers.hardest()[:_MAX_OBJECTS]
-        names, labels = display_names(result, 28), [str(c) for c in result.classes]
+        names, labels = result.object_names(28), [str(c) for c in result.classes]
         usual = answers.usual[:_MAX_METHODS][:, hard].T
         return cls(
             objects=hard,

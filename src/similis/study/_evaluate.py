@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import warnings
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from similis.base import predict_responses
@@ -22,9 +23,23 @@ from similis.study._methods import Method
 from similis.study._problem import Problem
 from similis.study._protocol import Protocol, Split
 
-__all__ = ["Task", "evaluate"]
+__all__ = ["Context", "Task", "evaluate"]
 
 _MAX_LENGTH = 300  # characters of a reason or note
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """Data shared by all tasks of a run."""
+
+    problem: Problem
+    protocol: Protocol
+    facts: MatrixFacts
+    session: str
+    journal: str | None = None
+    retry_failed: bool = False
+    probabilities: bool = True
+    owner: int = field(default_factory=os.getpid)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +74,7 @@ class Task:
         return *self.key, self.spec
 
 
-def evaluate(
-    task: Task,
-    problem: Problem,
-    protocol: Protocol,
-    facts: MatrixFacts,
-    session: str = "",
-    probabilities: bool = True,
-) -> Entry:
+def evaluate(task: Task, context: Context) -> Entry:
     """Evaluate a method on a split; an exception becomes an entry with a reason.
 
     BLAS runs on one thread, so that the numbers do not depend on how many workers there are.
@@ -75,16 +83,19 @@ def evaluate(
     with warnings.catch_warnings(record=True) as met, _thread_pools(len(sys.modules)).limit(limits=1):
         warnings.simplefilter("always")
         try:
-            found = _evaluate(task, problem, protocol, facts, probabilities)
+            found = _fit_and_predict(task, context)
         except Exception as error:  # estimators may raise anything; a failure becomes a row with a reason
             found = {"status": "failed", "reason": _reason(error), "fit_seconds": time.perf_counter() - start}
+    notes = Counter(
+        f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"[:_MAX_LENGTH] for warning in met
+    )
     return Entry(
         method=task.method.name,
         split=task.split.number,
         spec=task.spec,
-        notes=_notes(met),
+        notes=tuple(text if count == 1 else f"{text} ({count} times)" for text, count in notes.items()),
         finished=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        session=session,
+        session=context.session,
         **found,
     )
 
@@ -95,10 +106,10 @@ def _thread_pools(n_modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _evaluate(
-    task: Task, problem: Problem, protocol: Protocol, facts: MatrixFacts, probabilities: bool
-) -> dict[str, Any]:
+def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
+    """Return the fields of the entry that the method determines."""
     split, method = task.split, task.method
+    problem, protocol, facts = context.problem, context.protocol, context.facts
     start = time.perf_counter()
     symmetrize = method.symmetric and not facts.symmetric
     if method.reads == "objects":
@@ -114,7 +125,9 @@ def _evaluate(
     if seed is None:
         words = [protocol.random_state, 2, split.number, crc32(method.name.encode())]
         seed = int(np.random.default_rng(words).integers(2**31))
-    parts = assemble(method, facts, first=first, costs=_costs_of(problem, y), seed=seed)
+    present = np.unique(y)
+    costs = None if problem.costs is None else problem.costs[np.ix_(present, present)]
+    parts = assemble(method, facts, first=first, costs=costs, seed=seed)
     cv = protocol.inner(split.number, grouped=problem.groups is not None) if method.cv is None else method.cv
     model = with_search(parts, task.grid, cv=cv, costs=problem.costs)
     if problem.groups is not None and hasattr(model, "param_grid"):
@@ -122,42 +135,30 @@ def _evaluate(
     else:
         model.fit(X_train, y)
     fitted = time.perf_counter()
-    labels, proba = _predict(model, X_test, len(problem.classes), probabilities) if len(split.test) else ([], None)
+    labels: Any = []
+    proba = None
+    if len(split.test) and context.probabilities and hasattr(model, "predict_proba"):
+        labels, found = predict_responses(model, X_test, ["predict", "predict_proba"])
+        if not np.isfinite(found).all():
+            raise ValueError("The method gave probabilities that are not finite.")
+        # One column for every class of the study, also those that the training part lacks.
+        proba = np.zeros((len(found), len(problem.classes)))
+        proba[:, model.classes_] = found
+    elif len(split.test):
+        labels = model.predict(X_test)
     details = {}
     if method.details is not None:
         given = method.details(model, X_train, y, X_test, problem.codes[split.test])
         details = {name: float(value) for name, value in given.items()}
+    chosen = getattr(model, "best_params_", {})
     return {
         "predictions": np.asarray(labels, dtype=np.intp),
         "proba": proba,
         "details": details,
-        "params": parts.own(getattr(model, "best_params_", {})),
+        "params": {key.removeprefix(parts.prefix): value for key, value in chosen.items()},
         "fit_seconds": fitted - start,
         "predict_seconds": time.perf_counter() - fitted,
     }
-
-
-def _predict(
-    model: Any, X: Any, n_classes: int, probabilities: bool
-) -> tuple[NDArray[Any], NDArray[np.float64] | None]:
-    """Labels, and probabilities with a column for every class of the study, also those that the training part lacks."""
-    if not (probabilities and hasattr(model, "predict_proba")):
-        return model.predict(X), None
-    labels, found = predict_responses(model, X, ["predict", "predict_proba"])
-    found = np.asarray(found, dtype=np.float64)
-    if not np.isfinite(found).all():
-        raise ValueError("The method gave probabilities that are not finite.")
-    proba = np.zeros((len(found), n_classes))
-    proba[:, model.classes_] = found
-    return labels, proba
-
-
-def _costs_of(problem: Problem, y: NDArray[np.intp]) -> NDArray[np.float64] | None:
-    """Costs among the classes of the training part."""
-    if problem.costs is None:
-        return None
-    present = np.unique(y)
-    return problem.costs[np.ix_(present, present)]
 
 
 def _reason(error: Exception) -> str:
@@ -169,12 +170,3 @@ def _reason(error: Exception) -> str:
     if not isinstance(error, ValueError):
         text = f"{type(error).__name__}: {text}"
     return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 3] + "..."
-
-
-def _notes(met: list[warnings.WarningMessage]) -> tuple[str, ...]:
-    """Format warnings, each once with its number of occurrences."""
-    counts: dict[str, int] = {}
-    for warning in met:
-        text = f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"[:_MAX_LENGTH]
-        counts[text] = counts.get(text, 0) + 1
-    return tuple(text if count == 1 else f"{text} ({count} times)" for text, count in counts.items())

@@ -361,6 +361,16 @@ class Ranks:
     critical_difference: float
     groups: tuple[tuple[str, ...], ...]
 
+    def summary(self, level: float = 0.05) -> str:
+        """Summarize the tests of Friedman and Nemenyi in two sentences."""
+        N, k = self.ranks.shape
+        p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
+        found = "significant differences" if self.p_value < level else "no significant difference"
+        return (
+            f"Friedman's test finds {found} among the {k} methods over {N} data sets ({p}). "
+            f"Average ranks farther apart than {self.critical_difference:.2f} differ significantly (Nemenyi, 5 %)."
+        )
+
 
 def average_ranks(results: Mapping[str, Any], metric: str = "error", level: float = 0.05) -> Ranks:
     """Rank methods across data sets.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
 
-__all__ = ["ObjectPredictions", "count_predictions", "display_names"]
+__all__ = ["ObjectPredictions", "count_predictions"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +75,3 @@ def count_predictions(result: StudyResult) -> ObjectPredictions:
         differ = np.where(both > 0, 1 - same / both, np.nan)
     usual = np.where(tested > 0, counts.argmax(axis=2), -1)
     return ObjectPredictions(methods, tested.astype(np.intp), (tested - right).astype(np.intp), usual, differ)
-
-
-def display_names(result: StudyResult, most: int = 60) -> list[str]:
-    """Name of each object, shortened to `most` characters."""
-    if result.ids is None:
-        return [f"object {i + 1}" for i in range(len(result.codes))]
-    return [name if len(name) <= most else name[: most - 1] + "\N{HORIZONTAL ELLIPSIS}" for name in result.ids]

@@ -72,11 +72,6 @@ class Problem:
         """Number of objects."""
         return len(self.codes)
 
-    @property
-    def missing(self) -> bool:
-        """True if some entry of a single matrix is missing."""
-        return self.matrix is not None and self.matrix.ndim == 2 and bool(np.isnan(self.matrix).any())
-
     def parts(self, split: Split, *, symmetrize: bool, objects: bool = False) -> tuple[Any, Any, Any]:
         """Return the training and test input of a pipeline, and the step to put first, if any."""
         train, test = split.train, split.test

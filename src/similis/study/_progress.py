@@ -58,7 +58,7 @@ class Reporter:
         self._bar: Any = None
         self._task: Any = None
         for entry in done:
-            self._count(entry)
+            self._times.setdefault(entry.method, []).append(entry.fit_seconds + entry.predict_seconds)
         for name in open_tasks:
             self._open[name] = self._open.get(name, 0) + 1
 
@@ -88,7 +88,7 @@ class Reporter:
         """Count a finished entry."""
         self._done += 1
         self._open[entry.method] -= 1
-        self._count(entry)
+        self._times.setdefault(entry.method, []).append(entry.fit_seconds + entry.predict_seconds)
         left = self.seconds_left()
         if self._bar is not None:
             words = f"about {clock(left)} left, {entry.method} on split {entry.split + 1} done"
@@ -108,32 +108,29 @@ class Reporter:
             work += count * (sum(times) / len(times) if times else typical)
         return work / self._workers
 
-    def _count(self, entry: Entry) -> None:
-        self._times.setdefault(entry.method, []).append(entry.fit_seconds + entry.predict_seconds)
-
 
 class Watcher:
-    """Call a function with the entries so far: at once, then after a pause, and for at most a tenth of the time.
+    """Call a function at once, then after a pause, and for at most a tenth of the time.
 
     Parameters
     ----------
     call : callable
-        Called with the list of entries.
+        Called without arguments.
     pause : float, default=5.0
         Least number of seconds between two calls.
     """
 
-    def __init__(self, call: Callable[[list[Entry]], None], pause: float = 5.0) -> None:
+    def __init__(self, call: Callable[[], None], pause: float = 5.0) -> None:
         self._call = call
         self._pause = pause
         self._next = 0.0
 
-    def __call__(self, entries: list[Entry]) -> None:
+    def __call__(self) -> None:
         """Call the function if the pause is over."""
         begin = time.monotonic()
         if begin < self._next:
             return
-        self._call(entries)
+        self._call()
         end = time.monotonic()
         self._next = end + max(self._pause, 9 * (end - begin))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -117,6 +118,23 @@ class Protocol:
     cv: int | Literal["loo"] = 10
     random_state: int = 0
 
+    def __post_init__(self) -> None:
+        if self.scheme not in SCHEMES:
+            raise ValueError(f"protocol must be one of {', '.join(SCHEMES)}. Got {self.scheme!r}.")
+        if not isinstance(self.test_size, (int, float)) or not 0 < self.test_size < 1:
+            raise ValueError(f"test_size must be a share between 0 and 1. Got {self.test_size!r}.")
+        for name, least, words in (
+            ("n_splits", 1, "a whole number, at least 1"),
+            ("cv", 2, "a number of folds, at least 2, or 'loo'"),
+            ("random_state", 0, "a whole number, not negative"),
+        ):
+            value = getattr(self, name)
+            if name == "cv" and value == "loo":
+                continue
+            if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+                raise ValueError(f"{name} must be {words}. Got {value!r}.")
+            object.__setattr__(self, name, int(value))  # NumPy integers are not written to JSON
+
     @property
     def n_folds(self) -> int:
         """Folds of one repetition of "kfold"."""
@@ -125,6 +143,9 @@ class Protocol:
     def splits(self, codes: Indices, groups: Indices | None = None) -> list[Split]:
         """Draw the splits of objects with these class codes (and group codes)."""
         n = len(codes)
+        units = n if groups is None else int(groups.max()) + 1
+        if units < 3 or (self.scheme == "kfold" and units < self.n_folds):
+            raise ValueError(f"This protocol needs more than the {units} objects or groups at hand.")
         if self.scheme == "loo":
             if groups is not None:
                 names = np.unique(groups)

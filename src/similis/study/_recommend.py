@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis.exceptions import ProximityError
-from similis.study._code import training_code
 from similis.study._metrics import compare_to_best, signed_rank
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
 
-__all__ = ["Recommendation", "percent", "recommend", "training_lines"]
+__all__ = ["Recommendation", "recommend"]
 
 
 @dataclass(frozen=True)
@@ -102,13 +101,13 @@ def recommend(result: StudyResult) -> Recommendation:
         warning=warning,
         text=" ".join(sentences),
         sentences=sentences,
-        python=training_lines(result, best),
+        python=result.training_code(best),
         command=_command(result, best),
     )
 
 
 def percent(share: float) -> str:
-    """A share for people."""
+    """Format a fraction as a percentage."""
     return f"{100 * share:.1f} %"
 
 
@@ -146,26 +145,6 @@ def _clearly_lower(errors: NDArray[np.float64], others: NDArray[np.float64]) -> 
     """Compare by the signed-rank test, or by the mean if there are too few splits for any significance."""
     d = (others - errors)[~np.isnan(others - errors)]
     return signed_rank(d) < 0.05 if len(d) >= 5 else bool(d.mean() > 0)
-
-
-def training_lines(result: StudyResult, method: str) -> str:
-    """Python code that trains a method on all data, as the study evaluated it."""
-    if method not in result.training:
-        result.training[method] = _training_lines(result, method)
-    return result.training[method]
-
-
-def _training_lines(result: StudyResult, method: str) -> str:
-    objects = bool(result.fingerprint.get("measure"))
-    data = "objects" if objects else "S"
-    if objects and result.measure is None:
-        return "model = result.fit_best(objects, y, measure=...)"
-    if result.costs is not None:
-        return f"model = result.fit_best({data}, y)  # parameters chosen by cost"
-    try:
-        return training_code(result.model(method), objects=objects)
-    except Exception:  # a method of the user, or one that this version no longer has
-        return f"model = result.fit_best({data}, y, method={method!r})"
 
 
 def _command(result: StudyResult, best: str) -> str:

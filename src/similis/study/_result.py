@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,7 @@ from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.study import _store
 from similis.study._assemble import MatrixFacts, make_model
+from similis.study._code import training_code
 from similis.study._entry import Entry, MethodInfo
 from similis.study._methods import Method
 from similis.study._metrics import (
@@ -30,9 +33,26 @@ from similis.study._problem import Problem
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import Recommendation, recommend
 from similis.study._rows import Row, make_rows
-from similis.study._text import table_text
 
 __all__ = ["StudyResult"]
+
+Compute = TypeVar("Compute", bound=Callable[..., Any])
+
+
+def _computed_once(compute: Compute) -> Compute:
+    """Keep the value of a method with at most one argument, as long as there are as many entries; return copies."""
+
+    @wraps(compute)
+    def find(self: StudyResult, *args: Any, **options: Any) -> Any:
+        state = (len(self.entries), self.arguments)  # a recommendation quotes the arguments
+        if self._computed.get("state") != state:
+            self._computed = {"state": state}
+        key = f"{compute.__name__}{(*args, *options.values()) or compute.__defaults__}"
+        if key not in self._computed:
+            self._computed[key] = compute(self, *args, **options)
+        return deepcopy(self._computed[key])
+
+    return find  # type: ignore[return-value]
 
 
 @dataclass(eq=False, repr=False)
@@ -112,6 +132,7 @@ class StudyResult:
         """True if each split holds out one object: metrics are then computed over all splits together."""
         return all(len(split.test) == 1 for split in self.splits)
 
+    @_computed_once
     def scores(self, metric: str = "error") -> dict[str, NDArray[np.float64]]:
         """Metric of every method on every split.
 
@@ -126,8 +147,9 @@ class StudyResult:
             By method; NaN if a split failed or is missing, or the method gives no probabilities.
         """
         _check_metric(metric)
-        return {name: values.copy() for name, values in self._scores(metric).items()}
+        return {m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods}
 
+    @_computed_once
     def mean_scores(self, metric: str = "error") -> dict[str, float]:
         """Mean of a metric over the splits, for each method without failure.
 
@@ -144,11 +166,14 @@ class StudyResult:
         dict of str to float
         """
         _check_metric(metric)
-        means: dict[str, float] = self._once(
-            ("means", metric), lambda: {name: self._mean(metric, name) for name in self.complete_methods()}
-        )
-        return dict(means)
+        names = self.complete_methods()
+        if METRICS[metric].pooled or (self.is_loo and not metric.endswith("seconds")):
+            return {name: self._score(metric, name, self.splits) for name in names}
+        scores = self.scores(metric)
+        known = {name: scores[name][~np.isnan(scores[name])] for name in names}
+        return {name: float(values.mean()) if values.size else float("nan") for name, values in known.items()}
 
+    @_computed_once
     def complete_methods(self) -> list[str]:
         """Names of the methods with at least one entry and no failure.
 
@@ -156,17 +181,14 @@ class StudyResult:
         -------
         list of str
         """
+        names = []
+        for m in self.methods:
+            found = [self.entries[m.name, s.number] for s in self.splits if (m.name, s.number) in self.entries]
+            if found and all(entry.ok for entry in found):
+                names.append(m.name)
+        return names
 
-        def find() -> list[str]:
-            names = []
-            for m in self.methods:
-                found = [self.entries[m.name, s.number] for s in self.splits if (m.name, s.number) in self.entries]
-                if found and all(entry.ok for entry in found):
-                    names.append(m.name)
-            return names
-
-        return list(self._once("complete", find))
-
+    @_computed_once
     def significance(self, level: float = 0.05) -> dict[str, Verdict]:
         """Test every method against the one with the lowest mean error.
 
@@ -181,12 +203,8 @@ class StudyResult:
             By method, failures left out: one-sided Wilcoxon signed-rank p-value over the splits, the same by Holm's
             correction, and the papers' bold face.
         """
-        errors = self._scores("error")
-
-        def compare() -> dict[str, Verdict]:
-            return compare_to_best({name: errors[name] for name in self.complete_methods()}, level)
-
-        return dict(self._once(("verdicts", level), compare)) if isinstance(level, float) else compare()
+        errors = self.scores("error")
+        return compare_to_best({name: errors[name] for name in self.complete_methods()}, level)
 
     def error_interval(self, method: str, level: float = 0.95) -> tuple[float, float]:
         """Interval for the expected error of a method on new objects of the same kind.
@@ -211,6 +229,7 @@ class StudyResult:
         tested = len(np.unique(np.concatenate([s.test for s in done])))
         return error_interval(self.scores("error")[method], share, tested, level=level)
 
+    @_computed_once
     def table(self) -> list[Row]:
         """Table of the study: one row per method, lowest error first, failures last.
 
@@ -218,8 +237,59 @@ class StudyResult:
         -------
         list of Row
         """
-        return list(self._once("rows", lambda: make_rows(self)))
+        return make_rows(self)
 
+    def format_table(self) -> list[list[str]]:
+        """Table of the study as text: the headings, then one list of cells per method.
+
+        Returns
+        -------
+        list of list of str
+            Rows in the order of :meth:`table`.
+        """
+        heads = ["method", "error %", "(sd)", "rank", "p (Holm)", "balanced %", "log loss", "cost", "fit s", "note"]
+        lines = [heads]
+        for row in self.table():
+            note = row.reason or row.conversion
+            if row.status != "ok":
+                note = f"{row.status}: {note}" if note else row.status
+            elif row.baseline:
+                note = "; ".join(filter(None, ("baseline", note)))
+            numbers = [
+                _format_number(100 * row.error, 2),
+                f"({_format_number(100 * row.error_sd, 2)})" if row.error_sd == row.error_sd else "",
+                _format_number(row.rank, 1),
+                "<0.001" if row.p_holm < 0.001 else _format_number(row.p_holm, 3),
+                _format_number(100 * row.balanced_error, 2),
+                _format_number(row.log_loss, 3),
+                _format_number(row.cost, 3),
+                _format_number(row.fit_seconds, 2),
+            ]
+            lines.append([row.method, *numbers, note])
+        if self.costs is not None:
+            return lines
+        cost = heads.index("cost")
+        return [line[:cost] + line[cost + 1 :] for line in lines]
+
+    def object_names(self, max_length: int = 60) -> list[str]:
+        """Name of each object: its id, or "object" and its number.
+
+        Parameters
+        ----------
+        max_length : int, default=60
+            Longer ids are shortened.
+
+        Returns
+        -------
+        list of str
+        """
+        if self.ids is None:
+            return [f"object {i + 1}" for i in range(len(self.codes))]
+        return [
+            name if len(name) <= max_length else name[: max_length - 1] + "\N{HORIZONTAL ELLIPSIS}" for name in self.ids
+        ]
+
+    @_computed_once
     def predictions_by_object(self) -> ObjectPredictions:
         """Predictions of the methods without failure, counted per object.
 
@@ -227,8 +297,7 @@ class StudyResult:
         -------
         ObjectPredictions
         """
-        found: ObjectPredictions = self._once("objects", lambda: count_predictions(self))
-        return found
+        return count_predictions(self)
 
     def frame(self) -> Any:
         """One row per method and split, with every metric and the chosen parameters.
@@ -265,6 +334,7 @@ class StudyResult:
         """
         return self.recommend().method
 
+    @_computed_once
     def recommend(self) -> Recommendation:
         """Recommend a method, with its expected error, the certainty of the choice, and code that trains it.
 
@@ -273,8 +343,7 @@ class StudyResult:
         Recommendation
             Its ``str()`` is a short text.
         """
-        found: Recommendation = self._once(("recommend", self.arguments), lambda: recommend(self))
-        return found
+        return recommend(self)
 
     def model(self, method: str | None = None, *, measure: Any = None) -> Any:
         """Make the unfitted model of a method, as the study evaluated it.
@@ -312,6 +381,33 @@ class StudyResult:
             to_dissimilarity=self.situation.to_dissimilarity,
             missing=self.situation.missing,
         )
+
+    def training_code(self, method: str) -> str:
+        """Python code that trains a method on all data, as the study evaluated it.
+
+        Parameters
+        ----------
+        method : str
+            Name of the method.
+
+        Returns
+        -------
+        str
+            Code that reads the variables ``S`` (or ``objects``) and ``y`` and sets ``model``.
+        """
+        if method not in self.training:
+            data = "objects" if self.fingerprint.get("measure") else "S"
+            if data == "objects" and self.measure is None:
+                code = "model = result.fit_best(objects, y, measure=...)"
+            elif self.costs is not None:
+                code = f"model = result.fit_best({data}, y)  # parameters chosen by cost"
+            else:
+                try:
+                    code = training_code(self.model(method), data)
+                except Exception:  # a method of the user, or one that this version no longer has
+                    code = f"model = result.fit_best({data}, y, method={method!r})"
+            self.training[method] = code
+        return self.training[method]
 
     def fit_best(self, S: Any, y: Any, *, method: str | None = None, measure: Any = None) -> Any:
         """Choose the parameters of the recommended method on all data and fit it.
@@ -379,40 +475,30 @@ class StudyResult:
         return f"StudyResult({len(self.methods)} methods, {len(self.splits)} splits, {len(self.codes)} objects{state})"
 
     def __str__(self) -> str:
-        return table_text(self)
+        """Table and recommendation as plain text; a star marks the papers' bold face."""
+        table = self.table()
+        marks = ["  ", *("* " if row.bold else "  " for row in table)]
+        rows = [[mark + first, *rest] for mark, (first, *rest) in zip(marks, self.format_table())]
+        widths = [max(map(len, column)) for column in zip(*rows)]
+        lines = []
+        for first, *numbers, note in rows:
+            cells = [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(numbers, widths[1:])), note]
+            lines.append("  ".join(cells).rstrip())
+        lines += ["", "* lowest mean error, or not significantly worse at 5 % (one-sided signed-rank test)"]
+        lines += [self.protocol.describe(len(self.splits))]
+        if any(row.status in ("ok", "incomplete") for row in table):
+            lines += ["", self.recommend().text]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         from similis.report import make_notebook_view
 
         return make_notebook_view(self)
 
-    def _once(self, key: Any, compute: Callable[[], Any]) -> Any:
-        """Compute something on the first call and return the same value later, as long as there are as many entries."""
-        if self._computed.setdefault("n_entries", len(self.entries)) != len(self.entries):
-            self._computed.clear()
-        if key not in self._computed:
-            self._computed[key] = compute()
-        return self._computed[key]
-
-    def _scores(self, metric: str) -> dict[str, NDArray[np.float64]]:
-        """Scores of every method on every split, not copied."""
-        found: dict[str, NDArray[np.float64]] = self._once(
-            ("scores", metric),
-            lambda: {m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods},
-        )
-        return found
-
     def _finished(self, method: str, splits: list[Split]) -> list[tuple[Split, Entry]]:
         """Splits on which a method has predictions, with their entries."""
         found = [(s, self.entries.get((method, s.number))) for s in splits]
         return [(s, entry) for s, entry in found if entry is not None and entry.ok]
-
-    def _mean(self, metric: str, name: str) -> float:
-        if METRICS[metric].pooled or (self.is_loo and not metric.endswith("seconds")):
-            return self._score(metric, name, self.splits)
-        values = self._scores(metric)[name]
-        known = values[~np.isnan(values)]
-        return float(known.mean()) if known.size else float("nan")
 
     def _score(self, metric: str, name: str, splits: list[Split]) -> float:
         """Metric over the test objects of some splits together; NaN if there are none."""
@@ -445,3 +531,7 @@ class StudyResult:
 def _check_metric(metric: str) -> None:
     if not isinstance(metric, str) or metric not in METRICS:
         raise ValueError(f"There is no metric {metric!r}. Use one of {', '.join(METRICS)}.")
+
+
+def _format_number(value: float, digits: int) -> str:
+    return "" if value != value else f"{value:.{digits}f}"

@@ -7,13 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import blake2b
-from numbers import Integral
 from secrets import token_hex
 from typing import Any, Literal
 
+import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from joblib.parallel import get_active_backend
@@ -24,54 +24,33 @@ from similis._utils.environment import machine, versions
 from similis.base import Kind
 from similis.study._assemble import MatrixFacts, assemble
 from similis.study._entry import Entry, MethodInfo
-from similis.study._evaluate import Task, evaluate
+from similis.study._evaluate import Context, Task, evaluate
 from similis.study._journal import Journal
 from similis.study._methods import Method, find_methods
 from similis.study._problem import Problem, make_problem
 from similis.study._progress import Progress, Reporter, Watcher
-from similis.study._protocol import SCHEMES, Protocol, Scheme, Split, given_splits
+from similis.study._protocol import Protocol, Scheme, Split, given_splits
 from similis.study._result import StudyResult
 
-__all__ = ["Context", "run_tasks", "Study"]
+__all__ = ["Study"]
 
 _MAX_PAUSE = 2.0  # seconds between checks of entries that another study is computing
 _KILLED = "MemoryError: its worker process was killed, probably for lack of memory; use fewer jobs, or leave it out."
 
 
-@dataclass(frozen=True, eq=False)
-class Context:
-    """Data shared by all tasks of a run."""
-
-    problem: Problem
-    protocol: Protocol
-    facts: MatrixFacts
-    session: str
-    journal: str | None = None
-    retry_failed: bool = False
-    probabilities: bool = True
-    owner: int = field(default_factory=os.getpid)
-
-
-def run_tasks(tasks: list[Task], context: Context, *, n_jobs: int | None, on_done: Callable[[Entry], None]) -> bool:
-    """Run tasks until all have an entry; True, or False if the user interrupted.
-
-    `on_done` is called in this process with each entry as it is finished, in any order.
-    """
+def run_tasks(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[Entry]:
+    """Run tasks until all have an entry; yield each entry as it is finished, in any order."""
     waiting = {task.key: task for task in tasks}
     pause = 0.05
-    try:
-        while waiting:
-            before = len(waiting)
-            for key, entry in _stream(list(waiting.values()), context, effective_n_jobs(n_jobs)):
-                if entry is not None:
-                    del waiting[key]
-                    on_done(entry)
-            if waiting:  # another study has claimed the rest: check until it has finished or released them
-                pause = 0.05 if len(waiting) < before else min(2 * pause, _MAX_PAUSE)
-                time.sleep(pause)
-    except KeyboardInterrupt:
-        return False
-    return True
+    while waiting:
+        before = len(waiting)
+        for key, entry in _stream(list(waiting.values()), context, n_jobs):
+            if entry is not None:
+                del waiting[key]
+                yield entry
+        if waiting:  # another study has claimed the rest: check until it has finished or released them
+            pause = 0.05 if len(waiting) < before else min(2 * pause, _MAX_PAUSE)
+            time.sleep(pause)
 
 
 Done = tuple[tuple[str, int], Entry | None]
@@ -134,7 +113,7 @@ def _work(task: Task, context: Context) -> Done:
     if os.getpid() != context.owner:
         CACHE.start_session(context.session)
     if context.journal is None:
-        return task.key, _evaluate(task, context)
+        return task.key, evaluate(task, context)
     journal = open_journal(context.journal)
     with journal.claim(*task.journal_key) as mine:
         if not mine:
@@ -142,15 +121,10 @@ def _work(task: Task, context: Context) -> Done:
         journal.refresh()
         entry = journal.find(*task.journal_key)
         if entry is None or (context.retry_failed and not entry.ok and entry.session != context.session):
-            entry = _evaluate(task, context)
+            entry = evaluate(task, context)
             if not entry.reason.startswith("MemoryError"):  # there may be more memory next time
                 journal.append(entry)
     return task.key, entry
-
-
-def _evaluate(task: Task, context: Context) -> Entry:
-    shared = (context.problem, context.protocol, context.facts, context.session, context.probabilities)
-    return evaluate(task, *shared)
 
 
 _watched_owners: set[int] = set()
@@ -341,18 +315,21 @@ class Study:
         -------
         StudyResult
         """
-        protocol = self._protocol()
+        protocol = Protocol(self.protocol, self.n_splits, self.test_size, self.cv, self.random_state)
         methods = find_methods(self.methods)
         problem = make_problem(
             S, y, kind=kind, ids=ids, groups=groups, costs=costs, measure=measure, objects=objects, n_jobs=self.n_jobs
         )
         if splits is None:
-            parts = self._splits(protocol, problem)
+            parts = protocol.splits(problem.codes, problem.groups)
         else:
             only_fitted = all(method.details is not None for method in methods)
             parts = given_splits(splits, problem.n, allow_empty_test=only_fitted)
-        facts = MatrixFacts(problem.kind, problem.symmetric, self.to_similarity, self.to_dissimilarity, problem.missing)
-        tasks = _tasks(methods, parts, protocol)
+        missing = problem.matrix is not None and problem.matrix.ndim == 2 and bool(np.isnan(problem.matrix).any())
+        facts = MatrixFacts(problem.kind, problem.symmetric, self.to_similarity, self.to_dissimilarity, missing)
+        n_train = min(split.n_train for split in parts)
+        infos = [_info(method, protocol.inner_train_size(n_train, method.cv), facts) for method in methods]
+        tasks = [Task(method, info.grid, info.spec, split) for split in parts for method, info in zip(methods, infos)]
         session: dict[str, Any] = {
             "id": token_hex(6),
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -360,106 +337,71 @@ class Study:
             "machine": machine(),
             **(note or {}),
         }
-        header = _header(problem, protocol, facts, given=parts if splits is not None else None)
-        infos = [_info(task, facts) for task in tasks[: len(methods)]]
-
-        def so_far(entries: list[Entry], sessions: list[dict[str, Any]], complete: bool) -> StudyResult:
-            return StudyResult(
-                classes=problem.classes,
-                codes=problem.codes,
-                splits=parts,
-                methods=infos,
-                entries={entry.key: entry for entry in entries},
-                protocol=protocol,
-                situation=facts,
-                partial=not complete,
-                ids=problem.ids,
-                groups=problem.groups,
-                costs=problem.costs,
-                sessions=sessions,
-                fingerprint=header,
-                custom={method.name: method for method in methods},
-                measure=problem.measure,
-                source=None if problem.matrix is None and problem.objects is None else problem,
-            )
-
-        watched = None if watch is None else Watcher(lambda entries: watch(so_far(entries, [session], False)))
         path = None if self.journal is None else os.path.realpath(self.journal)
         context = Context(problem, protocol, facts, session["id"], path, self.retry_failed, bool(self.probabilities))
-        return so_far(*self._work(tasks, context, header, session, progress, watched))
+        result = StudyResult(
+            classes=problem.classes,
+            codes=problem.codes,
+            splits=parts,
+            methods=infos,
+            entries={},
+            protocol=protocol,
+            situation=facts,
+            partial=True,
+            ids=problem.ids,
+            groups=problem.groups,
+            costs=problem.costs,
+            sessions=[session],
+            fingerprint=_header(problem, protocol, facts, given=parts if splits is not None else None),
+            custom={method.name: method for method in methods},
+            measure=problem.measure,
+            source=None if problem.matrix is None and problem.objects is None else problem,
+        )
+        return self._work(tasks, context, result, progress, watch)
 
     def _work(
         self,
         tasks: list[Task],
         context: Context,
-        header: dict[str, Any],
-        session: dict[str, Any],
+        result: StudyResult,
         progress: bool | Callable[[Progress], None],
-        watched: Watcher | None,
-    ) -> tuple[list[Entry], list[dict[str, Any]], bool]:
-        """Return entries of all tasks, from the journal or computed, their sessions, and whether all are finished."""
-        path = context.journal
-        known: list[Entry] = []
-        sessions = [session]
+        watch: Callable[[StudyResult], None] | None,
+    ) -> StudyResult:
+        """Take the entries of all tasks from the journal or compute them; return the result with its entries."""
+        path, sessions = context.journal, result.sessions
+        entries: list[Entry] = []
         with ExitStack() as stack:
             stack.enter_context(CACHE.release_new())
             if path is not None:
                 journal = open_journal(path)
                 stack.callback(close_journal, path)
-                journal.start(header, session)
+                journal.start(result.fingerprint, sessions[0])
                 journal.check_specs({task.method.name: task.spec for task in tasks})
                 found = [journal.find(*task.journal_key) for task in tasks]
-                known = [entry for entry in found if entry is not None and (entry.ok or not self.retry_failed)]
+                entries = [entry for entry in found if entry is not None and (entry.ok or not self.retry_failed)]
                 sessions = journal.sessions
-            done = {entry.key for entry in known}
+            done = {entry.key for entry in entries}
             todo = [task for task in tasks if task.key not in done]
-            names = [task.method.name for task in todo]
-            new: list[Entry] = []
-            with Reporter(progress, known, names, effective_n_jobs(self.n_jobs)) as report:
-
-                def on_done(entry: Entry) -> None:
-                    new.append(entry)
-                    report(entry)
-                    if watched is not None:
-                        watched([*known, *new])
-
-                complete = run_tasks(todo, context, n_jobs=self.n_jobs, on_done=on_done)
-            if path is not None and not complete:  # journaled, but not returned before the interruption
-                journal.refresh()
-                told = {entry.key for entry in new}
-                late = [journal.find(*task.journal_key) for task in todo if task.key not in told]
-                new += [entry for entry in late if entry is not None]
-                complete = len(new) == len(todo)
-        order = {task.key: i for i, task in enumerate(tasks)}
-        return sorted([*known, *new], key=lambda entry: order[entry.key]), sessions, complete
-
-    def _protocol(self) -> Protocol:
-        """Validate the parameters of the protocol."""
-        if self.protocol not in SCHEMES:
-            raise ValueError(f"protocol must be one of {', '.join(SCHEMES)}. Got {self.protocol!r}.")
-        if not _is_int(self.n_splits) or self.n_splits < 1:
-            raise ValueError(f"n_splits must be a whole number, at least 1. Got {self.n_splits!r}.")
-        if not isinstance(self.test_size, (int, float)) or not 0 < self.test_size < 1:
-            raise ValueError(f"test_size must be a share between 0 and 1. Got {self.test_size!r}.")
-        if self.cv != "loo" and (not _is_int(self.cv) or self.cv < 2):
-            raise ValueError(f"cv must be a number of folds, at least 2, or 'loo'. Got {self.cv!r}.")
-        if not _is_int(self.random_state) or self.random_state < 0:
-            raise ValueError(f"random_state must be a whole number, not negative. Got {self.random_state!r}.")
-        cv = self.cv if self.cv == "loo" else int(self.cv)
-        return Protocol(self.protocol, int(self.n_splits), float(self.test_size), cv, int(self.random_state))
-
-    def _splits(self, protocol: Protocol, problem: Problem) -> list[Split]:
-        units = problem.n if problem.groups is None else int(problem.groups.max()) + 1
-        if units < 3 or (protocol.scheme == "kfold" and units < protocol.n_folds):
-            raise ValueError(f"This protocol needs more than the {units} objects or groups at hand.")
-        return protocol.splits(problem.codes, problem.groups)
-
-
-def _tasks(methods: list[Method], splits: list[Split], protocol: Protocol) -> list[Task]:
-    n_train = min(split.n_train for split in splits)
-    sizes = [protocol.inner_train_size(n_train, method.cv) for method in methods]
-    ready = [(method, method.grid_for(n), method.fingerprint(n)) for method, n in zip(methods, sizes)]
-    return [Task(method, grid, spec, split) for split in splits for method, grid, spec in ready]
+            n_jobs = effective_n_jobs(self.n_jobs)
+            with Reporter(progress, entries, [task.method.name for task in todo], n_jobs) as report:
+                watcher = None
+                if watch is not None:
+                    watcher = Watcher(lambda: watch(replace(result, entries={entry.key: entry for entry in entries})))
+                try:
+                    for entry in run_tasks(todo, context, n_jobs):
+                        entries.append(entry)
+                        report(entry)
+                        if watcher is not None:
+                            watcher()
+                except KeyboardInterrupt:
+                    if path is not None:  # journaled, but not returned before the interruption
+                        journal.refresh()
+                        told = {entry.key for entry in entries}
+                        late = [journal.find(*task.journal_key) for task in todo if task.key not in told]
+                        entries += [entry for entry in late if entry is not None]
+        by_key = {entry.key: entry for entry in entries}
+        ordered = {task.key: by_key[task.key] for task in tasks if task.key in by_key}
+        return replace(result, entries=ordered, sessions=sessions, partial=len(ordered) < len(tasks))
 
 
 def _header(problem: Problem, protocol: Protocol, facts: MatrixFacts, given: list[Split] | None) -> dict[str, Any]:
@@ -477,8 +419,8 @@ def _header(problem: Problem, protocol: Protocol, facts: MatrixFacts, given: lis
     }
 
 
-def _info(task: Task, facts: MatrixFacts) -> MethodInfo:
-    method = task.method
+def _info(method: Method, n: int, facts: MatrixFacts) -> MethodInfo:
+    """Describe a method for a result; `n` is the size of the inner training parts, which limits the grid."""
     try:
         conversion = assemble(method, facts).conversion
     except Exception:  # the reason is in the entries of the method
@@ -491,10 +433,6 @@ def _info(task: Task, facts: MatrixFacts) -> MethodInfo:
         needs=method.needs,
         baseline=method.baseline,
         conversion=conversion,
-        grid=dict(task.grid),
-        spec=task.spec,
+        grid=method.grid_for(n),
+        spec=method.fingerprint(n),
     )
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)

@@ -18,7 +18,6 @@ from similis.study._assemble import MatrixFacts
 from similis.study._entry import Entry, MethodInfo, to_json
 from similis.study._picture import Picture
 from similis.study._protocol import Protocol, Split
-from similis.study._recommend import training_lines
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
@@ -60,7 +59,7 @@ def result_record(result: StudyResult) -> dict[str, Any]:
         "sessions": result.sessions,
         "name": result.name,
         "arguments": result.arguments,
-        "training": {name: training_lines(result, name) for name in result.complete_methods()},
+        "training": {name: result.training_code(name) for name in result.complete_methods()},
         "picture": None if result.picture is None else result.picture.to_record(),
         "entries": [entry.to_record() for entry in entries],
     }
