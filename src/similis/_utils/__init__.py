@@ -1,1 +1,1 @@
-"""What every room shares: the two doors for data, the estimator bases, parameters, threads, spectra."""
+"""Private helpers shared by all packages: threads, files, journal, cache, decompositions, messages."""

@@ -326,7 +326,7 @@ def _format_grid(grid: Mapping[str, Any]) -> str:
 
 
 def _shade(error: float, table: Mapping[str, Row]) -> float:
-    """1 for the best method of a data set, 0 for twice its error and more, with room for errors near zero."""
+    """1 for the best method of a data set, 0 for twice its error and more, with a margin for errors near zero."""
     errors = [row.error for row in table.values() if row.error == row.error]
     least = min(errors)
     reach = max(least, 0.02, float(np.median(errors)) - least)
