@@ -390,7 +390,7 @@ class PathSearchCV(GridSearchCV):
         *,
         cv: int = 10,
         scoring: Any = None,
-        refit: bool = True,
+        refit: bool | str | Callable[..., int] = True,
         n_jobs: Any = None,
         progress: bool = False,
         verbose: int = 0,
