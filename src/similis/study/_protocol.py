@@ -200,11 +200,11 @@ class Protocol:
                 fold = deal_groups(groups, self.n_folds, rng)
             return fold == number % self.n_folds
         rng = self._rng(number, 0)
+        names = np.arange(len(codes)) if groups is None else np.unique(groups)
+        m = min(max(round(self.test_size * len(names)), 1), len(names) - 1)
         if groups is not None:
-            names = np.unique(groups)
-            return np.isin(groups, rng.permutation(names)[: _test_count(len(names), self.test_size)])
+            return np.isin(groups, rng.permutation(names)[:m])
         mask = np.zeros(len(codes), dtype=bool)
-        m = _test_count(len(codes), self.test_size)
         if self.scheme == "random":
             # [chen2010] sec. 4.3 -> 20 % for testing; the printed errors are multiples of one over a rounded fifth
             mask[rng.permutation(len(codes))[:m]] = True
@@ -262,7 +262,3 @@ def _by_class(codes: Indices, rng: np.random.Generator) -> Indices:
     order = rng.permutation(len(codes))
     place = rng.permutation(int(codes.max()) + 1)
     return order[np.argsort(place[codes[order]], kind="stable")]
-
-
-def _test_count(n: int, test_size: float) -> int:
-    return min(max(round(test_size * n), 1), n - 1)
