@@ -27,7 +27,6 @@ __all__ = [
     "mean_cost",
     "normalized_cross_entropy",
     "perplexity",
-    "smooth",
     "Ranks",
     "Verdict",
     "average_ranks",
@@ -61,17 +60,12 @@ def mean_cost(truth: Codes, predicted: Codes, costs: NDArray[np.float64]) -> flo
     return float(np.mean(costs[predicted, truth]))
 
 
-def smooth(proba: Proba, smoothing: float = SMOOTHING) -> Proba:
-    """Additive smoothing, which removes probabilities of zero."""
-    # [chen2010] sec. 4.6.2 -> (P(y|x) + e) / sum_g (P(g|x) + e)
-    raised = proba + smoothing
-    return raised / raised.sum(axis=1, keepdims=True)
-
-
 def log_loss(truth: Codes, proba: Proba, smoothing: float = SMOOTHING) -> float:
     """Empirical cross entropy in nats, after additive smoothing."""
+    # [chen2010] sec. 4.6.2 -> (P(y|x) + e) / sum_g (P(g|x) + e), which removes probabilities of zero
+    raised = proba + smoothing
+    own = (raised / raised.sum(axis=1, keepdims=True))[np.arange(len(truth)), truth]
     # [chen2010] sec. 4.6.1 -> zeta = -1/n sum_i log P(y_i | x_i)
-    own = smooth(proba, smoothing)[np.arange(len(truth)), truth]
     with np.errstate(divide="ignore"):
         return float(-np.mean(np.log(own)))
 

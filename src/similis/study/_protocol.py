@@ -131,7 +131,7 @@ class Protocol:
             value = getattr(self, name)
             if name == "cv" and value == "loo":
                 continue
-            if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+            if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
                 raise ValueError(f"{name} must be {words}. Got {value!r}.")
             object.__setattr__(self, name, int(value))  # NumPy integers are not written to JSON
 
