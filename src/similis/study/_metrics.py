@@ -356,7 +356,17 @@ class Ranks:
     groups: tuple[tuple[str, ...], ...]
 
     def summary(self, level: float = 0.05) -> str:
-        """Summarize the tests of Friedman and Nemenyi in two sentences."""
+        """Summarize the tests of Friedman and Nemenyi in two sentences.
+
+        Parameters
+        ----------
+        level : float, default=0.05
+            Significance level of Friedman's test.
+
+        Returns
+        -------
+        str
+        """
         N, k = self.ranks.shape
         p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
         found = "significant differences" if self.p_value < level else "no significant difference"

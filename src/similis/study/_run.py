@@ -395,8 +395,8 @@ class Study:
             except KeyboardInterrupt:
                 if path is not None:  # journaled, but not returned before the interruption
                     journal.refresh()
-                    told = {entry.key for entry in entries}
-                    late = [journal.find(*task.journal_key) for task in todo if task.key not in told]
+                    returned = {entry.key for entry in entries}
+                    late = [journal.find(*task.journal_key) for task in todo if task.key not in returned]
                     entries += [entry for entry in late if entry is not None]
         by_key = {entry.key: entry for entry in entries}
         ordered = {task.key: by_key[task.key] for task in tasks if task.key in by_key}
