@@ -274,9 +274,9 @@ def test_watcher_keeps_its_pace(monkeypatch):
 
     now, told = [0.0], []
     monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
-    watch = _progress.Watcher(lambda entries: (told.append(now[0]), now.__setitem__(0, now[0] + 2)), pause=5)
+    watch = _progress.Watcher(lambda: (told.append(now[0]), now.__setitem__(0, now[0] + 2)), pause=5)
     for _ in range(100):
-        watch([])
+        watch()
         now[0] += 1
     assert told[0] == 0
     assert min(np.diff(told)) >= 20  # a tenth of the time at most

@@ -70,10 +70,10 @@ def check_values(A: NDArray[Any], *, kind: Kind | None, allow_missing: bool, who
             "If these are similarities, set kind='similarity' or convert with ToDissimilarity."
         )
     if training and A.size and not square:
-        least = _LEAST[4 if A.dtype == np.float32 else 8]
-        if 0 < np.abs(A).max() < least:
+        smallest = _LEAST[4 if A.dtype == np.float32 else 8]
+        if 0 < np.abs(A).max() < smallest:
             raise ProximityError(
-                f"{who} needs a matrix that is zero, or whose largest entry is above {least:g}, so that "
+                f"{who} needs a matrix that is zero, or whose largest entry is above {smallest:g}, so that "
                 f"quotients stay finite. Got {np.abs(A).max():g} as the largest. Multiply the matrix by a constant."
             )
 

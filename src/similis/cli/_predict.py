@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -62,10 +61,16 @@ def predict(
         else:
             new = read_proximity(path, square=False, kind=source.kind)  # type: ignore[arg-type]
     predictions = predict_rows(trained, new)
+    records = _records(predictions)
     if json:
-        print_json(_records(predictions))
+        print_json(records)
         return
-    write_table(output, _table(predictions))
+    classes = [] if predictions.proba is None else [f"p({label})" for label in predictions.classes.tolist()]
+    table = [["id", "label", *classes, "score"]]
+    for record in records:
+        shares = [f"{p:.6g}" for p in record.get("probabilities", {}).values()]
+        table.append([record["id"], record["label"], *shares, f"{record['score']:.6g}"])
+    write_table(output, table)
     if output != "-":
         note(f"wrote {len(predictions.labels)} predictions to {output}")
 
@@ -79,11 +84,3 @@ def _records(predictions: Predictions) -> list[dict[str, Any]]:
             record["probabilities"] = dict(zip(map(str, predictions.classes.tolist()), predictions.proba[i].tolist()))
         records.append({**record, "score": float(predictions.scores[i])})
     return records
-
-
-def _table(predictions: Predictions) -> Iterator[list[Any]]:
-    classes = [] if predictions.proba is None else [f"p({label})" for label in predictions.classes.tolist()]
-    yield ["id", "label", *classes, "score"]
-    for record in _records(predictions):
-        shares = [f"{p:.6g}" for p in record.get("probabilities", {}).values()]
-        yield [record["id"], record["label"], *shares, f"{record['score']:.6g}"]

@@ -278,7 +278,9 @@ def _data(file: IO[bytes], header: Any) -> NDArray[Any]:
 
 def _card_beside(path: Path) -> Any:
     """Read the card of the matrix that is there; a killed writer may have left a sidecar that describes two."""
-    found = _json(sidecar(path))
+    beside = sidecar(path)
+    with parse_errors(short_path(beside), "JSON file"):
+        found = json.loads(beside.read_bytes())
     if isinstance(found, dict) and "before" in found:
         with open(path, "rb") as file:
             return found if _digest(file) == found.get("digest") else found["before"]
@@ -287,8 +289,3 @@ def _card_beside(path: Path) -> Any:
 
 def _digest(file: IO[bytes]) -> str:
     return hashlib.file_digest(file, "blake2b").hexdigest()  # type: ignore[arg-type]
-
-
-def _json(path: Path) -> Any:
-    with parse_errors(short_path(path), "JSON file"):
-        return json.loads(path.read_bytes())

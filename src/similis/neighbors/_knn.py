@@ -62,14 +62,6 @@ def _call(function: Callable[..., Any], values: NDArray[Any]) -> NDArray[np.floa
     return found
 
 
-def _is_distribution(model: Any) -> Any:
-    return model.weights != "krr"
-
-
-def _has_scores(model: Any) -> Any:
-    return model.weights == "krr"
-
-
 class SimilarityKNN(PathMixin, ProximityClassifier):
     """Classify by the k most similar training objects, their votes weighted.
 
@@ -255,7 +247,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         total = given.sum(axis=1, keepdims=True)
         return indices, np.divide(given, total, out=np.zeros_like(given), where=total > 0)
 
-    @available_if(_is_distribution)
+    @available_if(lambda self: self.weights != "krr")
     def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
         """Probability of each class: the summed weight of its neighbors, eq. (3.2).
 
@@ -271,7 +263,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         """
         return self.respond(X, "predict_proba")
 
-    @available_if(_has_scores)
+    @available_if(lambda self: self.weights == "krr")
     def decision_function(self, X: ArrayLike) -> NDArray[Any]:
         """Summed KRR weight of each class: the discriminant of local kernel ridge regression, eq. (3.9).
 

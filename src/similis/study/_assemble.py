@@ -89,24 +89,24 @@ def assemble(
     """
     made = method.make()
     front: list[tuple[str, Any]] = [] if first is None else [("pairwise", first)]
-    words = []
+    added = []
     of_matrix = method.reads != "objects"
     kind = method.reads if method.reads in ("similarity", "dissimilarity") else facts.kind
     symmetrize = of_matrix and method.symmetric and not facts.symmetric
-    unlike = kind != facts.kind or symmetrize
-    if of_matrix and facts.missing and (unlike or not get_tags(made).input_tags.allow_nan):
+    changed = kind != facts.kind or symmetrize
+    if of_matrix and facts.missing and (changed or not get_tags(made).input_tags.allow_nan):
         front.append(("complete", CompleteKernel(kind=facts.kind)))
-        words.append("completed")
+        added.append("completed")
     if symmetrize:
         front.append(("symmetrize", Symmetrize()))
-        words.append("symmetrized")
+        added.append("symmetrized")
     if kind != facts.kind:
         if kind == "similarity":
             step: Any = ToSimilarity(method=facts.to_similarity)
         else:
             step = ToDissimilarity(method=facts.to_dissimilarity)
         front.append(("convert", step))
-        words.append(f"to {kind} ({step.method})")
+        added.append(f"to {kind} ({step.method})")
     own = list(made.steps) if isinstance(made, Pipeline) else [("classifier", made)]
     last = own[-1][1]
     known = last.get_params(deep=False)
@@ -122,7 +122,7 @@ def assemble(
         for name, value in sorted(estimator.get_params(deep=True).items()):
             if name.rpartition("__")[2] == "random_state" and value is None:
                 estimator.set_params(**{name: seed})
-    return Assembled(estimator, ", ".join(words), prefix)
+    return Assembled(estimator, ", ".join(added), prefix)
 
 
 def make_model(

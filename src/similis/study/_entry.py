@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from similis.exceptions import ProximityError
 
-__all__ = ["MethodInfo", "Entry", "to_json"]
+__all__ = ["MethodInfo", "Entry", "as_indices", "to_json"]
 
 
 @dataclass(frozen=True)
@@ -163,3 +163,11 @@ def to_json(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     return repr(value)
+
+
+def as_indices(values: Any, n: int, what: str) -> NDArray[np.intp]:
+    """Convert stored indices of objects; raise where one is not between 0 and n - 1."""
+    found = np.array(values, dtype=np.intp)
+    if found.ndim != 1 or (found.size and (found.min() < 0 or found.max() >= n)):
+        raise ValueError(f"{what} names objects outside 0 to {n - 1}")
+    return found

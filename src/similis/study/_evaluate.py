@@ -80,14 +80,14 @@ def evaluate(task: Task, context: Context) -> Entry:
     BLAS runs on one thread, so that the numbers do not depend on how many workers there are.
     """
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as met, _thread_pools(len(sys.modules)).limit(limits=1):
+    with warnings.catch_warnings(record=True) as caught, _thread_pools(len(sys.modules)).limit(limits=1):
         warnings.simplefilter("always")
         try:
             found = _fit_and_predict(task, context)
         except Exception as error:  # estimators may raise anything; a failure becomes a row with a reason
             found = {"status": "failed", "reason": _reason(error), "fit_seconds": time.perf_counter() - start}
     notes = Counter(
-        f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"[:_MAX_LENGTH] for warning in met
+        f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"[:_MAX_LENGTH] for warning in caught
     )
     return Entry(
         method=task.method.name,

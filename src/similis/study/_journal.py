@@ -76,7 +76,11 @@ class Journal:
         with self._lines.lock():
             self.refresh()
             if self._header is None:
-                self._check_unused()
+                if not self._lines.is_unused():
+                    raise ProximityError(
+                        f"{short_path(self.path)} is not a study's journal, or its first line is damaged. "
+                        "Choose another file."
+                    )
                 self._lines.append([{_MAGIC: 1, **header}])
                 sync_directory(self.path.parent)
             else:
@@ -127,13 +131,6 @@ class Journal:
                     f"{short_path(self.path)} holds results of {method!r} with another grid or other parameters "
                     f"(fingerprint {spec}, here {specs[method]}). Use another journal, or another name for the method."
                 )
-
-    def _check_unused(self) -> None:
-        """Reject a file with other contents."""
-        if not self._lines.is_unused():
-            raise ProximityError(
-                f"{short_path(self.path)} is not a study's journal, or its first line is damaged. Choose another file."
-            )
 
     def _compare(self, header: dict[str, Any]) -> None:
         known = self._header or {}

@@ -27,7 +27,6 @@ __all__ = [
     "mean_cost",
     "normalized_cross_entropy",
     "perplexity",
-    "smooth",
     "Ranks",
     "Verdict",
     "average_ranks",
@@ -61,17 +60,12 @@ def mean_cost(truth: Codes, predicted: Codes, costs: NDArray[np.float64]) -> flo
     return float(np.mean(costs[predicted, truth]))
 
 
-def smooth(proba: Proba, smoothing: float = SMOOTHING) -> Proba:
-    """Additive smoothing, which removes probabilities of zero."""
-    # [chen2010] sec. 4.6.2 -> (P(y|x) + e) / sum_g (P(g|x) + e)
-    raised = proba + smoothing
-    return raised / raised.sum(axis=1, keepdims=True)
-
-
 def log_loss(truth: Codes, proba: Proba, smoothing: float = SMOOTHING) -> float:
     """Empirical cross entropy in nats, after additive smoothing."""
+    # [chen2010] sec. 4.6.2 -> (P(y|x) + e) / sum_g (P(g|x) + e), which removes probabilities of zero
+    raised = proba + smoothing
+    own = (raised / raised.sum(axis=1, keepdims=True))[np.arange(len(truth)), truth]
     # [chen2010] sec. 4.6.1 -> zeta = -1/n sum_i log P(y_i | x_i)
-    own = smooth(proba, smoothing)[np.arange(len(truth)), truth]
     with np.errstate(divide="ignore"):
         return float(-np.mean(np.log(own)))
 
@@ -362,7 +356,17 @@ class Ranks:
     groups: tuple[tuple[str, ...], ...]
 
     def summary(self, level: float = 0.05) -> str:
-        """Summarize the tests of Friedman and Nemenyi in two sentences."""
+        """Summarize the tests of Friedman and Nemenyi in two sentences.
+
+        Parameters
+        ----------
+        level : float, default=0.05
+            Significance level of Friedman's test.
+
+        Returns
+        -------
+        str
+        """
         N, k = self.ranks.shape
         p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.2g}"
         found = "significant differences" if self.p_value < level else "no significant difference"

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay, ToSimilarity, diagnose
+from similis.study._entry import as_indices
 
 if TYPE_CHECKING:
     from similis.study._assemble import MatrixFacts
@@ -97,26 +98,26 @@ class Picture:
     @classmethod
     def from_record(cls, record: dict[str, Any], n: int) -> Picture:
         """Restore from plain data about `n` objects; raise ValueError where it is inconsistent."""
-        objects = _indices(record["objects"], n)
+        objects = as_indices(record["objects"], n, "the picture of the matrix")
         m = len(objects)
         packed = zlib.decompressobj()
         data = packed.decompress(b64decode(record["levels"], validate=True), m * m + 1)
         low, high = map(float, record["limits"])
-        looked_at = _indices(record["looked_at"], n)
+        looked_at = as_indices(record["looked_at"], n, "the picture of the matrix")
         optional = {
             key: None if record[key] is None else np.array(record[key], dtype=np.float64)
             for key in ("eigenvalues", "points")
         }
         shapes = {"eigenvalues": (len(looked_at),), "points": (len(looked_at), 2)}
         fits = all(v is None or (v.shape == shapes[k] and np.isfinite(v).all()) for k, v in optional.items())
-        nearness = _indices(record["nearness"], m)
+        nearness = as_indices(record["nearness"], m, "the picture of the matrix")
         shares, signature = record["axes"]
         if len(data) != m * m or not low < high or len(nearness) != m or len(shares) != 2 or len(signature) != 2:
             fits = False
         if not fits:
             raise ValueError("the picture of the matrix is inconsistent")
         suspects = [(int(i), int(j), float(v), float(e), float(s)) for i, j, v, e, s in record["suspects"]]
-        _indices([k for pair in suspects for k in pair[:2]], n)
+        as_indices([k for pair in suspects for k in pair[:2]], n, "the picture of the matrix")
         return cls(
             objects=objects,
             levels=np.frombuffer(data, dtype=np.uint8).reshape(m, m),
@@ -224,10 +225,3 @@ def _rounded(values: Any) -> list[float]:
 
 def _brief(value: float) -> float:
     return float(f"{value:.5g}")
-
-
-def _indices(values: Any, n: int) -> NDArray[np.intp]:
-    found = np.array(values, dtype=np.intp)
-    if found.ndim != 1 or (found.size and (found.min() < 0 or found.max() >= n)):
-        raise ValueError(f"the picture of the matrix names objects outside 0 to {n - 1}")
-    return found

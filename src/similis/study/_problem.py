@@ -129,7 +129,8 @@ def make_problem(
             problem = Problem(None, None, codes, classes, kind or "similarity", True)
         else:
             problem = _from_matrix(S, y, kind or "similarity")
-            ids = _frame_ids(S) if ids is None else ids
+            if ids is None and hasattr(S, "iloc") and list(S.index) != list(range(len(S.index))):
+                ids = S.index  # of a data frame; 0, 1, 2, ... are not names
         if objects is not None:
             if count_objects(objects) != problem.n:
                 raise ProximityError(
@@ -195,14 +196,6 @@ def _check_groups(groups: ArrayLike, n: int) -> NDArray[np.intp]:
             f"A study needs at least three groups: to test on, to choose by, to train on. Got {len(names)}."
         )
     return codes
-
-
-def _frame_ids(S: Any) -> list[str] | None:
-    """Row names of a data frame; None for a default index."""
-    index = getattr(S, "index", None)
-    if index is None or callable(index) or not hasattr(S, "iloc") or list(index) == list(range(len(index))):
-        return None
-    return [str(name) for name in index]
 
 
 def _digest(A: NDArray[Any]) -> str:

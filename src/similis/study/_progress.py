@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from statistics import fmean
 
 from similis.study._entry import Entry
 
-__all__ = ["Progress", "Reporter", "Watcher"]
+__all__ = ["Progress", "Watcher", "show_progress"]
 
 
 @dataclass(frozen=True)
@@ -32,38 +34,36 @@ class Progress:
     entry: Entry
 
 
-class Reporter:
-    """Count entries, estimate the time left, and show both.
+def show_progress(
+    entries: Iterable[Entry],
+    show: bool | Callable[[Progress], None],
+    known: list[Entry],
+    open_tasks: list[str],
+    n_workers: int,
+) -> Iterator[Entry]:
+    """Yield entries as they are finished; after each, show the number of entries and the time left.
 
     Parameters
     ----------
+    entries : iterable of Entry
+        Entries of the open tasks.
     show : bool or callable
-        True draws a bar on standard error; a function is called with a :class:`Progress` after each entry.
-    done : list of Entry
+        True draws a bar on standard error; a function is called with a :class:`Progress`.
+    known : list of Entry
         Entries finished by earlier runs.
     open_tasks : list of str
         Method of each open task.
     n_workers : int
         Number of processes that share them.
     """
-
-    def __init__(
-        self, show: bool | Callable[[Progress], None], done: list[Entry], open_tasks: list[str], n_workers: int
-    ) -> None:
-        self._show = show
-        self._done, self._total = len(done), len(done) + len(open_tasks)
-        self._workers = max(1, min(n_workers, len(open_tasks)))
-        self._times: dict[str, list[float]] = {}
-        self._open: dict[str, int] = {}
-        self._bar: Any = None
-        self._task: Any = None
-        for entry in done:
-            self._times.setdefault(entry.method, []).append(entry.fit_seconds + entry.predict_seconds)
-        for name in open_tasks:
-            self._open[name] = self._open.get(name, 0) + 1
-
-    def __enter__(self) -> Reporter:
-        if self._show is True:
+    n_done, total = len(known), len(known) + len(open_tasks)
+    n_workers = max(1, min(n_workers, len(open_tasks)))
+    n_open = Counter(open_tasks)
+    times: dict[str, list[float]] = {}
+    for entry in known:
+        times.setdefault(entry.method, []).append(entry.fit_seconds + entry.predict_seconds)
+    with ExitStack() as stack:
+        if show is True:
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
             from rich.progress import Progress as Bar
@@ -75,38 +75,20 @@ class Reporter:
                 TimeElapsedColumn(),
                 TextColumn("{task.description}"),
             )
-            self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
-            self._bar.start()
-            self._task = self._bar.add_task("", total=self._total, completed=self._done)
-        return self
-
-    def __exit__(self, *args: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def __call__(self, entry: Entry) -> None:
-        """Count a finished entry."""
-        self._done += 1
-        self._open[entry.method] -= 1
-        self._times.setdefault(entry.method, []).append(entry.fit_seconds + entry.predict_seconds)
-        left = self.seconds_left()
-        if self._bar is not None:
-            words = f"about {clock(left)} left, {entry.method} on split {entry.split + 1} done"
-            self._bar.update(self._task, completed=self._done, description=words)
-        elif callable(self._show):
-            self._show(Progress(self._done, self._total, left, entry))
-
-    def seconds_left(self) -> float:
-        """Estimate the time for the open tasks."""
-        known = [t for times in self._times.values() for t in times]
-        if not known:
-            return 0.0
-        typical = sum(known) / len(known)
-        work = 0.0
-        for name, count in self._open.items():
-            times = self._times.get(name)
-            work += count * (sum(times) / len(times) if times else typical)
-        return work / self._workers
+            bar = stack.enter_context(Bar(*columns, console=Console(stderr=True), transient=True))
+            task = bar.add_task("", total=total, completed=n_done)
+        for entry in entries:
+            yield entry
+            n_done += 1
+            n_open[entry.method] -= 1
+            times.setdefault(entry.method, []).append(entry.fit_seconds + entry.predict_seconds)
+            every = [seconds for found in times.values() for seconds in found]
+            left = sum(n * fmean(times.get(method, every)) for method, n in n_open.items()) / n_workers
+            if show is True:
+                words = f"about {clock(left)} left, {entry.method} on split {entry.split + 1} done"
+                bar.update(task, completed=n_done, description=words)
+            elif callable(show):
+                show(Progress(n_done, total, left, entry))
 
 
 class Watcher:

@@ -131,7 +131,7 @@ class Protocol:
             value = getattr(self, name)
             if name == "cv" and value == "loo":
                 continue
-            if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+            if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
                 raise ValueError(f"{name} must be {words}. Got {value!r}.")
             object.__setattr__(self, name, int(value))  # NumPy integers are not written to JSON
 
@@ -157,7 +157,7 @@ class Protocol:
         """Return the splitter that chooses parameters inside the training part of a split."""
         if self.cv == "loo":
             return DealtFolds(2**31) if grouped else LeaveOneOut()
-        return DealtFolds(self.cv, int(self._rng(split, 1).integers(2**31)))
+        return DealtFolds(self.cv, int(np.random.default_rng([self.random_state, 1, split]).integers(2**31)))
 
     def inner_train_size(self, n_train: int, cv: Any = None) -> int:
         """Approximate size of the smallest inner training part; `cv` is a method's own splitter."""
@@ -188,23 +188,21 @@ class Protocol:
         inner = "leave one out" if self.cv == "loo" else f"{self.cv} folds"
         return f"{outer}; parameters chosen by {inner} inside each training part; seed {self.random_state}"
 
-    def _rng(self, split: int, purpose: int) -> np.random.Generator:
-        return np.random.default_rng([self.random_state, purpose, split])
-
     def _held_out(self, number: int, codes: Indices, groups: Indices | None) -> NDArray[np.bool_]:
+        """Draw the mask of the objects held out in a split."""
         if self.scheme == "kfold":
-            rng = self._rng(number // self.n_folds, 0)
+            rng = np.random.default_rng([self.random_state, 0, number // self.n_folds])
             if groups is None:
                 fold = deal(codes, min(self.n_folds, len(codes)), rng)
             else:
                 fold = deal_groups(groups, self.n_folds, rng)
             return fold == number % self.n_folds
-        rng = self._rng(number, 0)
+        rng = np.random.default_rng([self.random_state, 0, number])
+        names = np.arange(len(codes)) if groups is None else np.unique(groups)
+        m = min(max(round(self.test_size * len(names)), 1), len(names) - 1)
         if groups is not None:
-            names = np.unique(groups)
-            return np.isin(groups, rng.permutation(names)[: _test_count(len(names), self.test_size)])
+            return np.isin(groups, rng.permutation(names)[:m])
         mask = np.zeros(len(codes), dtype=bool)
-        m = _test_count(len(codes), self.test_size)
         if self.scheme == "random":
             # [chen2010] sec. 4.3 -> 20 % for testing; the printed errors are multiples of one over a rounded fifth
             mask[rng.permutation(len(codes))[:m]] = True
@@ -262,7 +260,3 @@ def _by_class(codes: Indices, rng: np.random.Generator) -> Indices:
     order = rng.permutation(len(codes))
     place = rng.permutation(int(codes.max()) + 1)
     return order[np.argsort(place[codes[order]], kind="stable")]
-
-
-def _test_count(n: int, test_size: float) -> int:
-    return min(max(round(test_size * n), 1), n - 1)

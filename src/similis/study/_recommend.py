@@ -39,7 +39,7 @@ class Recommendation:
     warning : str
         Set if no method is clearly better than predicting the largest class, or a baseline has a lower error.
     text : str
-        Two to five sentences for people.
+        Two to five sentences.
     sentences : tuple of str
         Sentences of `text`.
     python : str

@@ -511,21 +511,19 @@ class StudyResult:
         predicted = np.concatenate([entry.predictions for _, entry in found if entry.predictions is not None])
         if metric == "cost":
             return float("nan") if self.costs is None else mean_cost(truth, predicted, self.costs)
-        asked = METRICS[metric]
-        if asked.of_labels is not None:
-            return asked.of_labels(truth, predicted)
+        definition = METRICS[metric]
+        if definition.of_labels is not None:
+            return definition.of_labels(truth, predicted)
         probabilities = [entry.proba for _, entry in found if entry.proba is not None]
         if len(probabilities) < len(found):
             return float("nan")
         proba = np.concatenate(probabilities)
-        if asked.of_proba is not None:
-            return asked.of_proba(truth, proba)
-        return normalized_cross_entropy(truth, proba, np.concatenate([self._priors(s) for s, _ in found]))
-
-    def _priors(self, split: Split) -> NDArray[np.float64]:
-        """Class frequencies of the training part, one row per test object."""
-        share = np.bincount(self.codes[split.train], minlength=len(self.classes)) / len(split.train)
-        return np.tile(share, (len(split.test), 1))
+        if definition.of_proba is not None:
+            return definition.of_proba(truth, proba)
+        # The baseline of an object: class frequencies of the training part of its split.
+        priors = [np.bincount(self.codes[s.train], minlength=len(self.classes)) / len(s.train) for s, _ in found]
+        per_object = np.repeat(priors, [len(s.test) for s, _ in found], axis=0)
+        return normalized_cross_entropy(truth, proba, per_object)
 
 
 def _check_metric(metric: str) -> None:

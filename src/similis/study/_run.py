@@ -28,7 +28,7 @@ from similis.study._evaluate import Context, Task, evaluate
 from similis.study._journal import Journal
 from similis.study._methods import Method, find_methods
 from similis.study._problem import Problem, make_problem
-from similis.study._progress import Progress, Reporter, Watcher
+from similis.study._progress import Progress, Watcher, show_progress
 from similis.study._protocol import Protocol, Scheme, Split, given_splits
 from similis.study._result import StudyResult
 
@@ -383,22 +383,21 @@ class Study:
             done = {entry.key for entry in entries}
             todo = [task for task in tasks if task.key not in done]
             n_jobs = effective_n_jobs(self.n_jobs)
-            with Reporter(progress, entries, [task.method.name for task in todo], n_jobs) as report:
-                watcher = None
-                if watch is not None:
-                    watcher = Watcher(lambda: watch(replace(result, entries={entry.key: entry for entry in entries})))
-                try:
-                    for entry in run_tasks(todo, context, n_jobs):
-                        entries.append(entry)
-                        report(entry)
-                        if watcher is not None:
-                            watcher()
-                except KeyboardInterrupt:
-                    if path is not None:  # journaled, but not returned before the interruption
-                        journal.refresh()
-                        told = {entry.key for entry in entries}
-                        late = [journal.find(*task.journal_key) for task in todo if task.key not in told]
-                        entries += [entry for entry in late if entry is not None]
+            watcher = None
+            if watch is not None:
+                watcher = Watcher(lambda: watch(replace(result, entries={entry.key: entry for entry in entries})))
+            new = run_tasks(todo, context, n_jobs)
+            try:
+                for entry in show_progress(new, progress, list(entries), [task.method.name for task in todo], n_jobs):
+                    entries.append(entry)
+                    if watcher is not None:
+                        watcher()
+            except KeyboardInterrupt:
+                if path is not None:  # journaled, but not returned before the interruption
+                    journal.refresh()
+                    returned = {entry.key for entry in entries}
+                    late = [journal.find(*task.journal_key) for task in todo if task.key not in returned]
+                    entries += [entry for entry in late if entry is not None]
         by_key = {entry.key: entry for entry in entries}
         ordered = {task.key: by_key[task.key] for task in tasks if task.key in by_key}
         return replace(result, entries=ordered, sessions=sessions, partial=len(ordered) < len(tasks))

@@ -15,7 +15,7 @@ import numpy as np
 from similis._utils.files import atomic_write, short_path
 from similis.exceptions import ProximityError
 from similis.study._assemble import MatrixFacts
-from similis.study._entry import Entry, MethodInfo, to_json
+from similis.study._entry import Entry, MethodInfo, as_indices, to_json
 from similis.study._picture import Picture
 from similis.study._protocol import Protocol, Split
 
@@ -53,7 +53,10 @@ def result_record(result: StudyResult) -> dict[str, Any]:
             }
             for split in result.splits
         ],
-        "methods": [{**asdict(info), "grid": _grid_to_json(info.grid)} for info in result.methods],
+        "methods": [
+            {**asdict(info), "grid": {key: to_json(list(values)) for key, values in info.grid.items()}}
+            for info in result.methods
+        ],
         "partial": result.partial,
         "fingerprint": result.fingerprint,
         "sessions": result.sessions,
@@ -63,10 +66,6 @@ def result_record(result: StudyResult) -> dict[str, Any]:
         "picture": None if result.picture is None else result.picture.to_record(),
         "entries": [entry.to_record() for entry in entries],
     }
-
-
-def _grid_to_json(grid: dict[str, Any]) -> dict[str, Any]:
-    return {key: to_json(list(values)) for key, values in grid.items()}
 
 
 def save_result(result: StudyResult, path: str | os.PathLike[str]) -> None:
@@ -111,8 +110,10 @@ def _build(cls: Any, record: dict[str, Any]) -> Any:
         raise ValueError("the labels do not fit the classes")
     splits = []
     for number, split in enumerate(record["splits"]):
-        test = _indices(split["test"], n)
-        train = None if split["train"] is None else _indices(split["train"], n)
+        test = as_indices(split["test"], n, "a split")
+        train = None if split["train"] is None else as_indices(split["train"], n, "a split")
+        if not test.size or (train is not None and not train.size):
+            raise ValueError("a part of a split is empty")
         splits.append(Split(number, test, n, train))
     methods = [MethodInfo(**method) for method in record["methods"]]
     entries = {}
@@ -139,13 +140,6 @@ def _build(cls: Any, record: dict[str, Any]) -> Any:
         _picture=None if record.get("picture") is None else Picture.from_record(record["picture"], n),
         **arrays,
     )
-
-
-def _indices(values: Any, n: int) -> Any:
-    found = np.array(values, dtype=np.intp)
-    if found.ndim != 1 or not found.size or found.min() < 0 or found.max() >= n:
-        raise ValueError(f"a split names objects beyond 0 to {n - 1}")
-    return found
 
 
 def _check_entry(entry: Entry, splits: list[Split], n_classes: int) -> None:

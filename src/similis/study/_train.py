@@ -10,7 +10,6 @@ from similis.base import Kind
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
 from similis.study._entry import to_json
 from similis.study._methods import describe
-from similis.study._result import StudyResult
 from similis.study._run import Study
 
 __all__ = ["train_model"]
@@ -89,6 +88,14 @@ def train_model(
     name = method or result.best()
     model = result.model(name, measure=measure)
     model.fit(S, y, **({"groups": groups} if groups is not None and hasattr(model, "param_grid") else {}))
+    expected = None
+    if name in result.complete_methods():  # without failure
+        expected = {
+            "error": result.mean_scores("error")[name],
+            "interval": list(result.error_interval(name)),
+            "level": 0.95,
+            "protocol": result.protocol.describe(len(result.splits)),
+        }
     card = ModelCard(
         method=name,
         params={key: to_json(value) for key, value in getattr(model, "best_params_", {}).items()},
@@ -100,20 +107,8 @@ def train_model(
         columns=None if columns is None else [str(column) for column in columns],
         measure=None if measure is None else describe(measure),
         fingerprint={key: result.fingerprint[key] for key in ("matrix", "labels")},
-        expected=_expected(result, name),
+        expected=expected,
         versions=versions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     return TrainedModel(getattr(model, "best_estimator_", model), card, result)
-
-
-def _expected(result: StudyResult, name: str) -> dict[str, Any] | None:
-    """Expected error on new objects with its interval; None if the method failed on some split."""
-    if name not in result.complete_methods():
-        return None
-    return {
-        "error": result.mean_scores("error")[name],
-        "interval": list(result.error_interval(name)),
-        "level": 0.95,
-        "protocol": result.protocol.describe(len(result.splits)),
-    }
