@@ -55,7 +55,7 @@ def singletons(share, tail):
 
 
 def judged_twice(levels):
-    """Judgements in both directions, asymmetric, on few levels; each judge of a row has a bias."""
+    """Judgments in both directions, asymmetric, on few levels; each judge of a row has a bias."""
 
     def make(rng, n):
         D = unit(made.vectors(dims=4, n_classes=5, spread=2.0)(rng, n))
@@ -142,7 +142,7 @@ def contours(rng, n):
 
 
 def loners(power):
-    """Half of the objects have no neighbour at all: wide noise in many dimensions; the rest are four tight classes."""
+    """Half of the objects have no neighbor at all: wide noise in many dimensions; the rest are four tight classes."""
 
     def make(rng, n):
         y, alone = rng.integers(4, size=n), rng.random(n) < 0.5
@@ -299,7 +299,7 @@ def predictive_spread(C):
     R = np.nanmean(np.abs(X[:, None] - X[None]), axis=2) if n <= 220 else _row_differences(X)
     np.fill_diagonal(R, np.inf)
     N = np.argsort(R, axis=1, kind="stable")[:, :7]
-    side = np.nanmedian(X[N], axis=1)  # (n, n): row i from the rows of its neighbours
+    side = np.nanmedian(X[N], axis=1)  # (n, n): row i from the rows of its neighbors
     residual = np.abs(X - (side + side.T) / 2)
     values = X[np.triu_indices(n, 1)]
     floor = 0.02 * base_spread(values) + 0.3 * step(values)

@@ -5,7 +5,7 @@
     python benchmarks/bench_accuracy.py --set sonar --splits 5    # prints only
 
 Random splits, a fifth held out ([chen2010] sec. 4.3), and five folds inside for everybody's parameters: the same
-numbers of neighbours, the same C. Methods that take long get the first splits only. Data sets that do not ship with
+numbers of neighbors, the same C. Methods that take long get the first splits only. Data sets that do not ship with
 similis are left out where SIMILIS_DATA does not name them.
 """
 
@@ -87,14 +87,14 @@ def with_scikit_learn(D, y, tests):
     machines = {
         "SVC on the matrix as it is": (svc, {"C": CS}, S),
         "SVC on the clipped matrix": (make_pipeline(PlainClip(), svc), {"svc__C": CS}, S),
-        "KNeighborsClassifier": (KNeighborsClassifier(metric="precomputed"), "neighbours", D),
+        "KNeighborsClassifier": (KNeighborsClassifier(metric="precomputed"), "neighbors", D),
     }
     found = {}
     for name, (model, grid, M) in machines.items():
         errors, seconds = [], []
         for seed, flags in enumerate(tests):
             train, test = np.flatnonzero(~flags), np.flatnonzero(flags)
-            if grid == "neighbours":
+            if grid == "neighbors":
                 most = int(len(train) * (1 - 1 / N_FOLDS))
                 points = {"n_neighbors": [k for k in KS if k <= most]}
             else:

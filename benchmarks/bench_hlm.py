@@ -140,7 +140,7 @@ def searches(bench):
 
 
 def table_4(bench):
-    """One round of training, with the choice of parameters, and testing; the size of the paper's colour signatures."""
+    """One round of training, with the choice of parameters, and testing; the size of the paper's color signatures."""
     D, y, Q = problem(480, 6, n_test=120)
     small = D[:60, :60], y[:60], Q[:5, :60]
 

@@ -73,7 +73,7 @@ def bounded_memory(items, n=100_000, size=500):
 
 
 def drifting(items, n_batches=100, size=200):
-    """Each batch is predicted before it is learnt; a model of the first batches alone shows what drift costs."""
+    """Each batch is predicted before it is learned; a model of the first batches alone shows what drift costs."""
     for name in MODELS:
         model = MODELS[name].__class__(**(MODELS[name].get_params() | {"max_components": 8}))
         stream, frozen, errors = stream_fit(model, Minkowski()), None, []

@@ -2,7 +2,7 @@
 
     python benchmarks/bench_kri.py          # writes benchmarks/results/kri.json
 
-A sweep is 19 numbers of neighbours x 9 regularisers for each test point, the grid of [chen2010] ch. 4. Peers get
+A sweep is 19 numbers of neighbors x 9 regularizers for each test point, the grid of [chen2010] ch. 4. Peers get
 their constraints ready made and their blocks gathered: only their calls are timed.
 """
 

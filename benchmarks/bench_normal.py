@@ -1,4 +1,4 @@
-"""Normal-based classifiers: a whole grid of regularisers against one eigen-decomposition, and against scikit-learn.
+"""Normal-based classifiers: a whole grid of regularizers against one eigen-decomposition, and against scikit-learn.
 
 python benchmarks/bench_normal.py          # writes benchmarks/results/normal.json
 """
@@ -26,7 +26,7 @@ def problem(n, n_classes=10, d=30, n_test=250, seed=0):
 
 
 def whole_grid(estimator, S, y, Q):
-    """All regularisers from one fit; other numbers in each call, so that no decomposition is found again."""
+    """All regularizers from one fit; other numbers in each call, so that no decomposition is found again."""
     points = [{"regularization": r} for r in REGULARIZERS]
     unit = itertools.count(1)
 
@@ -61,7 +61,7 @@ def main():
         for n, repeats in ((600, 5), (2500, 3)):
             S, y, Q = problem(n)
             bench.compare(
-                f"RNLC, 20 regularisers, n = {n}",
+                f"RNLC, 20 regularizers, n = {n}",
                 whole_grid(NormalLinear(), S, y, Q),
                 one_decomposition(S),
                 peer_name="one eigh of the Gram matrix",
@@ -71,7 +71,7 @@ def main():
             )
         S, y, Q = problem(300, n_classes=3)
         bench.compare(
-            "RNLC, 20 regularisers, n = 300",
+            "RNLC, 20 regularizers, n = 300",
             whole_grid(NormalLinear(shrinkage_target="trace"), S, y, Q),
             fit_each(lambda r: LinearDiscriminantAnalysis(solver="lsqr", shrinkage=r), S, y, Q),
             peer_name="20 fits of LDA(lsqr)",
@@ -80,7 +80,7 @@ def main():
             check=disagreement,
         )
         bench.compare(
-            "RNQC, 20 regularisers, n = 300",
+            "RNQC, 20 regularizers, n = 300",
             whole_grid(NormalQuadratic(shrinkage_target="trace"), S, y, Q),
             fit_each(lambda r: QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=r, tol=0), S, y, Q),
             peer_name="20 fits of QDA(eigen)",

@@ -1,4 +1,4 @@
-"""Beyond memory and beyond one machine: reading from disk, a cluster, neighbours of many objects, cost against n.
+"""Beyond memory and beyond one machine: reading from disk, a cluster, neighbors of many objects, cost against n.
 
     python benchmarks/bench_scale.py disk cluster index neighbors landmarks compact families
     python benchmarks/bench_scale.py neighbors --n 1000000
@@ -6,7 +6,7 @@
 
 Each part writes benchmarks/results/scale_<part>.json. Floors: a k-NN pass reads at least half as fast as a plain sum
 over the memory map; taking up a nearly finished matrix costs less than a tenth of measuring it; the scheduler's
-overhead is below a tenth of the work; nine in ten of the neighbours are found.
+overhead is below a tenth of the work; nine in ten of the neighbors are found.
 """
 
 import argparse
@@ -236,7 +236,7 @@ def neighbors(n):
         proximities, _ = index.kneighbors(new, 10)
         query = (time.perf_counter() - start) / len(new)
         bench.items.append({
-            "name": f"{n} categorical objects, {K} neighbours kept", "n": n, "kept": K, "fit_seconds": fit,
+            "name": f"{n} categorical objects, {K} neighbors kept", "n": n, "kept": K, "fit_seconds": fit,
             "objects_per_second": n / fit, "rounds": index.n_iter_, "pairs_per_object": calls / n,
             "share_of_pairs": calls / (n * (n - 1) / 2),
             "recall_at_10": float((index.proximities_[asked, :10] >= kth[:, None]).mean()),

@@ -3,14 +3,14 @@
     SIMILIS_DATA=... python benchmarks/completion.py            # writes benchmarks/results/completion.json
     SIMILIS_DATA=... python benchmarks/completion.py protein    # this part anew, the others as they are in the file
 
-[chen2010] sec. 6.2, transduction: all objects take part in the completion, half of them are labelled, the error is that
+[chen2010] sec. 6.2, transduction: all objects take part in the completion, half of them are labeled, the error is that
 of the others. The rows of a random share of the objects are hidden. The auxiliary kernel comes from noisy features:
 votes of which some are replaced by random ones, coordinates of the protein kernel with Gaussian noise. A support vector
 machine with C by 5-fold cross-validation reads each kernel. "whole" is the kernel without hidden rows, the best one can
-hope for. Kernels are centred.
+hope for. Kernels are centered.
 
 Criterion: on both sets, at each noise and share, em has a lower mean error than the auxiliary kernel. Written before
-the run of these draws; noise levels, the ridge of 1e-3 and the centring were settled before it on pilot draws of other
+the run of these draws; noise levels, the ridge of 1e-3 and the centering were settled before it on pilot draws of other
 seeds, whose results had been seen; for the proteins on another matrix of them: its distances, read as similarities by
 mistake.
 """
@@ -36,7 +36,7 @@ SMALL = 40  # objects for the machine that learns its kernel
 
 
 def unit(K):
-    """Centred, with a mean self-similarity of one, so that C means the same for every kernel."""
+    """Centered, with a mean self-similarity of one, so that C means the same for every kernel."""
     K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
     return (K + K.T) / (2 * np.mean(np.diagonal(K)))
 

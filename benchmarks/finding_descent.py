@@ -34,7 +34,7 @@ class Descent:
         return u @ u / 2 + self.epsilon * np.abs(self.a).sum()
 
     def best(self, a, g, d):
-        """Minimiser along each coordinate by itself, given gradients and curvatures."""
+        """Minimizer along each coordinate by itself, given gradients and curvatures."""
         z = a - g / d
         return np.clip(np.sign(z) * np.maximum(np.abs(z) - self.epsilon / d, 0), -self.C, self.C)
 
@@ -81,7 +81,7 @@ class Pairs(Descent):
                 self.move(j, float(second[0]))
 
     def together(self, i, partners, rounds):
-        """Minimisers over (i, j) for each partner j, by turns."""
+        """Minimizers over (i, j) for each partner j, by turns."""
         cross, d = self.G[i, partners], self.d[partners]
         start, first, second = self.a[partners], np.full(len(partners), self.a[i]), self.a[partners].copy()
         for _ in range(rounds):
@@ -135,9 +135,9 @@ def problems():
         matrix = np.asarray(matrix, dtype=float)
         yield name, matrix, np.where(labels == np.unique(labels)[0], 1.0, -1.0)
         if name.startswith("promoters"):  # what [cazzanti2007] seems to have done
-            centred = matrix - matrix.mean(axis=0)
+            centered = matrix - matrix.mean(axis=0)
             labels = np.where(labels == np.unique(labels)[0], 1.0, -1.0)
-            yield f"{name}, columns normalised", centred / np.linalg.norm(centred, axis=0), labels
+            yield f"{name}, columns normalized", centered / np.linalg.norm(centered, axis=0), labels
 
 
 def condition(A):

@@ -107,7 +107,7 @@ def errors():
 
 def gaps():
     rows = []
-    for item in read("learnt_kernels")["items"]:
+    for item in read("learned_kernels")["items"]:
         if item["name"].startswith("Indefinite SVM, value"):
             continue
         difference = item["error"]
@@ -127,7 +127,7 @@ def gaps():
     return table(["problem", "beside", "difference", "gap", "times faster"], rows)
 
 
-def programme():
+def program():
     found = {}
     for cell in cells("chen2010", "5.1") + cells("chen2010", "5.2"):
         key = cell["dataset"], int(cell["condition"].get("p", 0))
@@ -201,7 +201,7 @@ SECTIONS = {
     ("protein", "facts"): facts,
     ("protein", "errors"): errors,
     ("duals", "gaps"): gaps,
-    ("duals", "programme"): programme,
+    ("duals", "program"): program,
     ("descent", "law"): law,
     ("descent", "descent"): descent,
 }

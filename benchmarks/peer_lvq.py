@@ -1,4 +1,4 @@
-"""Vector quantisation learnt on distances by proto-dist-ml, for bench_accuracy.py: runs in its own environment.
+"""Vector quantization learned on distances by proto-dist-ml, for bench_accuracy.py: runs in its own environment.
 
 Reads an archive with distances D, labels y and one row of test flags a split; prints errors and seconds as JSON.
 """

@@ -41,7 +41,7 @@ def thirds(name, kernel, runs):
 def liver():
     """[bernal2003] sec. 6, MaxSim with a Gaussian measure: widths and scales, ten splits each."""
     found = []
-    for scale, width in product(("standardised", "by 100"), (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16)):
+    for scale, width in product(("standardized", "by 100"), (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16)):
         values = []
         for X, y, train, test in thirds("Liver", "rbf", 10):
             Z = X / 100 if scale == "by 100" else StandardScaler().fit(X[train]).transform(X)
@@ -80,15 +80,15 @@ def halves(model, name, distance, **parameter):
 
 
 def knn_ties():
-    """[cazzanti2007] table 6.9, k-NN: errors of 213 by how tied neighbours, tied votes and tied k are decided."""
+    """[cazzanti2007] table 6.9, k-NN: errors of 213 by how tied neighbors, tied votes and tied k are decided."""
     data = load_data("Protein")
     S, y, n = data.matrix, data.labels, len(data.labels)
     ks, sizes = np.array([*range(1, 21), *range(30, 101, 10), 150, 200]), np.bincount(y)
     found = []
-    for neighbours, votes, size in product(("first", "last"), ("first", "largest", "nearest"), ("smallest", "largest")):
-        rows = -S if neighbours == "first" else -S[:, ::-1]
+    for neighbors, votes, size in product(("first", "last"), ("first", "largest", "nearest"), ("smallest", "largest")):
+        rows = -S if neighbors == "first" else -S[:, ::-1]
         order = np.argsort(rows, axis=1, kind="stable")
-        order = order if neighbours == "first" else n - 1 - order
+        order = order if neighbors == "first" else n - 1 - order
         labels = y[order]
         wrong = 0
         for i in range(n):
@@ -99,7 +99,7 @@ def knn_ties():
             errors = (said != y[others][:, None]).sum(axis=0)
             best = np.flatnonzero(errors == errors.min())[0 if size == "smallest" else -1]
             wrong += _votes(labels[i][order[i] != i][None], ks, votes, sizes)[0, best] != y[i]
-        found.append({"neighbours": neighbours, "votes": votes, "k": size, "errors": int(wrong)})
+        found.append({"neighbors": neighbors, "votes": votes, "k": size, "errors": int(wrong)})
     return found
 
 
@@ -120,7 +120,7 @@ def main():
             "machine": machine(),
             "bernal2003 6, Liver, maxsim, accuracy": liver(),
             "bernal2003 6, Letter, powers, accuracy": letters(),
-            "pekalska2000 2, Sonar Lp, rnqc, error by regularisation": [
+            "pekalska2000 2, Sonar Lp, rnqc, error by regularization": [
                 halves(NormalQuadratic(regularization=r), "Sonar", "Lp;p=0.5", regularization=r)
                 for r in (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.003, 0.01, 0.03, 0.1, 0.3)
             ],

@@ -35,7 +35,7 @@ SCRIPTS = {
     "medoids": ("medoids",),
     "maxsim": ("maxsim",),
     "hlm": ("hlm",),
-    "learnt_kernels": ("learnt_kernels",),
+    "learned_kernels": ("learned_kernels",),
     "scale": ("scale_disk",),
     "accuracy": ("accuracy",),
 }

@@ -58,15 +58,15 @@ TARGETS = (
     ),
     *_same(
         "SimSVM",
-        "learnt_kernels",
+        "learned_kernels",
         ("SimSVM, n = 80", "clarabel", 2.5, 7),
         ("SimSVM, n = 350", "clarabel", 4, 8),
         ("SimSVM, n = 800", "clarabel", 7, 14),
     ),
-    *_same("SimMKL", "learnt_kernels", ("SimMKL, n = 80", "SCS", 100, 600)),
+    *_same("SimMKL", "learned_kernels", ("SimMKL, n = 80", "SCS", 100, 600)),
     *_same(
         "indefinite SVM",
-        "learnt_kernels",
+        "learned_kernels",
         ("Indefinite SVM, n = 80", "SCS", 4, 8),
         ("Indefinite SVM, value and gradient, n = 350", "decomposition", 3, 4),
         ("Indefinite SVM, value and gradient, n = 800", "decomposition", 3, 4),

@@ -149,7 +149,7 @@ def _probabilities(cell: PublishedCell) -> Problem:
 
 def _learned(cell: PublishedCell) -> Problem:
     """Tables 5.3 and 5.4 of [chen2010]."""
-    return LearnedKernels(f"learnt {cell.dataset}", cell.dataset, seeds=f"splits {cell.dataset.removesuffix(CLEAN)}")
+    return LearnedKernels(f"learned {cell.dataset}", cell.dataset, seeds=f"splits {cell.dataset.removesuffix(CLEAN)}")
 
 
 def _fusion(cell: PublishedCell) -> Problem:
@@ -164,7 +164,7 @@ def _fusion(cell: PublishedCell) -> Problem:
 
 def _linear_program(cell: PublishedCell) -> Problem:
     p = int(cell.condition.get("p", 0))
-    return LPProblem(f"linear programme {cell.dataset} p={p}", cell.dataset, p=p)
+    return LPProblem(f"linear program {cell.dataset} p={p}", cell.dataset, p=p)
 
 
 def _without_large_programs(cells: list[PublishedCell]) -> list[PublishedCell]:
@@ -276,7 +276,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         "chen2010",
         "4.8",
-        "highest normalised cross entropies",
+        "highest normalized cross entropies",
         _probabilities,
         M.PROBABILITIES,
         ("Aural Sonar", "Voting"),
@@ -286,7 +286,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         Experiment(
             "chen2010",
             table,
-            f"linear programme for SimSVM, {what}",
+            f"linear program for SimSVM, {what}",
             _linear_program,
             M.LP,
             _PAIRS,
@@ -298,7 +298,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         "chen2010",
         "5.3",
-        f"{_SPLIT}, learnt kernels",
+        f"{_SPLIT}, learned kernels",
         _or_facts(_learned),
         {**M.LEARNED, **M.FACTS},
         _PAIRS,

@@ -28,7 +28,7 @@ GUIDES = {
     "support vectors": "svm",
     "baselines": "study",
 }
-LEARNT = ("SimSVM", "IndefiniteSVM", "FullKernelSVM")
+LEARNED = ("SimSVM", "IndefiniteSVM", "FullKernelSVM")
 
 
 def steps_of(model):
@@ -40,8 +40,8 @@ def indefinite(method):
     steps = steps_of(method.make())
     for step in steps:
         name = type(step).__name__
-        if name in LEARNT:
-            return "learnt"
+        if name in LEARNED:
+            return "learned"
         if name.startswith("Spectrum") and name != "SpectrumSquare":
             return name.removeprefix("Spectrum").lower()
         weighted = getattr(step, "weights", None) in ("kri", "krr", "lime")

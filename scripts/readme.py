@@ -30,7 +30,7 @@ HEADLINES = (
     "k-medoids (eager), n = 2500",
     "SDA exponents, 200 values, newton",
     "local SDA, 10 folds x 19 k, n = 800",
-    "RNLC, 20 regularisers, n = 300",
+    "RNLC, 20 regularizers, n = 300",
     "MaxSim, two-letter words",
     "clip + SVC, n = 800, 2 classes",
     "SVM-KNN, 10 queries, 4 classes",

@@ -86,7 +86,7 @@ def make_stack(draw, note):
     call(similis.make_stack, one(draw, [S, S], [S, Q], [S], [], S), names=names)
 
 
-def display(f, labelled=True):
+def display(f, labeled=True):
     """A case for a picture of a matrix."""
 
     def case(draw, note):
@@ -95,7 +95,7 @@ def display(f, labelled=True):
         S, _, words = matrix(draw)
         y, what = labels(draw, n_rows(S))
         note(f"{words}, {what}")
-        shown = call(f, S, y, plot=False) if labelled else call(f, S, plot=False)
+        shown = call(f, S, y, plot=False) if labeled else call(f, S, plot=False)
         note("made")
         call(shown.svg)
         if often(draw, 0.1):

@@ -122,7 +122,7 @@ CASES = {
     "proximity.diagnose": calls.diagnose,
     "proximity.suspects": calls.find_suspects,
     "proximity.MatrixDisplay": display(proximity.MatrixDisplay.from_proximity),
-    "proximity.SpectrumDisplay": display(proximity.SpectrumDisplay.from_proximity, labelled=False),
+    "proximity.SpectrumDisplay": display(proximity.SpectrumDisplay.from_proximity, labeled=False),
     "proximity.EmbeddingDisplay": display(proximity.EmbeddingDisplay.from_proximity),
     "proximity.HistogramDisplay": display(proximity.HistogramDisplay.from_proximity),
     "datasets.make_similarity": calls.similarity,

@@ -235,7 +235,7 @@ def labels(draw, n, *, plain=0.6):
         "booleans": lambda: codes > 0,
         "floats": lambda: codes.astype(float),
         "negative": lambda: codes - 1,
-        "unlabelled": lambda: np.where(rng.random(n) < 0.3, -1, codes),
+        "unlabeled": lambda: np.where(rng.random(n) < 0.3, -1, codes),
         "huge integers": lambda: codes * 2**62,
         "list": lambda: codes.tolist(),
         "series": lambda: pd.Series(codes, index=rng.permutation(n)),

@@ -163,7 +163,7 @@ def maxent(draw, note):
     means = np.atleast_1d(values[: max(1, len(values) // 2)].mean())
     found = call(solvers.maxent_exponents, omega, *call(omega.offsets, means))
     demand(not np.isnan(found.exponents).any(), "an exponent is NaN")
-    demand(not np.isnan(found.log_normalizers).any(), "a normaliser is NaN")
+    demand(not np.isnan(found.log_normalizers).any(), "a normalizer is NaN")
 
 
 def svm_path(draw, note):
@@ -203,8 +203,8 @@ def spectral_machine(draw, note):
     note(f"n={len(S)} {eta} {gamma}")
     if not keep.any():
         return
-    learnt = solvers.LearntSpectrum(values[keep], vectors[:, keep], (values[keep] > 0) * 1.0, one(draw, 2, 1))
-    machine = call(solvers.SpectralMachine, _signs(rng, len(S)), [learnt])
+    learned = solvers.LearntSpectrum(values[keep], vectors[:, keep], (values[keep] > 0) * 1.0, one(draw, 2, 1))
+    machine = call(solvers.SpectralMachine, _signs(rng, len(S)), [learned])
     finite(call(machine.solve, eta, gamma).coef, "a coefficient")
 
 

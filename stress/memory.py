@@ -7,7 +7,7 @@ on disk (the guide "Beyond memory" derives them). The leak test fits and asks on
 and looks at what the process holds after the first 200 and at the end.
 
 Two bounds were raised after a first run had missed them: that of diagnose, from 8 to 12 matrices, and that of the
-neighbour index, which is now scaled from the table in the guide.
+neighbor index, which is now scaled from the table in the guide.
 """
 
 import gc
@@ -144,7 +144,7 @@ CASES = {
     "measure to npy, n = 6,000, blocks of 1,000": (measure, 6000, *matrices(1000, 4)),
     "measure to zarr, n = 6,000, blocks of 1,000": (measure_zarr, 6000, *matrices(1000, 4)),
     "fit and predict from disk, n = 9,000 (324 MB)": (from_disk, 9000, 224, "224 MB"),
-    "neighbour index, 20,000 objects": (index, 20000, 180, "0.9 GB for 100,000, as in the guide"),
+    "neighbor index, 20,000 objects": (index, 20000, 180, "0.9 GB for 100,000, as in the guide"),
     "read npy, n = 2,000": (reader(".npy"), 2000, *matrices(2000, 1, 16)),
     "read npz, n = 2,000": (reader(".npz"), 2000, *matrices(2000, 1, 16)),
     "read parquet, n = 1,000": (reader(".parquet"), 1000, *matrices(1000, 5, 32)),

@@ -44,7 +44,7 @@ EXCEPTIONS = {
     ("FullKernelSVM()", ORDER): "the ascent ends at a relative gap of 1e-8",
     ("Landmarks(n_landmarks=10, random_state=0)", ORDER): "landmarks are drawn by number",
     ("NormalLinear(regularization=0.0, shrinkage_target='trace')", "BLAS threads"): (
-        "no regularisation: a singular covariance"
+        "no regularization: a singular covariance"
     ),
 }
 

@@ -1,4 +1,4 @@
-"""The problems of learnt kernels as the paper states them, for a conic solver."""
+"""The problems of learned kernels as the paper states them, for a conic solver."""
 
 import warnings
 
@@ -22,7 +22,7 @@ def solve(objective, constraints):
 
 def simsvm(S, y, eta, gamma, anchor="clip", norm=2):
     """[chen2010] Eq. (5.31)."""
-    from oracles.learnt_kernels import anchor_of
+    from oracles.learned_kernels import anchor_of
 
     n = len(y)
     values, U = np.linalg.eigh(S)

@@ -309,7 +309,7 @@ def test_a_disk_that_fills_up_keeps_what_is_finished(tmp_path, X, name, monkeypa
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_blocks_are_on_the_disk_before_they_are_noted(tmp_path, X, name, monkeypatch):
-    """What the journal calls done survives a power cut: every file of a block was synchronised before."""
+    """What the journal calls done survives a power cut: every file of a block was synchronized before."""
     from similis.distributed import _record
 
     synced, noted, fsync = set(), [], os.fsync

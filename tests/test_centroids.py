@@ -58,14 +58,14 @@ def test_missing_entries_are_left_out(rng):
     assert set(model.predict(np.full((2, 40), np.nan))) == {np.bincount(y).argmax()}
 
 
-def test_local_with_all_neighbours_is_global(rng):
+def test_local_with_all_neighbors_is_global(rng):
     S, y, Q = problem(rng, asymmetric=False)
     local = LocalNearestCentroid(n_neighbors=len(y)).fit(S, y)
     np.testing.assert_array_equal(local.predict(Q), NearestCentroid().fit(S, y).predict(Q))
     np.testing.assert_array_equal(local.local_centroids(Q), np.tile(NearestCentroid().fit(S, y).centroids_, (25, 1)))
 
 
-def test_one_neighbour_is_its_own_centroid(rng):
+def test_one_neighbor_is_its_own_centroid(rng):
     S, y, Q = problem(rng)
     model = LocalNearestCentroid(n_neighbors=1).fit(S, y)
     np.testing.assert_array_equal(model.predict(Q), y[Q.argmax(axis=1)])

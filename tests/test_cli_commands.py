@@ -199,9 +199,9 @@ def test_bad_groups_and_costs_are_named(option, text, said, matrix, tmp_path):
 def test_one_column_of_text_is_a_feature_unless_the_measure_reads_texts(tmp_path):
     words, more = tmp_path / "words.csv", tmp_path / "more.csv"
     words.write_text(
-        "id,class,colour\n" + "".join(f"o{i},{'xy'[i % 2]},{'red' if i % 2 else 'blue'}\n" for i in range(12))
+        "id,class,color\n" + "".join(f"o{i},{'xy'[i % 2]},{'red' if i % 2 else 'blue'}\n" for i in range(12))
     )
-    more.write_text("id,weight,colour\nn,3,red\n")
+    more.write_text("id,weight,color\nn,3,red\n")
     model = tmp_path / "model.skops"
     run("fit", words, "--measure", "counting", "--method", "nc", "--splits", 2, "-q", "--output", model)
     for file in (words, more):

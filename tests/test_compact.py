@@ -161,11 +161,11 @@ def test_a_model_without_weights_keeps_a_column(rng):
 
 
 NEEDS_ALL = {  # classifiers whose answers read every training object's column, and why
-    "SimilarityKNN": "any object may be a neighbour",
-    "LocalNearestCentroid": "any object may be a neighbour",
-    "LocalSDA": "any object may be a neighbour",
+    "SimilarityKNN": "any object may be a neighbor",
+    "LocalNearestCentroid": "any object may be a neighbor",
+    "LocalSDA": "any object may be a neighbor",
     "NearestNeighborSDA": "any object may be the nearest of its class",
-    "SVMKNN": "any object may be a neighbour",
+    "SVMKNN": "any object may be a neighbor",
     "MaxSim": "every similarity is summed",
     "KernelHLM": "every object is a component",
     "NormalLinear": "every column is a feature",
@@ -173,11 +173,11 @@ NEEDS_ALL = {  # classifiers whose answers read every training object's column, 
     "PseudoFisher": "every column is a feature",
     "Parzen": "every object is a window",
     "PseudoNearestMean": "mean dissimilarities to every class",
-    "IndefiniteSVM": "the kernel is learnt from whole rows",
-    "SimSVM": "the kernel is learnt from whole rows",
-    "SimMKL": "the kernel is learnt from whole rows",
-    "FullKernelSVM": "the kernel is learnt from whole rows",
-    "CompletionSVM": "the kernel is learnt from whole rows",
+    "IndefiniteSVM": "the kernel is learned from whole rows",
+    "SimSVM": "the kernel is learned from whole rows",
+    "SimMKL": "the kernel is learned from whole rows",
+    "FullKernelSVM": "the kernel is learned from whole rows",
+    "CompletionSVM": "the kernel is learned from whole rows",
 }
 FAMILIES = ("neighbors", "discriminant", "mixture", "svm", "normal", "maxsim")
 ELSEWHERE = {"MixedSDA", "stream_fit"}  # reads a table; a function

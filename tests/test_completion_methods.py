@@ -1,4 +1,4 @@
-"""Completion of kernels: what each method minimises, its optimality, its limits."""
+"""Completion of kernels: what each method minimizes, its optimality, its limits."""
 
 import cvxpy as cp
 import numpy as np

@@ -42,10 +42,10 @@ def cvx(partial, known, aux, y, eta, gamma):
 
 
 @pytest.mark.parametrize(("eta", "gamma"), [(0.01, 0.1), (1.0, 0.001), (0.001, 10.0), (0.1, 1.0)])
-@pytest.mark.parametrize("unlabelled", [False, True])
-def test_objective_against_a_conic_solver(eta, gamma, unlabelled, rng):
+@pytest.mark.parametrize("unlabeled", [False, True])
+def test_objective_against_a_conic_solver(eta, gamma, unlabeled, rng):
     _, partial, known, aux, y = world(rng)
-    labels = np.where(np.arange(14) % 4 == 3, -1, y) if unlabelled else y
+    labels = np.where(np.arange(14) % 4 == 3, -1, y) if unlabeled else y
     signs = np.where(labels < 0, 0, 2.0 * y - 1)
     model = CompletionSVM(eta=eta, gamma=gamma).fit(make_stack([partial, aux]), labels)
     best = cvx(partial, known, aux, signs, eta, gamma)
@@ -57,7 +57,7 @@ def test_objective_against_a_conic_solver(eta, gamma, unlabelled, rng):
     np.testing.assert_array_equal(model.kernel_[np.ix_(known, known)], partial[np.ix_(known, known)])
     assert np.linalg.eigvalsh(model.kernel_)[0] > -1e-12
     np.testing.assert_allclose(model.weights_, [v @ model.kernel_ @ v for v in V.T], atol=1e-10)
-    if unlabelled:
+    if unlabeled:
         assert not model.dual_coef_[labels < 0].any()
         f = model.kernel_ @ model.dual_coef_ + model.intercept_
         np.testing.assert_array_equal(model.transduction_, np.where(labels < 0, f > 0, labels))

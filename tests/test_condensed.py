@@ -1,4 +1,4 @@
-"""Condensed nearest neighbours: the rule, its limits and its ties."""
+"""Condensed nearest neighbors: the rule, its limits and its ties."""
 
 import itertools
 
@@ -23,7 +23,7 @@ def test_one_prototype_is_the_centroid(rng):
         np.testing.assert_array_equal(one.predict(Q), NearestCentroid(kind=kind).fit(D, y).predict(Q))
 
 
-def test_all_prototypes_are_nearest_neighbour(rng):
+def test_all_prototypes_are_nearest_neighbor(rng):
     S, y, Q = problem(rng)
     every = CondensedNN(n_prototypes=99, random_state=0).fit(S, y)
     assert sorted(every.prototypes_) == list(range(36))

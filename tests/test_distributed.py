@@ -281,8 +281,8 @@ def test_what_goes_wrong_on_a_cluster_is_one_sentence(tmp_path, client, data, na
 
 
 @pytest.mark.slow
-def test_neighbours_are_measured_and_searched_on_a_cluster(client, rng):
-    """The same graph and the same neighbours as here, hence the same recall; a worker dies on the way."""
+def test_neighbors_are_measured_and_searched_on_a_cluster(client, rng):
+    """The same graph and the same neighbors as here, hence the same recall; a worker dies on the way."""
     from similis.distributed import NeighborIndex, OnNeighbors
 
     X = rng.integers(0, 4, (12, 20))[rng.integers(0, 12, 1600)]

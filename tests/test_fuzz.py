@@ -203,7 +203,7 @@ def test_points_infinitely_far_apart_are_refused(measure):
 
 
 @pytest.mark.parametrize("wrong", ["x", np.nan, np.inf, 0, 1.5, True])
-def test_the_number_of_neighbours_asked_for_is_checked(wrong):
+def test_the_number_of_neighbors_asked_for_is_checked(wrong):
     knn = similis.SimilarityKNN(n_neighbors=2).fit(np.eye(4), [0, 0, 1, 1])
     index = NeighborIndex(similis.RBF(), n_neighbors=2, random_state=0).fit(np.arange(8.0)[:, None])
     for ask in (lambda: knn.kneighbors(np.eye(4), wrong), lambda: index.kneighbors(n_neighbors=wrong)):

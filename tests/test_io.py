@@ -221,7 +221,7 @@ def test_options(tmp_path):
             read_proximity(path, **option)
 
 
-def test_gzip_is_recognised_by_its_bytes(tmp_path):
+def test_gzip_is_recognized_by_its_bytes(tmp_path):
     path = tmp_path / "m.csv.gz"
     path.write_bytes(gzip.compress(b"1,2\n3,4\n"))
     np.testing.assert_array_equal(read_proximity(path).values, [[1, 2], [3, 4]])

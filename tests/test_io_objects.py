@@ -20,10 +20,10 @@ def file(tmp_path):
 
 
 def test_ids_labels_and_features_are_told_apart(file):
-    found = read_objects(file("id,colour,size,class\na,red,1,x\nb,blue,2,y\n"))
+    found = read_objects(file("id,color,size,class\na,red,1,x\nb,blue,2,y\n"))
     assert found.ids == ("a", "b")
     assert found.labels.tolist() == ["x", "y"]
-    assert found.columns == ("colour", "size")
+    assert found.columns == ("color", "size")
     assert found.values.tolist() == [["red", "1"], ["blue", "2"]]
     assert found.n == 2
     assert "2 columns of text" in repr(found)

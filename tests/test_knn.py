@@ -106,7 +106,7 @@ def test_weights_are_distributions_and_level_out(rng, weights):
 
 
 def test_copies_share_the_weight_of_one(rng):
-    """Diversity: copies of a neighbour together weigh nearly what it weighs alone, while each vote of k-NN counts."""
+    """Diversity: copies of a neighbor together weigh nearly what it weighs alone, while each vote of k-NN counts."""
     S, y, Q = problem(rng, n=12, m=5, n_classes=2)
     S = (S + S.T) / 2 + np.eye(12)
     copied = np.r_[np.arange(12), [0] * 5]
@@ -123,7 +123,7 @@ def test_scaling_similarities_and_lambda_changes_nothing(rng, weights):
     np.testing.assert_allclose(a.neighbor_weights(Q)[1], b.neighbor_weights(64 * Q)[1], atol=1e-7)
 
 
-def test_missing_entries_are_never_neighbours(rng):
+def test_missing_entries_are_never_neighbors(rng):
     S, y, Q = problem(rng)
     Q[rng.random(Q.shape) < 0.6] = np.nan
     Q[3] = np.nan
@@ -227,7 +227,7 @@ def test_mixed_grids_are_grouped(rng):
     np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
 
 
-def test_too_many_neighbours_are_cut_and_said_once(rng):
+def test_too_many_neighbors_are_cut_and_said_once(rng):
     S, y, _ = problem(rng)
     with pytest.warns(UserWarning, match="clipped") as said:
         model = SimilarityKNN(n_neighbors=500).fit(S, y)
@@ -272,7 +272,7 @@ def test_weights_that_are_all_zero_are_even(rng):
         found = SimilarityKNN(n_neighbors=6, weights=weights).fit(S, y).predict_proba(Q)
         np.testing.assert_allclose(found.sum(axis=1), 1)
         np.testing.assert_allclose(found[0], np.bincount(y[:6]) / 6)
-    far = SimilarityKNN(weights=lambda s: s * (s < 0.8))  # for few neighbours nobody counts
+    far = SimilarityKNN(weights=lambda s: s * (s < 0.8))  # for few neighbors nobody counts
     grid = [{"n_neighbors": k} for k in range(1, 12)]
     for point, proba, label in zip(
         grid, far.predict_path(S, y, Q, grid, response="predict_proba"), far.predict_path(S, y, Q, grid)

@@ -8,7 +8,7 @@ from test_simplex_qp import S2, indefinite_problem
 from similis.solvers import krr_weights, local_scores, local_weights, spectral_filter
 
 S1 = 5 * np.eye(4)
-WORKED = [  # S, s, ridge, weights, normalised weights: the three examples of [chen2010] sec. 3.2.2
+WORKED = [  # S, s, ridge, weights, normalized weights: the three examples of [chen2010] sec. 3.2.2
     (S1, [4, 3, 2, 1], 0.1, [0.784314, 0.588235, 0.392157, 0.196078], [0.544118, 0.348039, 0.151961, -0.044118]),
     (S1, [4, 3, 2, 1], 1.0, [0.666667, 0.5, 0.333333, 0.166667], [0.5, 0.333333, 0.166667, 0]),
     (S1, [4, 3, 2, 1], 10.0, [0.266667, 0.2, 0.133333, 0.066667], [0.35, 0.283333, 0.216667, 0.15]),
@@ -21,11 +21,11 @@ WORKED = [  # S, s, ridge, weights, normalised weights: the three examples of [c
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("S, s, ridge, expected, normalised", WORKED)
-def test_worked_examples(S, s, ridge, expected, normalised):
+@pytest.mark.parametrize("S, s, ridge, expected, normalized", WORKED)
+def test_worked_examples(S, s, ridge, expected, normalized):
     w = krr_weights(S, np.array(s, float), ridge).weights.ravel()
     np.testing.assert_allclose(w, expected, atol=6e-7)
-    np.testing.assert_allclose(w - w.mean() + 0.25, normalised, atol=6e-7)
+    np.testing.assert_allclose(w - w.mean() + 0.25, normalized, atol=6e-7)
     np.testing.assert_allclose(spectral_filter(S[None], np.array([s], float), np.array([ridge]), "pinv").ravel(), w)
 
 

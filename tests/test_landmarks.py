@@ -79,7 +79,7 @@ def test_the_matrix_of_all_pairs_is_never_formed():
 
 
 @pytest.mark.parametrize("measure, sign", [(Minkowski(), 1), (RBF(gamma=0.1), -1)])
-def test_k_centres_are_spread(rng, measure, sign):
+def test_k_centers_are_spread(rng, measure, sign):
     points = rng.normal(size=(200, 2)) * 0.1 + rng.permutation(np.repeat(np.eye(2) * 10, 100, axis=0))
     points[7] = (50, 50)
     found = PairwiseLandmarks(measure, n_landmarks=3, selection="kcenter", random_state=0).fit(points)
@@ -100,8 +100,8 @@ def test_any_linear_classifier_follows(rng):
     for last in (LogisticRegression(), LogisticRegression(C=10)):
         model = make_pipeline(PairwiseLandmarks(Jaccard(), n_landmarks=30, random_state=0), last)
         assert cross_val_score(model, X, y, cv=3).mean() > 0.75
-    labelled = make_pipeline(PairwiseLandmarks(VDM(), n_landmarks=20, random_state=0), LogisticRegression())
-    assert labelled.fit(X, y).score(X, y) > 0.9
+    labeled = make_pipeline(PairwiseLandmarks(VDM(), n_landmarks=20, random_state=0), LogisticRegression())
+    assert labeled.fit(X, y).score(X, y) > 0.9
 
 
 def test_saved_and_loaded(tmp_path, X):

@@ -1,4 +1,4 @@
-"""Local similarity discriminant analysis against plain loops, for every neighbourhood, and its sweeps over k."""
+"""Local similarity discriminant analysis against plain loops, for every neighborhood, and its sweeps over k."""
 
 import numpy as np
 import pytest
@@ -80,7 +80,7 @@ def test_radius(rng, radius):
 
 def test_reciprocal(rng):
     S, y, Q = problem(rng, levels=30, symmetric=True)
-    Q[:5] += 5  # nearer to many objects than their own neighbours are
+    Q[:5] += 5  # nearer to many objects than their own neighbors are
 
     def neighbors(row):
         order = oracle.ranked(row, 1.0, range(40))
@@ -93,7 +93,7 @@ def test_reciprocal(rng):
 
 
 def test_enclosing(rng):
-    """Inner products of vectors: the fewest neighbours after which the distance to their hull stays the same."""
+    """Inner products of vectors: the fewest neighbors after which the distance to their hull stays the same."""
     from scipy.optimize import minimize
 
     Z = rng.normal(size=(25, 2))
@@ -143,7 +143,7 @@ def test_kri_weights(rng, neighborhood):
     np.testing.assert_allclose(found, expected, atol=1e-7)
 
 
-def test_all_neighbours_are_sda(rng):
+def test_all_neighbors_are_sda(rng):
     """With k = n the local model is the global one."""
     S, y, Q = problem(rng, n=45)
     local, whole = LocalSDA(n_neighbors=45).fit(S, y), SDA().fit(S, y)
@@ -316,12 +316,12 @@ def test_bad_input_gets_one_clear_sentence(rng, params, words):
     assert len(str(caught.value)) < 300
 
 
-def test_too_many_neighbours_are_cut():
+def test_too_many_neighbors_are_cut():
     with pytest.warns(UserWarning, match="clipped"):
         assert LocalSDA(n_neighbors=9).fit(np.eye(4), [0, 0, 1, 1]).n_neighbors_ == 4
 
 
-def test_published_error_on_protein_is_that_of_neighbours_of_each_class():
+def test_published_error_on_protein_is_that_of_neighbors_of_each_class():
     """[cazzanti2007] table 6.9 prints 8.92 %, 19 errors of 213; the k nearest, as its text has it, make 31 at best."""
     try:
         data = load_benchmark("protein_uw")

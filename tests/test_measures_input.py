@@ -101,7 +101,7 @@ def test_categorical_columns_of_a_frame():
         np.testing.assert_array_equal(other.matrix(frame), by_type.matrix(frame))
     assert HVDM().fit(pl.from_pandas(frame.astype({"code": "str"})), y).categorical_.tolist() == [False, True, True]
     assert HVDM(categorical=[]).fit(frame[["size"]]).categorical_.tolist() == [False]
-    refused(HVDM(categorical=["colour"]).fit, frame, y, match="colour")
+    refused(HVDM(categorical=["color"]).fit, frame, y, match="color")
     refused(HVDM(categorical=[3]).fit, frame, y, match="below 3")
     refused(HVDM(categorical=[0]).fit, [["a", "b"]], [1], match="numbers in column 1.*'b' at row 0")
     refused(HVDM().fit, frame, match="requires y")

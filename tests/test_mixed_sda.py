@@ -11,11 +11,11 @@ from similis import SDA, VDM, Counting, MixedSDA, compact, load, save
 
 def table(rng, n=90, n_classes=3):
     y = np.arange(n) % n_classes
-    colour = np.where(rng.random(n) < 0.6, y, rng.integers(0, 3, n))
+    color = np.where(rng.random(n) < 0.6, y, rng.integers(0, 3, n))
     size = y + rng.normal(size=n)
-    weight = 2 * size + (1 + y) * rng.normal(size=n) + colour
+    weight = 2 * size + (1 + y) * rng.normal(size=n) + color
     columns = {
-        "colour": np.array(["red", "green", "blue"])[colour],
+        "color": np.array(["red", "green", "blue"])[color],
         "size": size,
         "shape": rng.choice(["round", "long"], n),
         "weight": weight,
@@ -92,13 +92,13 @@ def test_any_table_will_do(rng):
     columns, rows, y = table(rng)
     expected = MixedSDA(Counting()).fit(rows, y).predict_proba(rows)
     frame = pandas.DataFrame(columns)
-    named = frame.astype({"colour": "category"})
+    named = frame.astype({"color": "category"})
     for X in (frame, named, polars.DataFrame(columns), frame.to_numpy()):
         model = MixedSDA(Counting()).fit(X, y)
         np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-12)
     told = MixedSDA(Counting(), numeric=["size", "weight"], categorical=[0, 2, 4]).fit(frame, y)
     np.testing.assert_allclose(told.predict_proba(frame), expected)
-    one = MixedSDA(Counting(), categorical=["colour", "shape", "ripe"]).fit(frame, y)
+    one = MixedSDA(Counting(), categorical=["color", "shape", "ripe"]).fit(frame, y)
     np.testing.assert_array_equal(one.numeric_, [1, 3])
     np.testing.assert_array_equal(
         MixedSDA(Counting(), numeric=["size"]).fit(frame[["size", "ripe"]], y).categorical_, [1]

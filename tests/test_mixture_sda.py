@@ -12,7 +12,7 @@ from similis import SDA, MixtureSDA, PathSearchCV, compact, load, save
 from similis.discriminant import SDADisplay
 from similis.solvers import k_medoids
 
-pytestmark = pytest.mark.filterwarnings("ignore:Expectation maximisation")
+pytestmark = pytest.mark.filterwarnings("ignore:Expectation maximization")
 PROTOTYPES = np.repeat([[0, 0], [0, 1], [1, 1], [1, 0]], 6, axis=1)  # of class one, one, two, two
 
 
@@ -85,7 +85,7 @@ def test_section_5_3_5_for_twenty_seeds():
 
 
 def test_starts_agree_on_the_example():
-    """Both initialisations end at the same parameters, of the same signs as the paper's."""
+    """Both initializations end at the same parameters, of the same signs as the paper's."""
     X, y = example(3, n=400)
     S = counting(X, X)
     a, b = (MixtureSDA(init=init, max_iter=200, tol=1e-10, random_state=0).fit(S, y) for init in ("uniform", "medoids"))

@@ -1,4 +1,4 @@
-"""Approximate neighbours under any measure: recall, calls counted, and local classifiers on top."""
+"""Approximate neighbors under any measure: recall, calls counted, and local classifiers on top."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def test_leaves_part_the_objects_also_when_all_are_alike(n):
         assert len(tree.leaf_pairs()[0]) == (np.diff(tree.start) * (np.diff(tree.start) - 1) // 2).sum()
 
 
-def test_most_neighbours_are_found_from_few_pairs(rng):
+def test_most_neighbors_are_found_from_few_pairs(rng):
     X, _ = clustered(rng, 1540)
     X, new = X[:1500], X[1500:]
     index = NeighborIndex(Counting(), n_neighbors=15, random_state=0).fit(X)
@@ -136,14 +136,14 @@ MODELS = [
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: f"{type(m).__name__}-{getattr(m, 'weights', '')}")
 def test_local_methods_answer_as_on_the_matrix(rng, model):
-    """Distinct proximities, all pairs in the index: the same neighbours, hence the same answers."""
+    """Distinct proximities, all pairs in the index: the same neighbors, hence the same answers."""
     X = np.concatenate([rng.integers(0, 2, (70, 30))])
     y = np.where(X[:, :5].sum(axis=1) > 2, "u", np.where(X[:, 5] > 0, "v", "w"))
     new = rng.integers(0, 2, (25, 30))
     S, Q = Counting().fit(X).matrix(X), Counting().fit(X).matrix(new, X)
     index = NeighborIndex(Counting(), n_neighbors=60, n_trees=4, random_state=0)
     local = OnNeighbors(model, index).fit(X, y)
-    # rank ties as the index does, so that both see the same neighbours
+    # rank ties as the index does, so that both see the same neighbors
     _, indices = local.index_.kneighbors(new, 9)
     only = np.full(Q.shape, -5.0)
     np.put_along_axis(only, indices, np.take_along_axis(Q, indices, axis=1), axis=1)

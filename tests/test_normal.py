@@ -89,7 +89,7 @@ def test_trace_shrinkage_is_that_of_scikit_learn(rng, r):
         np.testing.assert_allclose(ours.predict_proba(Q), quadratic.predict_proba(Q), atol=1e-8)
 
 
-def test_full_rank_needs_no_regulariser(rng):
+def test_full_rank_needs_no_regularizer(rng):
     """Fewer columns that vary than objects: plain LDA and QDA, and the pseudo-inverse is the inverse."""
     X = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 4))
     y = np.arange(60) % 3

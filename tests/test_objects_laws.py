@@ -102,7 +102,7 @@ def test_a_hundred_features_are_no_enumeration(rng):
     np.testing.assert_allclose(S, plain.double_loop(oracle.residual_entropy(sets), sets[:6], sets[:6]), atol=1e-12)
 
 
-def test_normalised_edit_is_a_metric():
+def test_normalized_edit_is_a_metric():
     X = ["", "a", "ab", "abc", "cab", "bca", "aabb", "b"]
     D = Edit(normalize="metric").matrix(X)
     assert (D[:, :, None] <= D[:, None, :] + D.T[None, :, :].transpose(0, 2, 1) + 1e-12).all()

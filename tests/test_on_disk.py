@@ -125,7 +125,7 @@ def test_of_many_values_a_share_is_held_whatever_their_order_and_number(rng, mon
 
 
 def test_the_share_stands_for_all_values(rng, monkeypatch):
-    """Exponents and normalisers of a share are those of the set, up to the error of a sample of its size."""
+    """Exponents and normalizers of a share are those of the set, up to the error of a sample of its size."""
     values = np.unique(np.r_[0.0, rng.random(200_000) ** 2, 1.0])
     monkeypatch.setattr(_domain, "MOST_VALUES", 2**14)
     some, share = training_values("empirical", values[None])

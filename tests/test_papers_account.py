@@ -30,7 +30,7 @@ def test_every_published_cell_is_accounted_for():
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_cells_of_the_neighbouring_folder_are_all_packaged(paper):
+def test_cells_of_the_neighboring_folder_are_all_packaged(paper):
     path = Path(os.environ.get("SIMILIS_DATA", "nowhere")).parent / "published" / f"{paper}.csv"
     if not path.exists():
         pytest.skip("the folder published beside SIMILIS_DATA is not there")

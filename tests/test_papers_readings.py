@@ -18,8 +18,8 @@ def test_dimensions_of_parzen():
     assert all(f"{item['mean']:.1f}" in text for item in found)
 
 
-def test_regularisers_of_rnqc():
-    found = READINGS["pekalska2000 2, Sonar Lp, rnqc, error by regularisation"]
+def test_regularizers_of_rnqc():
+    found = READINGS["pekalska2000 2, Sonar Lp, rnqc, error by regularization"]
     best = min(found, key=lambda item: item["mean"])
     assert f"{best['mean']:.1f} % ({best['standard error']:.1f}), at {best['regularization']}" in note(
         "best of the test part"

@@ -85,7 +85,7 @@ def test_leave_one_out_is_judged_in_the_order_of_the_file():
     assert found.verdict == "agrees"
 
 
-def test_a_high_normalised_cross_entropy_is_better():
+def test_a_high_normalized_cross_entropy_is_better():
     published = cell("chen2010", "4.8", "knn", "Voting")  # 0.7984
     assert judge(published, "", outcomes([0.9, 0.9], "nce"), paper_runs=1).verdict == "better"
     assert judge(published, "", outcomes([0.5, 0.5], "nce"), paper_runs=1).verdict == "worse"

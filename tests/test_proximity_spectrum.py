@@ -59,7 +59,7 @@ def decompositions(monkeypatch):
 
 
 def test_clip_is_the_nearest_psd_matrix(S):
-    """Optimality on the cone: K >= 0, K - S >= 0 and (S - K) K = 0 characterise the projection."""
+    """Optimality on the cone: K >= 0, K - S >= 0 and (S - K) K = 0 characterize the projection."""
     K = SpectrumClip().fit_transform(S)
     assert np.linalg.eigvalsh(K).min() > -1e-12
     assert np.linalg.eigvalsh(K - S).min() > -1e-12

@@ -130,11 +130,11 @@ def test_figure_3_3(rng, statistic):
     np.testing.assert_array_equal(said, svm.predict(counting(WORDS, X[model.centroids_])))
     # [cazzanti2007] sec. 3.3.6: the N x 2 matrix of similarities to the centroids as the kernel of the P-SVM
     signs = np.where(y == 1, 1.0, -1.0)
-    centre, norm = features.mean(axis=0), np.linalg.norm(features - features.mean(axis=0), axis=0)
-    alpha = box_lasso((features - centre) / norm, signs - signs.mean(), epsilon=0.1, C=951.0).coef
+    center, norm = features.mean(axis=0), np.linalg.norm(features - features.mean(axis=0), axis=0)
+    alpha = box_lasso((features - center) / norm, signs - signs.mean(), epsilon=0.1, C=951.0).coef
 
     def psvm(u):
-        return np.where((u - centre) / norm @ alpha + signs.mean() > 0, 1, 2)
+        return np.where((u - center) / norm @ alpha + signs.mean() > 0, 1, 2)
 
     np.testing.assert_array_equal(said, psvm(counting(WORDS, X[model.centroids_])))
     # The boundaries on the line s1 + s2 = 3, where all words lie, are between one and two equal bits.
@@ -286,7 +286,7 @@ def test_affine_changes_and_mirrors_change_no_decision(rng):
                 np.testing.assert_allclose(p, mirror.predict_proba(top - Q), atol=1e-7)
 
 
-def test_costs_are_minimised(rng):
+def test_costs_are_minimized(rng):
     S, y, Q = problem(rng)
     costs = rng.random((3, 3)) * 5
     model = SDA(costs=costs).fit(S, y)

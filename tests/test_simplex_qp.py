@@ -69,7 +69,7 @@ def test_gap_bounds_the_objective(rng):
     assert (solved.gap[0, 0] <= 1e-12 * (np.abs(S).max() + RIDGES)).all()
 
 
-def test_order_of_neighbours_does_not_matter(rng):
+def test_order_of_neighbors_does_not_matter(rng):
     A = rng.standard_normal((40, 40))
     S, s, order = A @ A.T, rng.standard_normal(40), rng.permutation(40)
     w = kri_weights(S, s, 0.1).weights.ravel()
@@ -135,7 +135,7 @@ def test_local_treatment_follows_the_paper(rng, spectrum):
 
 
 def indefinite_problem(rng, n=40, m=7, K=11, holes=True):
-    """A training matrix with a negative part, queries, ranked neighbours, some rows with few known ones."""
+    """A training matrix with a negative part, queries, ranked neighbors, some rows with few known ones."""
     A = rng.standard_normal((n, n))
     X = rng.standard_normal((n, 4))
     S = X @ X.T + 0.8 * (A + A.T)

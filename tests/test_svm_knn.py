@@ -97,7 +97,7 @@ def test_local_machines_against_enumeration(rng, k):
     ("spectrum", "repair"), [("clip", SpectrumClip()), ("flip", SpectrumFlip()), ("shift", SpectrumShift())]
 )
 @pytest.mark.parametrize("C", [0.1, 10.0])
-def test_all_neighbours_make_the_global_machine(rng, n_classes, spectrum, repair, C):
+def test_all_neighbors_make_the_global_machine(rng, n_classes, spectrum, repair, C):
     S, y = problem(rng, n=60, n_classes=n_classes)
     T, Q = S[:45, :45], S[45:, :45]
     ours = SVMKNN(n_neighbors=45, C=C, spectrum=spectrum).fit(T, y[:45])
@@ -114,8 +114,8 @@ def test_all_neighbours_make_the_global_machine(rng, n_classes, spectrum, repair
     np.testing.assert_array_equal(ours.predict(Q)[clear], whole.predict(Q)[clear])
 
 
-def test_votes_among_the_neighbours_classes_only():
-    """Four classes, neighbours of two of them: the others lose by a margin of one."""
+def test_votes_among_the_neighbors_classes_only():
+    """Four classes, neighbors of two of them: the others lose by a margin of one."""
     S = np.eye(4)
     s = np.array([[0.9, 0.8, 0.1, 0.0]])
     f = local_svm_scores(S, np.array([[0, 1]]), s[:, :2], np.arange(4), 4, [2], [1.0])[0, 0, 0]
@@ -126,7 +126,7 @@ def test_votes_among_the_neighbours_classes_only():
     np.testing.assert_allclose(f, won + margin / (3 * (np.abs(margin) + 1)))
 
 
-def test_neighbours_of_one_class_decide(rng):
+def test_neighbors_of_one_class_decide(rng):
     S, y = problem(rng)
     model = SVMKNN(n_neighbors=1).fit(S, y)
     np.testing.assert_array_equal(model.predict(S), SimilarityKNN(n_neighbors=1).fit(S, y).predict(S))

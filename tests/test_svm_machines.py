@@ -29,7 +29,7 @@ def signs(y, positive):
 
 class TestPotentialSVM:
     def test_solves_its_equation_on_the_matrix_as_it_is(self, rng):
-        """[chen2010] Eq. (2.8): S is asymmetric here and not symmetrised; no intercept."""
+        """[chen2010] Eq. (2.8): S is asymmetric here and not symmetrized; no intercept."""
         S, y, Q = problem(rng)
         model = PotentialSVM(C=0.4, epsilon=0.2).fit(S, y)
         t = signs(y, model.classes_[1])
@@ -40,8 +40,8 @@ class TestPotentialSVM:
         np.testing.assert_allclose(model.decision_function(Q), Q @ model.coef_, rtol=1e-12, atol=1e-12)
         np.testing.assert_array_equal(model.predict(Q), np.where(Q @ model.coef_ > 0, "b", "a"))
 
-    def test_normalised_form(self, rng):
-        """[cazzanti2007] Eq. (2.15)-(2.16) with columns centred and of unit norm, b = mean(y)."""
+    def test_normalized_form(self, rng):
+        """[cazzanti2007] Eq. (2.15)-(2.16) with columns centered and of unit norm, b = mean(y)."""
         S, y, Q = problem(rng, n=31)
         S[:, 4] = 0.7  # a constant column says nothing
         model = PotentialSVM(C=0.6, epsilon=0.05, normalize=True).fit(S, y)
@@ -51,13 +51,13 @@ class TestPotentialSVM:
         A = (S - center) / norm
         alpha = model.coef_ * norm
         assert alpha[4] == 0
-        assert (np.abs(np.abs(alpha) - 0.6) < 1e-12).any()  # the box is in units of normalised columns
+        assert (np.abs(np.abs(alpha) - 0.6) < 1e-12).any()  # the box is in units of normalized columns
         snapped = np.where(np.abs(np.abs(alpha) - 0.6) < 1e-12, np.sign(alpha) * 0.6, alpha)
         assert oracle.box_lasso_violation(A, t, snapped, 0.05, 0.6) < 1e-8  # Q = A'A, and y'A = (y - b)'A
         f = (Q - center) / norm @ alpha + t.mean()
         np.testing.assert_allclose(model.decision_function(Q), f, rtol=1e-9, atol=1e-12)
 
-    def test_normalised_form_ignores_units_and_offsets_of_columns(self, rng):
+    def test_normalized_form_ignores_units_and_offsets_of_columns(self, rng):
         S, y, Q = problem(rng, n_classes=3)
         scale, shift = rng.uniform(0.1, 10, size=len(y)), rng.normal(size=len(y))
         a = PotentialSVM(normalize=True).fit(S, y).decision_function(Q)

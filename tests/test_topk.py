@@ -1,4 +1,4 @@
-"""Ranked neighbours and votes against the stable sort and the plain count."""
+"""Ranked neighbors and votes against the stable sort and the plain count."""
 
 import numpy as np
 import pytest

@@ -31,7 +31,7 @@ def test_priors_with_laplace_correction_change_little(votes):
     assert abs((a.predict(S) != y).sum() - (b.predict(S) != y).sum()) <= 2
 
 
-def test_all_neighbourhoods_leave_one_out_at_once(votes):
+def test_all_neighborhoods_leave_one_out_at_once(votes):
     """One sweep over the paper's thirty k equals leave-one-out by hand, for a few objects."""
     S, y = votes
     answers = LocalSDA().predict_path_cv(S, y, np.arange(len(y)), [{"n_neighbors": k} for k in KS])

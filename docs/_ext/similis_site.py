@@ -23,7 +23,7 @@ FIRST = {
         "discriminant",
         "mixture",
         "svm",
-        "learnt_kernels",
+        "learned_kernels",
         "duals",
         "completion",
         "normal",

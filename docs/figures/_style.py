@@ -1,4 +1,4 @@
-"""One look for the figures of the pages: colours that the colour-blind tell apart, marks beside colours."""
+"""One look for the figures of the pages: colors that the color-blind tell apart, marks beside colors."""
 
 from pathlib import Path
 
@@ -7,8 +7,8 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
-BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#767676"
-COLOURS, MARKS = (BLUE, ORANGE, GREEN), ("o", "^", "s")
+BLUE, ORANGE, GREEN, GRAY = "#0072b2", "#d55e00", "#009e73", "#767676"
+COLORS, MARKS = (BLUE, ORANGE, GREEN), ("o", "^", "s")
 
 plt.rcParams.update(
     {

@@ -8,7 +8,7 @@ import sys
 import warnings
 
 import numpy as np
-from _style import BLUE, GREEN, GREY, MARKS, ORANGE, panels, write
+from _style import BLUE, GRAY, GREEN, MARKS, ORANGE, panels, write
 from scipy.stats import gamma
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -51,12 +51,12 @@ def measures():
     for ax, (measure, name, bins) in zip(axes, shown, strict=True):
         values = measure.fit(data.data, party).matrix(data.data)[pair]
         weight = 1 / np.array([same.sum(), (~same).sum()])
-        for chosen, colour, w, label, style in (
+        for chosen, color, w, label, style in (
             (same, BLUE, weight[0], "within a party", "-"),
             (~same, ORANGE, weight[1], "between parties", "--"),
         ):
             counts, edges = np.histogram(values[chosen], bins)
-            ax.stairs(100 * counts * w, edges, color=colour, ls=style, lw=1.8, label=label)
+            ax.stairs(100 * counts * w, edges, color=color, ls=style, lw=1.8, label=label)
         ax.set_xlabel(name)
         ax.set_ylim(bottom=0)
     axes[0].set_ylim(0, 17)
@@ -71,16 +71,16 @@ def proximity():
     figure, axes = panels(2)
     values = np.linalg.eigvalsh(S)
     for ax, part in zip(axes, (slice(None), slice(0, 30)), strict=True):
-        ax.axhline(0, color=GREY, lw=0.8)
+        ax.axhline(0, color=GRAY, lw=0.8)
         ax.plot(np.arange(60)[part], values[part], color="black", lw=2.5, label="as it is")
-        for step, colour, style in (
+        for step, color, style in (
             (SpectrumClip(), BLUE, "-"),
             (SpectrumFlip(), ORANGE, "--"),
             (SpectrumShift(), GREEN, "-."),
         ):
             repaired = np.diag(eigenvectors(S).T @ step.fit_transform(S) @ eigenvectors(S))
             name = type(step).__name__.removeprefix("Spectrum").lower()
-            ax.plot(np.arange(60)[part], repaired[part], color=colour, ls=style, lw=1.6, label=name)
+            ax.plot(np.arange(60)[part], repaired[part], color=color, ls=style, lw=1.6, label=name)
         ax.set_xlabel("eigenvector, by its eigenvalue in S")
     axes[0].set_ylabel("eigenvalue")
     axes[0].set_title("all 60")
@@ -111,12 +111,12 @@ def diagnosis():
     left.set_xticks([])
     left.set_yticks([])
     left.set_title(f"the matrix; {len(found)} of {len(pairs)} damaged pairs found")
-    right.plot(found.values, found.expected, MARKS[1], color=ORANGE, ms=7, label="expected from the neighbours")
+    right.plot(found.values, found.expected, MARKS[1], color=ORANGE, ms=7, label="expected from the neighbors")
     flagged = {tuple(sorted(p)) for p in found.pairs.tolist()}
     hit = np.array([tuple(sorted(p)) in flagged for p in pairs.tolist()])
     right.plot(true[hit] / 10, true[hit], MARKS[0], color=BLUE, ms=5, label="before the digit was lost")
-    right.plot(true[~hit] / 10, true[~hit], "x", color=GREY, ms=7, label="not noticed")
-    right.plot([0, 1.2], [0, 1.2], color=GREY, lw=1, ls="--")
+    right.plot(true[~hit] / 10, true[~hit], "x", color=GRAY, ms=7, label="not noticed")
+    right.plot([0, 1.2], [0, 1.2], color=GRAY, lw=1, ls="--")
     right.text(0.85, 0.45, "value = expected", color="#4d4d4d", fontsize=9)
     right.set_xlabel("what the damaged entry says")
     right.set_ylabel("distance")
@@ -127,7 +127,7 @@ def diagnosis():
 
 
 def neighbors():
-    """One query, six neighbours of which four are near-copies: who gets how much of the vote."""
+    """One query, six neighbors of which four are near-copies: who gets how much of the vote."""
     query = np.array([0.0, 0.0])
     cluster = np.array([0.85, 0.45]) + 0.09 * np.array([[0, 0], [1, 0.4], [-0.3, 1], [0.8, -0.8]])
     X = np.vstack([cluster, [[-0.9, 0.5]], [[0.1, -1.0]]])
@@ -139,9 +139,9 @@ def neighbors():
         model = SimilarityKNN(n_neighbors=6, weights=weights, regularization=0.05).fit(S, y)
         index, w = (a[0] for a in model.neighbor_weights(q))
         for i, weight in zip(index, w, strict=True):
-            ax.plot(*zip(query, X[i], strict=True), color=GREY, lw=0.5, zorder=0)
-            colour = (BLUE, ORANGE)[y[i]]
-            ax.scatter(*X[i], s=1200 * weight, color=colour, marker=MARKS[y[i]], alpha=0.75, edgecolors="white")
+            ax.plot(*zip(query, X[i], strict=True), color=GRAY, lw=0.5, zorder=0)
+            color = (BLUE, ORANGE)[y[i]]
+            ax.scatter(*X[i], s=1200 * weight, color=color, marker=MARKS[y[i]], alpha=0.75, edgecolors="white")
         ax.plot(*query, "*", color="black", ms=14)
         share = model.predict_proba(q)[0]
         ax.set_title(f'"{weights}"\n{100 * share[0]:.0f} % blue, {100 * share[1]:.0f} % orange')
@@ -160,12 +160,12 @@ def discriminant():
     figure, axes = panels(2)
     omega = np.arange(17)
     for g, ax in enumerate(axes):
-        for k, (colour, mark) in enumerate(zip((BLUE, ORANGE), MARKS, strict=False)):
+        for k, (color, mark) in enumerate(zip((BLUE, ORANGE), MARKS, strict=False)):
             own = S[data.target == k, model.centroids_[g]].astype(int)
             name = data.target_names[k]
-            ax.plot(omega, 100 * np.bincount(own, minlength=17) / len(own), mark, color=colour, ms=5, label=f"{name}s")
-            modelled = np.exp(model.exponents_[k, g] * omega)
-            ax.plot(omega, 100 * modelled / modelled.sum(), color=colour, lw=1.6)
+            ax.plot(omega, 100 * np.bincount(own, minlength=17) / len(own), mark, color=color, ms=5, label=f"{name}s")
+            modeled = np.exp(model.exponents_[k, g] * omega)
+            ax.plot(omega, 100 * modeled / modeled.sum(), color=color, lw=1.6)
         ax.set_xlabel(f"votes in common with the {data.target_names[g]}s' centroid")
         ax.set_ylim(bottom=0)
     axes[0].set_ylabel("% of the class")
@@ -180,8 +180,8 @@ def mixture():
     for ax, d in zip(axes, (2, 10), strict=True):
         X = rng.normal(size=(400, d))
         D = Minkowski().fit(X).matrix(X)
-        centre = int((D**2).sum(axis=0).argmin())
-        u = np.delete(D[centre] ** 2, centre)
+        center = int((D**2).sum(axis=0).argmin())
+        u = np.delete(D[center] ** 2, center)
         shape = float(gamma_shape(np.log(u.mean()) - np.log(u).mean()))
         scale = u.mean() / shape
         grid = np.linspace(1e-3, u.max(), 200)
@@ -211,9 +211,9 @@ def svm():
             for name, make in machines.items():
                 error[name][seed, k] = 1 - cross_val_score(make(), S, y, cv=folds).mean()
     figure, ax = panels(1, width=6.2)
-    looks = zip(error.items(), ("black", BLUE, ORANGE, GREEN, GREY), ("x", "o", "^", "s", "d"), strict=True)
-    for (name, values), colour, mark in looks:
-        ax.plot(100 * np.array(levels), 100 * values.mean(axis=0), mark + "-", color=colour, ms=5, lw=1.5, label=name)
+    looks = zip(error.items(), ("black", BLUE, ORANGE, GREEN, GRAY), ("x", "o", "^", "s", "d"), strict=True)
+    for (name, values), color, mark in looks:
+        ax.plot(100 * np.array(levels), 100 * values.mean(axis=0), mark + "-", color=color, ms=5, lw=1.5, label=name)
     ax.set_xlabel("negative eigenvalues, in % of the spectrum")
     ax.set_ylabel("error in %, mean of 10 matrices")
     ax.set_ylim(bottom=0)
@@ -221,7 +221,7 @@ def svm():
     write(figure, "svm")
 
 
-def learnt_kernels():
+def learned_kernels():
     """What SimSVM makes of each eigenvalue, for three penalties."""
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
@@ -232,13 +232,13 @@ def learnt_kernels():
     for ax, penalty in zip(axes, (1.0, 0.02, 0.005), strict=True):
         model = SimSVM(eta=0.01, gamma=penalty).fit(S, y)
         clip = (model.eigenvalues_ > 0).astype(float)
-        ax.step(model.eigenvalues_, clip, where="mid", color=GREY, lw=1, label="clip")
-        ax.plot(model.eigenvalues_, model.alpha_, "o", color=BLUE, ms=4, label="learnt")
+        ax.step(model.eigenvalues_, clip, where="mid", color=GRAY, lw=1, label="clip")
+        ax.plot(model.eigenvalues_, model.alpha_, "o", color=BLUE, ms=4, label="learned")
         ax.set_title(f"gamma = {penalty:g}" + ("" if model.active_ else ": nothing to learn"))
         ax.set_xlabel("eigenvalue of S")
     axes[0].set_ylabel("its multiplier")
     axes[0].legend(loc="lower right")
-    write(figure, "learnt_kernels")
+    write(figure, "learned_kernels")
 
 
 def completion():
@@ -264,16 +264,16 @@ def completion():
             error["complete"][seed, k] = 1 - cross_val_score(whole, S, y, cv=folds).mean()
             error["mean"][seed, k] = 1 - cross_val_score(machine, filled, y, cv=folds).mean()
             error["unknown"][seed, k] = 1 - cross_val_score(SimilarityKNN(n_neighbors=5), S, y, cv=folds).mean()
-    names = ("SVM, CompleteKernel in front", "SVM, mean in place of the unknown", "5 neighbours, unknown left out")
+    names = ("SVM, CompleteKernel in front", "SVM, mean in place of the unknown", "5 neighbors, unknown left out")
     figure, ax = panels(1, width=6.2)
-    for way, name, colour, mark in zip(ways, names, (BLUE, ORANGE, GREEN), MARKS, strict=True):
+    for way, name, color, mark in zip(ways, names, (BLUE, ORANGE, GREEN), MARKS, strict=True):
         values = 100 * error[way]
         ax.errorbar(
             100 * np.array(shares),
             values.mean(axis=0),
             values.std(axis=0, ddof=1) / np.sqrt(5),
             fmt=mark + "-",
-            color=colour,
+            color=color,
             ms=5,
             capsize=3,
             label=name,
@@ -303,7 +303,7 @@ def normal():
         ax.plot(grid, np.exp(-(grid**2) / 2) / np.sqrt(2 * np.pi), color=ORANGE, lw=1.8)
         ax.set_title(f"{name}; skewness {np.mean(z**3):.2f}")
         ax.set_yticks([])
-        ax.set_xlabel("distance, standardised")
+        ax.set_xlabel("distance, standardized")
     write(figure, "normal")
 
 
@@ -315,7 +315,7 @@ FIGURES = (
     discriminant,
     mixture,
     svm,
-    learnt_kernels,
+    learned_kernels,
     completion,
     normal,
 )

@@ -4,7 +4,7 @@ python docs/figures/introduction.py      # writes promoters.svg, splits.svg and 
 """
 
 import numpy as np
-from _style import BLUE, GREY, MARKS, ORANGE, panels, write
+from _style import BLUE, GRAY, MARKS, ORANGE, panels, write
 from scipy.sparse.csgraph import connected_components
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -33,16 +33,16 @@ def promoters():
 
     best = np.where(np.eye(len(S), dtype=bool), -np.inf, S)
     nearest = {g: best[:, y == g].max(axis=1) for g in (0, 1)}
-    for g, colour, name in ((1, BLUE, "promoters"), (0, ORANGE, "others")):
+    for g, color, name in ((1, BLUE, "promoters"), (0, ORANGE, "others")):
         right.plot(
-            nearest[0][y == g], nearest[1][y == g], MARKS[g], color=colour, ms=5, mec="white", mew=0.4, label=name
+            nearest[0][y == g], nearest[1][y == g], MARKS[g], color=color, ms=5, mec="white", mew=0.4, label=name
         )
-    right.plot([0.1, 1], [0.1, 1], color=GREY, lw=1, ls="--")
+    right.plot([0.1, 1], [0.1, 1], color=GRAY, lw=1, ls="--")
     right.set_xlim(0.1, 1)
     right.set_ylim(0.1, 1)
     right.set_xlabel("similarity to the most similar other stretch")
     right.set_ylabel("similarity to the most similar promoter")
-    right.set_title("Ask the nearest neighbour")
+    right.set_title("Ask the nearest neighbor")
     right.legend(loc="upper left")
     write(figure, "promoters")
 
@@ -57,11 +57,11 @@ def splits():
     found = (study.run(S, data.target).scores("error"), study.run(S, data.target, groups=group).scores("error"))
     figure, axes = panels(1, width=6.4, height=2.8)
     for row, method in enumerate(found[0]):
-        for side, (scores, colour) in enumerate(zip(found, (ORANGE, BLUE), strict=True)):
+        for side, (scores, color) in enumerate(zip(found, (ORANGE, BLUE), strict=True)):
             values, height = 100 * scores[method], -row + 0.18 - 0.36 * side
             jitter = np.random.default_rng(0).uniform(-0.1, 0.1, len(values))
             label = ("split at random", "overlapping stretches together")[side] if row == 0 else None
-            axes.plot(values, height + jitter, MARKS[side], color=colour, ms=4.5, alpha=0.8, mew=0, label=label)
+            axes.plot(values, height + jitter, MARKS[side], color=color, ms=4.5, alpha=0.8, mew=0, label=label)
             axes.plot([values.mean()] * 2, [height - 0.17, height + 0.17], color="black", lw=1.5)
     axes.set_yticks([0, -1, -2], list(found[0]))
     axes.set_xlim(-1, 70)
@@ -72,7 +72,7 @@ def splits():
 
 
 def leak():
-    """Labels shuffled, so that nothing can be learnt: error of 5 neighbours when the measure has seen the answers."""
+    """Labels shuffled, so that nothing can be learned: error of 5 neighbors when the measure has seen the answers."""
     data = load_promoters()
     knn = SimilarityKNN(n_neighbors=5, kind="dissimilarity")
     errors = {"all labels": [], "training part only": []}
@@ -83,13 +83,13 @@ def leak():
         honest = make_pipeline(Pairwise(VDM()), knn)
         errors["training part only"].append(1 - cross_val_score(honest, data.data, y, cv=5).mean())
     figure, axes = panels(1, width=6.4, height=2.2)
-    for row, (values, colour) in enumerate(zip(errors.values(), (ORANGE, BLUE), strict=True)):
+    for row, (values, color) in enumerate(zip(errors.values(), (ORANGE, BLUE), strict=True)):
         jitter = np.random.default_rng(0).uniform(-0.12, 0.12, len(values))
-        axes.plot(100 * np.array(values), row + jitter, MARKS[row], color=colour, ms=5, alpha=0.8, mew=0)
+        axes.plot(100 * np.array(values), row + jitter, MARKS[row], color=color, ms=5, alpha=0.8, mew=0)
         axes.plot([100 * np.mean(values)] * 2, [row - 0.3, row + 0.3], color="black", lw=1.5)
-    axes.axvline(50, color=GREY, lw=1, ls="--")
+    axes.axvline(50, color=GRAY, lw=1, ls="--")
     axes.text(50.5, 1.42, "the truth: 50 %", color="#4d4d4d", fontsize=9)
-    axes.set_yticks([0, 1], [f"measure learnt from\n{name}" for name in errors])
+    axes.set_yticks([0, 1], [f"measure learned from\n{name}" for name in errors])
     axes.set_ylim(-0.5, 1.65)
     axes.set_xlim(0, 70)
     axes.set_xlabel("error in %, labels shuffled 20 times")

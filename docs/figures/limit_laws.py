@@ -19,7 +19,7 @@ WIDTHS = np.geomspace(0.7, 10, 18)
 
 
 def balanced_splits(n_splits=10, per_class=60):
-    """Standardised sonar returns, as many training objects of each class; the rest, new."""
+    """Standardized sonar returns, as many training objects of each class; the rest, new."""
     X, y = load_sonar(return_X_y=True)
     X, y = StandardScaler().fit_transform(X), np.unique(y, return_inverse=True)[1]
     rng = np.random.default_rng(0)

@@ -97,7 +97,7 @@ def page_text(page, found):
     """The page from its results."""
     labels = list(found["measures"])
     lines = [f"# {page.title}", "", page.about.strip(), ""]
-    lines += ["| measure | how it is made | its matrix | nearest neighbour of another class |", "|---|---|---|---|"]
+    lines += ["| measure | how it is made | its matrix | nearest neighbor of another class |", "|---|---|---|---|"]
     for label, facts in found["measures"].items():
         shown = "as given" if facts["measure"] == "given" else f"`{' '.join(facts['measure'].split())}`"
         lines.append(f"| {label} | {shown} | {_matrix_words(facts)} | {100 * facts['neighbour_error']:.1f} % |")
@@ -145,11 +145,11 @@ def why(found):
         sentences.append("It alone learns from labels which values mean the same.")
     elif nearest[best] <= nearest[closest]:
         sentences.append(
-            f"By {best} the fewest objects have a nearest neighbour of another class, {100 * nearest[best]:.1f} %."
+            f"By {best} the fewest objects have a nearest neighbor of another class, {100 * nearest[best]:.1f} %."
         )
     else:
         sentences.append(
-            f"By {best} {100 * nearest[best]:.1f} % of the objects have a nearest neighbour of another class; "
+            f"By {best} {100 * nearest[best]:.1f} % of the objects have a nearest neighbor of another class; "
             f"{closest} has fewer, {100 * nearest[closest]:.1f} %, so it is not the nearest object alone that decides."
         )
     mass = measures[best]["negative_mass"]

@@ -93,7 +93,7 @@ def morse():
         "confusions as heard": (bunch.proximity, "dissimilarity"),
         "averaged confusions": (bunch.proximity_symmetric, "dissimilarity"),
         "edits of the code": (bunch.code.tolist(), Edit()),
-        "normalised edits": (bunch.code.tolist(), Edit(normalize="metric")),
+        "normalized edits": (bunch.code.tolist(), Edit(normalize="metric")),
     }
 
 
@@ -210,7 +210,7 @@ Methods that need a symmetric matrix get the average; the others see both direct
     "mutag": Page(
         "Molecules: how far must one look?",
         """188 nitro compounds as graphs of atoms and bonds; the class says whether they cause mutations in
-bacteria. The Weisfeiler-Lehman similarity counts common neighbourhoods up to a radius: radius 0
+bacteria. The Weisfeiler-Lehman similarity counts common neighborhoods up to a radius: radius 0
 compares how many atoms of each kind there are, and each further step looks one bond farther.""",
         mutag,
         data=("mutag",),

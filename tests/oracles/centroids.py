@@ -21,7 +21,7 @@ def max_sum_centroid(S, members, sign=1.0):
 
 
 def popular_centroid(S, members, sign=1.0):
-    """The member that is the nearest neighbour of most objects; ties by total similarity to those objects."""
+    """The member that is the nearest neighbor of most objects; ties by total similarity to those objects."""
     n = len(S)
     admirers = {z: [] for z in range(n)}
     for i in range(n):

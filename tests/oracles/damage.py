@@ -121,7 +121,7 @@ def lost_digit(share):
 
 
 def lost_minus(share):
-    """Centred similarities lose their minus sign: what was far becomes as near as it was far."""
+    """Centered similarities lose their minus sign: what was far becomes as near as it was far."""
 
     def damage(D, rng):
         i, j = _some(D, rng, share)

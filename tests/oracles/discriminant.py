@@ -12,7 +12,7 @@ LARGE = 1e9  # stands for the infinite exponent, on a domain scaled to width one
 
 @cache
 def fitted(mean, domain):
-    """lambda for a domain scaled to width one, the end it favours, and the log partition function seen from there."""
+    """lambda for a domain scaled to width one, the end it favors, and the log partition function seen from there."""
     low, high = min(domain), max(domain)
     lam = float(np.clip(exponent(list(domain), mean) * (high - low), -LARGE, LARGE))
     end = high if lam > 0 else low
@@ -41,7 +41,7 @@ def mean_near(values, domain):
 
 
 def statistics(S, codes, row, name, centroids, own=None, sign=1.0):
-    """T(x) of a row; `own` is the row's own index in training, left out of nearest neighbours."""
+    """T(x) of a row; `own` is the row's own index in training, left out of nearest neighbors."""
     classes = sorted(set(codes))
     if name == "centroid":
         return [row[mu] for mu in centroids]
@@ -99,7 +99,7 @@ def ranked(row, sign, candidates):
 
 
 def local_sda(S, codes, row, members, domain, n_classes, sign=1.0, smallest=3, smoothing=0.0, weights=None):
-    """Probabilities of one row from ranked neighbours `members`."""
+    """Probabilities of one row from ranked neighbors `members`."""
     counts = [sum(codes[j] == h for j in members) for h in range(n_classes)]
     w = dict(zip(members, weights)) if weights is not None else dict.fromkeys(members, 1.0)
     present = [h for h in range(n_classes) if counts[h]]

@@ -33,14 +33,14 @@ def chebyshev(rng, n):
 
 
 def outlying(rng, n):
-    """Three objects far from everybody: whole rows that are unlike their neighbours', and right."""
+    """Three objects far from everybody: whole rows that are unlike their neighbors', and right."""
     X = _groups(rng, n, 5, 3, 2.0)
     X[:3] += 15 * rng.normal(size=(3, 5))
     return _minkowski(X, 2.0)
 
 
 def twins(rng, n):
-    """Near copies of a tenth of the objects, in many dimensions: pairs unlike their neighbours, and right."""
+    """Near copies of a tenth of the objects, in many dimensions: pairs unlike their neighbors, and right."""
     X = rng.normal(size=(n, 100))
     m = n // 10
     X[:m] = X[m : 2 * m] + 0.05 * rng.normal(size=(m, 100))
@@ -142,7 +142,7 @@ def noisy(level, relative=False):
 
 
 def judged(levels, noise=0.2):
-    """Human judgements: ranks of distances with noise, on a scale of a few steps."""
+    """Human judgments: ranks of distances with noise, on a scale of a few steps."""
 
     def make(rng, n):
         D = vectors(dims=3, n_classes=2, spread=1.0)(rng, n)
@@ -245,7 +245,7 @@ def heavy_noise(level, df=8, relative=False):
 
 
 def heavy_vectors(rng, n):
-    """Objects from a heavy-tailed distribution: a centre and stragglers in every direction."""
+    """Objects from a heavy-tailed distribution: a center and stragglers in every direction."""
     return _minkowski(rng.standard_t(3, size=(n, 6)), 2.0)
 
 
@@ -307,7 +307,7 @@ def uneven_clades(rng, n):
 
 
 def identities(rng, n):
-    """Per cent of unlike places along a tree: distances saturate, and are whole numbers."""
+    """Percent of unlike places along a tree: distances saturate, and are whole numbers."""
     D = _paths(rng, n, 0.7)[0] * np.exp(0.05 * _noise(rng, n, _student(8)))
     return np.round(95 * (1 - np.exp(-2 * D / np.median(D))))
 

@@ -1,4 +1,4 @@
-"""Weighted nearest neighbours from their definitions, in plain loops."""
+"""Weighted nearest neighbors from their definitions, in plain loops."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ def ranked(row, k, sign=1.0):
 
 
 def class_weights(S, codes, row, k, weight, n_classes, sign=1.0):
-    """Summed weight of each class among the k nearest; `weight(S_k, s_k)` gives the neighbours' weights."""
+    """Summed weight of each class among the k nearest; `weight(S_k, s_k)` gives the neighbors' weights."""
     near = ranked(row, k, sign)
     w = weight(S[np.ix_(near, near)], row[near])
     return np.array([sum(w[i] for i, j in enumerate(near) if codes[j] == g) for g in range(n_classes)])
@@ -25,7 +25,7 @@ def affinity(block, s):
 
 
 def projected(block, s, spectrum):
-    """The neighbours' block made PSD and the query treated alike: P S and P s for clip and flip."""
+    """The neighbors' block made PSD and the query treated alike: P S and P s for clip and flip."""
     values, U = np.linalg.eigh((block + block.T) / 2)
     if spectrum == "shift":
         return U @ np.diag(values - min(values.min(), 0.0)) @ U.T, s

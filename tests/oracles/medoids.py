@@ -1,4 +1,4 @@
-"""k-medoids by enumeration and by the definition of an exchange; costs are to be minimised."""
+"""k-medoids by enumeration and by the definition of an exchange; costs are to be minimized."""
 
 from itertools import combinations
 

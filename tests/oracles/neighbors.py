@@ -1,4 +1,4 @@
-"""Ranked neighbours and votes, written as they are said."""
+"""Ranked neighbors and votes, written as they are said."""
 
 import numpy as np
 

@@ -33,7 +33,7 @@ def pseudo_distance2(X, Y, signature):
 
 
 def farthest_first(D, k):
-    """Greedy k-centre from the 1-centre."""
+    """Greedy k-center from the 1-center."""
     chosen = [min(range(len(D)), key=lambda j: (max(D[:, j]), j))]
     while len(chosen) < k:
         left = [i for i in range(len(D)) if i not in chosen]

@@ -89,7 +89,7 @@ def clip(S):
 
 
 def svm_knn(S, y, s, k, C):
-    """Decision value of one query by the SVM on its k nearest neighbours, two classes 1 and -1."""
+    """Decision value of one query by the SVM on its k nearest neighbors, two classes 1 and -1."""
     near = np.argsort(-s, kind="stable")[:k]
     if len(set(y[near])) == 1:
         return y[near[0]]

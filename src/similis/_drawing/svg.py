@@ -241,7 +241,7 @@ def _cells(mark: Cells) -> Iterator[Markup]:
 
 
 def _box(figure: Figure, x0: float, x1: float, y0: float, y1: float) -> dict[str, str]:
-    """Rectangle in per cent, at least 0.3 % wide and high."""
+    """Rectangle in percent, at least 0.3 % wide and high."""
     left, right = sorted((figure.x.place(x0), figure.x.place(x1)))
     top, bottom = sorted((1 - figure.y.place(y0), 1 - figure.y.place(y1)))
     size = {"width": _percent(max(right - left, 0.003)), "height": _percent(max(bottom - top, 0.003))}

@@ -511,10 +511,10 @@ class LocalSDA(PathMixin, ProximityClassifier):
     def _posterior(self, limits: Any, counts: Any, winners: Any) -> Any:
         """Bayes' rule; if a class is too small for a model, probability one for local nearest centroid's prediction."""
         proba = np.empty(counts.shape)
-        modelled, G = winners < 0, counts.shape[-1]
-        limits = LogLimit(*(part[modelled] for part in limits))
-        proba[modelled] = softmax(limits.log_joint(self._local_log_priors(counts[modelled])), axis=-1)
-        proba[~modelled] = (1 - self.smoothing) * np.eye(G)[winners[~modelled]] + self.smoothing / G
+        modeled, G = winners < 0, counts.shape[-1]
+        limits = LogLimit(*(part[modeled] for part in limits))
+        proba[modeled] = softmax(limits.log_joint(self._local_log_priors(counts[modeled])), axis=-1)
+        proba[~modeled] = (1 - self.smoothing) * np.eye(G)[winners[~modeled]] + self.smoothing / G
         return proba
 
     def path_scores_cv(

@@ -48,7 +48,7 @@ class ClassRows:
         noise = (_NOISE * np.abs(X).max(axis=0)) ** 2
         self.varying = np.flatnonzero(X.var(axis=0) > noise)
         X, noise = X[:, self.varying], noise[self.varying]
-        self.centre, self.total = X.mean(axis=0), X.var(axis=0)
+        self.center, self.total = X.mean(axis=0), X.var(axis=0)
         self.means = np.empty((codes.max() + 1, len(self.varying)))
         self.W = X
         for g in range(len(self.means)):

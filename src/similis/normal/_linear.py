@@ -46,18 +46,18 @@ class LinearRule(BayesClassifier):
         self.means_ = rows.means_of_all_columns(self._S)
         self.coef_ = np.zeros_like(self.means_)
         self.coef_[:, rows.varying] = coefficients[0].T
-        self._columns, self._centre, self._constants = rows.varying, rows.centre, constants[0]
+        self._columns, self._center, self._constants = rows.varying, rows.center, constants[0]
         return self
 
     def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
         """Linear discriminants of new rows."""
-        return (Q[:, self._columns] - self._centre) @ self.coef_[:, self._columns].T + self._constants
+        return (Q[:, self._columns] - self._center) @ self.coef_[:, self._columns].T + self._constants
 
     def _linear(self, rows: Any, points: Points) -> Any:
         """Coefficients, shape (len(points), p, G), of x - m, and constants, shape (len(points), G)."""
         B = self._solve(rows, points)
         # Bayes -> log P(g) + (x - m)' S^-1 (m_g - m) - 1/2 (m_g - m)' S^-1 (m_g - m)
-        return B, self.log_priors - 0.5 * np.einsum("gp,tpg->tg", rows.means - rows.centre, B)
+        return B, self.log_priors - 0.5 * np.einsum("gp,tpg->tg", rows.means - rows.center, B)
 
     def path_scores(
         self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
@@ -67,7 +67,7 @@ class LinearRule(BayesClassifier):
         self.set_priors(codes)
         B, constants = self._linear(rows, points)
         t, p, G = B.shape
-        products = (Q[:, rows.varying] - rows.centre) @ B.transpose(1, 0, 2).reshape(p, t * G)
+        products = (Q[:, rows.varying] - rows.center) @ B.transpose(1, 0, 2).reshape(p, t * G)
         return list(products.reshape(len(Q), t, G).transpose(1, 0, 2) + constants[:, None, :])
 
 
@@ -186,7 +186,7 @@ class NormalLinear(LinearRule):
         return ShrunkCovariance(rows.W, self._renamed_param("shrinkage"), rows.total)
 
     def _solve(self, rows: Any, points: Points) -> Any:
-        D = (rows.means - rows.centre).T  # (p, G)
+        D = (rows.means - rows.center).T  # (p, G)
         return self._covariance(rows).solve(D, [point["regularization"] for point in points])
 
 
@@ -256,5 +256,5 @@ class PseudoFisher(LinearRule):
         l = s**2 / len(rows.W)  # noqa: E741
         self.rank_ = int(np.count_nonzero(l > roundoff(len(l), l.max(initial=0.0), l.dtype)))
         U, l = Ut[: self.rank_].T, l[: self.rank_]  # noqa: E741
-        B = U @ ((U.T @ (rows.means - rows.centre).T) / l[:, None])  # C^+ = U diag(1/l) U'
+        B = U @ ((U.T @ (rows.means - rows.center).T) / l[:, None])  # C^+ = U diag(1/l) U'
         return np.broadcast_to(B, (len(points), *B.shape))

@@ -133,21 +133,21 @@ class CompletionSVM(ProximityClassifier):
         self
         """
         stack = self.check_training(X)
-        labelled = self._check_labels(y, len(stack))
+        labeled = self._check_labels(y, len(stack))
         K, rows, aux = self._check_stack(stack)
         for name in (*_BINARY, "transduction_", "pairs_", "estimators_"):
             self.__dict__.pop(name, None)
         codes = np.full(len(stack), -1)
-        codes[labelled] = np.unique(column_or_1d(y)[labelled], return_inverse=True)[1]
+        codes[labeled] = np.unique(column_or_1d(y)[labeled], return_inverse=True)[1]
         G = len(self.classes_)
         if G == 2:
             values = self._train(K, rows, aux, codes)[:, None]
         else:
             self.pairs_ = class_pairs(G)
             values = self._train_pairs(K, rows, aux, codes)
-        if not labelled.all():
+        if not labeled.all():
             answers = self.classes_[np.argmax(vote_scores(values, G), axis=1)]
-            self.transduction_ = np.where(labelled, self.classes_[codes], answers)
+            self.transduction_ = np.where(labeled, self.classes_[codes], answers)
         return self
 
     def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:

@@ -3,7 +3,7 @@
 import conic
 import numpy as np
 import pytest
-from oracles import learnt_kernels as oracle
+from oracles import learned_kernels as oracle
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC

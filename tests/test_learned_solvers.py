@@ -1,11 +1,11 @@
-"""Solvers of learnt kernels: rank-one updates against decompositions, certificates on wide grids, conic solvers."""
+"""Solvers of learned kernels: rank-one updates against decompositions, certificates on wide grids, conic solvers."""
 
 import warnings
 
 import conic
 import numpy as np
 import pytest
-from oracles import learnt_kernels as oracle
+from oracles import learned_kernels as oracle
 
 from similis import _kernels
 from similis.solvers import FullKernelMachine, IndefiniteMachine, LearntSpectrum, SpectralMachine

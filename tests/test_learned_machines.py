@@ -5,7 +5,7 @@ import warnings
 import conic
 import numpy as np
 import pytest
-from oracles import learnt_kernels as oracle
+from oracles import learned_kernels as oracle
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
 from toy_problems import noisy_similarities as problem
@@ -102,9 +102,9 @@ def test_an_open_gap_is_said(rng, monkeypatch):
 
 
 class TestExperiments:
-    """What the reproduction of the paper adds: its linear programme, and the augmented rule for new rows."""
+    """What the reproduction of the paper adds: its linear program, and the augmented rule for new rows."""
 
-    def test_linear_programme_stays_above_the_optimum_and_comes_nearer(self, rng):
+    def test_linear_program_stays_above_the_optimum_and_comes_nearer(self, rng):
         """[chen2010] Eq. (5.28)."""
         from papers.problems import lp_approximation
 
@@ -148,7 +148,7 @@ class TestRealSets:
         [("aural_sonar", 0.283, 0.166, 6.0), ("voting_vdm", 0.185, 0.102, 4.4)],
     )
     def test_published_optimum_to_the_last_digit(self, name, objective, risk, error):
-        """[chen2010] table 5.1, the rows of the second-order cone programme."""
+        """[chen2010] table 5.1, the rows of the second-order cone program."""
         S, y = real(name)
         model = SimSVM(eta=0.01, gamma=0.01, norm=1).fit(S, y)
         f, t = model.decision_function(S), np.where(y == model.classes_[1], 1.0, -1.0)

@@ -1,6 +1,6 @@
-"""Kernels learnt with the machine against conic solvers, full decompositions and the linear programme of the paper.
+"""Kernels learned with the machine against conic solvers, full decompositions and the linear program of the paper.
 
-python benchmarks/bench_learnt_kernels.py          # writes benchmarks/results/learnt_kernels.json
+python benchmarks/bench_learned_kernels.py          # writes benchmarks/results/learned_kernels.json
 
 Every solve of ours includes the eigen-decomposition of S. Floors and goals were written down before the first run:
 half of the smallest ratio that a prototype had reached, and what it reached.
@@ -77,7 +77,7 @@ def conic_kernel(S, y, eta, weight, square):
     return matrix_inequality(y, eta, K, weight * distance, [], eps=1e-6)
 
 
-def linear_programme(S, y, eta, gamma, p):
+def linear_program(S, y, eta, gamma, p):
     """[chen2010] Eq. (5.28): an approximation from above, with p random vectors for each eigenvalue."""
     values, U = np.linalg.eigh(S)
     n, r = U.shape
@@ -189,15 +189,15 @@ def whole_kernels(bench):
 
 
 def approximation(bench):
-    """The paper found its linear programme further from the optimum and slower; here is by how much."""
+    """The paper found its linear program further from the optimum and slower; here is by how much."""
     S, y = data(80)
     exact = simsvm(S, y, 0.01, 0.01, 1).objective
     for p, floor in ((10, 6), (50, 60)):
-        value = linear_programme(S, y, 0.01, 0.01, p)
+        value = linear_program(S, y, 0.01, 0.01, p)
         bench.compare(
-            f"SimSVM with norm 1, n = 80, against the linear programme (5.28), p = {p}",
+            f"SimSVM with norm 1, n = 80, against the linear program (5.28), p = {p}",
             lambda: simsvm(S, y, 0.01, 0.01, 1).objective,
-            lambda p=p: linear_programme(S, y, 0.01, 0.01, p),
+            lambda p=p: linear_program(S, y, 0.01, 0.01, p),
             peer_name="HiGHS dual simplex",
             floor=floor,
             repeats=1,
@@ -206,7 +206,7 @@ def approximation(bench):
 
 
 def main():
-    bench = Benchmark("learnt_kernels", packages=("cvxpy", "clarabel", "scs"))
+    bench = Benchmark("learned_kernels", packages=("cvxpy", "clarabel", "scs"))
     with threadpool_limits(1):
         spectra(bench)
         whole_kernels(bench)
