@@ -92,7 +92,7 @@ class SVCFits(PlainFits):
 
 
 def _is_final(model: SVC, S_test: Any) -> bool:
-    """Whether a larger C leaves the solution unchanged and no label of the test rows depends on round-off."""
+    """Return True if a larger C leaves the solution unchanged and no label of the test rows depends on round-off."""
     if model.fit_status_ != 0 or model.class_weight is not None or model.break_ties:
         return False
     if not (np.abs(model.dual_coef_) < model.C).all():
@@ -102,7 +102,7 @@ def _is_final(model: SVC, S_test: Any) -> bool:
 
 
 def _labels_are_certain(f: NDArray[Any], n_classes: int, margin: float) -> bool:
-    """Whether no label changes when decision values within `margin` of zero change their sign."""
+    """Return True if no label changes when decision values within `margin` of zero change their sign."""
     if n_classes == 2:
         return bool((np.abs(f) > margin).all())
     fewest, most = np.zeros((2, len(f), n_classes), dtype=int)  # votes that each class can get
@@ -476,7 +476,7 @@ class PathSearchCV(GridSearchCV):
         return tags
 
     def _sharable_scoring(self) -> bool:
-        """Whether scores depend on predictions only; ``scoring=None`` means the estimator's own ``score``."""
+        """Return True if scores depend on predictions only; ``scoring=None`` means the estimator's own ``score``."""
         last = self.estimator.steps[-1][1] if hasattr(self.estimator, "steps") else self.estimator
         return self.scoring is not None or getattr(type(last), "score", None) is ClassifierMixin.score
 
