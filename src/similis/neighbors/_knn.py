@@ -336,7 +336,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
     ) -> Any:
         """Summed weight of each class, (m, G) for each point: smoothed probabilities unless the weights are KRR."""
         ks, lambdas = ([point[name] for point in points] for name in self.path_params)
-        indices, values = self._ranked(S, codes, Q, test_fold, ks)
+        indices, values = self._ranked(codes, Q, test_fold, ks)
         G = len(self.classes_)
         if self._is_local:
             grid, places = np.unique(np.minimum(ks, indices.shape[1]), return_inverse=True)
@@ -361,9 +361,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         # [chen2010] sec. 4.6.2 -> (P(g|x) + e) / sum_h (P(h|x) + e)
         return [(proba + self.smoothing) / (1.0 + self.smoothing * G) for proba in scores]
 
-    def _ranked(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], test_fold: NDArray[np.intp] | None, ks: Any
-    ) -> Any:
+    def _ranked(self, codes: NDArray[np.intp], Q: NDArray[Any], test_fold: NDArray[np.intp] | None, ks: Any) -> Any:
         """Neighbors of the rows `Q` for the largest k; with `test_fold`, outside each row's fold."""
         k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
         return top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
@@ -396,7 +394,7 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
         rows = S if Q is None else Q
         self._check_path(S, rows)
         ks = [point["n_neighbors"] for point in points]
-        indices, values = self._ranked(S, codes, rows, test_fold, ks)
+        indices, values = self._ranked(codes, rows, test_fold, ks)
         grid, places = np.unique(ks, return_inverse=True)
         weights = simple_weights(self.weights, indices, values)
         winners = vote_winners(indices, codes, grid, len(self.classes_), weights=weights, n_jobs=self.n_jobs)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -38,13 +38,13 @@ _MAX_PAUSE = 2.0  # seconds between checks of entries that another study is comp
 _KILLED = "MemoryError: its worker process was killed, probably for lack of memory; use fewer jobs, or leave it out."
 
 
-def run_tasks(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[Entry]:
+def run_tasks(tasks: list[Task], context: Context, n_jobs: int) -> Generator[Entry, None, None]:
     """Run tasks until all have an entry; yield each entry as it is finished, in any order."""
     waiting = {task.key: task for task in tasks}
     pause = 0.05
     while waiting:
         before = len(waiting)
-        for key, entry in _stream(list(waiting.values()), context, n_jobs):
+        for key, entry in _evaluate_all(list(waiting.values()), context, n_jobs):
             if entry is not None:
                 del waiting[key]
                 yield entry
@@ -53,31 +53,32 @@ def run_tasks(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[Entr
             time.sleep(pause)
 
 
-Done = tuple[tuple[str, int], Entry | None]
+Done = tuple[tuple[str, int], Entry | None]  # key of a task and its entry; None if another process has claimed it
 
 
-def _stream(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[Done]:
+def _evaluate_all(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[Done]:
+    """Evaluate each task once, here or in worker processes; yield its key with the entry, or None if not claimed."""
     if n_jobs == 1 or len(tasks) == 1:
         for task in tasks:
-            yield _work(task, context)
+            yield _evaluate_unless_done(task, context)
         return
-    at_work: dict[tuple[str, int], Task] = {}
+    started: dict[tuple[str, int], Task] = {}
 
     def calls() -> Iterator[Any]:
         for task in tasks:
-            at_work[task.key] = task
-            yield delayed(_work)(task, context)
+            started[task.key] = task
+            yield delayed(_evaluate_unless_done)(task, context)
 
     with _backend(n_jobs):
         pool = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
-        answers: Iterable[Done] = pool(calls())
+        finished: Iterable[Done] = pool(calls())
         try:
-            for done in answers:
-                del at_work[done[0]]
+            for done in finished:
+                del started[done[0]]
                 yield done
         except BrokenProcessPool:  # a worker was killed by one of these tasks: run each of them alone
             _stop_workers()
-            yield from (_work_alone(task, context) for task in at_work.values())
+            yield from (_evaluate_alone(task, context) for task in started.values())
         except BaseException:
             _stop_workers()
             raise
@@ -91,10 +92,10 @@ def _backend(n_jobs: int) -> parallel_config:
     return parallel_config(backend="loky", n_jobs=n_jobs, inner_max_num_threads=1)
 
 
-def _work_alone(task: Task, context: Context) -> Done:
+def _evaluate_alone(task: Task, context: Context) -> Done:
     """Evaluate a task in its own worker process; if that is killed too, return a failed entry."""
     try:
-        done: list[Done] = Parallel(n_jobs=2, batch_size=1)([delayed(_work)(task, context)])
+        done: list[Done] = Parallel(n_jobs=2, batch_size=1)([delayed(_evaluate_unless_done)(task, context)])
     except BrokenProcessPool:
         _stop_workers()
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -107,10 +108,10 @@ def _work_alone(task: Task, context: Context) -> Done:
     return done[0]
 
 
-def _work(task: Task, context: Context) -> Done:
+def _evaluate_unless_done(task: Task, context: Context) -> Done:
     """Evaluate a task unless it is finished; return None where another process has claimed it."""
-    _exit_with_owner(context.owner)
-    if os.getpid() != context.owner:
+    if os.getpid() != context.owner:  # in a worker process
+        _exit_with_owner(context.owner)
         CACHE.start_session(context.session)
     if context.journal is None:
         return task.key, evaluate(task, context)
@@ -357,9 +358,9 @@ class Study:
             measure=problem.measure,
             source=None if problem.matrix is None and problem.objects is None else problem,
         )
-        return self._work(tasks, context, result, progress, watch)
+        return self._add_entries(tasks, context, result, progress, watch)
 
-    def _work(
+    def _add_entries(
         self,
         tasks: list[Task],
         context: Context,
@@ -386,12 +387,13 @@ class Study:
             watcher = None
             if watch is not None:
                 watcher = Watcher(lambda: watch(replace(result, entries={entry.key: entry for entry in entries})))
-            new = run_tasks(todo, context, n_jobs)
+            methods = [task.method.name for task in todo]
             try:
-                for entry in show_progress(new, progress, list(entries), [task.method.name for task in todo], n_jobs):
-                    entries.append(entry)
-                    if watcher is not None:
-                        watcher()
+                with closing(run_tasks(todo, context, n_jobs)) as new:  # closing stops the workers
+                    for entry in show_progress(new, progress, list(entries), methods, n_jobs):
+                        entries.append(entry)
+                        if watcher is not None:
+                            watcher()
             except KeyboardInterrupt:
                 if path is not None:  # journaled, but not returned before the interruption
                     journal.refresh()
