@@ -149,7 +149,7 @@ def _probabilities(cell: PublishedCell) -> Problem:
 
 def _learned(cell: PublishedCell) -> Problem:
     """Tables 5.3 and 5.4 of [chen2010]."""
-    return LearnedKernels(f"learned {cell.dataset}", cell.dataset, seeds=f"splits {cell.dataset.removesuffix(CLEAN)}")
+    return LearnedKernels(f"learnt {cell.dataset}", cell.dataset, seeds=f"splits {cell.dataset.removesuffix(CLEAN)}")
 
 
 def _fusion(cell: PublishedCell) -> Problem:
@@ -164,7 +164,8 @@ def _fusion(cell: PublishedCell) -> Problem:
 
 def _linear_program(cell: PublishedCell) -> Problem:
     p = int(cell.condition.get("p", 0))
-    return LPProblem(f"linear program {cell.dataset} p={p}", cell.dataset, p=p)
+    # The name seeds the random numbers and is found in the committed results.
+    return LPProblem(f"linear programme {cell.dataset} p={p}", cell.dataset, p=p)
 
 
 def _without_large_programs(cells: list[PublishedCell]) -> list[PublishedCell]:
@@ -276,7 +277,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         "chen2010",
         "4.8",
-        "highest normalized cross entropies",
+        "highest normalised cross entropies",
         _probabilities,
         M.PROBABILITIES,
         ("Aural Sonar", "Voting"),
@@ -286,7 +287,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         Experiment(
             "chen2010",
             table,
-            f"linear program for SimSVM, {what}",
+            f"linear programme for SimSVM, {what}",
             _linear_program,
             M.LP,
             _PAIRS,
@@ -298,7 +299,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         "chen2010",
         "5.3",
-        f"{_SPLIT}, learned kernels",
+        f"{_SPLIT}, learnt kernels",
         _or_facts(_learned),
         {**M.LEARNED, **M.FACTS},
         _PAIRS,

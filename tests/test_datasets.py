@@ -341,7 +341,7 @@ def test_unknown_names():
 
 def test_damaged_copies_are_named(tmp_path):
     for name, file in {
-        "ekman": "ekman_colors/ekman_colors.npz",
+        "ekman": "ekman_colours/ekman_colours.npz",
         "mutag": "mutag/mutag.json",
         "crabs": "crabs/crabs.csv",
     }.items():

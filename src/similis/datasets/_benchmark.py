@@ -199,7 +199,7 @@ _FILES: dict[str, tuple[str, str, Callable[[Path], Bunch]]] = {
         _matrix("D"),
     ),
     "morse": ("morse_confusions/morse_confusions.npz", "R package smacof (morse)", _MORSE),
-    "ekman": ("ekman_colors/ekman_colors.npz", "R package smacof (ekman)", _matrix("S", None, wavelength="ids")),
+    "ekman": ("ekman_colours/ekman_colours.npz", "R package smacof (ekman)", _matrix("S", None, wavelength="ids")),
     "mutag": ("mutag/mutag.json", "BorgwardtLab/graph-kernels (data/mutag)", _mutag),
     "splice": ("splice/splice.csv.gz", "the KEEL repository (splice)", _splice),
     "crabs": ("crabs/crabs.csv", "R package MASS (crabs)", _table("sp", "sex", drop=("index",))),

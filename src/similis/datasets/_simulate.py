@@ -196,7 +196,7 @@ def _check_rates(p: Any) -> list[NDArray[np.float64]]:
     except (TypeError, ValueError):
         rates = []
     if not rates or any(rate.ndim != 1 or not len(rate) for rate in rates):
-        raise ValueError(f"p must hold, for each class, one probability percentroid. Got {str(p)[:80]}.")
+        raise ValueError(f"p must hold, for each class, one probability per centroid. Got {str(p)[:80]}.")
     for g, rate in enumerate(rates):
         if not ((rate >= 0) & (rate <= 1)).all():
             raise ValueError(f"p must hold probabilities between 0 and 1. Got {str(rate)[:80]} for class {g}.")

@@ -46,12 +46,13 @@ class LinearRule(BayesClassifier):
         self.means_ = rows.means_of_all_columns(self._S)
         self.coef_ = np.zeros_like(self.means_)
         self.coef_[:, rows.varying] = coefficients[0].T
-        self._columns, self._center, self._constants = rows.varying, rows.center, constants[0]
+        # The name _centre is part of model files.
+        self._columns, self._centre, self._constants = rows.varying, rows.center, constants[0]
         return self
 
     def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
         """Linear discriminants of new rows."""
-        return (Q[:, self._columns] - self._center) @ self.coef_[:, self._columns].T + self._constants
+        return (Q[:, self._columns] - self._centre) @ self.coef_[:, self._columns].T + self._constants
 
     def _linear(self, rows: Any, points: Points) -> Any:
         """Coefficients, shape (len(points), p, G), of x - m, and constants, shape (len(points), G)."""
