@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.model_selection import GridSearchCV, LeaveOneOut
 from sklearn.neighbors import KNeighborsClassifier
 
-from similis import PathSearchCV, SimilarityKNN
+from similis import PathSearchCV, SimilarityKNN, make_similarity
 
 
 def problem(rng, n=40, m=20, n_classes=3, levels=None):
@@ -281,3 +281,14 @@ def test_weights_that_are_all_zero_are_even(rng):
         np.testing.assert_allclose(proba, alone.predict_proba(Q))
         np.testing.assert_allclose(proba.sum(axis=1), 1)
         np.testing.assert_array_equal(label, alone.predict(Q))
+
+
+@pytest.mark.parametrize("weights", ["uniform", "kri"])
+def test_costs_are_weighed_with_the_smoothed_probabilities(weights):
+    """Smoothing is applied once, to the probabilities that predict_proba returns."""
+    S, y = make_similarity(60, 3, separation=1.0, random_state=0)
+    costs = np.array([[0.0, 1, 9], [1, 0, 9], [1, 1, 0]])
+    model = SimilarityKNN(n_neighbors=7, weights=weights, smoothing=0.5, costs=costs).fit(S, y)
+    expected = model.classes_[np.argmin(model.predict_proba(S) @ costs.T, axis=1)]
+    np.testing.assert_array_equal(model.predict(S), expected)
+    assert (model.predict(S) != SimilarityKNN(n_neighbors=7, weights=weights).fit(S, y).predict(S)).any()
