@@ -90,13 +90,10 @@ def write_api_pages(app):
     _TARGETS.update(public_targets())
     folder = Path(app.srcdir) / "api" / "generated"
     folder.mkdir(parents=True, exist_ok=True)
-    wanted, first = {}, {}  # a class that two packages export has its page in the first
+    wanted, places = {}, documented_places()
     for module, names in room_names().items():
         wanted[f"{module}.rst"] = room_page(module, names)
-        for name in names:
-            thing = public_object(module, name)
-            place = first.setdefault(id(thing), f"{module}.{name}") if inspect.isclass(thing) else f"{module}.{name}"
-            wanted[f"{module}.{name}.rst"] = name_page(module, name, place)
+        wanted |= {f"{module}.{name}.rst": name_page(module, name, places[f"{module}.{name}"]) for name in names}
     for path in folder.glob("*.rst"):
         if path.name not in wanted:
             path.unlink()
@@ -104,6 +101,16 @@ def write_api_pages(app):
         path = folder / file
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
+
+
+def documented_places():
+    """Where each public name is documented: a class that two packages export has its page in the first."""
+    places, first = {}, {}
+    for module, names in room_names().items():
+        for name in names:
+            full, thing = f"{module}.{name}", public_object(module, name)
+            places[full] = first.setdefault(id(thing), full) if inspect.isclass(thing) else full
+    return places
 
 
 def title(text):
@@ -163,14 +170,13 @@ def plain_formulae(app, what, name, obj, options, lines):
 def public_targets():
     """Short names that mean one thing, and full names, with what they refer to."""
     found, double = {}, set()
-    for module, names in room_names().items():
-        for name in names:
-            found[f"{module}.{name}"] = f"{module}.{name}"
-            if at_top_level(name):
-                found[f"{TOP}.{name}"] = f"{module}.{name}"
-            if name in found:
-                double.add(name)
-            found[name] = f"{module}.{name}"
+    for full, place in documented_places().items():
+        name = full.rpartition(".")[2]
+        found[full] = place
+        if at_top_level(name):
+            found[f"{TOP}.{name}"] = place
+        if found.setdefault(name, place) != place:
+            double.add(name)
     return {name: target for name, target in found.items() if name not in double}
 
 
