@@ -199,7 +199,11 @@ def test_the_damaged_protein_matrix():
     assert recall >= 0.9
 
 
-@pytest.mark.parametrize("name", ["protein", "protein, 213", "aural_sonar", "voting_vdm_uw", "chicken_pieces_20_60"])
+CLEAN_MATRICES = ["protein", "protein, 213", "aural_sonar", "voting_vdm_uw"]
+CLEAN_MATRICES += [pytest.param("chicken_pieces_20_60", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("name", CLEAN_MATRICES)
 def test_clean_benchmark_matrices(name):
     data = _load(name.split(",")[0])
     kind = "similarity" if "S" in data else "dissimilarity"
