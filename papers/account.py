@@ -91,7 +91,7 @@ _RULES = (
     ),
     _Rule(
         "times",
-        "times on the authors' machine; the two programmes against each other: `benchmarks/bench_learnt_kernels.py`",
+        "times on the authors' machine; the two programs against each other: `benchmarks/bench_learned_kernels.py`",
         lambda cell: cell.paper == "chen2010" and cell.quantity == "time",
     ),
     _Rule(

@@ -456,7 +456,7 @@ def _times() -> list[str]:
     """Ratios of times that a benchmark measured, and the paper's own."""
     rows = []
     folder = Path(__file__).parents[1] / "benchmarks" / "results"
-    for name in ("hlm", "maxsim", "learnt_kernels"):
+    for name in ("hlm", "maxsim", "learned_kernels"):
         path = folder / f"{name}.json"
         for item in json.loads(path.read_text())["items"] if path.exists() else []:
             printed = item.get("paper_ratio") or _printed_ratio(item["name"])
@@ -477,7 +477,7 @@ def _printed_ratio(name: str) -> float | None:
     if name.startswith("MaxSim, two-letter words"):
         words = {cell.method: cell.value or 0.0 for cell in published_cells("bernal2003", "6", quantity="time")}
         return words["svm"] / words["maxsim"]
-    if "linear programme (5.28), p = " in name:
+    if "linear program (5.28), p = " in name:
         cells = (cell for cell in published_cells("chen2010", "5.1", quantity="time") if cell.dataset == "Aural Sonar")
         times = {cell.condition.get("p", ""): cell.value or 0.0 for cell in cells}
         return times[name.rpartition(" ")[2]] / times[""]

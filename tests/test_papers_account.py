@@ -124,6 +124,13 @@ def test_committed_pages_are_made_from_the_committed_results(pages):
         assert body(name, text) == body(name, committed[name]), f"{name}: run scripts/reproduce --pages"
 
 
+def test_ratios_of_times_come_from_three_benchmarks(pages):
+    section = re.search(r"## Times as ratios.*?(?=\n## )", pages["all_tables.md"], flags=re.DOTALL).group()
+    scripts = set(re.findall(r"`(benchmarks/\w+\.py)`", section))
+    assert scripts == {f"benchmarks/bench_{name}.py" for name in ("hlm", "maxsim", "learned_kernels")}
+    assert all((ROOT / script).exists() for script in scripts)
+
+
 def test_every_table_with_an_experiment_has_results():
     assert {f"{r['paper']}:{r['table']}" for r in read_results(RECORDS)} == {e.key for e in EXPERIMENTS}
 
