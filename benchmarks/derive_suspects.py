@@ -89,7 +89,7 @@ class Problem:
             self.D, self.mask = DAMAGE[damage](C, rng) or (C, np.zeros((n, n), dtype=bool))
             self.worth = problems.detectable(C, self.D, self.mask)
             self.counts = bool(self.mask.any() and self.worth[i, j].sum() >= GROSS * self.mask[i, j].sum())
-        random = n > rule.WITNESSES or len(np.unique(self.D[i, j])) < len(i) / 2  # witnesses sampled, or dithered
+        random = n > rule.REFERENCES or len(np.unique(self.D[i, j])) < len(i) / 2  # references sampled, or dithered
         self.states = (0, 1) if stage == "2" and random else (0,)
 
     def judge(self, cut, floor, typical):
@@ -103,9 +103,9 @@ class Problem:
         return out, REJECTED[0]
 
 
-def _watched(*args, vote=rule._vote):
-    """The rule's own vote; notes whether it rejected anything."""
-    found = vote(*args)
+def _watched(*args, run_round=rule._run_round):
+    """Run a round of the rule; note whether it rejected anything."""
+    found = run_round(*args)
     REJECTED[0] |= bool(found.rejected.any())
     return found
 
@@ -167,7 +167,7 @@ def middle(x, values):
 
 def main():
     warnings.simplefilter("ignore")
-    rule._vote, started, out = _watched, time.time(), {}
+    rule._run_round, started, out = _watched, time.time(), {}
 
     def stage(name, other, values, cuts, settings):
         """A constant `other` x CUT: its smoothed loss at the best CUT for each value, and the middle."""

@@ -1,6 +1,8 @@
 """Committed benchmarks are whole, and the pages quote nothing else."""
 
+import ast
 import importlib.util
+import inspect
 import json
 import sys
 from pathlib import Path
@@ -73,3 +75,25 @@ def test_a_missed_floor_is_said_and_counted(tmp_path, capsys):
     verdicts = [line.split()[-1] for line in printed.splitlines() if line.startswith(tuple("abcd"))][:4]
     assert verdicts == ["MISSED", "goal", "met", "3x"]
     assert "floors met: 2 of 3; goals reached: 1 of 3; compact did not finish" in printed
+
+
+SCRIPTS = [path for folder in ("benchmarks", "stress", "docs", "scripts") for path in (ROOT / folder).rglob("*.py")]
+
+
+@pytest.mark.parametrize("path", sorted(SCRIPTS), ids=lambda p: str(p.relative_to(ROOT)))
+def test_names_of_similis_that_scripts_use_exist(path):
+    """Most scripts run by hand only; a renamed function must not break them unnoticed."""
+    tree = ast.parse(path.read_text())
+    known = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in ("similis", "papers"):
+            module = importlib.import_module(node.module)
+            for alias in node.names:
+                if not hasattr(module, alias.name):
+                    importlib.import_module(f"{node.module}.{alias.name}")
+                known[alias.asname or alias.name] = getattr(module, alias.name)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            owner = known.get(node.value.id)
+            if inspect.ismodule(owner) or inspect.isclass(owner):
+                assert hasattr(owner, node.attr), f"line {node.lineno}: {node.value.id}.{node.attr}"
