@@ -124,7 +124,7 @@ def test_zero_weight_is_absence(rng):
     dropped = PotentialSVM().fit(S[np.ix_(keep, keep)], y[keep]).decision_function(Q[:, keep])
     np.testing.assert_allclose(ours, dropped, atol=1e-8)
     if np.allclose(theirs, right, atol=1e-2):
-        pytest.skip("this scikit-learn has mended it")
+        pytest.skip("this scikit-learn has fixed it")
     assert np.abs(theirs - right).max() > 0.1
 
 
