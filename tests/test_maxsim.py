@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from similis import SBC, MaxSim, SimilarityPerceptron, compact
+from similis import SBC, MaxSim, SimilarityPerceptron, compact, make_similarity
 from similis.maxsim._base import signed_similarities
 from similis.solvers import nonnegative_margin
 
@@ -100,6 +100,45 @@ def test_margin_solver_knows_what_is_feasible(rng, kind):
             assert found.gap < 1e-6
             assert (A @ found.alpha >= 1 - 1e-9).all()
         assert nonnegative_margin(A, 10 ** rng.uniform(-4, 6)).gap < 1e-8
+
+
+def random_problem(rng, number):
+    """Constraints with rows of different scales, duplicates, zero and repeated columns, and a cost."""
+    c, n = rng.integers(1, 40), rng.integers(1, 30)
+    A = rng.normal(size=(c, n)) * 10 ** rng.uniform(-2, 2, size=(c, 1) if number % 3 == 0 else (1, 1))
+    if number % 4 == 0:
+        A = np.repeat(A, 3, axis=0)
+    if number % 5 == 0:
+        A[:, rng.integers(n)] = 0
+    if number % 7 == 0:
+        A = A[:, rng.integers(n, size=n)]
+    return A, 10 ** rng.uniform(-5, 7)
+
+
+def test_margin_solver_certifies_random_problems(rng):
+    for number in range(300):
+        A, C = random_problem(rng, number)
+        found = nonnegative_margin(A, C)
+        assert found.gap < 1e-8, number
+        assert relative_gap(A, found.alpha, found.multipliers, C) < 1e-6, number  # large terms cancel in it
+
+
+def relative_gap(A, alpha, u, C):
+    """Objective minus dual value, both recomputed from their definitions."""
+    assert (alpha >= 0).all()
+    assert (u >= 0).all()
+    assert (u <= C * (1 + 1e-12)).all()
+    objective = alpha @ alpha + C * np.maximum(1 - A @ alpha, 0).sum()
+    pull = np.maximum(A.T @ u, 0)
+    scale = np.abs(A).max() ** 2  # the solver's unit
+    return max(objective - u.sum() + pull @ pull / 4, 0) * scale / (1 + objective * scale)
+
+
+@pytest.mark.parametrize("C", 10.0 ** np.arange(-3, 4))
+def test_margin_solver_does_not_stop_early(C):
+    """A gap that shrinks slowly at first is no stall."""
+    S, y = make_similarity(600, 5, indefinite=0.1, random_state=0)
+    assert nonnegative_margin(signed_similarities(S, y), C).gap < 1e-8
 
 
 def test_infeasible_sbc_says_why(rng):
