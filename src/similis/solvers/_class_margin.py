@@ -317,9 +317,8 @@ def _box_step(H: NDArray[Any], g: NDArray[Any], low: NDArray[Any], high: NDArray
         if len(Z):
             block = H[np.ix_(Z, Z)]
             block[np.diag_indices(len(Z))] += ridge
-            try:
-                step = -linalg.solve(block, slope[Z], assume_a="pos", check_finite=False)
-            except linalg.LinAlgError:
+            _, step, failed = linalg.lapack.dposv(block, -slope[Z])
+            if failed:
                 ridge *= 100
                 continue
             with np.errstate(divide="ignore", invalid="ignore"):

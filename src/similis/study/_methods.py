@@ -30,6 +30,7 @@ __all__ = [
     "LAMBDA_KRR",
     "R_LINEAR",
     "R_QUADRATIC",
+    "TIGHTNESS",
     "powers",
     "AtMost",
     "Method",
@@ -281,6 +282,8 @@ GAMMA_RBF = powers(-5, 1)
 # [cazzanti2007] sec. 6.1, for CNN and mixture SDA
 COMPONENTS = AtMost((2, 3, 4, 5, 7, 10))
 C_SBC = powers(-1, 2)
+# of a similarity, [bernal2003] sec. 3.2; 1 leaves it as it is
+TIGHTNESS = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
 # [qiao2013] sec. 5.1
 COMPONENTS_HLM = AtMost((*range(1, 11), 12, 14, 16))
 # [pekalska2000] tried "a few" regularizers; the quadratic rule needs smaller ones.
