@@ -4,8 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist, squareform
 
-from similis import diagnose
+from similis import diagnose, permanova
 from similis.exceptions import KindWarning
 
 
@@ -128,3 +129,21 @@ def test_bad_input_is_named():
         diagnose(np.eye(3), [0, 1])
     with pytest.raises(ValueError, match="kind"):
         diagnose(np.eye(3), kind="distance")
+
+
+def test_classes_are_tested_for_differences():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    X[30:] = 4 * X[30:] + 1
+    y = np.repeat(["a", "b"], 30)
+    D = squareform(pdist(X))
+    found = diagnose(D, y, "dissimilarity")
+    assert found.classes.location.r2 == pytest.approx(permanova(D, y, permutations=0).r2)
+    assert "the labels explain" in str(found)
+    assert "PERMANOVA reacts to it too" in str(found)
+    donors = np.repeat(np.arange(6), 10)  # whole donors belong to a class
+    blocked = diagnose(D, y, "dissimilarity", groups=donors)
+    assert "whole blocks were permuted" in str(blocked)
+    assert blocked.classes.location.p_value > found.classes.location.p_value
+    D[3, 4] = np.nan
+    assert diagnose(D, y, "dissimilarity").classes.location is None
