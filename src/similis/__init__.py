@@ -54,6 +54,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "ToSimilarity",
         "BoxCox",
         "UnitDiagonal",
+        "Tighten",
         "SpectrumClip",
         "SpectrumFlip",
         "SpectrumShift",

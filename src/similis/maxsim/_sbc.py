@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from similis._utils.linalg import row_distances
 from similis._utils.messages import warn_user
-from similis.base import positive, quote, validated
+from similis.base import Kind, choice, positive, quote, validated
 from similis.exceptions import ProximityError
 from similis.maxsim._base import ClassSimilarity, signed_similarities
 from similis.solvers import nonnegative_margin
@@ -33,6 +33,9 @@ class SBC(ClassSimilarity):
         it for each other class separately, which is weaker.
     normalize : bool, default=False
         Scale the rows of Sigma to length one, as the paper assumes for its argument. It changes the solution.
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        Kind of proximity in the matrix. Dissimilarities are converted to s = exp(-8 d / d_m), where d_m is the median
+        training dissimilarity of two objects; the result does not depend on the unit.
 
     Attributes
     ----------
@@ -40,14 +43,18 @@ class SBC(ClassSimilarity):
         Class labels.
     alpha_ : ndarray of shape (n,)
         Weight of each training object, not negative.
+    scale_ : float
+        For dissimilarities, d_m / 8: s = exp(-d / ``scale_``).
     objective_ : float
         |alpha|^2 + C sum xi.
     gap_ : float
         Relative duality gap: an upper bound of the distance to the minimum.
     fits_ : bool
-        True if the no-underfitting condition holds at ``alpha_``: Sigma alpha > 0 for every training object.
+        True if the no-underfitting condition holds at ``alpha_``: every training object is more similar to its class
+        than to all others together (Sigma alpha > 0), with ``strong=False`` than to each other class.
     tight_ : bool
-        True if the vector of ones satisfies it, so that :class:`MaxSim` classifies the training objects correctly too.
+        True if the vector of ones gives Sigma alpha > 0, so that :class:`MaxSim` classifies the training objects
+        correctly too; the same condition for both values of `strong`.
     n_iter_ : int
         Steps of the solver.
     columns_ : ndarray
@@ -77,12 +84,21 @@ class SBC(ClassSimilarity):
     array([0.667, 0.917, 1.25 ])
     """
 
-    _parameter_constraints = {"C": [positive(), None], "strong": ["boolean"], "normalize": ["boolean"]}
+    _parameter_constraints = {
+        "C": [positive(), None],
+        "strong": ["boolean"],
+        "normalize": ["boolean"],
+        "kind": [choice("similarity", "dissimilarity")],
+    }
+    _added_params = ("kind",)  # since 1.0
 
-    def __init__(self, *, C: float | None = None, strong: bool = True, normalize: bool = False) -> None:
+    def __init__(
+        self, *, C: float | None = None, strong: bool = True, normalize: bool = False, kind: Kind = "similarity"
+    ) -> None:
         self.C = C
         self.strong = strong
         self.normalize = normalize
+        self.kind = kind
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
@@ -91,7 +107,7 @@ class SBC(ClassSimilarity):
         Parameters
         ----------
         X : array-like of shape (n, n)
-            Training similarities.
+            Training proximities.
         y : array-like of shape (n,)
             Class labels.
 

@@ -13,6 +13,7 @@ from similis.proximity._row_kernels import RowRBF, SpectrumSquare
 from similis.proximity._spaces import DissimilaritySpace, SimilarityFeatures
 from similis.proximity._spectrum import SpectrumClip, SpectrumFlip, SpectrumShift
 from similis.proximity._suspects import Suspects, suspects
+from similis.proximity._tighten import Tighten
 
 __all__ = [
     "check_proximity",
@@ -23,6 +24,7 @@ __all__ = [
     "ToSimilarity",
     "BoxCox",
     "UnitDiagonal",
+    "Tighten",
     # spectrum
     "SpectrumClip",
     "SpectrumFlip",

@@ -202,7 +202,7 @@ class Study:
         after a crash; several runs at the same time share the work.
     retry_failed : bool, default=False
         Compute the failed entries of the journal again, for example after a package was installed.
-    to_similarity : {"linear", "reciprocal", "rbf"}, default="linear"
+    to_similarity : {"linear", "reciprocal", "rbf", "exponential"}, default="linear"
         How dissimilarities are converted for methods that read similarities.
     to_dissimilarity : {"max-minus", "reciprocal", "root"}, default="max-minus"
         How similarities are converted for methods that read dissimilarities.
