@@ -24,6 +24,7 @@ __all__ = [
     "COMPONENTS_HLM",
     "C_RBF",
     "C_SBC",
+    "DIMENSION_PARZEN",
     "GAMMA_RBF",
     "K",
     "LAMBDA_KRI",
@@ -286,3 +287,5 @@ COMPONENTS_HLM = AtMost((*range(1, 11), 12, 14, 16))
 # [pekalska2000] tried "a few" regularizers; the quadratic rule needs smaller ones.
 R_LINEAR = [1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
 R_QUADRATIC = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1]
+# The more dimensions, the narrower the windows; the number of objects fits the published errors.
+DIMENSION_PARZEN = [1, 2, 3, 5, 10, 20, 50, "objects"]
