@@ -110,8 +110,9 @@ def assemble(
     own = list(made.steps) if isinstance(made, Pipeline) else [("classifier", made)]
     last = own[-1][1]
     known = last.get_params(deep=False)
-    if "kind" in known:
-        last.set_params(kind=kind)
+    last_kind = _kind_after([step for _, step in own[:-1]], kind)
+    if "kind" in known and last_kind is not None:
+        last.set_params(kind=last_kind)
     if costs is not None and "costs" in known and hasattr(last, "predict_proba"):
         last.set_params(costs=costs)
     taken = {name for name, _ in own}
@@ -123,6 +124,16 @@ def assemble(
             if name.rpartition("__")[2] == "random_state" and value is None:
                 estimator.set_params(**{name: seed})
     return Assembled(estimator, ", ".join(added), prefix)
+
+
+def _kind_after(steps: list[Any], kind: Kind) -> Kind | None:
+    """Kind of the rows that transformers return; None if one of them, such as a FunctionTransformer, does not tell."""
+    for step in steps:
+        if step not in (None, "passthrough"):
+            if not hasattr(step, "gives"):
+                return None
+            kind = step.gives or kind
+    return kind
 
 
 def make_model(

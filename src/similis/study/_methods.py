@@ -70,8 +70,9 @@ class Method:
     name : str
         Short name, as the published tables have it; unique in a study.
     make : callable
-        Called without arguments, returns an unfitted classifier or a pipeline that ends in one. A `kind` parameter of
-        its last step is set by the study, and a `random_state` that is None.
+        Called without arguments, returns an unfitted classifier or a pipeline that ends in one. The study sets every
+        `random_state` that is None, and the `kind` parameter of the last step: the kind of the matrix, or that of the
+        last conversion in your pipeline. After a transformer that is not of similis, `kind` stays as you set it.
     grid : mapping of str to sequence, default={}
         Values to choose from inside each training part, by parameter of what `make` returns. ``AtMost`` cuts a
         sequence to the number of training objects.
