@@ -57,7 +57,7 @@ def predict(
     new: Any
     with input_path(rows) as path:
         if trained.card.reads == "objects":
-            new = read_objects(path, id_column=source.id_column)
+            new = read_objects(path, id_column=source.id_column, types=trained.card.types)
         else:
             new = read_proximity(path, square=False, kind=source.kind)  # type: ignore[arg-type]
     predictions = predict_rows(trained, new)
