@@ -27,7 +27,6 @@ __all__ = ["Inputs", "Source", "complete_dataset", "load_data", "measure_names"]
 LARGE = 2**30  # bytes from which a matrix stays on disk
 # Measures of functions and matrices, which no file of objects holds.
 _NOT_FOR_FILES = {"Measure", "FromFunction", "FromMatrix"}
-_TEXT = {"Edit", "Alignment", "Compression", "TfidfCosine"}
 # Measure of a data set's objects unless --measure names another one.
 _DEFAULTS = {"categorical": "vdm", "features": "minkowski", "sequences": "vdm", "graphs": "weisfeiler-lehman"}
 
@@ -216,13 +215,12 @@ def _read_file(source: Source, name: str) -> Inputs:
             label_column=source.label_column,
             labels=source.labels,
             columns=source.columns or None,
+            types=measure.cells,
         )
     if source.kind not in (None, measure.kind):
         raise ProximityError(f"{source.measure} gives a {measure.kind}; leave --kind out, or name another measure.")
-    values, texts = objects.values, type(measure).__name__ in _TEXT
-    if texts and values.dtype.kind == "f" and values.shape[1] == 1:
-        raise ProximityError(f"{source.measure} compares texts; the column {objects.columns[0]!r} holds numbers only.")
-    if values.ndim == 1 and values.dtype != object and not texts:
+    values = objects.values
+    if values.ndim == 1 and values.dtype != object and measure.cells != "text":
         objects = replace(objects, values=values[:, None])  # one categorical feature
     return Inputs(objects, measure)
 
@@ -255,7 +253,7 @@ def _read_dataset(source: Source, name: str) -> Inputs:
     if source.measure is None:
         note(f"{name} holds {bunch.kind}; they are compared by {chosen} (--measure names another one).")
     measure = _make_measure(chosen, source.params or [])
-    if type(measure).__name__ in _TEXT:
+    if measure.cells == "text":
         if "sequences" not in bunch:
             raise ProximityError(f"{chosen} compares texts, and {name} holds {bunch.kind}; name another measure.")
         return Inputs(Objects(np.asarray(bunch.sequences), ("sequence",), labels=labels), measure)

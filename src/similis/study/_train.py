@@ -74,6 +74,9 @@ def train_model(
     >>> trained.card.method, trained.card.expected["error"]
     ('nc', 0.0)
     """
+    if measure is not None and columns is not None and not isinstance(S, Objects):
+        S = Objects(S, tuple(map(str, columns)), labels=y, ids=ids)
+    types = S.types if isinstance(S, Objects) else None
     if isinstance(S, Proximity | Objects):
         y = S.labels if y is None else y
         ids = S.ids if ids is None else ids
@@ -105,6 +108,7 @@ def train_model(
         n=len(result.codes),
         ids=None if result.ids is None else list(result.ids),
         columns=None if columns is None else [str(column) for column in columns],
+        types=None if types is None else dict(types),
         measure=None if measure is None else describe(measure),
         fingerprint={key: result.fingerprint[key] for key in ("matrix", "labels")},
         expected=expected,
