@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from similis._utils.disk import is_stored
-from similis._utils.files import atomic_write, short_path
+from similis._utils.files import atomic_write, is_stream, short_path
 from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.io._numpy import read_npy, read_npz, write_npy, write_npz
@@ -258,8 +258,10 @@ def write_proximity(
 
 def _write_text(path: Path, P: Proximity, files: ExitStack) -> None:
     """Write the matrix, compressed if its name ends in .gz, and its labels beside it."""
-    beside = labels_beside(path)
-    if P.labels is not None:
+    beside, stream = labels_beside(path), is_stream(path)
+    if stream:  # nothing can lie beside it
+        pass
+    elif P.labels is not None:
         write_labels(files.enter_context(atomic_write(beside)), P)
     elif beside.exists():
         raise ProximityError(
@@ -267,7 +269,7 @@ def _write_text(path: Path, P: Proximity, files: ExitStack) -> None:
         )
     file: Any = files.enter_context(atomic_write(path))
     # Between the two renames a reader may find a matrix without labels, never one with the labels of another.
-    files.push(lambda failed, *_: None if failed else beside.unlink(missing_ok=True))
+    files.push(lambda failed, *_: None if failed or stream else beside.unlink(missing_ok=True))
     if path.suffix.lower() == ".gz":
         file = files.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0))
     write_csv(file, P, delimiter="\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:]) else ",")
