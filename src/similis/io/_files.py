@@ -17,13 +17,13 @@ from similis._utils.disk import is_stored
 from similis._utils.files import atomic_write, is_stream, short_path
 from similis.base import Kind
 from similis.exceptions import ProximityError
-from similis.io._numpy import read_npy, read_npz, write_npy, write_npz
+from similis.io._numpy import read_npy, read_npz, sidecar, write_npy, write_npz
 from similis.io._parquet import read_parquet, write_parquet
 from similis.io._proximity import KINDS, Proximity, as_proximity, proximity_in_file, quote_short, reject_infinite
 from similis.io._text import labels_beside, read_csv, read_labels, write_csv, write_labels
 from similis.io._zarr import read_zarr, write_zarr
 
-__all__ = ["file_format", "read_proximity", "write_proximity"]
+__all__ = ["file_format", "files_beside", "read_proximity", "write_proximity"]
 
 _DELIMITERS = (",", ";", "\t", " ", "|")
 
@@ -172,6 +172,26 @@ def file_format(path: Path) -> str:
             "format."
         )
     return _SUFFIXES[last]
+
+
+def files_beside(path: Path) -> list[Path]:
+    """Return the files that belong to a matrix file and lie beside it: labels of a text file, card of an npy file.
+
+    Parameters
+    ----------
+    path : Path
+        The matrix, which need not exist.
+
+    Returns
+    -------
+    list of Path
+        Empty for a format that holds everything in one file.
+    """
+    try:
+        form = file_format(path)
+    except ProximityError:
+        return []
+    return {"csv": [labels_beside(path)], "npy": [sidecar(path)]}.get(form, [])
 
 
 def _check_square(P: Proximity, where: str) -> None:
