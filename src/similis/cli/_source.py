@@ -150,6 +150,10 @@ class Source:
             return self.dataset
         return "" if self.path in (None, "-") else PurePath(str(self.path)).stem
 
+    def files(self) -> list[str | None]:
+        """Files that are read."""
+        return [self.path, self.labels, self.groups, self.costs]
+
     def arguments(self) -> str:
         """Command line arguments that name the same data."""
         words = [] if self.path is None else [self.path]

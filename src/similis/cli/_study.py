@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from similis.cli._console import INTERRUPTED, check_output, echo, note, print_json, print_table, show_progress
-from similis.cli._options import Jobs, Json, Quiet, Seed, command
+from similis._utils.files import is_stream
+from similis.cli._console import INTERRUPTED, echo, note, print_json, print_table, show_progress
+from similis.cli._options import Jobs, Json, Overwrite, Quiet, Seed, command
+from similis.cli._outputs import check_outputs
 from similis.cli._source import Source, load_data
 from similis.exceptions import ProximityError
 
@@ -104,6 +106,7 @@ def study(
         str | None,
         typer.Option("--save", metavar="FILE", help="Write all results to this JSON file.", show_default=False),
     ] = None,
+    overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -130,7 +133,7 @@ def study(
         return
     if watch and report is None:
         report = "report.html"
-    check_output(report, save, setup.journal)
+    check_outputs(source.files(), overwrite=overwrite, report=report, results=save, journal=setup.journal)
     inputs = load_data(source, need_labels=True)
     result = setup.make_study(method or ["all"]).run(
         inputs.data,
@@ -165,6 +168,7 @@ def fit(
         ),
     ] = "best",
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The model file.")] = "model.skops",
+    overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -185,7 +189,7 @@ def fit(
     from similis.io import write_model
     from similis.study import train_model
 
-    check_output(output, setup.journal)
+    check_outputs(source.files(), overwrite=overwrite, model=output, journal=setup.journal)
     inputs = load_data(source, need_labels=True)
     trained = train_model(
         inputs.data,
@@ -198,7 +202,7 @@ def fit(
     card_file = write_model(trained, output)
     card = trained.card
     if json:
-        print_json({"output": output, "card": str(card_file), **asdict(card)})
+        print_json({"output": output, "card": None if card_file is None else str(card_file), **asdict(card)})
         return
     chosen = ", ".join(f"{key} = {value}" for key, value in card.params.items())
     echo(f"{card.method}{f' with {chosen}' if chosen else ''}, trained on {card.n} objects.")
@@ -208,7 +212,7 @@ def fit(
             f"Expect an error of {100 * card.expected['error']:.1f} % on new objects "
             f"(95 % interval {100 * low:.1f} % to {100 * high:.1f} %)."
         )
-    note(f"wrote {output} and {card_file}")
+    note(f"wrote {output}" + ("; it has no card beside it" if card_file is None else f" and {card_file}"))
 
 
 @command()
@@ -224,6 +228,7 @@ def report(
         list[str] | None,
         typer.Option("--name", metavar="NAME", help="A name for each file, in their order.", show_default=False),
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write the report of a study from its results file; of several, a page that compares them.
 
@@ -238,7 +243,7 @@ def report(
     """
     from similis.study import StudyResult, compare
 
-    check_output(output)
+    check_outputs(results, overwrite=overwrite, report=output)
     if name and len(name) != len(results):
         raise ProximityError(f"Name every results file or none; got {len(name)} names for {len(results)} files.")
     names = name or [""] * len(results)
@@ -255,7 +260,8 @@ def report(
         if len(by_name) < len(loaded):
             raise ProximityError("Two results files have the same name; give each its own with --name.")
         compare(by_name).to_html(output)
-    echo(output)
+    if not is_stream(output):
+        echo(output)
 
 
 def _set_names(result: StudyResult, source: Source) -> None:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import similis
-from similis._utils.files import atomic_write, short_path
+from similis._utils.files import atomic_write, is_stream, short_path
 from similis._utils.moved import current_name
 from similis._utils.storable import STORABLE
 from similis.exceptions import ProximityError
@@ -384,7 +384,7 @@ class TrainedModel:
     result: Any = None
 
 
-def write_model(trained: TrainedModel, path: str | os.PathLike[str]) -> Path:
+def write_model(trained: TrainedModel, path: str | os.PathLike[str]) -> Path | None:
     """Write the model file and its card.
 
     Parameters
@@ -396,10 +396,12 @@ def write_model(trained: TrainedModel, path: str | os.PathLike[str]) -> Path:
 
     Returns
     -------
-    Path
-        The card.
+    Path or None
+        The card; None if `path` is a FIFO or a device, beside which no card can lie.
     """
     save(trained.model, path)
+    if is_stream(path):
+        return None
     record = {_MAGIC: 1, **asdict(trained.card), "digest": _digest(Path(path))}
     with atomic_write(card_path(path)) as file:
         file.write((json.dumps(record, indent=1, allow_nan=False) + "\n").encode())
