@@ -90,9 +90,9 @@ def test_columns_by_name_and_number(tmp_path):
     assert aligned(tmp_path, text, column="family")[0] == X
     assert aligned(tmp_path, text, column="3")[0] == X
     assert aligned(tmp_path, text, column="batch")[0] == [1, 1, 2, 2]
-    with pytest.raises(ProximityError, match="several columns that could hold the labels: 'batch', 'family'"):
+    with pytest.raises(ProximityError, match="could hold the labels: 'batch', 'family'"):
         aligned(tmp_path, text)
-    with pytest.raises(ProximityError, match="no column 'species', given as label_column. It has 'sample, batch, fam"):
+    with pytest.raises(ProximityError, match=r"no column 'species', given as label_column\. It has 'sample, b"):
         aligned(tmp_path, text, column="species")
     twice = "old,new,label\nd,a,x\nc,b,y\nb,c,x\na,d,y\n"
     assert aligned(tmp_path, twice, id_column="new")[0] == X
@@ -116,7 +116,7 @@ def test_row_numbers_are_the_ids_of_objects_without_ids(tmp_path):
     with pytest.raises(ProximityError, match="may count from 0 or from 1"):
         aligned(tmp_path, "id,label\n2,x\n1,y\n", None)
     for text in ("a,x\nb,y\nc,x\nd,y\n", "id,label\n7,x\n2,y\n3,x\n4,y\n", "-1,x\n1,y\n2,x\n3,y\n"):
-        with pytest.raises(ProximityError, match="has ids, such as .*, but the objects have none"):
+        with pytest.raises(ProximityError, match="but the objects have none"):
             aligned(tmp_path, text, None)
 
 
@@ -139,8 +139,7 @@ def test_read_proximity_keeps_the_labeled_objects(tmp_path, rng):
             assert P.ids == ("b", "d")
             assert P.labels.tolist() == ["x", "y"]
             np.testing.assert_array_equal(P.values, values[np.ix_([1, 3], [1, 3])])
-    with pytest.raises(ProximityError, match="has no label for 'a', one of 2 without"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with pytest.warns(InputWarning), pytest.raises(ProximityError, match="has no label for 'a', one of 2 without"):
         read_labels(tmp_path / "y.csv", IDS, 4)
 
 
