@@ -265,7 +265,7 @@ class ProximityClassifier(ClassifierMixin, ProximityEstimator):
             Position of each label in ``classes_``.
         """
         S = self.check_training(X)
-        self.classes_, codes = check_labels(y, S.shape[0], who=type(self).__name__)
+        self.classes_, codes = check_labels(y, S.shape[0], who=type(self).__name__, of=X)
         check_costs(getattr(self, "costs", None), len(self.classes_))
         return S, codes
 

@@ -352,7 +352,7 @@ class IncrementalHLM(HLMClassifier):
         self
         """
         D = self.check_training(X)
-        classes, codes = check_labels(y, len(D), who=type(self).__name__)
+        classes, codes = check_labels(y, len(D), who=type(self).__name__, of=X)
         return self._learn(D[:, :0], D, classes, codes, first=True)
 
     @validated

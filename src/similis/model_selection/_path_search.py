@@ -447,7 +447,7 @@ class PathSearchCV(GridSearchCV):
             raise ProximityError(f"X must be a matrix or a collection of objects. Got a {type(X).__name__}.")
         given, X = X, _as_sliceable(self.estimator, X)
         X, y = indexable(X, y)
-        check_labels(y, _num_samples(X), who=type(self).__name__, min_classes=1)
+        check_labels(y, _num_samples(X), who=type(self).__name__, min_classes=1, of=given)
         y = column_or_1d(y, warn=True)
         try:
             scores, fit_time, score_time = self._evaluate(plan, len(points), X, y, groups)

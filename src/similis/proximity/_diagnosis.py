@@ -266,7 +266,7 @@ def diagnose(
     classes: Any = None
     codes: Any = None
     if y is not None:
-        classes, codes = check_labels(y, len(A), who="diagnose", min_classes=1)
+        classes, codes = check_labels(y, len(A), who="diagnose", min_classes=1, of=S)
     n = len(A)
     part = np.arange(n)
     blocks = None if groups is None else check_labels(groups, n, who="diagnose", min_classes=1)[1]

@@ -160,7 +160,7 @@ def make_problem(
 
 def _from_matrix(S: Any, y: Any, kind: Kind) -> Problem:
     A = check_proximity(S, kind=kind, allow_missing=True, allow_stack=True, accept_sparse=True)
-    classes, codes = check_labels(y, len(A), who="A study")
+    classes, codes = check_labels(y, len(A), who="A study", of=S)
     symmetric = bool(np.array_equal(A, np.swapaxes(A, 0, 1), equal_nan=True))
     return Problem(A, None, codes, classes, kind, symmetric, data_fingerprint=_digest(A))
 
