@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, optimize, special
 
+from similis._utils.threads import single_blas_thread
+
 __all__ = [
     "clip",
     "douglas_rachford",
@@ -80,6 +82,7 @@ class Infeasible(ValueError):
     """Error: no positive semi-definite matrix has the known entries, proven by a dual certificate."""
 
 
+@single_blas_thread()
 def conditional_completion(
     K: NDArray[np.float64], known: NDArray[np.bool_], M: NDArray[np.float64], residual: float = 1.0
 ) -> NDArray[np.float64]:
@@ -115,6 +118,7 @@ def conditional_completion(
     return out
 
 
+@single_blas_thread()
 def em_completion(
     K: NDArray[np.float64],
     known: NDArray[np.bool_],
@@ -172,6 +176,7 @@ def em_completion(
     return Completion(kernel, w, path[-1], np.array(path), len(path), converged)
 
 
+@single_blas_thread()
 def mixture_completion(
     K: NDArray[np.float64],
     known: NDArray[np.bool_],
@@ -211,6 +216,7 @@ def mixture_completion(
     return Completion(conditional_completion(K, known, M), w, path[-1], np.array(path), len(path), converged), M
 
 
+@single_blas_thread()
 def wishart_completion(
     K: NDArray[np.float64],
     known: NDArray[np.bool_],
@@ -292,6 +298,7 @@ def _log_det(A: NDArray[np.float64], floor: float) -> float:
     return float(np.log(np.maximum(linalg.eigvalsh(A), floor)).sum())
 
 
+@single_blas_thread()
 def frobenius_completion(
     K: NDArray[np.float64],
     known: NDArray[np.bool_],
@@ -390,6 +397,7 @@ def _put_block(X: NDArray[np.float64], r1: int, K11: NDArray[np.float64]) -> NDA
     return out
 
 
+@single_blas_thread()
 def nearest_completion(
     S: NDArray[np.float64],
     known: NDArray[np.bool_],
@@ -446,6 +454,7 @@ def nearest_completion(
     return Completion(shrunk, objective=objective, n_iter=step, converged=converged)
 
 
+@single_blas_thread()
 def nuclear_completion(
     S: NDArray[np.float64],
     known: NDArray[np.bool_],

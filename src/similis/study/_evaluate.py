@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
+from similis._utils.threads import thread_pools
 from similis.base import predict_responses
 from similis.study._assemble import MatrixFacts, assemble, with_search
 from similis.study._entry import Entry
@@ -80,7 +78,7 @@ def evaluate(task: Task, context: Context) -> Entry:
     BLAS runs on one thread, so that the numbers do not depend on how many workers there are.
     """
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, _thread_pools(len(sys.modules)).limit(limits=1):
+    with warnings.catch_warnings(record=True) as caught, thread_pools().limit(limits=1):
         warnings.simplefilter("always")
         try:
             found = _fit_and_predict(task, context)
@@ -98,12 +96,6 @@ def evaluate(task: Task, context: Context) -> Entry:
         session=context.session,
         **found,
     )
-
-
-@lru_cache(maxsize=1)
-def _thread_pools(n_modules: int) -> ThreadpoolController:
-    """Thread pools of all loaded libraries. Finding them takes 15 ms, so it is repeated only after further imports."""
-    return ThreadpoolController()
 
 
 def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
