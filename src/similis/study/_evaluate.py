@@ -15,7 +15,7 @@ import numpy as np
 
 from similis._utils.threads import thread_pools
 from similis.base import predict_responses
-from similis.study._assemble import MatrixFacts, assemble, with_search
+from similis.study._assemble import Goal, MatrixFacts, assemble, with_search
 from similis.study._entry import Entry
 from similis.study._methods import Method
 from similis.study._problem import Problem
@@ -33,6 +33,7 @@ class Context:
     problem: Problem
     protocol: Protocol
     facts: MatrixFacts
+    goal: Goal
     session: str
     journal: str | None = None
     retry_failed: bool = False
@@ -117,11 +118,9 @@ def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
     if seed is None:
         words = [protocol.random_state, 2, split.number, crc32(method.name.encode())]
         seed = int(np.random.default_rng(words).integers(2**31))
-    present = np.unique(y)
-    costs = None if problem.costs is None else problem.costs[np.ix_(present, present)]
-    parts = assemble(method, facts, first=first, costs=costs, seed=seed)
+    parts = assemble(method, facts, first=first, seed=seed, **context.goal.decision(np.unique(y)))
     cv = protocol.inner(split.number, grouped=problem.groups is not None) if method.cv is None else method.cv
-    model = with_search(parts, task.grid, cv=cv, costs=problem.costs)
+    model = with_search(parts, task.grid, cv=cv, goal=context.goal)
     if problem.groups is not None and hasattr(model, "param_grid"):
         model.fit(X_train, y, groups=problem.groups[split.train])
     else:
