@@ -4,6 +4,7 @@ __all__ = [
     "AsymmetryWarning",
     "DataNotFoundError",
     "DiagonalWarning",
+    "InputWarning",
     "KindWarning",
     "MissingExtraError",
     "ProximityError",
@@ -20,6 +21,10 @@ class DataNotFoundError(FileNotFoundError):
 
 class MissingExtraError(ImportError, ProximityError):
     """Missing optional package; the message contains the command that installs it."""
+
+
+class InputWarning(UserWarning):
+    """Remark on how a file was read where it could be read in another way, with counts of what was left out."""
 
 
 class KindWarning(UserWarning):

@@ -20,6 +20,7 @@ Modules (a caller writes ``from similis import _kernels`` and ``_kernels.name(..
     _margin.py         margin_sums, margin_pull, margin_rows, margin_sweep, box_sweeps: constraints and multipliers of
                        SBC
     _triangles.py      row_differences, expected_from_neighbors, pair_spreads: consistency of an entry with the others
+    _permutations.py   group_sums, permuted_products: permutation tests of group differences
     _descent.py        push_pairs, sample_candidates, candidate_pairs: approximate neighbors by NN-descent
     _medoids.py        nearest_two, exchange_gains, vertex_substitution, eager_exchanges, cluster_totals: k-medoids
 
@@ -83,6 +84,8 @@ _HOME: dict[str, str] = {
     "pair_spreads": "_triangles",
     "expected_from_neighbors": "_triangles",
     "row_differences": "_triangles",
+    "group_sums": "_permutations",
+    "permuted_products": "_permutations",
 }
 
 

@@ -7,6 +7,7 @@ from similis.proximity._convert import BoxCox, Symmetrize, ToDissimilarity, ToSi
 from similis.proximity._diagnosis import Diagnosis, diagnose
 from similis.proximity._displays import EmbeddingDisplay, HistogramDisplay, MatrixDisplay, SpectrumDisplay, seriation
 from similis.proximity._embedding import PseudoEuclidean, Whiten
+from similis.proximity._group_tests import PermutationTest, anosim, mantel, permanova, permdisp
 from similis.proximity._landmarks import Landmarks
 from similis.proximity._row_kernels import RowRBF, SpectrumSquare
 from similis.proximity._spaces import DissimilaritySpace, SimilarityFeatures
@@ -48,6 +49,12 @@ __all__ = [
     # suspicious entries
     "suspects",
     "Suspects",
+    # tests of group differences
+    "permanova",
+    "anosim",
+    "permdisp",
+    "mantel",
+    "PermutationTest",
     # pictures
     "MatrixDisplay",
     "SpectrumDisplay",

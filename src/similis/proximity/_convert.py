@@ -68,6 +68,7 @@ class ToDissimilarity(Elementwise):
     """
 
     reads = "similarity"
+    gives = "dissimilarity"
     _parameter_constraints: dict[str, list[Any]] = {
         "method": [choice("max-minus", "reciprocal", "root")],
         "upper": [between(None, None, "neither"), None],
@@ -174,6 +175,7 @@ class ToSimilarity(Elementwise):
     """
 
     reads = "dissimilarity"
+    gives = "similarity"
     _parameter_constraints: dict[str, list[Any]] = {
         "method": [choice("linear", "reciprocal", "rbf", "exponential")],
         "gamma": [positive()],
