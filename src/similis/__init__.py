@@ -74,6 +74,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "permdisp",
         "mantel",
     ),
+    "cluster": ("KMedoids",),
     "discriminant": ("SDA", "NearestNeighborSDA", "LocalSDA", "MixtureSDA", "MixedSDA"),
     "neighbors": ("CondensedNN", "LocalNearestCentroid", "NearestCentroid", "SimilarityKNN"),
     "datasets": (
@@ -103,6 +104,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
 }
 _MODULES = (
     "base",
+    "cluster",
     "datasets",
     "discriminant",
     "distributed",
