@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from similis.cli._console import INTERRUPTED, check_output, echo, note, print_json, print_table, show_progress
+from similis.cli._console import (
+    INTERRUPTED,
+    check_output,
+    echo,
+    in_cli_words,
+    note,
+    print_json,
+    print_table,
+    show_progress,
+)
 from similis.cli._options import Jobs, Json, Quiet, Seed, command
 from similis.cli._source import Source, load_data
 from similis.exceptions import ProximityError
@@ -298,7 +307,7 @@ def _print_result(result: StudyResult, json: bool) -> None:
             }
         )
         return
-    echo(str(result))
+    echo(in_cli_words(str(result)))
     if advice is not None:
         echo(f"\nIn Python:\n\n{advice.python}\n\nOn the command line:\n\n{advice.command}")
 
