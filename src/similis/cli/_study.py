@@ -202,6 +202,7 @@ def fit(
         groups=inputs.groups,
         costs=inputs.costs,
         measure=inputs.measure,
+        compact=True,
         progress=show_progress(quiet),
     )
     card_file = write_model(trained, output)
@@ -217,6 +218,8 @@ def fit(
             f"Expect an error of {100 * card.expected['error']:.1f} % on new objects "
             f"(95 % interval {100 * low:.1f} % to {100 * high:.1f} %)."
         )
+    if card.needed is not None:
+        echo(f"New rows need the columns of {len(card.needed)} of the {card.n} objects, listed in {card_file.name}.")
     note(f"wrote {output} and {card_file}")
 
 

@@ -325,9 +325,11 @@ class ModelCard:
     classes : list
         Class labels.
     n : int
-        Number of training objects, which is the width of a row of proximities.
+        Number of training objects.
     ids : list of str or None
         Names of the training objects, in the order of the columns.
+    needed : list of int or None
+        Training objects whose columns the model reads, in that order; None for all, and for a model of objects.
     columns : list of str or None
         Names of the objects' features.
     measure : str or None
@@ -358,6 +360,7 @@ class ModelCard:
     versions: dict[str, str] = field(default_factory=dict)
     created: str = ""
     digest: str = ""
+    needed: list[int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -450,11 +453,15 @@ def card_path(path: str | os.PathLike[str]) -> Path:
 def _card_of(record: Any) -> ModelCard:
     if record.pop(_MAGIC) != 1:
         raise ValueError("another version")
+    record = {"needed": None, **record}  # cards of 1.0 have none
     card = ModelCard(**{f.name: record[f.name] for f in fields(ModelCard)})
     if card.reads not in ("proximities", "objects") or card.kind not in ("similarity", "dissimilarity"):
         raise ValueError("reads or kind")
     if card.ids is not None and (len(card.ids) != card.n or len(set(card.ids)) != card.n):
         raise ValueError("ids")
+    needed = [] if card.needed is None else card.needed
+    if not all(type(j) is int and 0 <= j < card.n for j in needed) or len(set(needed)) < len(needed):
+        raise ValueError("needed")
     return card
 
 
