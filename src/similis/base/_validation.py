@@ -561,8 +561,8 @@ def kind_evidence(A: NDArray[Any]) -> Kind | None:
     shared = others = 0
     for rows in _row_slices(n):
         diagonal = np.diagonal(A[rows, rows])[:, None]
-        shared += np.count_nonzero(A[rows] == diagonal) - len(diagonal)
-        others += np.count_nonzero(A[rows] == A[rows]) - len(diagonal)
+        shared += int(np.count_nonzero(A[rows] == diagonal)) - len(diagonal)
+        others += int(np.count_nonzero(A[rows] == A[rows])) - len(diagonal)
     return "dissimilarity" if 2 * shared <= others else None
 
 
@@ -580,7 +580,7 @@ def _diagonal_is(extreme: np.ufunc, A: NDArray[Any]) -> bool:
     failed = 0
     for rows in _row_slices(n):
         best = extreme.reduce(A[rows], axis=1)
-        failed += np.count_nonzero((diagonal[rows] != best) & (diagonal[rows] == diagonal[rows]))
+        failed += int(np.count_nonzero((diagonal[rows] != best) & (diagonal[rows] == diagonal[rows])))
         if failed > 0.05 * known:  # mostly after a few rows
             return False
     return True

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import os
@@ -22,31 +20,24 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from similis._utils.files import atomic_write
-from similis._utils.messages import warn_once
+from similis._utils.messages import escape_controls, warn_once
 from similis.exceptions import ProximityError
 
 __all__ = [
     "BAD_INPUT",
     "INTERRUPTED",
-    "check_output",
     "echo",
-    "escape_controls",
     "in_cli_words",
     "input_path",
     "note",
-    "output_path",
     "print_json",
     "print_table",
     "report_errors",
     "show_progress",
-    "write_table",
 ]
 
 BAD_INPUT = 2
 INTERRUPTED = 130
-# Control characters except tab and line feed, marks that change the direction of text, and lone surrogates.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 # Advice of the Python functions, in the words of the command line.
@@ -144,11 +135,6 @@ def note(text: str) -> None:
     typer.echo(f"similis: {escape_controls(' '.join(text.split()))}", err=True)
 
 
-def escape_controls(text: str) -> str:
-    """Replace control characters and direction marks by their numbers, so that they do not act on the terminal."""
-    return _CONTROL.sub(lambda mark: repr(mark[0])[1:-1] if mark[0] > "~" else f"\\x{ord(mark[0]):02x}", text)
-
-
 def show_progress(quiet: bool) -> bool:
     """Tell whether to draw a progress bar: standard error is a terminal, and --quiet is not given."""
     return not quiet and sys.stderr.isatty()
@@ -182,24 +168,6 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: st
     console.print(table)
 
 
-def check_output(*paths: str | None, matrix: bool = False) -> None:
-    """Reject an output path before anything is computed: a missing folder, a folder, an unknown matrix format."""
-    for path in paths:
-        if path in (None, "-"):
-            continue
-        target = Path(str(path))
-        if not target.parent.is_dir():
-            raise ProximityError(
-                f"There is no folder {os.fspath(target.parent)!r} to write {target.name} to; create it first."
-            )
-        if target.is_dir() and not (matrix and target.suffix.lower() == ".zarr"):
-            raise ProximityError(f"{os.fspath(target)!r} is a folder; name a file to write to.")
-        if matrix:
-            from similis.io import file_format
-
-            file_format(target)
-
-
 @contextmanager
 def input_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
     """Yield a path to read from; for ``-`` a copy of standard input with this suffix."""
@@ -215,29 +183,6 @@ def input_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
             shutil.copyfileobj(sys.stdin.buffer, file)
         _NAMES[os.fspath(copy)] = "standard input"  # messages must name what the user gave
         yield copy
-
-
-@contextmanager
-def output_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
-    """Yield a path to write to; for ``-`` a temporary file that is copied to standard output once it is complete."""
-    if path != "-":
-        yield Path(path)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / f"stdout{suffix}"
-        yield copy
-        sys.stdout.flush()
-        with open(copy, "rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
-
-
-def write_table(path: str, rows: Iterable[Sequence[Any]]) -> None:
-    """Write a csv file atomically, or to standard output for ``-``."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    with output_path(path) as target, atomic_write(target) as file:
-        file.write(text.getvalue().encode())
 
 
 def _error_message(error: BaseException) -> str:

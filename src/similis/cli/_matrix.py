@@ -8,18 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from similis.cli._console import (
-    check_output,
-    echo,
-    in_cli_words,
-    note,
-    output_path,
-    print_json,
-    print_table,
-    show_progress,
-    write_table,
-)
-from similis.cli._options import Jobs, Json, Quiet, command
+from similis.cli._console import echo, in_cli_words, note, print_json, print_table, show_progress
+from similis.cli._options import Jobs, Json, Overwrite, Quiet, command
+from similis.cli._outputs import check_outputs, output_path, write_table
 from similis.cli._source import Source, complete_dataset, load_data, read_matrix
 from similis.exceptions import ProximityError
 
@@ -32,7 +23,7 @@ _WITH_AUXILIARY = ("em", "frobenius", "wishart")
 _ALONE = ("nuclear", "psd")
 
 
-@command(without=("path", "kind", "groups", "costs", "symmetrize", "directed"))
+@command(without=("path", "kind", "groups", "costs", "priors", "symmetrize", "directed"))
 def measure(
     source: Source,
     objects: Annotated[
@@ -65,7 +56,11 @@ def measure(
         typer.Option(metavar="raise|missing", help="Treatment of pairs that the measure rejects; missing writes NaN."),
     ] = "raise",
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an npy or zarr file of other objects or another measure.")
+        bool,
+        typer.Option(
+            "--overwrite",
+            help="Replace existing files of another kind, and an npy or zarr file of other objects or measures.",
+        ),
     ] = False,
     cluster: Annotated[
         str | None,
@@ -105,8 +100,9 @@ def measure(
 
     if source.measure is None and source.dataset is None:
         raise ProximityError("Name the measure: --measure counting, vdm, jaccard, minkowski, ...")
-    check_output(output, matrix=True)
-    data, chosen, *_ = load_data(replace(source, path=objects))
+    source = replace(source, path=objects)
+    check_outputs(source.files(), overwrite=overwrite, matrix=output)
+    data, chosen, *_ = load_data(source)
     if chosen is None:
         raise ProximityError(f"{source.dataset} is a matrix already; `similis datasets` exports it.")
     if output.lower().endswith((".npy", ".zarr")):
@@ -143,7 +139,7 @@ def measure(
         note(f"wrote {matrix.n} x {matrix.n} {matrix.kind} values to {output}")
 
 
-@command(without=("groups", "costs"))
+@command(without=("groups", "costs", "priors"))
 def inspect(source: Source, json: Json = False) -> None:
     """Diagnose a matrix: symmetry, spectrum, triangles, ties, missing entries, classes, and what to try.
 
@@ -213,6 +209,7 @@ def complete(
             help="Output file: npz, npy, csv, parquet; - writes csv to standard output.",
         ),
     ] = "-",
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Fill in the missing entries of a matrix.
@@ -234,7 +231,7 @@ def complete(
     from similis.io import write_proximity
     from similis.proximity import CompleteKernel, make_stack
 
-    check_output(output, matrix=True)
+    check_outputs([file, source.labels, *(auxiliary or [])], overwrite=overwrite, matrix=output)
     method = method or ("em" if auxiliary else "nuclear")
     if method not in (*_WITH_AUXILIARY, *_ALONE):
         raise ProximityError(
@@ -310,6 +307,7 @@ def datasets(
             "--data", metavar="DIR", help="Folder of benchmark data, instead of SIMILIS_DATA.", show_default=False
         ),
     ] = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """List the data sets, describe one, or export it.
@@ -338,8 +336,9 @@ def datasets(
         cells = [[("yes" if v is True else "no" if v is False else v) for v in map(row.get, keys)] for row in rows]
         print_table(("name", "objects", "classes", "kind", "here", "about"), cells)
         return
-    check_output(output)
     bunch = load_benchmark(name, data_home=data)
+    is_matrix = bunch.kind in ("similarity", "dissimilarity")
+    check_outputs([], overwrite=overwrite, **{"matrix" if is_matrix else "objects": output})
     if output is not None:
         _export(bunch, output)
         return

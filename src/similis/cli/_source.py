@@ -28,7 +28,6 @@ __all__ = ["Inputs", "Source", "complete_dataset", "load_data", "measure_names",
 LARGE = 2**30  # bytes from which a matrix stays on disk
 # Measures of functions and matrices, which no file of objects holds.
 _NOT_FOR_FILES = {"Measure", "FromFunction", "FromMatrix"}
-_TEXT = {"Edit", "Alignment", "Compression", "TfidfCosine"}
 # Measure of a data set's objects unless --measure names another one.
 _DEFAULTS = {"categorical": "vdm", "features": "minkowski", "sequences": "vdm", "graphs": "weisfeiler-lehman"}
 
@@ -173,7 +172,17 @@ class Source:
         _option(
             "--costs",
             metavar="FILE",
-            help="Costs of errors: a csv file; rows: predicted class; columns: true class.",
+            help="Costs of errors: a csv file; rows: predicted class; columns: true class. `balanced`: an error costs "
+            "more in a smaller class.",
+        ),
+    ] = None
+    priors: Annotated[
+        str | None,
+        _option(
+            "--priors",
+            metavar="PRIORS",
+            help="Class shares of the objects to be predicted: `equal`, `a=0.9,b=0.1`, or a csv file of lines "
+            "`class,share`.",
         ),
     ] = None
 
@@ -182,6 +191,10 @@ class Source:
         if self.dataset is not None:
             return self.dataset
         return "" if self.path in (None, "-") else PurePath(str(self.path)).stem
+
+    def files(self) -> list[str | None]:
+        """Files that are read."""
+        return [self.path and self.path.partition("::")[0], self.labels, self.groups, self.costs]
 
     def arguments(self) -> str:
         """Command line arguments that name the same data."""
@@ -210,16 +223,18 @@ _FLAGS = {
     "directed": "--directed",
     "groups": "--groups",
     "costs": "--costs",
+    "priors": "--priors",
 }
 
 
 class Inputs(NamedTuple):
-    """Data of a command: a matrix, or objects with a measure; groups and costs if they were given."""
+    """Data of a command: a matrix, or objects with a measure; groups, costs and priors if they were given."""
 
     data: Proximity | Objects
     measure: Any = None
     groups: NDArray[Any] | None = None
-    costs: NDArray[Any] | None = None
+    costs: NDArray[Any] | str | None = None
+    priors: NDArray[Any] | str | None = None
 
 
 def load_data(source: Source, *, need_labels: bool = False) -> Inputs:
@@ -241,12 +256,15 @@ def load_data(source: Source, *, need_labels: bool = False) -> Inputs:
             "--symmetrize is for matrices; where a method needs it, objects are measured in both directions and "
             "averaged."
         )
-    if data.labels is None and (need_labels or source.costs is not None):
+    if data.labels is None and (need_labels or source.costs is not None or source.priors is not None):
         raise ProximityError("Labels are needed; give them with --labels FILE, or name their column.")
     if data.labels is not None and (need_labels or source.labels is not None):
         check_classes(data.labels, source.labels or source.path or str(source.dataset))
     if source.costs is not None:
-        inputs = inputs._replace(costs=_read_costs(source.costs, data.labels))
+        known = source.costs == "balanced"
+        inputs = inputs._replace(costs=source.costs if known else _read_costs(source.costs, data.labels))
+    if source.priors is not None:
+        inputs = inputs._replace(priors=_read_priors(source.priors, data.labels))
     return inputs
 
 
@@ -312,13 +330,12 @@ def _read_file(source: Source, name: str) -> Inputs:
             id_column=source.id_column if source.labels is None else None,
             label_column=source.label_column if source.labels is None else None,
             columns=source.columns or None,
+            types=measure.cells,
         )
     if source.kind not in (None, measure.kind):
         raise ProximityError(f"{source.measure} gives a {measure.kind}; leave --kind out, or name another measure.")
-    values, texts = objects.values, type(measure).__name__ in _TEXT
-    if texts and values.dtype.kind == "f" and values.shape[1] == 1:
-        raise ProximityError(f"{source.measure} compares texts; the column {objects.columns[0]!r} holds numbers only.")
-    if values.ndim == 1 and values.dtype != object and not texts:
+    values = objects.values
+    if values.ndim == 1 and values.dtype != object and measure.cells != "text":
         objects = replace(objects, values=values[:, None])  # one categorical feature
     return Inputs(objects, measure)
 
@@ -351,7 +368,7 @@ def _read_dataset(source: Source, name: str) -> Inputs:
     if source.measure is None:
         note(f"{name} holds {bunch.kind}; they are compared by {chosen} (--measure names another one).")
     measure = _make_measure(chosen, source.params or [])
-    if type(measure).__name__ in _TEXT:
+    if measure.cells == "text":
         if "sequences" not in bunch:
             raise ProximityError(f"{chosen} compares texts, and {name} holds {bunch.kind}; name another measure.")
         return Inputs(Objects(np.asarray(bunch.sequences), ("sequence",), labels=labels), measure)
@@ -381,6 +398,34 @@ def _read_costs(path: str, labels: Any) -> NDArray[Any]:
         )
     order = [table.ids.index(name) for name in classes]
     return table.values[np.ix_(order, order)]
+
+
+def _read_priors(text: str, labels: Any) -> NDArray[Any] | str:
+    """Class shares in the order of the classes, from the option's value or the file that it names."""
+    import numpy as np
+
+    if text == "equal":
+        return text
+    pairs = [item.rpartition("=") for item in text.split(",")]
+    if "=" not in text:
+        pairs = [line.rpartition(",") for line in Path(text).read_text(encoding="utf-8-sig").splitlines() if line]
+        if pairs and not _is_number(pairs[0][2]):
+            del pairs[0]  # a header
+    classes = [str(name) for name in np.unique(labels)]
+    given = {name.strip().strip('"'): value for name, _, value in pairs}
+    wrong = next((name for name, value in given.items() if name not in classes or not _is_number(value)), None)
+    if wrong is not None or len(given) < len(classes):
+        what = f"Got {wrong[:40]!r}." if wrong is not None else f"Got {len(given)} of {len(classes)} classes."
+        raise ProximityError(f"--priors must give one number for each of the classes {', '.join(classes)[:80]}. {what}")
+    return np.array([float(given[name]) for name in classes])
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _make_measure(name: str, params: list[str]) -> Any:

@@ -1,7 +1,7 @@
 """Files: proximity matrices with their ids, kind and labels; objects; fitted models. Nothing in a file is executed."""
 
 from similis.io._blocks import BlockFile
-from similis.io._files import file_format, read_proximity, write_proximity
+from similis.io._files import file_format, files_beside, read_proximity, write_proximity
 from similis.io._kind import decide_kind
 from similis.io._labels import align_labels, check_classes, read_labels
 from similis.io._models import ModelCard, TrainedModel, card_path, load, read_model, save, write_model
@@ -15,6 +15,7 @@ __all__ = [
     "read_proximity",
     "write_proximity",
     "file_format",
+    "files_beside",
     "BlockFile",
     "matrix_card",
     "decide_kind",

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from similis._utils.disk import is_stored
-from similis._utils.files import atomic_write, short_path
+from similis._utils.files import atomic_write, is_stream, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._kind import KINDS, decide_kind
 from similis.io._labels import align_labels, labels_beside, write_labels
-from similis.io._numpy import read_npy, read_npz, write_npy, write_npz
+from similis.io._numpy import read_npy, read_npz, sidecar, write_npy, write_npz
 from similis.io._parquet import read_parquet, write_parquet
 from similis.io._proximity import (
     Proximity,
@@ -33,7 +33,7 @@ from similis.io._proximity import (
 from similis.io._text import read_csv, write_csv
 from similis.io._zarr import read_zarr, write_zarr
 
-__all__ = ["file_format", "read_proximity", "write_proximity"]
+__all__ = ["file_format", "files_beside", "read_proximity", "write_proximity"]
 
 _DELIMITERS = (",", ";", "\t", " ", "|")
 
@@ -205,6 +205,26 @@ def file_format(path: Path) -> str:
     return _SUFFIXES[last]
 
 
+def files_beside(path: Path) -> list[Path]:
+    """Return the files that belong to a matrix file and lie beside it: labels of a text file, card of an npy file.
+
+    Parameters
+    ----------
+    path : Path
+        The matrix, which need not exist.
+
+    Returns
+    -------
+    list of Path
+        Empty for a format that holds everything in one file.
+    """
+    try:
+        form = file_format(path)
+    except ProximityError:
+        return []
+    return {"csv": [labels_beside(path)], "npy": [sidecar(path)]}.get(form, [])
+
+
 def _check_square(P: Proximity, where: str) -> None:
     """Raise unless rows and columns are the same objects in the same order."""
     for i, (row, column) in enumerate(zip(P.ids or (), P.column_ids or ())):
@@ -292,8 +312,10 @@ def write_proximity(
 
 def _write_text(path: Path, P: Proximity, files: ExitStack) -> None:
     """Write the matrix, compressed if its name ends in .gz, and its labels beside it."""
-    beside = labels_beside(path)
-    if P.labels is not None:
+    beside, stream = labels_beside(path), is_stream(path)
+    if stream:  # nothing can lie beside it
+        pass
+    elif P.labels is not None:
         write_labels(files.enter_context(atomic_write(beside)), P)
     elif beside.exists():
         raise ProximityError(
@@ -301,7 +323,7 @@ def _write_text(path: Path, P: Proximity, files: ExitStack) -> None:
         )
     file: Any = files.enter_context(atomic_write(path))
     # Between the two renames a reader may find a matrix without labels, never one with the labels of another.
-    files.push(lambda failed, *_: None if failed else beside.unlink(missing_ok=True))
+    files.push(lambda failed, *_: None if failed or stream else beside.unlink(missing_ok=True))
     if path.suffix.lower() == ".gz":
         file = files.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0))
     write_csv(file, P, delimiter="\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:]) else ",")

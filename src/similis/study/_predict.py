@@ -116,14 +116,31 @@ def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
     texts = isinstance(objects[0], (str, bytes)) and len(card.columns or ()) <= 1
     known = objects.ndim if hasattr(objects, "ndim") else 1 if texts else 2
     if rows.values.ndim == 1:
+        _check_types(rows, card)
         return rows.values if known == 1 or rows.values.dtype == object else rows.values[:, None]
     if card.columns is None:
         return rows.values
     missing = [name for name in card.columns if name not in rows.columns]
     if missing:
         raise ProximityError(f"The objects must have the model's columns. {missing[0][:40]!r} is missing.")
+    _check_types(rows, card)
     places = [rows.columns.index(name) for name in card.columns]
-    return rows.values[:, places[0] if known == 1 else places]
+    values = rows.values[:, places[0] if known == 1 else places]
+    numbers = set((card.types or {}).values()) == {"number"}
+    return values.astype(np.float64) if numbers and values.dtype == object else values
+
+
+def _check_types(rows: Objects, card: ModelCard) -> None:
+    """Reject objects that were read with other types of columns than the model's."""
+    expected = card.types or {}
+    found = rows.types or Objects(rows.values, tuple(card.columns or ())).types or {}  # rows of a JSON file
+    for name in expected:
+        if name in found and (expected[name] == "number") != (found[name] == "number"):
+            words = {True: "numbers", False: "text"}
+            raise ProximityError(
+                f"The model reads the column {name[:40]!r} as {words[expected[name] == 'number']}, and these objects "
+                f"hold {words[found[name] == 'number']} in it. Read the file with types=trained.card.types."
+            )
 
 
 def _scores(model: Any, card: ModelCard, X: NDArray[Any], known: NDArray[Any] | None) -> NDArray[np.float64]:

@@ -29,6 +29,7 @@ def train_model(
     ids: Any = None,
     groups: Any = None,
     costs: Any = None,
+    priors: Any = None,
     measure: Any = None,
     columns: Any = None,
     compact: bool = False,
@@ -52,8 +53,10 @@ def train_model(
         Names of the objects.
     groups : array-like of shape (n,), optional
         Objects of one group are never on both sides of a split or fold.
-    costs : array-like of shape (G, G), optional
+    costs : array-like of shape (G, G) or "balanced", optional
         ``costs[f, g]`` is the cost of predicting f when g is true (classes in sorted order).
+    priors : array-like of shape (G,) or "equal", optional
+        Class probabilities of the objects to be predicted; see :meth:`Study.run`.
     measure : measure, optional
         Measure that compares objects.
     columns : sequence of str, optional
@@ -82,6 +85,9 @@ def train_model(
     >>> trained.card.method, trained.card.expected["error"]
     ('nc', 0.0)
     """
+    if measure is not None and columns is not None and not isinstance(S, Objects):
+        S = Objects(S, tuple(map(str, columns)), labels=y, ids=ids)
+    types = S.types if isinstance(S, Objects) else None
     if isinstance(S, Proximity | Objects):
         y = S.labels if y is None else y
         ids = S.ids if ids is None else ids
@@ -90,16 +96,18 @@ def train_model(
         else:
             columns = S.columns if columns is None else columns
         S = S.values
-    result = study.run(S, y, kind=kind, ids=ids, groups=groups, costs=costs, measure=measure, progress=progress)
+    result = study.run(
+        S, y, kind=kind, ids=ids, groups=groups, costs=costs, priors=priors, measure=measure, progress=progress
+    )
     if result.partial:
         raise KeyboardInterrupt
     name = method or result.best()
-    model = result.model(name, measure=measure)
-    model.fit(S, y, **({"groups": groups} if groups is not None and hasattr(model, "param_grid") else {}))
+    model = result.fit_model(S, y, method=name, measure=measure)
     expected = None
     if name in result.complete_methods():  # without failure
         expected = {
             "error": result.mean_scores("error")[name],
+            "balanced_error": result.mean_scores("balanced_error")[name],
             "interval": list(result.error_interval(name)),
             "level": 0.95,
             "protocol": result.protocol.describe(len(result.splits)),
@@ -116,9 +124,11 @@ def train_model(
         n=len(result.codes),
         ids=None if result.ids is None else list(result.ids),
         columns=None if columns is None else [str(column) for column in columns],
+        types=None if types is None else dict(types),
         measure=None if measure is None else describe(measure),
         fingerprint={key: result.fingerprint[key] for key in ("matrix", "labels")},
         expected=expected,
+        settings=result.settings(),
         versions=versions(),
         needed=None if needed is None or np.array_equal(needed, range(len(result.codes))) else needed.tolist(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
