@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.model_selection import PathSearchCV
-from similis.proximity import CompleteKernel, Symmetrize, ToDissimilarity, ToSimilarity
+from similis.proximity import CompleteKernel, Rescale, Symmetrize, ToDissimilarity, ToSimilarity
 from similis.study._methods import Method, find_methods
 from similis.study._metrics import mean_cost
 from similis.study._protocol import DealtFolds
@@ -107,6 +107,9 @@ def assemble(
             step = ToDissimilarity(method=facts.to_dissimilarity)
         front.append(("convert", step))
         added.append(f"to {kind} ({step.method})")
+    if method.rescale and not (kind != facts.kind and facts.to_similarity == "linear" and kind == "similarity"):
+        front.append(("rescale", Rescale(kind=kind)))  # the linear conversion has the range 1
+        added.append("rescaled")
     own = list(made.steps) if isinstance(made, Pipeline) else [("classifier", made)]
     last = own[-1][1]
     known = last.get_params(deep=False)
