@@ -11,14 +11,14 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from similis import SBC, VDM, MaxSim, SimilarityPerceptron, compact, load_benchmark, make_similarity
+from similis import SBC, VDM, MaxSim, PathSearchCV, SimilarityPerceptron, compact, load_benchmark, make_similarity
 from similis.exceptions import DataNotFoundError
 from similis.maxsim._base import signed_similarities
-from similis.solvers import nonnegative_margin
+from similis.solvers import ClassMargin, nonnegative_margin
 
 
 def balanced(rng, n=30, n_classes=2):
@@ -214,11 +214,120 @@ def relative_gap(A, alpha, u, C):
     return max(objective - u.sum() + pull @ pull / 4, 0) * scale / (1 + objective * scale)
 
 
-@pytest.mark.parametrize("C", 10.0 ** np.arange(-3, 4))
-def test_margin_solver_does_not_stop_early(C):
+def test_margin_solver_does_not_stop_early():
     """A gap that shrinks slowly at first is no stall."""
     S, y = make_similarity(600, 5, indefinite=0.1, random_state=0)
-    assert nonnegative_margin(signed_similarities(S, y), C).gap < 1e-8
+    assert nonnegative_margin(signed_similarities(S, y), 0.1).gap < 1e-8
+
+
+def each_other_class(S, y):
+    """One constraint per object and other class, in the order of ClassMargin."""
+    rows = [
+        np.where(y == y[i], S[i], 0) - np.where(y == g, S[i], 0)
+        for i in range(len(y))
+        for g in np.unique(y)
+        if g != y[i]
+    ]
+    return np.array(rows)
+
+
+def random_similarities(rng, number):
+    """Singular, duplicated, indefinite, asymmetric, constant; any unit."""
+    n = rng.integers(2, 60)
+    X = rng.normal(size=(n, 2))
+    S = [
+        lambda: rng.normal(size=(n, n)),
+        lambda: rbf(X, X, 10 ** rng.uniform(-1, 1)),
+        lambda: rng.integers(0, 3, size=(n, n)).astype(float),
+        lambda: X @ X.T,
+        lambda: rng.random((n, n)),
+        lambda: np.full((n, n), float(number % 12 > 5)),
+    ][number % 6]()
+    if number % 4 == 0:
+        chosen = rng.integers(n, size=n)
+        S = S[np.ix_(chosen, chosen)]
+    n_classes = rng.integers(2, min(n, 6) + 1)
+    return S * 10 ** rng.uniform(-3, 3), np.r_[np.arange(n_classes), rng.integers(n_classes, size=n - n_classes)]
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(400, marks=pytest.mark.slow)])
+def test_class_margin_certifies_random_problems(rng, monkeypatch, count):
+    """Cold and warm, ascending and not; without the interior points that are its fallback."""
+    monkeypatch.setattr("similis.solvers._class_margin._DENSE", 0)
+    for number in range(count):
+        S, y = random_similarities(rng, number)
+        each, normalize = bool(number % 2), number % 7 == 0
+        A = each_other_class(S, y) if each else signed_similarities(S, y)
+        if normalize:
+            length = np.linalg.norm(A, axis=1, keepdims=True)
+            A = np.divide(A, length, out=np.zeros_like(A), where=length > 0)
+        costs = 10 ** rng.uniform(-5, 7, size=3) / (np.abs(A).max() ** 2 or 1)
+        if number % 3:
+            costs.sort()
+        margin = ClassMargin(S, y, each=each, normalize=normalize)
+        for C in costs:
+            found = margin.solve(C)
+            assert found.gap < 1e-8, number
+            if A.any():
+                assert relative_gap(A, found.alpha, found.multipliers, C) < 1e-6, number
+        if number % 10 == 0:
+            assert found.objective == pytest.approx(nonnegative_margin(A, C).objective, rel=1e-6)
+
+
+@pytest.mark.parametrize("each", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_class_margin_certifies_the_whole_grid(each):
+    S, y = make_similarity(1500, 5, indefinite=0.1, random_state=1)
+    margin = ClassMargin(S, y, each=each)
+    for C in 10.0 ** np.arange(-3, 6):
+        assert margin.solve(C).gap < 1e-8, C
+
+
+def test_class_margin_falls_back_to_interior_points(rng, monkeypatch):
+    monkeypatch.setattr("similis.solvers._class_margin._MAX_STEPS", 0)
+    S, y = make_similarity(40, 3, indefinite=0.1, random_state=0)
+    for each in (False, True):
+        found = ClassMargin(S, y, each=each).solve(10.0)
+        assert found.gap < 1e-8
+        A = each_other_class(S, y) if each else signed_similarities(S, y)
+        assert relative_gap(A, found.alpha, found.multipliers, 10.0) < 1e-7
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_class_margin_without_violations(each):
+    X, y = load_wine(return_X_y=True)
+    X = StandardScaler().fit_transform(np.repeat(X, 2, axis=0))
+    S = rbf(X + 1e-3 * np.random.default_rng(0).normal(size=X.shape), None, 1.5)
+    y = np.repeat(y, 2)
+    found = ClassMargin(S, y, each=each).solve(None)  # large enough for the path of C
+    A = each_other_class(S, y) if each else signed_similarities(S, y)
+    assert found.feasible
+    assert found.gap < 1e-8
+    assert (A @ found.alpha >= 1 - 1e-9).all()
+    assert found.objective == pytest.approx(nonnegative_margin(A).objective, rel=1e-6)
+    S[0] = S[2]
+    S[:, 0] = S[:, 2]
+    y[0] = (y[2] + 1) % 3
+    assert not ClassMargin(S, y, each=each).solve(None).feasible
+
+
+@pytest.mark.parametrize("kind", ["similarity", "dissimilarity"])
+@pytest.mark.parametrize("strong", [True, False])
+def test_search_of_sbc_equals_separate_fits(kind, strong):
+    S, y = make_similarity(90, 4, kind=kind, separation=0.8, random_state=0)
+    y[y == 3] = 2
+    y[0] = 3  # a class that is missing from the training part of a fold
+    grid = {"C": [100.0, 0.1, 1.0]}
+    folds = KFold(4)
+    shared = PathSearchCV(SBC(strong=strong, kind=kind), grid, cv=folds).fit(S, y)
+    plain = GridSearchCV(SBC(strong=strong, kind=kind), grid, cv=folds).fit(S, y)
+    for split in range(4):
+        key = f"split{split}_test_score"
+        np.testing.assert_array_equal(shared.cv_results_[key], plain.cv_results_[key])
+    decisions = SBC(strong=strong, kind=kind).predict_path(
+        S[10:, 10:], y[10:], S[:10, 10:], [{"C": 1.0}], response="decision_function"
+    )[0]
+    fitted = SBC(C=1.0, strong=strong, kind=kind).fit(S[10:, 10:], y[10:])
+    np.testing.assert_allclose(decisions, fitted.decision_function(S[:10, 10:]), atol=1e-6)
 
 
 def test_infeasible_sbc_says_why(rng):

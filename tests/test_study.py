@@ -206,7 +206,7 @@ def test_costs_move_the_decision():
     assert (said[1] == 1).sum() < (said[0] == 1).sum()
     assert "cost" in str(dear)
     assert dear.table()[0].cost >= 0
-    assert "by cost" in dear.recommend().python
+    assert "metric='cost'" in dear.recommend().python
     assert "lowest mean cost" in dear.recommend().text
     assert "cost" not in plain.recommend().text
     assert dear.fit_best(S, Y).predict(S).shape == (36,)

@@ -23,7 +23,7 @@ _WITH_AUXILIARY = ("em", "frobenius", "wishart")
 _ALONE = ("nuclear", "psd")
 
 
-@command(without=("path", "kind", "groups", "costs"))
+@command(without=("path", "kind", "groups", "costs", "priors"))
 def measure(
     source: Source,
     objects: Annotated[
@@ -139,7 +139,7 @@ def measure(
         note(f"wrote {matrix.n} x {matrix.n} {matrix.kind} values to {output}")
 
 
-@command(without=("groups", "costs"))
+@command(without=("groups", "costs", "priors"))
 def inspect(source: Source, json: Json = False) -> None:
     """Diagnose a matrix: symmetry, spectrum, triangles, ties, missing entries, classes, and what to try.
 

@@ -339,7 +339,11 @@ class ModelCard:
     fingerprint : dict
         Digests of data and labels.
     expected : dict or None
-        ``error``, ``interval``, its ``level``, and the ``protocol`` of the estimate; None if some split failed.
+        ``error``, ``interval``, its ``level``, ``balanced_error`` and the ``protocol`` of the estimate; None if some
+        split failed.
+    settings : dict
+        ``metric`` by which method and parameters were chosen; ``costs``, ``priors`` and the number of ``groups``, if
+        there were any. Empty for models trained by 1.0.
     versions : dict
         Package versions at training time.
     created : str
@@ -363,6 +367,7 @@ class ModelCard:
     created: str = ""
     digest: str = ""
     types: dict[str, str] | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -460,7 +465,7 @@ def card_path(path: str | os.PathLike[str]) -> Path:
 def _card_of(record: Any) -> ModelCard:
     if record.pop(_MAGIC) != 1:
         raise ValueError("another version")
-    record = {"types": None, **record}  # cards of 1.0 have none
+    record = {"types": None, "settings": {}, **record}  # cards of 1.0 have neither
     card = ModelCard(**{f.name: record[f.name] for f in fields(ModelCard)})
     if card.reads not in ("proximities", "objects") or card.kind not in ("similarity", "dissimilarity"):
         raise ValueError("reads or kind")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from similis.base import Kind, ProximityClassifier
 from similis.proximity import ToSimilarity
 
-__all__ = ["ClassSimilarity", "signed_similarities"]
+__all__ = ["ClassSimilarity", "class_sums", "signed_similarities"]
 
 _TIGHTNESS = 8.0  # gamma of the conversion of dissimilarities
 
@@ -27,9 +27,13 @@ class ClassSimilarity(ProximityClassifier):
     def check_training_labels(self, X: ArrayLike, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
         """Validate the training matrix and the labels; convert dissimilarities to similarities."""
         S, codes = super().check_training_labels(X, y)
+        return self._fit_conversion(S), codes
+
+    def _fit_conversion(self, S: NDArray[Any]) -> NDArray[Any]:
+        """Find the scale of training dissimilarities and convert them."""
         if self.kind == "dissimilarity":
             self.scale_ = ToSimilarity(method="exponential", gamma=_TIGHTNESS).fit(S).scale_
-        return self._as_similarities(S), codes
+        return self._as_similarities(S)
 
     def _as_similarities(self, Q: NDArray[Any]) -> NDArray[Any]:
         """Convert validated rows."""
@@ -101,6 +105,13 @@ class ClassSimilarity(ProximityClassifier):
         scores = self.class_similarity(X)
         best = scores.max(axis=1)
         return best > scores.sum(axis=1) - best
+
+
+def class_sums(S: NDArray[Any], alpha: NDArray[Any], codes: NDArray[np.intp]) -> Any:
+    """[bernal2003] Eq. (1) -> the weighted similarity of each row to each class."""
+    weights = np.zeros((len(codes), int(codes.max()) + 1))
+    weights[np.arange(len(codes)), codes] = alpha
+    return S @ weights
 
 
 def signed_similarities(S: NDArray[Any], codes: NDArray[np.intp]) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from similis._utils.threads import single_blas_thread
 from similis.solvers._spectral_kernel import positive_reach
 
 __all__ = ["MarginWeights", "nonnegative_margin"]
@@ -47,6 +48,7 @@ class MarginWeights:
     n_iter: int
 
 
+@single_blas_thread()
 def nonnegative_margin(
     A: NDArray[Any], C: float | None = None, *, tol: float = 1e-9, max_iter: int = 100
 ) -> MarginWeights:

@@ -30,6 +30,7 @@ _IDENTITY = {  # parts of the header that must agree, and how an error message c
     "kind": "another kind of proximity",
     "measure": "another measure",
     "costs": "other costs",
+    "priors": "other priors",
     "protocol": "another protocol",
     "settings": "other settings",
 }
@@ -134,6 +135,13 @@ class Journal:
 
     def _compare(self, header: dict[str, Any]) -> None:
         known = self._header or {}
+        if known.get("metric") != header.get("metric"):
+            usual = "cost" if header.get("costs") else "error"
+            there, here = (given.get("metric") or usual for given in (known, header))
+            raise ProximityError(
+                f"{short_path(self.path)} belongs to a study whose parameters are chosen by {there}, here by {here}. "
+                f"Continue it with the metric {there!r}, or use another journal."
+            )
         for part, words in _IDENTITY.items():
             if known.get(part) != header.get(part):
                 raise ProximityError(
