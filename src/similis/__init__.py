@@ -54,6 +54,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "ToSimilarity",
         "BoxCox",
         "UnitDiagonal",
+        "Rescale",
         "Tighten",
         "SpectrumClip",
         "SpectrumFlip",

@@ -26,6 +26,7 @@ __all__ = [
     "C_SBC",
     "DIMENSION_PARZEN",
     "GAMMA_RBF",
+    "GAMMA_ROWS",
     "K",
     "LAMBDA_KRI",
     "LAMBDA_KRR",
@@ -82,6 +83,9 @@ class Method:
         reads "objects" gets the objects themselves: those given with `measure`, or by ``Study.run(..., objects=X)``.
     symmetric : bool, default=False
         Whether an asymmetric matrix is symmetrized first.
+    rescale : bool, default=False
+        Whether the matrix is divided by its range first (:class:`~similis.Rescale`): for a method with parameters in
+        the unit of the proximities, so that its grid fits any unit.
     family : str
         For grouping in reports.
     paper : str
@@ -115,6 +119,7 @@ class Method:
     grid: Mapping[str, Any] = field(default_factory=dict)
     reads: Reads = "similarity"
     symmetric: bool = False
+    rescale: bool = field(default=False, kw_only=True)
     family: str = ""
     paper: str = ""
     summary: str = ""
@@ -138,6 +143,8 @@ class Method:
         text = f"{made}|{describe(self.grid_for(n))}|{self.reads}|{self.symmetric}"
         if self.cv is not None:
             text += f"|{describe(self.cv)}"
+        if self.rescale:
+            text += "|rescale"
         return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 
@@ -281,6 +288,7 @@ LAMBDA_KRR = powers(-3, 1)
 C = powers(-3, 5)
 C_RBF = powers(-3, 1)
 GAMMA_RBF = powers(-5, 1)
+GAMMA_ROWS = powers(-2, 0)  # the paper has 1; distances between rows grow with the number of objects
 # [cazzanti2007] sec. 6.1, for CNN and mixture SDA
 COMPONENTS = AtMost((2, 3, 4, 5, 7, 10))
 C_SBC = powers(-1, 2)
