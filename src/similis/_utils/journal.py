@@ -25,10 +25,11 @@ _APPEND = 2**40  # byte whose lock allows appending
 
 
 class Line(NamedTuple):
-    """One complete line of a file: its record, None where the line is damaged, and the position of its end."""
+    """One complete line of a file: its record, None where the line is damaged, the position of its end, its bytes."""
 
     record: dict[str, Any] | None
     end: int
+    text: bytes
 
 
 class JsonLines:
@@ -68,6 +69,10 @@ class JsonLines:
         except OSError:
             return False
 
+    def is_truncated(self) -> bool:
+        """Tell whether lines that were read are no longer in the file."""
+        return self.size < self.position
+
     def lock(self, byte: int = _APPEND, *, wait: bool = True) -> AbstractContextManager[bool]:
         """Lock one byte, by default the one that every process locks to append; see :func:`byte_lock`."""
         return byte_lock(self._descriptor, byte, wait=wait)
@@ -77,7 +82,7 @@ class JsonLines:
         fresh = self.read_bytes(self.position, self.size - self.position)
         for line in fresh.split(b"\n")[:-1]:
             self.position += len(line) + 1
-            yield Line(_parse(line, self.require_checksum), self.position)
+            yield Line(_parse(line, self.require_checksum), self.position, line)
 
     def append(self, records: Iterable[dict[str, Any]]) -> None:
         """Write records and sync the file; the caller holds :meth:`lock`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import sys
 import time
@@ -23,7 +24,7 @@ from similis.study._methods import Method
 from similis.study._problem import Problem
 from similis.study._protocol import Protocol, Split
 
-__all__ = ["Context", "Task", "evaluate"]
+__all__ = ["Context", "Task", "evaluate", "is_environment_failure"]
 
 _MAX_LENGTH = 300  # characters of a reason or note
 
@@ -39,6 +40,7 @@ class Context:
     journal: str | None = None
     retry_failed: bool = False
     probabilities: bool = True
+    header: dict[str, Any] = field(default_factory=dict)  # of the journal
     owner: int = field(default_factory=os.getpid)
 
 
@@ -159,6 +161,18 @@ def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
         "fit_seconds": fitted - start,
         "predict_seconds": time.perf_counter() - fitted,
     }
+
+
+# Failures that depend on the machine, not on method and data: the names of OSError, its subclasses, and others.
+_ENVIRONMENT = {
+    *(cls.__name__ for cls in vars(builtins).values() if isinstance(cls, type) and issubclass(cls, OSError)),
+    *("MemoryError", "ImportError", "ModuleNotFoundError", "MissingExtraError", "BrokenProcessPool"),
+}
+
+
+def is_environment_failure(entry: Entry) -> bool:
+    """Tell whether an entry failed for a reason that lies in the environment, such as a full disk."""
+    return not entry.ok and entry.reason.partition(":")[0] in _ENVIRONMENT
 
 
 def _reason(error: Exception) -> str:
