@@ -472,3 +472,19 @@ def test_the_command_says_what_it_wrote(tmp_path, name):
     assert "is complete and unchanged; nothing was measured" in run(tmp_path / "a.csv")
     assert "wrote ids and labels of" in run(tmp_path / "b.csv", "--overwrite")
     assert read_proximity(tmp_path / name).labels.tolist() == ["y", "x"]
+
+
+def test_changed_functions_are_another_measure(tmp_path):
+    """Constants of inner functions and defaults of keyword-only parameters count too."""
+
+    def make(power, factor):
+        def distance(x, z, *, power=power):
+            return sum(map(lambda i: factor * i, [abs(len(x) - len(z)) ** power]))
+
+        return FromFunction(distance)
+
+    measure_to_disk(tmp_path / "S.npy", WORDS, measure=make(1, 2))
+    measure_to_disk(tmp_path / "S.npy", WORDS, measure=make(1, 2))
+    for other in (make(2, 2), make(1, 3)):
+        with pytest.raises(ProximityError, match="another measure"):
+            measure_to_disk(tmp_path / "S.npy", WORDS, measure=other)

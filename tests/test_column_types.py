@@ -72,7 +72,9 @@ def test_categories_differ_as_written(tmp_path, measure):
 
 def test_empty_cells_of_categories_are_missing(tmp_path):
     path = write(tmp_path / "rows.csv", ["u", "v"], [["1", ""], ["2", ""], ["", "3"]])
-    S = np.array(json.loads(run("measure", path, "-m", "counting", "-p", "missing=mismatch", "--json").stdout)["values"])
+    S = np.array(
+        json.loads(run("measure", path, "-m", "counting", "-p", "missing=mismatch", "--json").stdout)["values"]
+    )
     np.testing.assert_array_equal(S, [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
     assert read_objects(path, types="category").values.tolist() == [["1", None], ["2", None], [None, "3"]]
 

@@ -66,7 +66,10 @@ def measure(
         typer.Option(metavar="raise|missing", help="Treatment of pairs that the measure rejects; missing writes NaN."),
     ] = "raise",
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace an npy or zarr file of other objects, ids, labels or another measure.")
+        bool,
+        typer.Option(
+            "--overwrite", help="Replace an npy or zarr file of other objects, ids, labels or another measure."
+        ),
     ] = False,
     cluster: Annotated[
         str | None,
@@ -154,7 +157,9 @@ def _stamps(output: str) -> list[tuple[int, int]]:
     """Return what identifies an existing matrix and its card: inodes, and times of the last changes."""
     path = Path(output)
     card = path / "zarr.json" if path.is_dir() else path.with_name(path.name + ".json")
-    return [(file.stat().st_ino, 0 if file.is_dir() else file.stat().st_mtime_ns) for file in (path, card) if file.exists()]
+    return [
+        (file.stat().st_ino, 0 if file.is_dir() else file.stat().st_mtime_ns) for file in (path, card) if file.exists()
+    ]
 
 
 @command(without=("groups", "costs"))

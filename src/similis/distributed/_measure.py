@@ -17,7 +17,8 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from similis._utils.files import short_path
-from similis._utils.messages import track
+from similis._utils.fingerprint import fingerprint
+from similis._utils.messages import track, warn_user
 from similis._utils.moved import name_in_files
 from similis.base import Integral, at_least, choice, count_objects, quote, validated_function
 from similis.distributed._cluster import run_tiles
@@ -107,8 +108,8 @@ def measure_to_disk(
     Memory: the objects, and one block of `block_size` ^ 2 float64 values with its mirror image, whatever n is.
 
     A complete file of the same matrix is checked against the digest in its card and returned. A journal beside the file
-    lists the finished blocks with their times, which are stored in the card at the end. After a rejected object is fixed, the blocks of the others are kept if no other object changed and the measure
-    learns nothing from the objects.
+    lists the finished blocks with their times, which are stored in the card at the end. After a rejected object is
+    fixed, the blocks of the others are kept if no other object changed and the measure learns nothing from the objects.
 
     Examples
     --------
@@ -297,17 +298,21 @@ def _identity(measure: Measure, fitted: Measure, objects: Any, y: Any, symmetriz
 
 
 def _hashable(value: Any) -> Any:
-    """Convert a measure, or a function in it, to values with the same hash in every process."""
-    if isinstance(value, Measure):
+    """Convert a measure, or a parameter of one, to values with the same hash in every process."""
+    exact = fingerprint(value)
+    if exact.unverified:
+        warn_user(
+            f"{', '.join(exact.unverified)[:120]} of the measure cannot be verified: a file that was measured before it "
+            "changed would be accepted.",
+            UserWarning,
+        )
+    if not exact.is_described:
+        return exact.digest
+    if isinstance(value, Measure):  # as 1.0 described it
         params = {name: _hashable(given) for name, given in value.get_params(deep=False).items()}
         module, _, name = name_in_files(type(value)).rpartition(".")
         return [module, name, params]
-    code = getattr(value, "__code__", None)
-    if code is not None:
-        constants = [repr(c) for c in code.co_consts if not hasattr(c, "co_code")]
-        bound = [_hashable(cell.cell_contents) for cell in value.__closure__ or ()]
-        return [value.__qualname__, code.co_code, code.co_names, constants, repr(value.__defaults__), bound]
-    return repr(value) if callable(value) else value
+    return value
 
 
 def _parts_hashes(objects: Any, n: int, size: int) -> list[str]:

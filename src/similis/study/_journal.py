@@ -169,6 +169,7 @@ class Journal:
                 self._restore()
         with self._lines.lock():
             self._lines.append([self._record(entry)])
+        self._keep(self.study or self._above, entry)  # the line may be lost before it is read
 
     def _record(self, entry: Entry) -> dict[str, Any]:
         return {**entry.to_record(), **({"study": self.study} if self.study else {})}
@@ -189,7 +190,8 @@ class Journal:
                 records = [{_MAGIC: 1, **self._header}]
                 records += [{"begin": s, "study": self.study} for s in sessions.get(self.study, [])]
             records += map(self._record, lost)
-            if self.study not in self._headers and not self._lines.is_unused():
+            ours = set(self._entries) == {self.study}  # entries that a process wrote before it noticed
+            if self.study not in self._headers and not ours and not self._lines.is_unused():
                 saved = self.path.with_name(f"{self.path.name}.{self.study[:6]}.saved")
                 saved.unlink(missing_ok=True)
                 lines = JsonLines(saved)
@@ -214,7 +216,8 @@ class Journal:
             if entry.ok and specs.get(method, spec) != spec:
                 raise ProximityError(
                     f"{short_path(self.path)} holds results of {method!r} with another grid, other parameters or "
-                    f"other code (fingerprint {spec}, here {specs[method]}). Use another journal, or another name for the method."
+                    f"other code (fingerprint {spec}, here {specs[method]}). Use another journal, or another name "
+                    "for the method."
                 )
 
     def _rename_specs(self, methods: Mapping[str, MethodIdentity]) -> None:
@@ -236,11 +239,11 @@ class Journal:
             if other is None:
                 return known
             others.append(other)
-        raise ProximityError(f"{short_path(self.path)} belongs to {others[0]}. Use another journal, or remove this one.")
+        raise ProximityError(
+            f"{short_path(self.path)} belongs to {others[0]}. Use another journal, or remove this one."
+        )
 
-    def _warn_about(
-        self, header: dict[str, Any], known: dict[str, Any], methods: Mapping[str, MethodIdentity]
-    ) -> None:
+    def _warn_about(self, header: dict[str, Any], known: dict[str, Any], methods: Mapping[str, MethodIdentity]) -> None:
         where = short_path(self.path)
         messages = []
         if self._n_damaged:
@@ -256,8 +259,8 @@ class Journal:
         parts += [f"{part} of {name}" for name, method in methods.items() for part in method.unverified]
         if parts and self.entries:
             messages.append(
-                f"{where}: {_brief(', '.join(parts))} cannot be verified to be the same as before. Finished entries are "
-                "used unchanged; use another journal if it has changed."
+                f"{where}: {_brief(', '.join(parts))} cannot be verified to be the same as before. Finished entries "
+                "are used unchanged; use another journal if it has changed."
             )
         for message in messages:
             warn_user(message, JournalWarning)
