@@ -132,8 +132,8 @@ class _Examination:
         self._class(type(value))
         if dataclasses.is_dataclass(value):
             self._parts("fields", [getattr(value, field.name) for field in dataclasses.fields(value)])
-        elif type(value).__module__.partition(".")[0] not in _PACKAGES and type(value).__reduce__ is object.__reduce__:
-            self._parts("attributes", [part for item in sorted(_attributes(value).items()) for part in item])
+        elif type(value).__module__.partition(".")[0] not in _PACKAGES and hasattr(value, "__dict__"):
+            self._parts("attributes", [part for item in sorted(vars(value).items()) for part in item])
         else:
             try:
                 self._text(str(joblib.hash(value)))
@@ -209,11 +209,6 @@ class _Examination:
     def _text(self, text: str) -> None:
         data = text.encode("utf-8", "surrogatepass")
         self.digest.update(b"%d:" % len(data) + data)
-
-
-def _attributes(value: Any) -> dict[str, Any]:
-    slots = [name for cls in type(value).__mro__ for name in getattr(cls, "__slots__", ()) if hasattr(value, name)]
-    return {**{name: getattr(value, name) for name in slots}, **getattr(value, "__dict__", {})}
 
 
 def _global_names(code: types.CodeType) -> set[str]:

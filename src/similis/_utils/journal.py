@@ -17,6 +17,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from similis._utils.files import name_file
+
 __all__ = ["JsonLines", "Line", "byte_lock"]
 
 _PREFIX = b'{"crc":"'
@@ -88,9 +90,13 @@ class JsonLines:
         """Write records and sync the file; the caller holds :meth:`lock`."""
         self._remove_torn_line()
         view = memoryview(b"".join(map(_format, records)))
-        while view:
-            view = view[os.write(self._descriptor, view) :]
-        os.fsync(self._descriptor)
+        try:
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+            os.fsync(self._descriptor)
+        except OSError as error:
+            name_file(error, self.path)
+            raise
 
     def is_unused(self) -> bool:
         """Tell whether the file holds nothing, or nothing but the start of a line torn by a kill."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import math
@@ -27,6 +28,7 @@ from similis.exceptions import ProximityError
 
 __all__ = [
     "BAD_INPUT",
+    "FAILED",
     "INTERRUPTED",
     "check_output",
     "echo",
@@ -41,6 +43,7 @@ __all__ = [
     "write_table",
 ]
 
+FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 # Control characters except tab and line feed, marks that change the direction of text, and lone surrogates.
@@ -176,6 +179,8 @@ def write_table(path: str, rows: Iterable[Sequence[Any]]) -> None:
 def _error_message(error: BaseException) -> str:
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         return f"There is no file {error.filename!r}."
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+        return f"There is not enough disk space for {error.filename or 'a file'!r}; free some, or use another disk."
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename!r} cannot be used: {error.strerror}."
     if isinstance(error, MemoryError):

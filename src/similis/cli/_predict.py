@@ -122,7 +122,7 @@ def _without_header(new: Proximity, card: ModelCard, header: bool | None, where:
         return new
     if not len(others):
         raise ProximityError(f"{where} has no rows below the first line, which names the columns.")
-    return replace(new, values=others, column_ids=names if by_id else None)
+    return replace(new, values=others, column_ids=tuple(names) if by_id else None)
 
 
 def _records(predictions: Predictions) -> list[dict[str, Any]]:

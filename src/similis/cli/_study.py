@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from similis.cli._console import INTERRUPTED, check_output, echo, note, print_json, print_table, show_progress
+from similis.cli._console import FAILED, INTERRUPTED, check_output, echo, note, print_json, print_table, show_progress
 from similis.cli._options import Jobs, Json, Quiet, Seed, command
 from similis.cli._source import Source, load_data
 from similis.exceptions import ProximityError
@@ -149,6 +149,9 @@ def study(
     if result.partial:
         note("interrupted; these are the results so far.")
         raise typer.Exit(INTERRUPTED)
+    if not any(entry.ok for entry in result.entries.values()):
+        note("every method failed; the reasons are in the table.")
+        raise typer.Exit(FAILED)
 
 
 @command()

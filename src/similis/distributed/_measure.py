@@ -302,8 +302,8 @@ def _hashable(value: Any) -> Any:
     exact = fingerprint(value)
     if exact.unverified:
         warn_user(
-            f"{', '.join(exact.unverified)[:120]} of the measure cannot be verified: a file that was measured before it "
-            "changed would be accepted.",
+            f"{', '.join(exact.unverified)[:120]} of the measure cannot be verified: a file that was measured before "
+            "it changed would be accepted.",
             UserWarning,
         )
     if not exact.is_described:

@@ -362,7 +362,7 @@ class ModelCard:
     versions: dict[str, str] = field(default_factory=dict)
     created: str = ""
     digest: str = ""
-    types: dict[str, str] | None = None
+    types: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)

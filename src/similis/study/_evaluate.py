@@ -18,6 +18,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from similis.base import predict_responses
+from similis.exceptions import CompilationCacheWarning
 from similis.study._assemble import MatrixFacts, assemble, with_search
 from similis.study._entry import Entry
 from similis.study._methods import Method
@@ -89,7 +90,9 @@ def evaluate(task: Task, context: Context) -> Entry:
         except Exception as error:  # estimators may raise anything; a failure becomes a row with a reason
             found = {"status": "failed", "reason": _reason(error), "fit_seconds": time.perf_counter() - start}
     notes = Counter(
-        f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"[:_MAX_LENGTH] for warning in caught
+        f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"[:_MAX_LENGTH]
+        for warning in caught
+        if not issubclass(warning.category, CompilationCacheWarning)  # about the machine; the study warns once
     )
     return Entry(
         method=task.method.name,
@@ -172,7 +175,8 @@ _ENVIRONMENT = {
 
 def is_environment_failure(entry: Entry) -> bool:
     """Tell whether an entry failed for a reason that lies in the environment, such as a full disk."""
-    return not entry.ok and entry.reason.partition(":")[0] in _ENVIRONMENT
+    is_missing_extra = "Install it with: pip install" in entry.reason  # a ValueError, whose type is not in the reason
+    return not entry.ok and (is_missing_extra or entry.reason.partition(":")[0] in _ENVIRONMENT)
 
 
 def _reason(error: Exception) -> str:

@@ -19,6 +19,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
 
+from similis import _kernels
 from similis._utils.cache import CACHE
 from similis._utils.environment import machine, versions
 from similis._utils.messages import warn_user
@@ -403,6 +404,8 @@ class Study:
             done = {entry.key for entry in entries}
             todo = [task for task in tasks if task.key not in done]
             n_jobs = effective_n_jobs(self.n_jobs)
+            if todo:
+                _kernels.check_cache()
             watcher = None
             if watch is not None:
                 watcher = Watcher(lambda: watch(replace(result, entries={entry.key: entry for entry in entries})))
