@@ -128,7 +128,7 @@ def test_a_read_only_installation_without_a_home(matrix, tmp_path):
     work = tmp_path / "work"
     work.mkdir()
     shutil.copy(matrix, work / "S.npz")
-    os.chmod(work, 0o777)  # noqa: S103
+    os.chmod(work, 0o777)
     # The capability lets the user reach folders of root on the way, but write to none of them.
     as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     as_nobody += ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]

@@ -5,6 +5,7 @@ __all__ = [
     "CompilationCacheWarning",
     "DataNotFoundError",
     "DiagonalWarning",
+    "InputWarning",
     "KindWarning",
     "MissingExtraError",
     "ProximityError",
@@ -21,6 +22,10 @@ class DataNotFoundError(FileNotFoundError):
 
 class MissingExtraError(ImportError, ProximityError):
     """Missing optional package; the message contains the command that installs it."""
+
+
+class InputWarning(UserWarning):
+    """Remark on how a file was read where it could be read in another way, with counts of what was left out."""
 
 
 class KindWarning(UserWarning):

@@ -80,8 +80,8 @@ def _warn(reason: str) -> None:
         return
     os.environ[_VARIABLE] = "off"
     warnings.warn(
-        f"Compiled code cannot be cached ({reason}), so that every process compiles it again, which takes some seconds. "
-        "Set NUMBA_CACHE_DIR to a folder that can be written to.",
+        f"Compiled code cannot be cached ({reason}), so that every process compiles it again, which takes some "
+        "seconds. Set NUMBA_CACHE_DIR to a folder that can be written to.",
         CompilationCacheWarning,
         stacklevel=2,
     )

@@ -1,16 +1,24 @@
-"""Warnings that point at the user's line, and progress bars."""
+"""Warnings that point at the user's line, progress bars, and text without control characters."""
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-__all__ = ["warn_user", "progress_bar", "track"]
+__all__ = ["escape_controls", "warn_user", "progress_bar", "track"]
 
 _LAYERS = ("similis", "sklearn", "joblib")
+# Control characters except tab and line feed, marks that change the direction of text, and lone surrogates.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def escape_controls(text: str) -> str:
+    """Replace control characters and direction marks by their numbers, so that a terminal or a page shows them."""
+    return _CONTROL.sub(lambda mark: repr(mark[0])[1:-1] if mark[0] > "~" else f"\\x{ord(mark[0]):02x}", text)
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

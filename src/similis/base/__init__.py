@@ -46,12 +46,15 @@ from similis.base._validation import LARGEST as LARGEST
 from similis.base._validation import Kind as Kind
 from similis.base._validation import (
     check_block,
+    check_frame_order,
+    check_label_order,
     check_labels,
     check_proximity,
     check_query,
     check_stack_width,
     check_table,
     first_position,
+    kind_evidence,
     quote,
 )
 
@@ -76,6 +79,8 @@ __all__ = [
     "check_proximity",
     "check_query",
     "check_block",
+    "check_frame_order",
+    "check_label_order",
     "check_labels",
     "check_table",
     "check_stack_width",
@@ -83,6 +88,7 @@ __all__ = [
     "check_partial_kernel",
     "measured_objects",
     "first_position",
+    "kind_evidence",
     "quote",
     # decisions
     "class_priors",

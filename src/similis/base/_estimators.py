@@ -170,7 +170,12 @@ class ProximityTransformer(TransformerMixin, ProximityEstimator):
     """Base class of transformers from proximity rows to other rows.
 
     ``fit`` reads the training matrix and ``transform`` maps new rows consistently with it. The class attributes are
-    those of :class:`ProximityEstimator`.
+    those of :class:`ProximityEstimator`, and one more.
+
+    Attributes
+    ----------
+    gives : {"similarity", "dissimilarity"} or None
+        Class attribute: the kind of the rows that are returned; None for the kind of the input.
 
     Notes
     -----
@@ -195,6 +200,8 @@ class ProximityTransformer(TransformerMixin, ProximityEstimator):
     array([[0.5 , 0.25],
            [0.25, 1.  ]])
     """
+
+    gives: ClassVar[Kind | None] = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -258,7 +265,7 @@ class ProximityClassifier(ClassifierMixin, ProximityEstimator):
             Position of each label in ``classes_``.
         """
         S = self.check_training(X)
-        self.classes_, codes = check_labels(y, S.shape[0], who=type(self).__name__)
+        self.classes_, codes = check_labels(y, S.shape[0], who=type(self).__name__, of=X)
         check_costs(getattr(self, "costs", None), len(self.classes_))
         return S, codes
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import errno
-import io
 import json
 import math
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -23,31 +20,25 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from similis._utils.files import atomic_write
+from similis._utils.messages import escape_controls
 from similis.exceptions import ProximityError
 
 __all__ = [
     "BAD_INPUT",
     "FAILED",
     "INTERRUPTED",
-    "check_output",
     "echo",
-    "escape_controls",
     "input_path",
     "note",
-    "output_path",
     "print_json",
     "print_table",
     "report_errors",
     "show_progress",
-    "write_table",
 ]
 
 FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
-# Control characters except tab and line feed, marks that change the direction of text, and lone surrogates.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @contextmanager
@@ -77,11 +68,6 @@ def report_errors() -> Iterator[None]:
 def note(text: str) -> None:
     """Print one line to standard error."""
     typer.echo(f"similis: {escape_controls(' '.join(text.split()))}", err=True)
-
-
-def escape_controls(text: str) -> str:
-    """Replace control characters and direction marks by their numbers, so that they do not act on the terminal."""
-    return _CONTROL.sub(lambda mark: repr(mark[0])[1:-1] if mark[0] > "~" else f"\\x{ord(mark[0]):02x}", text)
 
 
 def show_progress(quiet: bool) -> bool:
@@ -117,24 +103,6 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: st
     console.print(table)
 
 
-def check_output(*paths: str | None, matrix: bool = False) -> None:
-    """Reject an output path before anything is computed: a missing folder, a folder, an unknown matrix format."""
-    for path in paths:
-        if path in (None, "-"):
-            continue
-        target = Path(str(path))
-        if not target.parent.is_dir():
-            raise ProximityError(
-                f"There is no folder {os.fspath(target.parent)!r} to write {target.name} to; create it first."
-            )
-        if target.is_dir() and not (matrix and target.suffix.lower() == ".zarr"):
-            raise ProximityError(f"{os.fspath(target)!r} is a folder; name a file to write to.")
-        if matrix:
-            from similis.io import file_format
-
-            file_format(target)
-
-
 @contextmanager
 def input_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
     """Yield a path to read from; for ``-`` a copy of standard input with this suffix."""
@@ -151,29 +119,6 @@ def input_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
             yield copy
         except ValueError as error:  # the message must name what the user gave
             raise type(error)(str(error).replace(os.fspath(copy), "standard input")) from None
-
-
-@contextmanager
-def output_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
-    """Yield a path to write to; for ``-`` a temporary file that is copied to standard output once it is complete."""
-    if path != "-":
-        yield Path(path)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / f"stdout{suffix}"
-        yield copy
-        sys.stdout.flush()
-        with open(copy, "rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
-
-
-def write_table(path: str, rows: Iterable[Sequence[Any]]) -> None:
-    """Write a csv file atomically, or to standard output for ``-``."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    with output_path(path) as target, atomic_write(target) as file:
-        file.write(text.getvalue().encode())
 
 
 def _error_message(error: BaseException) -> str:

@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from similis.cli._console import (
-    check_output,
-    echo,
-    input_path,
-    note,
-    output_path,
-    print_json,
-    print_table,
-    show_progress,
-    write_table,
-)
-from similis.cli._options import Jobs, Json, Quiet, command
+from similis.cli._console import echo, input_path, note, print_json, print_table, show_progress
+from similis.cli._options import Jobs, Json, Overwrite, Quiet, command
+from similis.cli._outputs import check_outputs, output_path, write_table
 from similis.cli._source import Source, complete_dataset, load_data
 from similis.exceptions import ProximityError
 
@@ -33,7 +24,7 @@ _WITH_AUXILIARY = ("em", "frobenius", "wishart")
 _ALONE = ("nuclear", "psd")
 
 
-@command(without=("path", "kind", "groups", "costs"))
+@command(without=("path", "kind", "groups", "costs", "priors"))
 def measure(
     source: Source,
     objects: Annotated[
@@ -68,7 +59,9 @@ def measure(
     overwrite: Annotated[
         bool,
         typer.Option(
-            "--overwrite", help="Replace an npy or zarr file of other objects, ids, labels or another measure."
+            "--overwrite",
+            help="Replace existing files of another kind, and an npy or zarr file of other objects, ids, labels or "
+            "measures.",
         ),
     ] = False,
     cluster: Annotated[
@@ -109,9 +102,10 @@ def measure(
 
     if source.measure is None and source.dataset is None:
         raise ProximityError("Name the measure: --measure counting, vdm, jaccard, minkowski, ...")
-    check_output(output, matrix=True)
+    source = replace(source, path=objects)
+    check_outputs(source.files(), overwrite=overwrite, matrix=output)
+    data, chosen, *_ = load_data(source)
     done = ""
-    data, chosen, *_ = load_data(replace(source, path=objects))
     if chosen is None:
         raise ProximityError(f"{source.dataset} is a matrix already; `similis datasets` exports it.")
     if output.lower().endswith((".npy", ".zarr")):
@@ -162,7 +156,7 @@ def _stamps(output: str) -> list[tuple[int, int]]:
     ]
 
 
-@command(without=("groups", "costs"))
+@command(without=("groups", "costs", "priors"))
 def inspect(source: Source, json: Json = False) -> None:
     """Diagnose a matrix: symmetry, spectrum, triangles, ties, missing entries, classes, and what to try.
 
@@ -231,6 +225,7 @@ def complete(
             help="Output file: npz, npy, csv, parquet; - writes csv to standard output.",
         ),
     ] = "-",
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Fill in the missing entries of a matrix.
@@ -252,7 +247,7 @@ def complete(
     from similis.io import read_proximity, write_proximity
     from similis.proximity import CompleteKernel, make_stack
 
-    check_output(output, matrix=True)
+    check_outputs([file, source.labels, *(auxiliary or [])], overwrite=overwrite, matrix=output)
     method = method or ("em" if auxiliary else "nuclear")
     if method not in (*_WITH_AUXILIARY, *_ALONE):
         raise ProximityError(
@@ -329,6 +324,7 @@ def datasets(
             "--data", metavar="DIR", help="Folder of benchmark data, instead of SIMILIS_DATA.", show_default=False
         ),
     ] = None,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """List the data sets, describe one, or export it.
@@ -357,8 +353,9 @@ def datasets(
         cells = [[("yes" if v is True else "no" if v is False else v) for v in map(row.get, keys)] for row in rows]
         print_table(("name", "objects", "classes", "kind", "here", "about"), cells)
         return
-    check_output(output)
     bunch = load_benchmark(name, data_home=data)
+    is_matrix = bunch.kind in ("similarity", "dissimilarity")
+    check_outputs([], overwrite=overwrite, **{"matrix" if is_matrix else "objects": output})
     if output is not None:
         _export(bunch, output)
         return

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from similis.cli._console import check_output, input_path, note, print_json, write_table
-from similis.cli._options import Json, command
+from similis.cli._console import input_path, note, print_json
+from similis.cli._options import Json, Overwrite, command
+from similis.cli._outputs import check_outputs, write_table
 from similis.cli._source import Source
 from similis.exceptions import ProximityError
 
@@ -42,6 +43,14 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    escape_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--escape-formulas",
+            help="Put an apostrophe before ids and labels that a spreadsheet would evaluate (=, +, -, @).",
+        ),
+    ] = False,
+    overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
     """Predict new objects: label, probabilities, and a score that is low for objects unlike all training objects.
@@ -51,6 +60,9 @@ def predict(
 
     The score is the model's own (`score_samples`) if it has one; otherwise the highest similarity to a training
     object, or minus the lowest dissimilarity.
+
+    Ids and labels are written as they are. Give `--escape-formulas` before opening the table in a spreadsheet if others
+    chose the names. On a terminal, control characters are shown by their numbers.
 
     **Examples**
 
@@ -63,7 +75,7 @@ def predict(
     from similis.io import file_format, read_model, read_objects, read_proximity
     from similis.study import predict_rows
 
-    check_output(output)
+    check_outputs([model, rows], overwrite=overwrite, predictions=None if json else output)
     trained = read_model(model)
     new: Any
     with input_path(rows) as path:
@@ -83,7 +95,7 @@ def predict(
     for record in records:
         shares = [f"{p:.6g}" for p in record.get("probabilities", {}).values()]
         table.append([record["id"], record["label"], *shares, f"{record['score']:.6g}"])
-    write_table(output, table)
+    write_table(output, table, escape_formulas=escape_formulas)
     if output != "-":
         note(f"wrote {len(predictions.labels)} predictions to {output}")
 

@@ -140,7 +140,17 @@ class Source:
         _option(
             "--costs",
             metavar="FILE",
-            help="Costs of errors: a csv file; rows: predicted class; columns: true class.",
+            help="Costs of errors: a csv file; rows: predicted class; columns: true class. `balanced`: an error costs "
+            "more in a smaller class.",
+        ),
+    ] = None
+    priors: Annotated[
+        str | None,
+        _option(
+            "--priors",
+            metavar="PRIORS",
+            help="Class shares of the objects to be predicted: `equal`, `a=0.9,b=0.1`, or a csv file of lines "
+            "`class,share`.",
         ),
     ] = None
 
@@ -149,6 +159,10 @@ class Source:
         if self.dataset is not None:
             return self.dataset
         return "" if self.path in (None, "-") else PurePath(str(self.path)).stem
+
+    def files(self) -> list[str | None]:
+        """Files that are read."""
+        return [self.path, self.labels, self.groups, self.costs]
 
     def arguments(self) -> str:
         """Command line arguments that name the same data."""
@@ -171,16 +185,18 @@ _FLAGS = {
     "columns": "--column",
     "groups": "--groups",
     "costs": "--costs",
+    "priors": "--priors",
 }
 
 
 class Inputs(NamedTuple):
-    """Data of a command: a matrix, or objects with a measure; groups and costs if they were given."""
+    """Data of a command: a matrix, or objects with a measure; groups, costs and priors if they were given."""
 
     data: Proximity | Objects
     measure: Any = None
     groups: NDArray[Any] | None = None
-    costs: NDArray[Any] | None = None
+    costs: NDArray[Any] | str | None = None
+    priors: NDArray[Any] | str | None = None
 
 
 def load_data(source: Source, *, need_labels: bool = False) -> Inputs:
@@ -191,12 +207,15 @@ def load_data(source: Source, *, need_labels: bool = False) -> Inputs:
         raise ProximityError("Name a file, or a data set with --dataset; one of them, not both.")
     inputs = _read_file(source, source.path) if source.path is not None else _read_dataset(source, str(source.dataset))
     data = inputs.data
-    if data.labels is None and (need_labels or source.costs is not None):
+    if data.labels is None and (need_labels or source.costs is not None or source.priors is not None):
         raise ProximityError("Labels are needed; give them with --labels FILE, or name their column.")
     if source.groups is not None:
         inputs = inputs._replace(groups=read_labels(Path(source.groups), data.ids, data.n, what="group"))
     if source.costs is not None:
-        inputs = inputs._replace(costs=_read_costs(source.costs, data.labels))
+        known = source.costs == "balanced"
+        inputs = inputs._replace(costs=source.costs if known else _read_costs(source.costs, data.labels))
+    if source.priors is not None:
+        inputs = inputs._replace(priors=_read_priors(source.priors, data.labels))
     return inputs
 
 
@@ -283,6 +302,34 @@ def _read_costs(path: str, labels: Any) -> NDArray[Any]:
         )
     order = [table.ids.index(name) for name in classes]
     return table.values[np.ix_(order, order)]
+
+
+def _read_priors(text: str, labels: Any) -> NDArray[Any] | str:
+    """Class shares in the order of the classes, from the option's value or the file that it names."""
+    import numpy as np
+
+    if text == "equal":
+        return text
+    pairs = [item.rpartition("=") for item in text.split(",")]
+    if "=" not in text:
+        pairs = [line.rpartition(",") for line in Path(text).read_text(encoding="utf-8-sig").splitlines() if line]
+        if pairs and not _is_number(pairs[0][2]):
+            del pairs[0]  # a header
+    classes = [str(name) for name in np.unique(labels)]
+    given = {name.strip().strip('"'): value for name, _, value in pairs}
+    wrong = next((name for name, value in given.items() if name not in classes or not _is_number(value)), None)
+    if wrong is not None or len(given) < len(classes):
+        what = f"Got {wrong[:40]!r}." if wrong is not None else f"Got {len(given)} of {len(classes)} classes."
+        raise ProximityError(f"--priors must give one number for each of the classes {', '.join(classes)[:80]}. {what}")
+    return np.array([float(given[name]) for name in classes])
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _make_measure(name: str, params: list[str]) -> Any:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from similis.cli._console import FAILED, INTERRUPTED, check_output, echo, note, print_json, print_table, show_progress
-from similis.cli._options import Jobs, Json, Quiet, Seed, command
-from similis.cli._source import Source, load_data
+from similis._utils.files import is_stream
+from similis.cli._console import FAILED, INTERRUPTED, echo, note, print_json, print_table, show_progress
+from similis.cli._options import Jobs, Json, Overwrite, Quiet, Seed, command
+from similis.cli._outputs import check_outputs
+from similis.cli._source import Inputs, Source, load_data
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
@@ -56,13 +58,25 @@ class StudySetup:
             show_default=False,
         ),
     ] = None
+    metric: Annotated[
+        str | None,
+        _option(
+            "--metric",
+            metavar="error|balanced_error|cost|log_loss|perplexity|nce",
+            help="Metric that ranks the methods and chooses their parameters; by default error, balanced_error if a "
+            "class is rare, cost with --costs or --priors.",
+            show_default=False,
+        ),
+    ] = None
     seed: Seed = 0
     jobs: Jobs = 1
 
-    def make_study(self, methods: list[str]) -> Study:
+    def make_study(self, methods: list[str], inputs: Inputs) -> Study:
         """Make the study."""
         from similis.study import Study
 
+        if self.metric == "cost" and inputs.costs is None and inputs.priors is None:
+            raise ProximityError("--metric cost needs --costs or --priors.")
         if self.folds != "loo" and not self.folds.isdecimal():
             raise ProximityError(f"--folds must be a number or 'loo'. Got {self.folds[:40]!r}.")
         return Study(
@@ -74,6 +88,7 @@ class StudySetup:
             random_state=self.seed,
             n_jobs=self.jobs,
             journal=self.journal,
+            metric=self.metric,
         )
 
 
@@ -104,14 +119,15 @@ def study(
         str | None,
         typer.Option("--save", metavar="FILE", help="Write all results to this JSON file.", show_default=False),
     ] = None,
+    overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare methods on a matrix, or on objects and a measure, and recommend one.
 
     Every method chooses its parameters inside each training part and predicts objects it was not fitted on; whatever
-    learns (spectra, conversions, vdm) is fitted inside the split. The table shows errors, ranks and whether the
-    differences are significant; below it are the recommended method, its expected error, and how to train it.
+    learns (spectra, conversions, vdm) is fitted inside the split. The table shows errors, ranks and a verdict on the
+    difference to the best method; below it are the recommended method, its expected error, and how to train it.
 
     A study with a journal can be stopped at any moment and started again: it resumes.
 
@@ -130,12 +146,13 @@ def study(
         return
     if watch and report is None:
         report = "report.html"
-    check_output(report, save, setup.journal)
+    check_outputs(source.files(), overwrite=overwrite, report=report, results=save, journal=setup.journal)
     inputs = load_data(source, need_labels=True)
-    result = setup.make_study(method or ["all"]).run(
+    result = setup.make_study(method or ["all"], inputs).run(
         inputs.data,
         groups=inputs.groups,
         costs=inputs.costs,
+        priors=inputs.priors,
         measure=inputs.measure,
         progress=show_progress(quiet),
         watch=_make_watcher(source, str(report), quiet) if watch else None,
@@ -147,7 +164,10 @@ def study(
         result.to_html(report)
     _print_result(result, json)
     if result.partial:
-        note("interrupted; these are the results so far.")
+        if setup.journal is None:
+            note("interrupted; these are the results so far. With --journal FILE a study can be resumed.")
+        else:
+            note(f"interrupted; these are the results so far. Run the same command again to resume {setup.journal}.")
         raise typer.Exit(INTERRUPTED)
     if not any(entry.ok for entry in result.entries.values()):
         note("every method failed; the reasons are in the table.")
@@ -168,6 +188,7 @@ def fit(
         ),
     ] = "best",
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The model file.")] = "model.skops",
+    overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -188,20 +209,21 @@ def fit(
     from similis.io import write_model
     from similis.study import train_model
 
-    check_output(output, setup.journal)
+    check_outputs(source.files(), overwrite=overwrite, model=output, journal=setup.journal)
     inputs = load_data(source, need_labels=True)
     trained = train_model(
         inputs.data,
-        study=setup.make_study([{"best": "all"}.get(method, method)]),
+        study=setup.make_study([{"best": "all"}.get(method, method)], inputs),
         groups=inputs.groups,
         costs=inputs.costs,
+        priors=inputs.priors,
         measure=inputs.measure,
         progress=show_progress(quiet),
     )
     card_file = write_model(trained, output)
     card = trained.card
     if json:
-        print_json({"output": output, "card": str(card_file), **asdict(card)})
+        print_json({"output": output, "card": None if card_file is None else str(card_file), **asdict(card)})
         return
     chosen = ", ".join(f"{key} = {value}" for key, value in card.params.items())
     echo(f"{card.method}{f' with {chosen}' if chosen else ''}, trained on {card.n} objects.")
@@ -211,7 +233,9 @@ def fit(
             f"Expect an error of {100 * card.expected['error']:.1f} % on new objects "
             f"(95 % interval {100 * low:.1f} % to {100 * high:.1f} %)."
         )
-    note(f"wrote {output} and {card_file}")
+        if card.settings["metric"] == "balanced_error":
+            echo(f"Parameters are chosen by balanced error: {100 * card.expected['balanced_error']:.1f} %.")
+    note(f"wrote {output}" + ("; it has no card beside it" if card_file is None else f" and {card_file}"))
 
 
 @command()
@@ -227,6 +251,7 @@ def report(
         list[str] | None,
         typer.Option("--name", metavar="NAME", help="A name for each file, in their order.", show_default=False),
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write the report of a study from its results file; of several, a page that compares them.
 
@@ -241,7 +266,7 @@ def report(
     """
     from similis.study import StudyResult, compare
 
-    check_output(output)
+    check_outputs(results, overwrite=overwrite, report=output)
     if name and len(name) != len(results):
         raise ProximityError(f"Name every results file or none; got {len(name)} names for {len(results)} files.")
     names = name or [""] * len(results)
@@ -258,7 +283,8 @@ def report(
         if len(by_name) < len(loaded):
             raise ProximityError("Two results files have the same name; give each its own with --name.")
         compare(by_name).to_html(output)
-    echo(output)
+    if not is_stream(output):
+        echo(output)
 
 
 def _set_names(result: StudyResult, source: Source) -> None:
@@ -295,6 +321,7 @@ def _print_result(result: StudyResult, json: bool) -> None:
                 "classes": result.classes,
                 "kind": result.kind,
                 "protocol": result.protocol.describe(len(result.splits)),
+                **result.settings(),
                 "partial": result.partial,
                 "table": [row.to_dict() for row in result.table()],
                 "recommendation": None if advice is None else asdict(advice),

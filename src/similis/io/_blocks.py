@@ -18,10 +18,10 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from similis._utils.files import short_path, sync
+from similis._utils.files import copy_owner, is_stream, short_path, sync
 from similis.exceptions import ProximityError
 from similis.io._numpy import sidecar, write_card
-from similis.io._zarr import CHUNK, create_zarr, open_zarr, remove_older, replace_folder
+from similis.io._zarr import CHUNK, check_replaceable, create_zarr, open_zarr, remove_older, replace_folder
 
 __all__ = ["BlockFile"]
 
@@ -149,6 +149,7 @@ class BlockFile:
             replace_folder(self.part, self.path)
             return
         self.sync()
+        copy_owner(self.path, self.part)
         self.path.unlink(missing_ok=True)  # else a kill could leave the new card beside the older matrix
         write_card(self.path, card)
         os.replace(self.part, self.path)
@@ -177,6 +178,10 @@ class BlockFile:
         if not self.path.exists():
             return None
         found: Any = None
+        if not self.zarr and is_stream(self.path):
+            raise ProximityError(f"{short_path(self.path)} is not a regular file, and blocks are written in any order.")
+        if self.zarr:
+            check_replaceable(self.path)
         with suppress(OSError, ValueError):  # damaged
             if self.zarr:
                 found = open_zarr(self.path).attrs.get("similis")

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import similis
-from similis._utils.files import atomic_write, short_path
+from similis._utils.files import atomic_write, is_stream, short_path
 from similis._utils.moved import current_name
 from similis._utils.storable import STORABLE
 from similis.exceptions import ProximityError
@@ -339,7 +339,11 @@ class ModelCard:
     fingerprint : dict
         Digests of data and labels.
     expected : dict or None
-        ``error``, ``interval``, its ``level``, and the ``protocol`` of the estimate; None if some split failed.
+        ``error``, ``interval``, its ``level``, ``balanced_error`` and the ``protocol`` of the estimate; None if some
+        split failed.
+    settings : dict
+        ``metric`` by which method and parameters were chosen; ``costs``, ``priors`` and the number of ``groups``, if
+        there were any. Empty for models trained by 1.0.
     versions : dict
         Package versions at training time.
     created : str
@@ -363,6 +367,7 @@ class ModelCard:
     created: str = ""
     digest: str = ""
     types: dict[str, Any] | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,7 +389,7 @@ class TrainedModel:
     result: Any = None
 
 
-def write_model(trained: TrainedModel, path: str | os.PathLike[str]) -> Path:
+def write_model(trained: TrainedModel, path: str | os.PathLike[str]) -> Path | None:
     """Write the model file and its card.
 
     Parameters
@@ -396,10 +401,12 @@ def write_model(trained: TrainedModel, path: str | os.PathLike[str]) -> Path:
 
     Returns
     -------
-    Path
-        The card.
+    Path or None
+        The card; None if `path` is a FIFO or a device, beside which no card can lie.
     """
     save(trained.model, path)
+    if is_stream(path):
+        return None
     record = {_MAGIC: 1, **asdict(trained.card), "digest": _digest(Path(path))}
     with atomic_write(card_path(path)) as file:
         file.write((json.dumps(record, indent=1, allow_nan=False) + "\n").encode())
@@ -458,7 +465,7 @@ def card_path(path: str | os.PathLike[str]) -> Path:
 def _card_of(record: Any) -> ModelCard:
     if record.pop(_MAGIC) != 1:
         raise ValueError("another version")
-    record = {"types": None, **record}  # cards of 1.0 have none
+    record = {"types": None, "settings": {}, **record}  # cards of 1.0 have neither
     card = ModelCard(**{f.name: record[f.name] for f in fields(ModelCard)})
     if card.reads not in ("proximities", "objects") or card.kind not in ("similarity", "dissimilarity"):
         raise ValueError("reads or kind")

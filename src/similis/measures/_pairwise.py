@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.linalg import nystrom_axes, take_symmetric_part
 from similis._utils.messages import progress_bar
-from similis.base import Integral, Measure, at_least, choice, count_objects, take_objects, validated_outer
+from similis.base import Integral, Kind, Measure, at_least, choice, count_objects, take_objects, validated_outer
 from similis.exceptions import ProximityError
 from similis.measures._stored import FromMatrix
 from similis.solvers import k_medoids
@@ -30,6 +30,11 @@ class MeasuringTransformer(TransformerMixin, BaseEstimator):
     _doc_link_template = DOC_LINK_TEMPLATE
     measure: Measure
     objects_: Any
+
+    @property
+    def gives(self) -> Kind:
+        """Kind of the rows that are returned, as of :class:`~similis.base.ProximityTransformer`."""
+        return self.measure.kind
 
     def _fit_measure(self, X: Any, y: Any) -> Any:
         """Fit the measure, copy its feature attributes, and return the training objects."""

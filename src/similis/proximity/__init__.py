@@ -7,11 +7,13 @@ from similis.proximity._convert import BoxCox, Symmetrize, ToDissimilarity, ToSi
 from similis.proximity._diagnosis import Diagnosis, diagnose
 from similis.proximity._displays import EmbeddingDisplay, HistogramDisplay, MatrixDisplay, SpectrumDisplay, seriation
 from similis.proximity._embedding import PseudoEuclidean, Whiten
+from similis.proximity._group_tests import PermutationTest, anosim, mantel, permanova, permdisp
 from similis.proximity._landmarks import Landmarks
 from similis.proximity._row_kernels import RowRBF, SpectrumSquare
 from similis.proximity._spaces import DissimilaritySpace, SimilarityFeatures
 from similis.proximity._spectrum import SpectrumClip, SpectrumFlip, SpectrumShift
 from similis.proximity._suspects import Suspects, suspects
+from similis.proximity._tighten import Tighten
 
 __all__ = [
     "check_proximity",
@@ -22,6 +24,7 @@ __all__ = [
     "ToSimilarity",
     "BoxCox",
     "UnitDiagonal",
+    "Tighten",
     # spectrum
     "SpectrumClip",
     "SpectrumFlip",
@@ -46,6 +49,12 @@ __all__ = [
     # suspicious entries
     "suspects",
     "Suspects",
+    # tests of group differences
+    "permanova",
+    "anosim",
+    "permdisp",
+    "mantel",
+    "PermutationTest",
     # pictures
     "MatrixDisplay",
     "SpectrumDisplay",

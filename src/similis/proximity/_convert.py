@@ -68,6 +68,7 @@ class ToDissimilarity(Elementwise):
     """
 
     reads = "similarity"
+    gives = "dissimilarity"
     _parameter_constraints: dict[str, list[Any]] = {
         "method": [choice("max-minus", "reciprocal", "root")],
         "upper": [between(None, None, "neither"), None],
@@ -121,32 +122,35 @@ class ToDissimilarity(Elementwise):
 class ToSimilarity(Elementwise):
     """Turn dissimilarities into similarities.
 
-    ==============  =======================  ============================================
-    method          s(x, z)                  note
-    ==============  =======================  ============================================
-    ``linear``      1 - d(x, z) / d_max      d_max is the largest training dissimilarity
-    ``reciprocal``  1 / d(x, z)              the largest finite value where d = 0 and on the training diagonal
-    ``rbf``         exp(-gamma d(x, z)^2)
-    ==============  =======================  ============================================
+    ===============  =========================  ============================================
+    method           s(x, z)                    note
+    ===============  =========================  ============================================
+    ``linear``       1 - d(x, z) / d_max        d_max is the largest training dissimilarity
+    ``reciprocal``   1 / d(x, z)                the largest finite value where d = 0 and on the training diagonal
+    ``rbf``          exp(-gamma d(x, z)^2)      depends on the unit of d
+    ``exponential``  exp(-gamma d(x, z) / d_m)  d_m is the median training dissimilarity of two objects
+    ===============  =========================  ============================================
 
     Parameters
     ----------
-    method : {"linear", "reciprocal", "rbf"}, default="linear"
+    method : {"linear", "reciprocal", "rbf", "exponential"}, default="linear"
         The rule.
     gamma : float, default=1.0
-        Width of ``rbf``, above zero.
+        Tightness of ``rbf`` and ``exponential``, above zero.
 
     Attributes
     ----------
     scale_ : float
         ``linear``: d_max (1 if every training dissimilarity is zero). ``reciprocal``: the largest finite 1/d of the
-        training matrix without its diagonal (1 if there is none). ``rbf``: gamma.
+        training matrix without its diagonal (1 if there is none). ``rbf``: gamma. ``exponential``: d_m / gamma, with
+        the median of the positive dissimilarities if more than half are zero.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
     ToDissimilarity : the reverse conversion.
+    Tighten : makes a similarity tighter.
 
     Notes
     -----
@@ -171,8 +175,9 @@ class ToSimilarity(Elementwise):
     """
 
     reads = "dissimilarity"
+    gives = "similarity"
     _parameter_constraints: dict[str, list[Any]] = {
-        "method": [choice("linear", "reciprocal", "rbf")],
+        "method": [choice("linear", "reciprocal", "rbf", "exponential")],
         "gamma": [positive()],
     }
 
@@ -189,8 +194,14 @@ class ToSimilarity(Elementwise):
             R = _reciprocal(S)
             np.fill_diagonal(R, np.inf)
             self.scale_ = float(R.max(where=np.isfinite(R), initial=0.0)) or 1.0
-        else:
+        elif self.method == "rbf":
             self.scale_ = float(self.gamma)
+        else:
+            d = S[~np.eye(len(S), dtype=bool)]
+            median = float(np.median(d)) if d.size else 0.0
+            if not median and d.any():
+                median = float(np.median(d[d > 0]))
+            self.scale_ = (median or 1.0) / self.gamma
 
     def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
         converted = self.transform_rows(S)
@@ -205,6 +216,8 @@ class ToSimilarity(Elementwise):
             return np.maximum(1 - Q / Q.dtype.type(self.scale_), 0)
         if self.method == "rbf":
             return np.exp(-Q.dtype.type(self.scale_) * Q**2)
+        if self.method == "exponential":
+            return np.exp(-Q / Q.dtype.type(self.scale_))
         S = _reciprocal(Q)
         finite = np.isfinite(S)
         top = S.max(axis=1, keepdims=True, where=finite, initial=self.scale_)

@@ -43,6 +43,7 @@ class SpectrumSquare(ToRows):
            [ 6., 10.]])
     """
 
+    gives = "similarity"
     _parameter_constraints: dict[str, list[Any]] = {}
 
     def learn(self, S: NDArray[Any], y: Any) -> None:
@@ -90,6 +91,7 @@ class RowRBF(ToRows):
            [0.0067, 1.    ]])
     """
 
+    gives = "similarity"
     _parameter_constraints: dict[str, list[Any]] = {"gamma": [positive()]}
 
     def __init__(self, *, gamma: float = 1.0) -> None:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import builtins
 import os
-import sys
 import time
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
+from similis._utils.threads import thread_pools
 from similis.base import predict_responses
 from similis.exceptions import CompilationCacheWarning
-from similis.study._assemble import MatrixFacts, assemble, with_search
+from similis.study._assemble import Goal, MatrixFacts, assemble, with_search
 from similis.study._entry import Entry
 from similis.study._methods import Method
 from similis.study._problem import Problem
@@ -37,6 +35,7 @@ class Context:
     problem: Problem
     protocol: Protocol
     facts: MatrixFacts
+    goal: Goal
     session: str
     journal: str | None = None
     retry_failed: bool = False
@@ -83,7 +82,7 @@ def evaluate(task: Task, context: Context) -> Entry:
     BLAS runs on one thread, so that the numbers do not depend on how many workers there are.
     """
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, _thread_pools(len(sys.modules)).limit(limits=1):
+    with warnings.catch_warnings(record=True) as caught, thread_pools().limit(limits=1):
         warnings.simplefilter("always")
         try:
             found = _fit_and_predict(task, context)
@@ -105,12 +104,6 @@ def evaluate(task: Task, context: Context) -> Entry:
     )
 
 
-@lru_cache(maxsize=1)
-def _thread_pools(n_modules: int) -> ThreadpoolController:
-    """Thread pools of all loaded libraries. Finding them takes 15 ms, so it is repeated only after further imports."""
-    return ThreadpoolController()
-
-
 def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
     """Return the fields of the entry that the method determines."""
     split, method = task.split, task.method
@@ -130,11 +123,9 @@ def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
     if seed is None:
         words = [protocol.random_state, 2, split.number, crc32(method.name.encode())]
         seed = int(np.random.default_rng(words).integers(2**31))
-    present = np.unique(y)
-    costs = None if problem.costs is None else problem.costs[np.ix_(present, present)]
-    parts = assemble(method, facts, first=first, costs=costs, seed=seed)
+    parts = assemble(method, facts, first=first, seed=seed, **context.goal.decision(np.unique(y)))
     cv = protocol.inner(split.number, grouped=problem.groups is not None) if method.cv is None else method.cv
-    model = with_search(parts, task.grid, cv=cv, costs=problem.costs)
+    model = with_search(parts, task.grid, cv=cv, goal=context.goal)
     if problem.groups is not None and hasattr(model, "param_grid"):
         model.fit(X_train, y, groups=problem.groups[split.train])
     else:

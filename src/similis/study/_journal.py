@@ -35,6 +35,7 @@ _IDENTITY = {  # parts of the header that must agree, and how an error message c
     "kind": "another kind of proximity",
     "measure": "another measure",
     "costs": "other costs",
+    "priors": "other priors",
     "protocol": "another protocol",
     "settings": "other settings",
 }
@@ -268,14 +269,21 @@ class Journal:
 
 def study_fingerprint(header: Mapping[str, Any]) -> str:
     """Fingerprint of the study that a header describes."""
-    parts = {part: header.get(part) for part in _IDENTITY}
-    exact = (header.get("exact") or {}).get("measure")
-    text = json.dumps([parts, exact] if exact else [parts], sort_keys=True)
+    parts = {part: header.get(part) for part in (*_IDENTITY, "metric")}
+    exact = header.get("exact") or {}
+    text = json.dumps([parts, exact.get("measure"), exact.get("train")], sort_keys=True)
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def _difference(known: dict[str, Any], header: dict[str, Any]) -> str | None:
     """Say what another study a header belongs to; None if it is the same."""
+    if known.get("metric") != header.get("metric"):
+        usual = "cost" if header.get("costs") else "error"
+        metric = known.get("metric") or usual
+        return (
+            f"a study whose parameters are chosen by {metric}, here by {header.get('metric') or usual}. Continue it "
+            f"with the metric {metric!r}"
+        )
     for part, words in _IDENTITY.items():
         ours = header.get(part)
         if part == "settings" and "exact" not in known and isinstance(ours, dict):  # which 1.0 did not write
@@ -283,6 +291,8 @@ def _difference(known: dict[str, Any], header: dict[str, Any]) -> str | None:
         if known.get(part) != ours:
             return f"{words}: {_brief(known.get(part))} there, {_brief(ours)} here"
     there, here = known.get("exact") or {}, header.get("exact") or {}
+    if "exact" in known and there.get("train") != here.get("train"):
+        return "another protocol: its training parts are other objects"
     if "measure" in there and there["measure"] != here.get("measure") and not _other_bytecode(there, here):
         return f"another measure: its parameters, or the code of its functions, differ from {_brief(known['measure'])}"
     return None

@@ -25,6 +25,7 @@ __all__ = [
     "COMPONENTS_HLM",
     "C_RBF",
     "C_SBC",
+    "DIMENSION_PARZEN",
     "GAMMA_RBF",
     "K",
     "LAMBDA_KRI",
@@ -71,8 +72,9 @@ class Method:
     name : str
         Short name, as the published tables have it; unique in a study.
     make : callable
-        Called without arguments, returns an unfitted classifier or a pipeline that ends in one. A `kind` parameter of
-        its last step is set by the study, and a `random_state` that is None.
+        Called without arguments, returns an unfitted classifier or a pipeline that ends in one. The study sets every
+        `random_state` that is None, and the `kind` parameter of the last step: the kind of the matrix, or that of the
+        last conversion in your pipeline. After a transformer that is not of similis, `kind` stays as you set it.
     grid : mapping of str to sequence, default={}
         Values to choose from inside each training part, by parameter of what `make` returns. ``AtMost`` cuts a
         sequence to the number of training objects.
@@ -308,3 +310,5 @@ COMPONENTS_HLM = AtMost((*range(1, 11), 12, 14, 16))
 # [pekalska2000] tried "a few" regularizers; the quadratic rule needs smaller ones.
 R_LINEAR = [1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
 R_QUADRATIC = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1]
+# The more dimensions, the narrower the windows; the number of objects fits the published errors.
+DIMENSION_PARZEN = [1, 2, 3, 5, 10, 20, 50, "objects"]

@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 
 from similis._utils.fingerprint import fingerprint
-from similis.base import Kind, check_costs, check_labels, check_proximity, count_objects
+from similis.base import Kind, check_labels, check_proximity, count_objects
 from similis.exceptions import ProximityError
 from similis.io import Objects, Proximity
+from similis.study._differences import check_decision
 from similis.study._measured import MeasuredObjects, learns
 from similis.study._methods import describe
 from similis.study._protocol import Split
@@ -43,6 +44,8 @@ class Problem:
         Group code of each object.
     costs : ndarray of shape (G, G) or None
         ``costs[f, g]`` is the cost of predicting f when g is true.
+    priors : ndarray of shape (G,) or None
+        Class probabilities of the objects to be predicted, where they differ from those of the data.
     ids : tuple of str or None
         Names of the objects.
     measure : measure or None
@@ -63,6 +66,7 @@ class Problem:
     symmetric: bool
     groups: NDArray[np.intp] | None = None
     costs: NDArray[np.float64] | None = None
+    priors: NDArray[np.float64] | None = None
     ids: tuple[str, ...] | None = None
     measure: Any = None
     data_fingerprint: str = ""
@@ -105,6 +109,7 @@ class Problem:
             "labels": _digest(self.codes),
             "groups": None if self.groups is None else _digest(self.groups),
             "costs": None if self.costs is None else self.costs.tolist(),
+            **({} if self.priors is None else {"priors": self.priors.tolist()}),
             "kind": self.kind,
             "measure": None if self.measure is None else describe(self.measure)[:200],
         }
@@ -117,7 +122,8 @@ def make_problem(
     kind: Kind | None = None,
     ids: Any = None,
     groups: ArrayLike | None = None,
-    costs: ArrayLike | None = None,
+    costs: Any = None,
+    priors: Any = None,
     measure: Any = None,
     objects: Any = None,
     n_jobs: int | None = None,
@@ -157,7 +163,7 @@ def make_problem(
         problem.given_objects = S
     n = problem.n
     problem.groups = None if groups is None else _check_groups(groups, n)
-    problem.costs = check_costs(costs, len(problem.classes))
+    problem.costs, problem.priors = check_decision(costs, priors, problem.codes)
     if ids is not None:
         problem.ids = tuple(map(str, ids if hasattr(ids, "__iter__") else [ids]))
         if len(problem.ids) != n:
@@ -167,7 +173,7 @@ def make_problem(
 
 def _from_matrix(S: Any, y: Any, kind: Kind) -> Problem:
     A = check_proximity(S, kind=kind, allow_missing=True, allow_stack=True, accept_sparse=True)
-    classes, codes = check_labels(y, len(A), who="A study")
+    classes, codes = check_labels(y, len(A), who="A study", of=S)
     symmetric = bool(np.array_equal(A, np.swapaxes(A, 0, 1), equal_nan=True))
     return Problem(A, None, codes, classes, kind, symmetric, data_fingerprint=_digest(A))
 

@@ -25,7 +25,8 @@ from similis._utils.environment import machine, versions
 from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import ProximityError
-from similis.study._assemble import MatrixFacts, assemble
+from similis.study._assemble import Goal, MatrixFacts, assemble, make_goal
+from similis.study._differences import OF_LABELS, choose_metric
 from similis.study._entry import Entry, MethodInfo
 from similis.study._evaluate import Context, Task, evaluate, is_environment_failure
 from similis.study._journal import Journal, JournalWarning
@@ -187,7 +188,7 @@ def _stop_workers() -> None:
 
 
 class Study:
-    """Compare methods on a matrix of proximities by repeated splits, with tests of significance.
+    """Compare methods on a matrix of proximities by repeated splits, and test the differences.
 
     The protocol is that of [chen2010] sec. 4.3: in each of 20 random splits a fifth of the objects is held out, every
     method chooses its parameters by 10-fold cross-validation on the rest, is fitted there and predicts the held-out
@@ -216,12 +217,16 @@ class Study:
     retry_failed : bool, default=False
         Compute the failed entries of the journal again, for example after a package was updated. Failures of the
         environment (memory, files, missing packages) are not stored, and computed again in any case.
-    to_similarity : {"linear", "reciprocal", "rbf"}, default="linear"
+    to_similarity : {"linear", "reciprocal", "rbf", "exponential"}, default="linear"
         How dissimilarities are converted for methods that read similarities.
     to_dissimilarity : {"max-minus", "reciprocal", "root"}, default="max-minus"
         How similarities are converted for methods that read dissimilarities.
     probabilities : bool, default=True
         False computes and keeps labels only, which saves time and a large part of the journal.
+    metric : {"error", "balanced_error", "cost", "log_loss", "perplexity", "nce"}, optional
+        Metric that ranks the methods; parameters are chosen by it too. "nce" is the normalized cross entropy. None:
+        the cost if there are costs or priors, else the error, or the balanced error if a class is rare, that is, if
+        the smallest of G classes holds fewer than 0.4 n / G of the n objects.
 
     See Also
     --------
@@ -263,6 +268,7 @@ class Study:
         to_similarity: str = "linear",
         to_dissimilarity: str = "max-minus",
         probabilities: bool = True,
+        metric: str | None = None,
     ) -> None:
         self.methods = methods
         self.protocol = protocol
@@ -276,6 +282,7 @@ class Study:
         self.to_similarity = to_similarity
         self.to_dissimilarity = to_dissimilarity
         self.probabilities = probabilities
+        self.metric = metric
 
     def run(
         self,
@@ -285,7 +292,8 @@ class Study:
         kind: Kind | None = None,
         ids: Sequence[Any] | None = None,
         groups: ArrayLike | None = None,
-        costs: ArrayLike | None = None,
+        costs: ArrayLike | str | None = None,
+        priors: ArrayLike | str | None = None,
         measure: Any = None,
         objects: Any = None,
         splits: Iterable[Any] | None = None,
@@ -308,9 +316,14 @@ class Study:
             Names of the objects.
         groups : array-like of shape (n,), optional
             Objects of one group are never on both sides of a split or fold.
-        costs : array-like of shape (G, G), optional
+        costs : array-like of shape (G, G) or "balanced", optional
             ``costs[f, g]`` is the cost of predicting f when g is true (classes in sorted order). Parameters are chosen
-            by cost, and methods with probabilities decide by expected cost.
+            by cost, and methods with probabilities decide by expected cost. "balanced": an error costs n / (G n_g)
+            for an object of a class with n_g of the n objects, so that the mean cost is the balanced error.
+        priors : array-like of shape (G,) or "equal", optional
+            Class probabilities of the objects to be predicted, where they differ from the class shares of the data.
+            Methods with the parameter `priors` get them, others with probabilities decide accordingly, and errors are
+            weighted so that the cost is the one expected under these probabilities.
         measure : measure, optional
             Turns objects into proximities. One that learns is fitted on each training part.
         objects : sequence of n objects, optional
@@ -333,8 +346,23 @@ class Study:
         protocol = Protocol(self.protocol, self.n_splits, self.test_size, self.cv, self.random_state)
         methods = find_methods(self.methods)
         problem = make_problem(
-            S, y, kind=kind, ids=ids, groups=groups, costs=costs, measure=measure, objects=objects, n_jobs=self.n_jobs
+            S,
+            y,
+            kind=kind,
+            ids=ids,
+            groups=groups,
+            costs=costs,
+            priors=priors,
+            measure=measure,
+            objects=objects,
+            n_jobs=self.n_jobs,
         )
+        metric = self.metric
+        if metric is None:
+            metric = choose_metric(problem.codes, weighted=problem.costs is not None or problem.priors is not None)
+        goal = replace(make_goal(metric, problem.costs, problem.priors, problem.codes), classes=None)
+        if goal.metric not in OF_LABELS and not self.probabilities:
+            raise ValueError(f"metric={self.metric!r} needs probabilities=True.")
         if splits is None:
             parts = protocol.splits(problem.codes, problem.groups)
         else:
@@ -354,7 +382,9 @@ class Study:
             **(note or {}),
         }
         path = None if self.journal is None else os.path.realpath(self.journal)
-        context = Context(problem, protocol, facts, session["id"], path, self.retry_failed, bool(self.probabilities))
+        context = Context(
+            problem, protocol, facts, goal, session["id"], path, self.retry_failed, bool(self.probabilities)
+        )
         result = StudyResult(
             classes=problem.classes,
             codes=problem.codes,
@@ -367,9 +397,16 @@ class Study:
             ids=problem.ids,
             groups=problem.groups,
             costs=problem.costs,
+            priors=problem.priors,
+            metric=goal.metric,
             sessions=[session],
             fingerprint=_header(
-                problem, protocol, facts, bool(self.probabilities), given=parts if splits is not None else None
+                problem,
+                protocol,
+                facts,
+                goal,
+                bool(self.probabilities),
+                given=parts if splits is not None else None,
             ),
             custom={method.name: method for method in methods},
             measure=problem.measure,
@@ -433,7 +470,12 @@ class Study:
 
 
 def _header(
-    problem: Problem, protocol: Protocol, facts: MatrixFacts, probabilities: bool, given: list[Split] | None
+    problem: Problem,
+    protocol: Protocol,
+    facts: MatrixFacts,
+    goal: Goal,
+    probabilities: bool,
+    given: list[Split] | None,
 ) -> dict[str, Any]:
     fixed = protocol.fixed_part()
     if given is not None:
@@ -441,8 +483,16 @@ def _header(
         if any(split.seed is not None for split in given):
             fixed["seeds"] = [split.seed for split in given]
             fixed["train"] = blake2b(b"".join(split.train.tobytes() for split in given), digest_size=8).hexdigest()
+    # Entries depend on the metric by the choice of parameters. 1.0 had no metric: it chose by cost, else by error.
+    chosen_by = goal.metric if goal.metric in OF_LABELS else "log_loss"
+    usual = "error" if problem.costs is None else "cost"
+    header = problem.header()
+    if given is not None:
+        digest = blake2b(b"|".join(split.train.tobytes() for split in given), digest_size=8).hexdigest()
+        header["exact"]["train"] = digest
     return {
-        **problem.header(),
+        **header,
+        **({} if chosen_by == usual else {"metric": chosen_by}),
         "protocol": fixed,
         "settings": {
             "to_similarity": facts.to_similarity,

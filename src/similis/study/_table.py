@@ -9,6 +9,7 @@ from similis.study._methods import (
     C_SBC,
     COMPONENTS,
     COMPONENTS_HLM,
+    DIMENSION_PARZEN,
     GAMMA_RBF,
     LAMBDA_KRI,
     LAMBDA_KRR,
@@ -359,6 +360,7 @@ NORMAL = _family(
     Method(
         "parzen-r",
         lazy("Parzen"),
+        {"dimension": DIMENSION_PARZEN},
         reads="dissimilarity",
         paper="pekalska2000 sec. 2.2",
         summary="Gaussian windows on the dissimilarities",
@@ -366,6 +368,7 @@ NORMAL = _family(
     Method(
         "parzen-f",
         lazy("Parzen", space="features"),
+        {"dimension": DIMENSION_PARZEN},
         reads="either",
         paper="pekalska2000 sec. 2.2",
         summary="Gaussian windows between rows",

@@ -25,6 +25,7 @@ def train_model(
     ids: Any = None,
     groups: Any = None,
     costs: Any = None,
+    priors: Any = None,
     measure: Any = None,
     columns: Any = None,
     progress: bool = False,
@@ -47,8 +48,10 @@ def train_model(
         Names of the objects.
     groups : array-like of shape (n,), optional
         Objects of one group are never on both sides of a split or fold.
-    costs : array-like of shape (G, G), optional
+    costs : array-like of shape (G, G) or "balanced", optional
         ``costs[f, g]`` is the cost of predicting f when g is true (classes in sorted order).
+    priors : array-like of shape (G,) or "equal", optional
+        Class probabilities of the objects to be predicted; see :meth:`Study.run`.
     measure : measure, optional
         Measure that compares objects.
     columns : sequence of str, optional
@@ -85,16 +88,18 @@ def train_model(
         else:
             columns = S.columns if columns is None else columns
         S = S.values
-    result = study.run(S, y, kind=kind, ids=ids, groups=groups, costs=costs, measure=measure, progress=progress)
+    result = study.run(
+        S, y, kind=kind, ids=ids, groups=groups, costs=costs, priors=priors, measure=measure, progress=progress
+    )
     if result.partial:
         raise KeyboardInterrupt
     name = method or result.best()
-    model = result.model(name, measure=measure)
-    model.fit(S, y, **({"groups": groups} if groups is not None and hasattr(model, "param_grid") else {}))
+    model = result.fit_model(S, y, method=name, measure=measure)
     expected = None
     if name in result.complete_methods():  # without failure
         expected = {
             "error": result.mean_scores("error")[name],
+            "balanced_error": result.mean_scores("balanced_error")[name],
             "interval": list(result.error_interval(name)),
             "level": 0.95,
             "protocol": result.protocol.describe(len(result.splits)),
@@ -112,6 +117,7 @@ def train_model(
         measure=None if measure is None else describe(measure),
         fingerprint={key: result.fingerprint[key] for key in ("matrix", "labels")},
         expected=expected,
+        settings=result.settings(),
         versions=versions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
