@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -25,6 +26,7 @@ from similis.exceptions import ProximityError
 
 __all__ = [
     "BAD_INPUT",
+    "FAILED",
     "INTERRUPTED",
     "echo",
     "in_cli_words",
@@ -36,6 +38,7 @@ __all__ = [
     "show_progress",
 ]
 
+FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
 
@@ -188,6 +191,8 @@ def input_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
 def _error_message(error: BaseException) -> str:
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         return f"There is no file {error.filename!r}."
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+        return f"There is not enough disk space for {error.filename or 'a file'!r}; free some, or use another disk."
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename!r} cannot be used: {error.strerror}."
     if isinstance(error, MemoryError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -59,7 +60,8 @@ def measure(
         bool,
         typer.Option(
             "--overwrite",
-            help="Replace existing files of another kind, and an npy or zarr file of other objects or measures.",
+            help="Replace existing files of another kind, and an npy or zarr file of other objects, ids, labels or "
+            "measures.",
         ),
     ] = False,
     cluster: Annotated[
@@ -103,12 +105,14 @@ def measure(
     source = replace(source, path=objects)
     check_outputs(source.files(), overwrite=overwrite, matrix=output)
     data, chosen, *_ = load_data(source)
+    done = ""
     if chosen is None:
         raise ProximityError(f"{source.dataset} is a matrix already; `similis datasets` exports it.")
     if output.lower().endswith((".npy", ".zarr")):
         from similis.distributed import connect, measure_to_disk
 
         address = None if cluster == "local" else cluster
+        before = _stamps(output)
         with nullcontext() if cluster is None else connect(address) as client:
             matrix = measure_to_disk(
                 output,
@@ -125,6 +129,10 @@ def measure(
                 client=client,
                 progress=show_progress(quiet),
             )
+        if (kept := _stamps(output)) == before:
+            done = f"{output} is complete and unchanged; nothing was measured"
+        elif before and kept[0] == before[0]:
+            done = f"wrote ids and labels of {output}; its values are unchanged"
     else:
         step = Pairwise(chosen, symmetrize=symmetrize, n_jobs=jobs, progress=show_progress(quiet))
         matrix = Proximity(step.fit_transform(data.values, data.labels), data.ids, chosen.kind, data.labels)
@@ -136,7 +144,16 @@ def measure(
     if json:
         print_json({"output": output, "n": matrix.n, "kind": matrix.kind, "measure": repr(chosen)})
     elif output != "-":
-        note(f"wrote {matrix.n} x {matrix.n} {matrix.kind} values to {output}")
+        note(done or f"wrote {matrix.n} x {matrix.n} {matrix.kind} values to {output}")
+
+
+def _stamps(output: str) -> list[tuple[int, int]]:
+    """Return what identifies an existing matrix and its card: inodes, and times of the last changes."""
+    path = Path(output)
+    card = path / "zarr.json" if path.is_dir() else path.with_name(path.name + ".json")
+    return [
+        (file.stat().st_ino, 0 if file.is_dir() else file.stat().st_mtime_ns) for file in (path, card) if file.exists()
+    ]
 
 
 @command(without=("groups", "costs", "priors"))

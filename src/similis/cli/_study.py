@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from similis._utils.files import is_stream
-from similis.cli._console import INTERRUPTED, echo, in_cli_words, note, print_json, print_table, show_progress
+from similis.cli._console import FAILED, INTERRUPTED, echo, in_cli_words, note, print_json, print_table, show_progress
 from similis.cli._options import Jobs, Json, Overwrite, Quiet, Seed, command
 from similis.cli._outputs import check_outputs
 from similis.cli._source import Inputs, Source, load_data
@@ -169,6 +169,9 @@ def study(
         else:
             note(f"interrupted; these are the results so far. Run the same command again to resume {setup.journal}.")
         raise typer.Exit(INTERRUPTED)
+    if not any(entry.ok for entry in result.entries.values()):
+        note("every method failed; the reasons are in the table.")
+        raise typer.Exit(FAILED)
 
 
 @command()

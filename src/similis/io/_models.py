@@ -369,7 +369,7 @@ class ModelCard:
     created: str = ""
     digest: str = ""
     needed: list[int] | None = None
-    types: dict[str, str] | None = None
+    types: dict[str, Any] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
 
 
