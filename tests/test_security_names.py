@@ -1,5 +1,6 @@
 """Names made to do harm stay names: in pages, in a browser, on a terminal."""
 
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from similis.io import read_objects
 from similis.report import make_comparison, make_report
 from similis.study import compare
 
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 BROWSER = shutil.which(os.environ.get("SIMILIS_CHROMIUM", "chromium"))
 
 
@@ -94,6 +96,17 @@ def test_names_stay_text_in_pages(pages, name):
 
 
 @pytest.mark.parametrize("name", ["report", "comparison"])
+def test_pages_have_no_control_characters(pages, name):
+    """U+202E reverses the text after it: a name could look like another one. The page shows its number instead."""
+    assert not CONTROL.search(pages[name])
+    assert not CONTROL.search("".join(Seen(pages[name]).text))
+    assert (r"\u202egnp.exe\u202c" in pages[name]) == (name == "report")
+    for _, attributes in Seen(pages[name]).elements:
+        if "data-heat" in attributes:
+            assert not CONTROL.search("".join(json.loads(attributes["data-heat"])["names"]))
+
+
+@pytest.mark.parametrize("name", ["report", "comparison"])
 def test_only_the_pages_own_script_may_run(pages, name):
     from base64 import b64encode
     from hashlib import sha256
@@ -124,6 +137,15 @@ def test_nothing_injected_runs_in_a_browser(tmp_path, pages, name):
             page.goto((tmp_path / "p.html").as_uri())
             for box in page.locator(".m").all()[:20]:
                 box.dispatch_event("pointermove")
+                assert not CONTROL.search(page.locator("#tip").text_content())
+            page.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+            for heat in [heat for heat in page.locator("image.heat").all() if heat.is_visible()]:
+                heat.scroll_into_view_if_needed()
+                for x in (0.2, 0.5, 0.8):
+                    area = heat.bounding_box()
+                    page.mouse.move(area["x"] + x * area["width"], area["y"] + x * area["height"])
+                    assert not CONTROL.search(page.locator("#tip").text_content())
+            assert not CONTROL.search(page.evaluate("document.documentElement.textContent + document.title"))
             assert page.title() != "bad"
             page.locator("thead button").first.click()
             assert page.locator("th[aria-sort]").count() == 1  # the page's own script is at work

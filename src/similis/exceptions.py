@@ -2,8 +2,10 @@
 
 __all__ = [
     "AsymmetryWarning",
+    "CompilationCacheWarning",
     "DataNotFoundError",
     "DiagonalWarning",
+    "InputWarning",
     "KindWarning",
     "MissingExtraError",
     "ProximityError",
@@ -22,6 +24,10 @@ class MissingExtraError(ImportError, ProximityError):
     """Missing optional package; the message contains the command that installs it."""
 
 
+class InputWarning(UserWarning):
+    """Remark on how a file was read where it could be read in another way, with counts of what was left out."""
+
+
 class KindWarning(UserWarning):
     """Warning that a matrix looks like the other kind: dissimilarities given as similarities, or the reverse."""
 
@@ -32,3 +38,7 @@ class AsymmetryWarning(UserWarning):
 
 class DiagonalWarning(UserWarning):
     """Warning that the dissimilarity of an object to itself is not zero."""
+
+
+class CompilationCacheWarning(UserWarning):
+    """Warning that compiled code cannot be stored, so that every process compiles it again."""

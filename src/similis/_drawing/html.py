@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from markupsafe import Markup, escape
 
+from similis._utils.messages import escape_controls
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -36,8 +38,8 @@ def _attribute(value: Any) -> str:
 
 
 def render(package: str, template: str, /, **context: Any) -> Markup:
-    """Render a template in the folder ``templates`` of a package."""
-    return Markup(_environment(package).get_template(template).render(context))
+    """Render a template in the folder ``templates`` of a package; control characters become visible."""
+    return Markup(escape_controls(_environment(package).get_template(template).render(context)))
 
 
 def read_template(package: str, name: str) -> Markup:
@@ -49,10 +51,12 @@ def read_template(package: str, name: str) -> Markup:
 def _environment(package: str) -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(
+    environment = Environment(
         loader=PackageLoader(package),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["visible"] = escape_controls
+    return environment

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import secrets
 import shutil
+import stat
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,8 +19,11 @@ from similis.exceptions import ProximityError
 
 __all__ = [
     "atomic_write",
+    "copy_owner",
     "parse_errors",
     "draft_folder",
+    "is_stream",
+    "name_file",
     "short_path",
     "remove_drafts",
     "sync",
@@ -31,7 +37,11 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     The bytes go to a temporary name in the same directory, are synced to the disk and then renamed. If the body is
     interrupted, an older file at `path` stays unchanged and the temporary one is removed; that of a killed process is
-    removed by the next writer. A symbolic link is followed, not replaced.
+    removed by the next writer. A symbolic link is followed, not replaced. The new file has the mode of the old one and,
+    where the system allows it, its owner.
+
+    A FIFO, a device or the standard output of this process (``/dev/stdout``) is not replaced: the bytes are collected
+    in a temporary file and copied to it at the end.
 
     Parameters
     ----------
@@ -43,7 +53,16 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     file object
         Open for reading and writing bytes.
     """
+    if is_stream(path):
+        with tempfile.TemporaryFile() as file:
+            yield file
+            file.seek(0)
+            with _open_stream(path) as stream:
+                shutil.copyfileobj(file, stream)
+        return
     target = Path(os.path.realpath(path))
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "the file is write-protected", os.fspath(path))
     remove_drafts(target)
     temporary = _draft_path(target)
     file = open(temporary, "x+b")
@@ -57,12 +76,57 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        copy_owner(target, temporary)
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
+        name_file(error, path)
         with suppress(OSError):
             temporary.unlink()
         raise
     sync_directory(target.parent)
+
+
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Tell whether `path` is written to directly: a FIFO, a device, or standard output, to a file too."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return False
+    if stat.S_ISDIR(found.st_mode):
+        return False
+    return not stat.S_ISREG(found.st_mode) or _descriptor_of(found) is not None
+
+
+def _descriptor_of(found: os.stat_result) -> int | None:
+    """Descriptor of standard output or standard error if it is this file."""
+    for descriptor in (1, 2):
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(descriptor), found):
+                return descriptor
+    return None
+
+
+def _open_stream(path: str | os.PathLike[str]) -> IO[bytes]:
+    # A redirected standard output is written through its descriptor: opening it by its name would truncate it.
+    descriptor = _descriptor_of(os.stat(path))
+    if descriptor is not None:
+        (sys.stdout, sys.stderr)[descriptor - 1].flush()
+        return os.fdopen(os.dup(descriptor), "wb")
+    return open(path, "wb")
+
+
+def copy_owner(source: Path, target: Path) -> None:
+    """Give `target` the mode of `source` and, where the system allows it, its owner, if there is a `source`."""
+    try:
+        found = os.stat(source)
+    except FileNotFoundError:
+        return
+    if hasattr(os, "chown"):
+        for owner in ((found.st_uid, -1), (-1, found.st_gid)):
+            with suppress(OSError):
+                os.chown(target, *owner)
+    with suppress(OSError):
+        os.chmod(target, stat.S_IMODE(found.st_mode))
 
 
 @contextmanager
@@ -74,7 +138,8 @@ def draft_folder(target: Path) -> Iterator[Path]:
     with _locked(temporary):
         try:
             yield temporary
-        except BaseException:
+        except BaseException as error:
+            name_file(error, target)
             shutil.rmtree(temporary, ignore_errors=True)
             raise
 
@@ -99,6 +164,12 @@ def parse_errors(where: str, what: str) -> Iterator[None]:
     except Exception as error:  # parsers of damaged bytes raise many types: zlib, struct, recursion, overflow
         reason = " ".join(str(error).split())[:80] or type(error).__name__
         raise ProximityError(f"{where} is not a readable {what}: {reason}.") from None
+
+
+def name_file(error: BaseException, path: str | os.PathLike[str]) -> None:
+    """Add the name of the file to an error of the system that has none, such as that of a full disk."""
+    if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+        error.filename = os.fspath(path)
 
 
 def short_path(path: str | os.PathLike[str], width: int = 80) -> str:

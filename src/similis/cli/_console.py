@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import errno
 import json
 import math
 import os
@@ -22,29 +21,83 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from similis._utils.files import atomic_write
+from similis._utils.messages import escape_controls, warn_once
 from similis.exceptions import ProximityError
 
 __all__ = [
     "BAD_INPUT",
+    "FAILED",
     "INTERRUPTED",
-    "check_output",
     "echo",
-    "escape_controls",
+    "in_cli_words",
     "input_path",
     "note",
-    "output_path",
     "print_json",
     "print_table",
     "report_errors",
     "show_progress",
-    "write_table",
 ]
 
+FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
-# Control characters except tab and line feed, marks that change the direction of text, and lone surrogates.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+# Advice of the Python functions, in the words of the command line.
+_IN_CLI_WORDS = [
+    (r"kind must be 'similarity', 'dissimilarity' or None", "--kind must be similarity or dissimilarity"),
+    (r"kind must be 'similarity' or 'dissimilarity'", "--kind must be similarity or dissimilarity"),
+    (r"\b(set|as) kind='(\w+)'", r"\1 --kind \2"),
+    (r"\bkind='(\w+)'", r"--kind \1"),
+    (r" or convert with To(?:Dis)?[Ss]imilarity", ""),
+    (r"For a block of new rows use square=False\.", "Rows of new objects are for `similis predict`."),
+    (r"set directed=True", "use --directed"),
+    (r"\b(label|id)_column=('[^']*')", r"--\1-column \2"),
+    (r"\b(label|id)_column\b", r"--\1-column"),
+    (r"say which with key=\.\.\.", "name one as FILE::NAME"),
+    (
+        r"more than max_bytes=(\d+); raise it(?: if you trust it)?(?:, or use mmap=True)?",
+        r"more than \1; unpack it first",
+    ),
+    (r"larger than max_bytes=(\d+); raise max_bytes to read it", r"larger than \1 bytes"),
+    (r"; if you trust it, raise max_bytes", "; unpack it first"),
+    (r"\bCall symmetrize\([SD]\)|\bsymmetrize\([SD]\)(?:, or put Symmetrize\(\) in front)?", "--symmetrize"),
+    (
+        r"Symmetrize it first if this is intended: Symmetrize in a pipeline, or --symmetrize\.",
+        "Average both directions with --symmetrize if this is intended.",
+    ),
+    (
+        r"Fill them with complete_kernel, or use an estimator that allows them, such as SimilarityKNN\.",
+        "Fill them in with `similis complete`, or use a method that allows them, such as knn.",
+    ),
+    (
+        r"Use SimilarityKNN or NearestCentroid, which skip missing entries,",
+        "Use knn or nc, which skip missing entries,",
+    ),
+    (r"or complete the matrix", "or complete the matrix with `similis complete`"),
+    (
+        r"To start from features or other objects, put Pairwise\(measure\) in front; in a meta-estimator that indexes "
+        r"rows only, Pairwise\(FromMatrix\(S\)\)\.",
+        "To start from objects, name a --measure.",
+    ),
+    (r"\bn_splits\b", "--splits"),
+    (r"\btest_size\b", "--test-size"),
+    (r"^cv must be", "--folds must be"),
+    (r"^protocol must be", "--protocol must be"),
+    (r"\bneeds method='nuclear' and psd=False\b", "needs --method nuclear without --psd"),
+]
+
+
+def in_cli_words(text: str) -> str:
+    """Replace Python parameters in a message by options of the command line."""
+    for pattern, words in _IN_CLI_WORDS:
+        text = re.sub(pattern, words, text)
+    for path, name in _NAMES.items():
+        text = text.replace(path, name)
+    return text
+
+
+_NAMES: dict[str, str] = {}  # names of temporary copies in messages
 
 
 @contextmanager
@@ -53,8 +106,17 @@ def report_errors() -> Iterator[None]:
 
     With SIMILIS_DEBUG set, bad input shows its traceback too.
     """
-    with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *rest, **more: note(str(message))
+    said: set[str] = set()
+
+    def say_once(message: Warning | str, *rest: Any, **more: Any) -> None:
+        text = in_cli_words(str(message))
+        if text not in said:
+            note(text)
+        said.add(text)
+
+    with warnings.catch_warnings(), warn_once():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = say_once
         try:
             yield
         except KeyboardInterrupt:
@@ -67,18 +129,13 @@ def report_errors() -> Iterator[None]:
         except (ValueError, OSError, ImportError, MemoryError) as error:
             if os.environ.get("SIMILIS_DEBUG"):
                 raise
-            note(_error_message(error))
+            note(in_cli_words(_error_message(error)))
             raise typer.Exit(BAD_INPUT) from None
 
 
 def note(text: str) -> None:
     """Print one line to standard error."""
     typer.echo(f"similis: {escape_controls(' '.join(text.split()))}", err=True)
-
-
-def escape_controls(text: str) -> str:
-    """Replace control characters and direction marks by their numbers, so that they do not act on the terminal."""
-    return _CONTROL.sub(lambda mark: repr(mark[0])[1:-1] if mark[0] > "~" else f"\\x{ord(mark[0]):02x}", text)
 
 
 def show_progress(quiet: bool) -> bool:
@@ -114,68 +171,28 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: st
     console.print(table)
 
 
-def check_output(*paths: str | None, matrix: bool = False) -> None:
-    """Reject an output path before anything is computed: a missing folder, a folder, an unknown matrix format."""
-    for path in paths:
-        if path in (None, "-"):
-            continue
-        target = Path(str(path))
-        if not target.parent.is_dir():
-            raise ProximityError(
-                f"There is no folder {os.fspath(target.parent)!r} to write {target.name} to; create it first."
-            )
-        if target.is_dir() and not (matrix and target.suffix.lower() == ".zarr"):
-            raise ProximityError(f"{os.fspath(target)!r} is a folder; name a file to write to.")
-        if matrix:
-            from similis.io import file_format
-
-            file_format(target)
-
-
 @contextmanager
 def input_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
     """Yield a path to read from; for ``-`` a copy of standard input with this suffix."""
     if path != "-":
         yield Path(path)
         return
-    if sys.stdin.isatty():
-        raise ProximityError("Standard input is a terminal; name a file, or send one in with '<' or a pipe.")
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        state = "a terminal" if sys.stdin is not None and not sys.stdin.closed else "closed"
+        raise ProximityError(f"Standard input is {state}; name a file, or send one in with '<' or a pipe.")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / f"stdin{suffix}"
         with open(copy, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
-        try:
-            yield copy
-        except ValueError as error:  # the message must name what the user gave
-            raise type(error)(str(error).replace(os.fspath(copy), "standard input")) from None
-
-
-@contextmanager
-def output_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
-    """Yield a path to write to; for ``-`` a temporary file that is copied to standard output once it is complete."""
-    if path != "-":
-        yield Path(path)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / f"stdout{suffix}"
+        _NAMES[os.fspath(copy)] = "standard input"  # messages must name what the user gave
         yield copy
-        sys.stdout.flush()
-        with open(copy, "rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
-
-
-def write_table(path: str, rows: Iterable[Sequence[Any]]) -> None:
-    """Write a csv file atomically, or to standard output for ``-``."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    with output_path(path) as target, atomic_write(target) as file:
-        file.write(text.getvalue().encode())
 
 
 def _error_message(error: BaseException) -> str:
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         return f"There is no file {error.filename!r}."
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+        return f"There is not enough disk space for {error.filename or 'a file'!r}; free some, or use another disk."
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename!r} cannot be used: {error.strerror}."
     if isinstance(error, MemoryError):

@@ -12,11 +12,12 @@ import typer
 
 from similis.cli._console import report_errors
 
-__all__ = ["Jobs", "Json", "Quiet", "Seed", "command"]
+__all__ = ["Jobs", "Json", "Overwrite", "Quiet", "Seed", "command"]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Number of processes; -1 takes all cores.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files of another kind.")]
 Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
 
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from similis.cli._console import INTERRUPTED, check_output, echo, note, print_json, print_table, show_progress
-from similis.cli._options import Jobs, Json, Quiet, Seed, command
+from similis._utils.files import is_stream
+from similis.cli._console import FAILED, INTERRUPTED, echo, in_cli_words, note, print_json, print_table, show_progress
+from similis.cli._options import Jobs, Json, Overwrite, Quiet, Seed, command
+from similis.cli._outputs import check_outputs
 from similis.cli._source import Inputs, Source, load_data
 from similis.exceptions import ProximityError
 
@@ -117,6 +119,7 @@ def study(
         str | None,
         typer.Option("--save", metavar="FILE", help="Write all results to this JSON file.", show_default=False),
     ] = None,
+    overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -143,7 +146,7 @@ def study(
         return
     if watch and report is None:
         report = "report.html"
-    check_output(report, save, setup.journal)
+    check_outputs(source.files(), overwrite=overwrite, report=report, results=save, journal=setup.journal)
     inputs = load_data(source, need_labels=True)
     result = setup.make_study(method or ["all"], inputs).run(
         inputs.data,
@@ -166,6 +169,9 @@ def study(
         else:
             note(f"interrupted; these are the results so far. Run the same command again to resume {setup.journal}.")
         raise typer.Exit(INTERRUPTED)
+    if not any(entry.ok for entry in result.entries.values()):
+        note("every method failed; the reasons are in the table.")
+        raise typer.Exit(FAILED)
 
 
 @command()
@@ -182,6 +188,7 @@ def fit(
         ),
     ] = "best",
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The model file.")] = "model.skops",
+    overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -202,7 +209,7 @@ def fit(
     from similis.io import write_model
     from similis.study import train_model
 
-    check_output(output, setup.journal)
+    check_outputs(source.files(), overwrite=overwrite, model=output, journal=setup.journal)
     inputs = load_data(source, need_labels=True)
     trained = train_model(
         inputs.data,
@@ -211,12 +218,13 @@ def fit(
         costs=inputs.costs,
         priors=inputs.priors,
         measure=inputs.measure,
+        compact=True,
         progress=show_progress(quiet),
     )
     card_file = write_model(trained, output)
     card = trained.card
     if json:
-        print_json({"output": output, "card": str(card_file), **asdict(card)})
+        print_json({"output": output, "card": None if card_file is None else str(card_file), **asdict(card)})
         return
     chosen = ", ".join(f"{key} = {value}" for key, value in card.params.items())
     echo(f"{card.method}{f' with {chosen}' if chosen else ''}, trained on {card.n} objects.")
@@ -228,7 +236,9 @@ def fit(
         )
         if card.settings["metric"] == "balanced_error":
             echo(f"Parameters are chosen by balanced error: {100 * card.expected['balanced_error']:.1f} %.")
-    note(f"wrote {output} and {card_file}")
+    if card.needed is not None:
+        echo(f"New rows need the columns of {len(card.needed)} of the {card.n} objects, listed in the card.")
+    note(f"wrote {output}" + ("; it has no card beside it" if card_file is None else f" and {card_file}"))
 
 
 @command()
@@ -244,6 +254,7 @@ def report(
         list[str] | None,
         typer.Option("--name", metavar="NAME", help="A name for each file, in their order.", show_default=False),
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write the report of a study from its results file; of several, a page that compares them.
 
@@ -258,7 +269,7 @@ def report(
     """
     from similis.study import StudyResult, compare
 
-    check_output(output)
+    check_outputs(results, overwrite=overwrite, report=output)
     if name and len(name) != len(results):
         raise ProximityError(f"Name every results file or none; got {len(name)} names for {len(results)} files.")
     names = name or [""] * len(results)
@@ -275,7 +286,8 @@ def report(
         if len(by_name) < len(loaded):
             raise ProximityError("Two results files have the same name; give each its own with --name.")
         compare(by_name).to_html(output)
-    echo(output)
+    if not is_stream(output):
+        echo(output)
 
 
 def _set_names(result: StudyResult, source: Source) -> None:
@@ -319,7 +331,7 @@ def _print_result(result: StudyResult, json: bool) -> None:
             }
         )
         return
-    echo(str(result))
+    echo(in_cli_words(str(result)))
     if advice is not None:
         echo(f"\nIn Python:\n\n{advice.python}\n\nOn the command line:\n\n{advice.command}")
 

@@ -1,12 +1,13 @@
 """Files: proximity matrices with their ids, kind and labels; objects; fitted models. Nothing in a file is executed."""
 
 from similis.io._blocks import BlockFile
-from similis.io._files import file_format, read_proximity, write_proximity
+from similis.io._files import file_format, files_beside, read_proximity, write_proximity
+from similis.io._kind import decide_kind
+from similis.io._labels import align_labels, check_classes, read_labels
 from similis.io._models import ModelCard, TrainedModel, card_path, load, read_model, save, write_model
 from similis.io._numpy import matrix_card
 from similis.io._objects import Objects, read_objects
 from similis.io._proximity import Proximity
-from similis.io._text import read_labels
 
 __all__ = [
     # matrices
@@ -14,12 +15,16 @@ __all__ = [
     "read_proximity",
     "write_proximity",
     "file_format",
+    "files_beside",
     "BlockFile",
     "matrix_card",
+    "decide_kind",
     # objects and labels
     "Objects",
     "read_objects",
     "read_labels",
+    "align_labels",
+    "check_classes",
     # models
     "save",
     "load",

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from similis._utils.files import atomic_write, parse_errors, short_path
+from similis._utils.files import atomic_write, is_stream, parse_errors, short_path
 from similis.exceptions import ProximityError
 from similis.io._proximity import Proximity, as_ids, as_labels, proximity_in_file, quote_short
 
@@ -109,6 +109,8 @@ def write_npy(path: Path, P: Proximity) -> None:
             old = _card_beside(path)
     with atomic_write(path) as file:
         np.save(file, P.values, allow_pickle=False)
+        if is_stream(path):  # nothing can lie beside it
+            return
         file.seek(0)
         write_card(path, card(P) if old is None else {**card(P), "digest": _digest(file), "before": old})
     if old is not None:

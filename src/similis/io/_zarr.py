@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from similis._utils.environment import require_package
-from similis._utils.files import draft_folder, parse_errors, short_path
+from similis._utils.files import copy_owner, draft_folder, parse_errors, short_path
 from similis.exceptions import ProximityError
 from similis.io._numpy import card, parts_of_card
 from similis.io._proximity import Proximity, proximity_in_file, reject_infinite
@@ -162,6 +162,7 @@ def write_zarr(path: Path, P: Proximity, chunk: int = CHUNK) -> None:
     """Write to a temporary folder and rename it, so that a reader finds the old store or the new one."""
     if not path.absolute().parent.is_dir():
         raise FileNotFoundError(2, "No such file or directory", os.fspath(path))
+    check_replaceable(path)
     with draft_folder(path) as temporary:
         array = create_zarr(temporary, P.shape, P.values.dtype, chunk)
         for first in range(0, P.shape[0], chunk):
@@ -208,6 +209,14 @@ def open_zarr(path: Path, mode: str = "r") -> Any:
     return array
 
 
+def check_replaceable(path: Path) -> None:
+    """Raise if something other than a folder would be replaced by a zarr store."""
+    if path.exists() and not path.is_dir():
+        raise ProximityError(
+            f"{short_path(path)} is not a folder, and a zarr store is one; remove it, or name another."
+        )
+
+
 def remove_older(path: Path) -> None:
     """Remove the older folder that :func:`replace_folder` moved aside, if the new one is in place."""
     if path.exists():
@@ -221,7 +230,9 @@ def _aside(path: Path) -> Path:
 def replace_folder(temporary: Path, path: Path) -> None:
     """Rename a complete folder to `path`; an older one is moved aside first and removed afterwards."""
     old = _aside(path)
+    check_replaceable(path)
     if path.exists():
+        copy_owner(path, temporary)
         remove_older(path)
         os.replace(path, old)
     try:

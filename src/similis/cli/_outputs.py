@@ -1,0 +1,221 @@
+"""Outputs of the commands: checks before anything is computed, and writing to files, streams and terminals."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import shutil
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from similis._utils.files import atomic_write, is_stream
+from similis._utils.messages import escape_controls
+from similis.exceptions import ProximityError
+
+__all__ = ["check_outputs", "output_path", "write_table"]
+
+
+def check_outputs(inputs: Iterable[str | None], *, overwrite: bool = False, **outputs: str | None) -> None:
+    """Reject output paths before anything is computed.
+
+    An output must not be an input or another output, under any name. An existing file is replaced if it is of the same
+    kind, or if `overwrite` is true.
+
+    Parameters
+    ----------
+    inputs : iterable of str or None
+        Files that the command reads; None and ``-`` are left out.
+    overwrite : bool, default=False
+        Replace existing files of another kind.
+    **outputs : str or None
+        Files that the command writes, by their kind: matrix, predictions, objects, report, results, model, journal.
+    """
+    given = [(kind, Path(path)) for kind, path in outputs.items() if path is not None and path != "-"]
+    for kind, path in given:
+        _check_place(path, kind)
+    given = [(kind, path) for kind, path in given if not is_stream(path)]
+    written = [(kind, file) for kind, path in given for file in (path, *_written_beside(path, kind))]
+    read = [file for path in inputs if path not in (None, "-") for file in _read_with(Path(str(path)))]
+    for i, (kind, path) in enumerate(written):
+        if any(_is_same(path, other) for other in read):
+            raise ProximityError(f"{os.fspath(path)!r} is read by this command as well; name another file.")
+        for other_kind, other in written[:i]:
+            if _is_same(path, other):
+                raise ProximityError(
+                    f"The {other_kind} and the {kind} are the same file {os.fspath(path)!r}; name two files."
+                )
+    for kind, path in written:
+        _check_kind(path, kind, overwrite)
+
+
+def _check_place(path: Path, kind: str) -> None:
+    if not path.parent.is_dir():
+        raise ProximityError(f"There is no folder {os.fspath(path.parent)!r} to write {path.name} to; create it first.")
+    if path.is_dir() and not (kind == "matrix" and path.suffix.lower() == ".zarr"):
+        raise ProximityError(f"{os.fspath(path)!r} is a folder; name a file to write to.")
+    if kind == "matrix" and not is_stream(path):
+        from similis.io import file_format
+
+        file_format(path)
+
+
+def _written_beside(path: Path, kind: str) -> list[Path]:
+    """Files that are written beside a matrix or a model."""
+    from similis.io import card_path, files_beside
+
+    return [card_path(path)] if kind == "model" else files_beside(path) if kind == "matrix" else []
+
+
+def _read_with(path: Path) -> list[Path]:
+    """An input, and the files beside it that are read with it."""
+    from similis.io import card_path, files_beside
+
+    beside = [card_path(path)] if path.suffix.lower() == ".skops" else files_beside(path)
+    return [path, *(file for file in beside if file.exists())]
+
+
+def _is_same(a: Path, b: Path) -> bool:
+    """Tell whether two paths are one file, by symbolic links, hard links or another spelling too."""
+    if a.exists() and b.exists():
+        return os.path.samefile(a, b)
+    return os.path.realpath(a) == os.path.realpath(b)
+
+
+def _check_kind(path: Path, kind: str, overwrite: bool) -> None:
+    """Raise if `path` is an existing file of another kind. An empty file is of every kind, a card goes with a model."""
+    what, is_kind = _KINDS["card" if kind == "model" and path.name.endswith(".card.json") else kind]
+    if overwrite or path.is_dir() or not path.exists() or not path.stat().st_size:
+        return
+    if not is_kind(path):
+        raise ProximityError(
+            f"{os.fspath(path)!r} exists and is not {what}; name another file, or give --overwrite to replace it."
+        )
+
+
+def _head(path: Path, size: int = 4096) -> bytes:
+    """First bytes of a file, unpacked."""
+    with open(path, "rb") as file:
+        data = file.read(size)
+    if data[:2] != b"\x1f\x8b":
+        return data
+    try:
+        with gzip.open(path) as unpacked:
+            return unpacked.read(size)
+    except (OSError, EOFError):
+        return b""
+
+
+def _is_matrix(path: Path) -> bool:
+    """Tell whether a file looks like a matrix of its ending, or like the labels or the card beside one."""
+    from similis.io import file_format
+
+    head = _head(path)
+    if path.name.endswith(".labels.csv") or path.name.endswith(".npy.json"):
+        return True
+    form = file_format(path)
+    if form != "csv":
+        return head.startswith({"npz": b"PK", "npy": b"\x93NUMPY", "parquet": b"PAR1"}[form])
+    line = head.decode("utf-8", "replace").lstrip("\ufeff").partition("\n")[0]
+    delimiter = next((mark for mark in ",\t;" if mark in line), ",")
+    corner, _, rest = line.partition(delimiter)
+    if corner.strip("# \r") in ("", '""', "similarity", "dissimilarity"):
+        return True
+    return (corner == "id" and rest.startswith('"')) or corner.strip("-+").partition(".")[0].isdecimal()
+
+
+def _is_report(path: Path) -> bool:
+    if not _head(path, 40).lower().startswith(b"<!doctype html"):
+        return False
+    page = path.read_bytes()
+    return b"similis study" in page or b"similis comparison" in page
+
+
+def _is_model(path: Path) -> bool:
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return "schema.json" in archive.namelist()
+
+
+_KINDS: dict[str, tuple[str, Callable[[Path], bool]]] = {
+    "matrix": ("a matrix", _is_matrix),
+    "predictions": ("a table of predictions", lambda path: _head(path).startswith(b"id,label")),
+    "objects": ("a table of objects with classes", lambda path: _head(path).partition(b"\n")[0].endswith(b",class")),
+    "report": ("a report of similis", _is_report),
+    "results": ("a results file of a study", lambda path: _head(path).startswith(b'{"similis-study')),
+    "model": ("a model file", _is_model),
+    "card": ("the card of a model", lambda path: b'"similis-model-card"' in _head(path, 100)),
+    "journal": ("a journal", lambda path: True),  # a study appends to it and checks it
+}
+
+
+@contextmanager
+def output_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
+    """Yield a path to write to.
+
+    For ``-``, a FIFO or a device it is a temporary file that is copied there once it is complete. A terminal gets
+    control characters by their numbers.
+    """
+    if path != "-" and not is_stream(path):
+        yield Path(path)
+        return
+    ending = Path(path).suffix.lower()
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / f"output{ending if ending in ('.npz', '.npy', '.parquet', '.tsv') else suffix}"
+        yield copy
+        with open(copy, "rb") as file, _stream(path) as stream:
+            if _is_terminal(path):
+                stream.writelines(escape_controls(line.decode("utf-8", "backslashreplace")).encode() for line in file)
+            else:
+                shutil.copyfileobj(file, stream)
+
+
+@contextmanager
+def _stream(path: str) -> Iterator[Any]:
+    if path != "-":
+        with atomic_write(path) as file:
+            yield file
+        return
+    sys.stdout.flush()
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
+def _is_terminal(path: str) -> bool:
+    if path == "-":
+        return sys.stdout.isatty()
+    if not Path(path).is_char_device():
+        return False
+    descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0))
+    try:
+        return os.isatty(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_table(path: str, rows: Iterable[Sequence[Any]], *, escape_formulas: bool = False) -> None:
+    """Write a csv file atomically, or to standard output for ``-``."""
+    text = io.StringIO()
+    if escape_formulas:
+        rows = ([_escape_formula(cell) for cell in row] for row in rows)
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    with output_path(path) as target, atomic_write(target) as file:
+        file.write(text.getvalue().encode())
+
+
+def _escape_formula(cell: Any) -> Any:
+    """Put an apostrophe before text that a spreadsheet would evaluate; numbers stay numbers."""
+    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
