@@ -59,7 +59,7 @@ def test_differences_are_those_of_the_definition(metric, n, grouped):
             if present:  # classes count equally in each split
                 same = np.sum(result.codes[result.splits[entry.split].test] == truth)
                 return (said != truth) * len(tests) / (len(result.splits) * 3 * same)
-            return (said != truth) * len(tests) / (3 * np.sum(tests == truth))
+            return (said != truth) * len(tests) / (len(np.unique(tests)) * np.sum(tests == truth))
         if metric == "cost":
             return costs[said, truth]
         return -np.log((entry.proba[place, truth] + 1e-4) / (1 + 3e-4))
