@@ -7,13 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from similis.base import ProximityClassifier
+from similis.base import ProximityClassifier, fitted_indices, fitted_reals
 
 __all__ = ["ClassSimilarity", "signed_similarities"]
 
 
 class ClassSimilarity(ProximityClassifier):
     """Classify by the largest S_C(x) = sum over k in C of alpha_k s(x, x_k), [bernal2003] Eq. (1)-(2)."""
+
+    fitted_arrays = {
+        "alpha_": fitted_reals(None),
+        "_weights": fitted_reals("k"),
+        "_weighted_classes": fitted_indices("g", below="G"),
+        "_starts": fitted_indices("g", below="k"),
+    }
 
     reads = "similarity"
 
