@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -176,3 +177,78 @@ def test_a_study_on_a_lost_cluster_ends_and_resumes(tmp_path, cluster, soon, vic
         broken()
     here, resumed = Study(**options).run(S, y), Study(**options, journal=journal).run(S, y)
     assert [(row.method, row.error) for row in here.table()] == [(row.method, row.error) for row in resumed.table()]
+
+
+def ip(*words):
+    return subprocess.run(["ip", *map(str, words)], capture_output=True, text=True)
+
+
+@pytest.fixture
+def split_network(tmp_path):
+    """A network namespace joined to this one by a cable; the name, both addresses, and a function that cuts it."""
+    name, number = f"sim{os.getpid()}", os.getpid() % 250
+    here, there = f"10.213.{number}.1", f"10.213.{number}.2"
+    if shutil.which("ip") is None or ip("netns", "add", name).returncode:
+        pytest.skip("network namespaces need root")
+    try:
+        ip("link", "add", f"{name}a", "type", "veth", "peer", "name", f"{name}b")
+        ip("link", "set", f"{name}b", "netns", name)
+        ip("addr", "add", f"{here}/24", "dev", f"{name}a")
+        ip("link", "set", f"{name}a", "up")
+        for words in (("addr", "add", f"{there}/24", "dev", f"{name}b"), ("link", "set", f"{name}b", "up")):
+            ip("netns", "exec", name, "ip", *words)
+        if ip("netns", "exec", name, "ip", "link", "set", "lo", "up").returncode:
+            pytest.skip("network namespaces cannot be configured here")
+        yield name, here, there, lambda state: ip("link", "set", f"{name}a", state)
+    finally:
+        ip("netns", "del", name)
+        ip("link", "del", f"{name}a")
+
+
+def test_a_split_network_delays_the_matrix_and_changes_nothing(tmp_path, cluster, split_network):
+    """A worker is cut off while it measures, and comes back; another one works on."""
+    name, here, there, cable = split_network
+    port = cluster.address.rpartition(":")[2]
+    cut = cluster.add_worker(("ip", "netns", "exec", name), f"tcp://{here}:{port}", ("--host", there))
+    journal, measure = tmp_path / "S.npy.part.jsonl", slow_measure()
+    states = []
+
+    def split():
+        wait_until(lambda: n_done(journal) >= 1, 120)
+        states.append(cable("down").returncode)
+        time.sleep(5)
+        states.append(cable("up").returncode)
+
+    with connect(cluster.address) as client:
+        client.wait_for_workers(2, timeout=60)
+        splitter = threading.Thread(target=split, daemon=True)
+        splitter.start()
+        P = measure_to_disk(tmp_path / "S.npy", list(range(80)), measure=measure, block_size=5, client=client)
+        splitter.join()
+    assert states == [0, 0]
+    assert cut.poll() is None or cut.returncode >= 0
+    np.testing.assert_array_equal(P.values[:], abs(np.subtract.outer(np.arange(80), np.arange(80))))
+
+
+def test_a_cluster_cut_off_for_good_is_an_error(tmp_path, cluster, split_network, soon):
+    """The only worker is cut off: the scheduler gives it up after its own time-out, then nothing is left."""
+    name, here, there, cable = split_network
+    cluster.worker.kill()
+    port = cluster.address.rpartition(":")[2]
+    cluster.add_worker(("ip", "netns", "exec", name), f"tcp://{here}:{port}", ("--host", there))
+    journal, measure = tmp_path / "S.npy.part.jsonl", slow_measure()
+    with connect(cluster.address) as client:
+        wait_until(lambda: [w for w in client.nthreads() if there in w] and len(client.nthreads()) == 1)
+
+        def cut():
+            wait_until(lambda: n_done(journal) >= 1, 120)
+            cable("down")
+
+        threading.Thread(target=cut, daemon=True).start()
+        with (
+            pytest.warns(UserWarning, match="no workers"),
+            pytest.raises(ClusterError, match=r"no workers for 3 seconds"),
+        ):
+            measure_to_disk(tmp_path / "S.npy", list(range(80)), measure=measure, block_size=5, client=client)
+    P = measure_to_disk(tmp_path / "S.npy", list(range(80)), measure=measure, block_size=5)  # resumes here
+    np.testing.assert_array_equal(P.values[:], abs(np.subtract.outer(np.arange(80), np.arange(80))))
