@@ -16,6 +16,7 @@ import numpy as np
 
 # Tried in turn. torch comes without its libraries for graphics cards where the index offers that.
 ENVIRONMENTS = {
+    "scikit-bio": (["scikit-bio==0.7.4"],),
     "proto-dist-ml": (["numpy==1.23.5", "scikit-learn==1.3.2", "proto-dist-ml==1.0.1"],),
     "MKLpy": (
         ["torch==2.13.0+cpu", "numpy", "scikit-learn", "cvxopt", "MKLpy==0.6"],

@@ -33,6 +33,7 @@ SCRIPTS = {
     "svm": ("svm",),
     "kri": ("kri",),
     "medoids": ("medoids",),
+    "group_tests": ("group_tests",),
     "maxsim": ("maxsim",),
     "hlm": ("hlm",),
     "learned_kernels": ("learned_kernels",),

@@ -210,7 +210,7 @@ class Halves(Problem):
 
     The paper quotes the lowest of a few errors for RNLC and RNQC, chosen on the test part; here regularizers are chosen
     by cross-validation on the training part. Its printed deviations are too small for single runs of this size and are
-    taken for those of the mean. Parzen's width is chosen in the dimension of the original vectors.
+    taken for those of the mean.
     """
 
     paper_runs = 1
@@ -222,12 +222,6 @@ class Halves(Problem):
             members = generator.permutation(np.flatnonzero(data.labels == label))
             train[members[: -(-len(members) // 2)]] = True
         return [(np.flatnonzero(train), np.flatnonzero(~train))]
-
-    def adapt(self, method: Method, run: int, data: Data) -> Method:
-        """Set the dimension of Parzen windows."""
-        if "dimension" in method.make().get_params() and data.objects is not None:
-            return replace(method, make=with_parameters(method, dimension=data.objects.shape[1]))
-        return method
 
 
 @dataclass(frozen=True)

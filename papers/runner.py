@@ -164,6 +164,7 @@ def run_once(
         journal=journal,
         retry_failed=True,
         probabilities=False,
+        metric="error",  # the papers choose parameters by plain error
     )
     result = study.run(
         data.matrix,

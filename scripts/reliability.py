@@ -29,6 +29,7 @@ TITLES = {
     "fuzz_functions": "Fuzzing of functions and estimators",
     "fuzz_readers": "Fuzzing of file readers",
     "fuzz_models": "Fuzzing of model files, with bounds checks",
+    "fuzz_input": "Labels, dialects and frames",
     "security": "Security",
 }
 

@@ -79,11 +79,6 @@ def test_rows_of_a_table(tmp_path):
     np.testing.assert_allclose(measured(tmp_path / "votes.csv", "-m", "residual-entropy"), expected, atol=1e-12)
 
 
-def test_numbers_are_no_texts(tmp_path):
-    (tmp_path / "codes.csv").write_text("code\n0110\n1001\n")
-    assert "holds numbers only" in run("measure", tmp_path / "codes.csv", "-m", "edit", code=2).stderr
-
-
 def test_graphs_of_a_data_set():
     if not has_dataset("mutag"):
         pytest.skip("SIMILIS_DATA does not hold mutag")

@@ -27,6 +27,41 @@ def test_em_is_the_algorithm_of_the_paper(rng):
     np.testing.assert_allclose(oracle.stein_loss(found.kernel, M), losses[-1], rtol=1e-6)
 
 
+@pytest.mark.parametrize("n, noise, seed", [(12, 0.3, 1), (40, 0.3, 2), (100, 0.5, 1)])
+def test_em_stops_at_the_limit(n, noise, seed):
+    """Version 1.0 stopped up to 0.33 from the limit: a small step of em, which is slow, does not mean convergence."""
+    _, partial, known, aux = hidden_rows(np.random.default_rng(seed), n=n, noise=noise)
+    found = em_completion(partial, known, aux, floor=1e-6, max_iter=5000)
+    assert found.converged
+    limit = em_completion(partial, known, aux, floor=1e-6, tol=1e-10, max_iter=20_000)
+    np.testing.assert_allclose(found.kernel, limit.kernel, atol=1e-4)
+    assert (np.diff(found.path) <= 1e-9 * (1 + np.abs(found.path[:-1]))).all()
+    # Stationary: the gradient of Stein's loss is zero, or not negative where a weight is at its floor.
+    V, w = np.linalg.eigh(aux)[1], limit.weights
+    inverse = np.linalg.inv(((V * w) @ V.T)[np.ix_(known, known)])
+    A = V[known]
+    gradient = np.einsum("ij,ij->j", A, (inverse - inverse @ partial[np.ix_(known, known)] @ inverse) @ A)
+    free = w > 1.01e-6
+    assert np.abs(w * gradient)[free].max() < 1e-4
+    assert gradient[~free].min(initial=0) > -1e-4
+    # em's own steps lead there too, and end no lower.
+    if n == 12:
+        K11 = partial[np.ix_(known, known)]
+        start = aux * np.trace(K11) / np.trace(aux[np.ix_(known, known)])
+        losses, K, _ = oracle.em(K11, known, aux, start, steps=4000)
+        assert losses[-1] >= limit.objective - 1e-9
+        assert losses[-1] == pytest.approx(limit.objective, abs=1e-3)
+        np.testing.assert_allclose(K, limit.kernel, atol=2e-2)
+
+
+def test_em_with_several_kernels_stops_at_the_limit(rng):
+    _, partial, _, aux = hidden_rows(rng, n=30)
+    noise = rng.normal(size=(30, 30))
+    kernels = [aux, 1e4 * noise @ noise.T, np.eye(30)]
+    found = complete_kernel(partial, kernels)
+    np.testing.assert_allclose(found, complete_kernel(partial, kernels, tol=1e-12, max_iter=50_000), atol=1e-4)
+
+
 @given(seed=st.integers(0, 10**6), hidden=st.floats(0.1, 0.8), noise=st.floats(0.0, 2.0))
 @settings(deadline=None, max_examples=25)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -52,16 +87,18 @@ def test_em_recovers_a_kernel_with_the_auxiliary_eigenvectors(rng):
     np.testing.assert_allclose(found, K, atol=1e-2)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # slow where M fits exactly
 def test_several_auxiliary_kernels_are_weighted(rng):
     K, partial, _, aux = hidden_rows(rng, n=30, noise=0.0)
     noise = rng.normal(size=(30, 30))
-    model = CompleteKernel(method="em").fit(make_stack([partial, aux, noise @ noise.T]))
+    model = CompleteKernel(method="em", max_iter=2000).fit(make_stack([partial, aux, noise @ noise.T]))
     assert model.weights_[0] == pytest.approx(1.0, abs=0.05)
     assert model.weights_[1] < 1e-3
-    np.testing.assert_allclose(complete_kernel(partial, [aux, noise @ noise.T]), model.kernel_)
+    np.testing.assert_allclose(complete_kernel(partial, [aux, noise @ noise.T], max_iter=2000), model.kernel_)
     np.testing.assert_allclose(model.kernel_, K, atol=0.05)
     for method in ("frobenius", "wishart"):  # take the weighted sum for their one auxiliary kernel
-        np.testing.assert_allclose(complete_kernel(partial, [aux, noise @ noise.T], method), K, atol=0.1)
+        found = complete_kernel(partial, [aux, noise @ noise.T], method, max_iter=2000)
+        np.testing.assert_allclose(found, K, atol=0.1)
 
 
 # wishart

@@ -1,12 +1,16 @@
 """The diagnosis: each finding against a matrix made to have it, and advice that follows."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist, squareform
+from sklearn.metrics.pairwise import euclidean_distances
 
-from similis import diagnose
+from similis import diagnose, load_sonar, permanova
 from similis.exceptions import KindWarning
+from similis.proximity import _diagnosis
 
 
 @pytest.fixture
@@ -80,6 +84,44 @@ def test_shape_of_the_distances(rng):
     assert found.power < 0.5
 
 
+def advised(D):
+    """Texts of the advice that follows from the distribution of distances, without the slower findings."""
+    entries = SimpleNamespace(discrete=False, n_duplicates=0)
+    facts = _diagnosis.distance_facts(np.asarray(D))
+    return " ".join(item.text for item in _diagnosis._advise_methods("dissimilarity", len(D), entries, facts, None))
+
+
+def normal_enough(D):
+    return "normal-based classifiers" in advised(D)
+
+
+def test_normal_distances_are_called_normal():
+    """Distances of vectors with many independent features, and independent normal distances, of few objects too."""
+    rng = np.random.default_rng(0)
+    for n in (12, 30, 80):
+        found = []
+        for _ in range(10):
+            x = rng.normal(size=(n, 500))
+            noise = np.triu(10 + rng.normal(size=(n, n)), 1)
+            found += [normal_enough(euclidean_distances(x)), normal_enough(noise + noise.T)]
+        assert np.mean(found) >= 0.9
+
+
+def test_distances_that_are_not_normal_are_not_called_normal(rng):
+    """[pekalska2000] sec. 4.2-4.5: sums are, their squares (L_0.5) and exponentials are not; heavy tails are not."""
+    X = load_sonar(return_X_y=True)[0]
+    D = euclidean_distances(X)
+    rough = np.sqrt(np.abs(X[:, None] - X[None])).sum(axis=2)
+    assert normal_enough(D)
+    assert normal_enough(rough)
+    for other in (rough**2, D**2, np.where(D > 0, np.exp(D), 0)):
+        assert not normal_enough(other)
+        assert "BoxCox" in advised(other)
+    assert "BoxCox" in str(diagnose(rough[:80, :80] ** 2, kind="dissimilarity"))
+    noise = np.triu(100 + rng.standard_t(3, size=(100, 100)), 1)
+    assert not normal_enough(noise + noise.T)
+
+
 def test_advice_has_reasons_and_papers(rng):
     A = rng.normal(size=(40, 40))
     found = diagnose(A + A.T)
@@ -128,3 +170,21 @@ def test_bad_input_is_named():
         diagnose(np.eye(3), [0, 1])
     with pytest.raises(ValueError, match="kind"):
         diagnose(np.eye(3), kind="distance")
+
+
+def test_classes_are_tested_for_differences():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    X[30:] = 4 * X[30:] + 1
+    y = np.repeat(["a", "b"], 30)
+    D = squareform(pdist(X))
+    found = diagnose(D, y, "dissimilarity")
+    assert found.classes.location.r2 == pytest.approx(permanova(D, y, permutations=0).r2)
+    assert "the labels explain" in str(found)
+    assert "PERMANOVA reacts to it too" in str(found)
+    donors = np.repeat(np.arange(6), 10)  # whole donors belong to a class
+    blocked = diagnose(D, y, "dissimilarity", groups=donors)
+    assert "whole blocks were permuted" in str(blocked)
+    assert blocked.classes.location.p_value > found.classes.location.p_value
+    D[3, 4] = np.nan
+    assert diagnose(D, y, "dissimilarity").classes.location is None

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse as sp
 
+from similis import PathSearchCV, Proximity, SimilarityKNN, Study, diagnose
 from similis.base import Measure, ProximityTransformer, check_labels, check_proximity, check_query
 from similis.exceptions import KindWarning, ProximityError
 
@@ -256,6 +257,8 @@ def test_words_about_kind():
         check_proximity([[0.0, -1], [1, 0]], kind="dissimilarity")
     with pytest.warns(KindWarning, match="zero diagonal"):
         check_proximity(1 - np.eye(3), kind="similarity")
+    with pytest.warns(KindWarning, match="its smallest entries on the diagonal"):
+        check_proximity(1.01 - np.eye(3), kind="similarity")
     with pytest.warns(KindWarning, match="largest entries on the diagonal"):
         check_proximity(np.eye(3), kind="dissimilarity")
     with warnings.catch_warnings():
@@ -300,6 +303,67 @@ def test_frames_keep_their_names():
         ([np.nan, "b"], [np.nan, "b"]),
     ]:
         check_proximity(pd.DataFrame(np.eye(2), index=index, columns=columns))
+
+
+@pytest.mark.parametrize(
+    "index, columns",
+    [
+        (["b", "a", "c"], ["a", "b", "c"]),
+        ([2, 0, 1], None),  # rows shuffled, columns 0, 1, 2
+        (None, ["1", "0", "2"]),
+    ],
+)
+def test_frames_with_rows_in_another_order_are_rejected(index, columns):
+    frame = pd.DataFrame(np.eye(3), index=index, columns=columns)
+    with pytest.raises(ProximityError, match="same, in the same order"):
+        SimilarityKNN().fit(frame, [0, 1, 1])
+
+
+def test_labels_in_another_order_than_the_frame_are_rejected():
+    ids = list("abcd")
+    frame = pd.DataFrame(np.eye(4), index=ids, columns=ids)
+    y = pd.Series([0, 1, 0, 1], index=ids)
+    calls = [
+        lambda y: SimilarityKNN(n_neighbors=1).fit(frame, y),
+        lambda y: PathSearchCV(SimilarityKNN(), {"n_neighbors": [1]}, cv=2).fit(frame, y),
+        lambda y: diagnose(frame, y),
+        lambda y: Study("nc", n_splits=2, cv=2, protocol="stratified", test_size=0.5).run(frame, y),
+        lambda y: Proximity(frame, labels=y),
+    ]
+    for call in calls:
+        call(y)
+        call(y.reset_index(drop=True))  # the index says nothing
+        with pytest.raises(ProximityError, match="Position 0 is 'd' in the index of y and 'a' in that of X"):
+            call(y[::-1])
+    shuffled = pd.DataFrame(np.eye(4)), pd.Series([0, 1, 0, 1]).loc[[2, 0, 1, 3]]
+    with pytest.raises(ProximityError, match="same objects in the same order"):
+        SimilarityKNN(n_neighbors=1).fit(*shuffled)
+    SimilarityKNN(n_neighbors=1).fit(np.eye(4), shuffled[1])  # an array has no order to compare with
+
+
+@pytest.mark.parametrize("step", [Step, SimilarityKNN])
+def test_words_about_a_query_of_three_dimensions(step):
+    model = fitted(3, step=Step) if step is Step else SimilarityKNN(n_neighbors=1).fit(np.eye(3), [0, 1, 1])
+    method = model.transform if step is Step else model.predict
+    for shape in ((2, 7, 3), (2, 3, 7), (3, 3, 3)):
+        with pytest.raises(ProximityError, match="expects a two-dimensional block, one row per new object") as caught:
+            method(np.zeros(shape))
+        assert "features" not in str(caught.value)
+
+
+def test_labels_of_numpy_s_string_type_and_masked_labels():
+    if not hasattr(np.dtypes, "StringDType"):
+        pytest.skip("NumPy 2")
+    y = np.array(["x", "y", "x"], dtype=np.dtypes.StringDType())
+    classes, codes = check_labels(y, 3)
+    assert classes.tolist() == ["x", "y"]
+    assert codes.tolist() == [0, 1, 0]
+    assert SimilarityKNN(n_neighbors=1).fit(np.eye(3), y).predict(np.eye(3)).tolist() == ["x", "y", "x"]
+    holes = np.array(["x", None, "y"], dtype=np.dtypes.StringDType(na_object=None))
+    with pytest.raises(ProximityError, match="Object 1 has none"):
+        check_labels(holes, 3)
+    with pytest.raises(ProximityError, match="Object 2 is masked"):
+        check_labels(np.ma.masked_array([0, 1, 0], mask=[0, 0, 1]), 3)
 
 
 def test_absent_entries_of_sparse_matrices():

@@ -59,7 +59,7 @@ TEXTS = {
     "quote inside": (b'id,a\n"a"b,1\n', "line 2"),
     "huge cell": (b"id," + b"a" * 200000 + b"\na,1\n", "line 1: field larger"),
     "empty id": (b"id,,b\n,1,2\nb,3,4\n", "must not be empty"),
-    "comment": (b"# similarity\n1,2\n3,4\n", "'# similarity' among the columns"),
+    "comments only": (b"# similarity\n# of nothing\n", "is empty"),
 }
 
 

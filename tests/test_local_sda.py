@@ -66,16 +66,64 @@ def test_per_class(rng, kind):
     np.testing.assert_allclose(model.predict_proba(Q), definition(S, y, Q, neighbors, sign), atol=1e-8)
 
 
+@pytest.mark.parametrize("kind", ["similarity", "dissimilarity"])
 @pytest.mark.parametrize("radius", [0.0, 0.2, 0.5, 1.0, 9.0])
-def test_radius(rng, radius):
+def test_radius(rng, radius, kind):
+    """[cazzanti2007] sec. 4.1: within a factor of 1 + alpha of the best."""
+    S, y, Q = problem(rng, levels=20)
+    S, Q = S + 1, Q + 3
+    sign = -1.0 if kind == "dissimilarity" else 1.0
+
+    def neighbors(row):
+        order = oracle.ranked(row, sign, range(40))
+        best = row[order[0]]
+        if kind == "similarity":
+            return [j for j in order if row[j] * (1 + radius) >= best - 1e-9]
+        return [j for j in order if row[j] <= (1 + radius) * best + 1e-9]
+
+    model = LocalSDA(neighborhood="radius", radius=radius, kind=kind).fit(S, y)
+    assert model.radius_factor_ == 1 + radius
+    np.testing.assert_allclose(model.predict_proba(Q), definition(S, y, Q, neighbors, sign), atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["similarity", "dissimilarity"])
+def test_radius_does_not_depend_on_the_unit(rng, kind):
+    S, y, Q = problem(rng, levels=20)
+    for signs in (0, 10):  # 10: similarities of both signs, best ones of both signs too
+        if signs and kind == "dissimilarity":
+            continue
+        shift = np.where(np.arange(len(Q)) % 2 == 0, 25, 10)[:, None] if signs else 0
+        first = LocalSDA(neighborhood="radius", radius=0.3, kind=kind).fit(S - signs, y).predict_proba(Q - shift)
+        for factor in (2.0**-20, 2.0**20):
+            model = LocalSDA(neighborhood="radius", radius=0.3, kind=kind).fit(factor * (S - signs), y)
+            np.testing.assert_allclose(model.predict_proba(factor * (Q - shift)), first, atol=1e-9)
+
+
+def test_radius_of_negative_similarities(rng):
+    S, y, _ = problem(rng, n=6, n_classes=2, levels=20)
+    rows = np.array([[-1.0, -1.2, -1.3, -2.0, -5.0, -5.0], [0.0, -0.1, 0.0, -1.0, -1.0, -1.0]])
+    y[:] = [0, 1, 1, 0, 0, 0]
+
+    def neighbors(row):
+        return [0, 1] if row[0] < 0 else [0, 2]  # -1.2 >= -1 * 1.25; only equals of a zero
+
+    model = LocalSDA(n_neighbors=6, neighborhood="radius", radius=0.25).fit(S - 30, y)
+    np.testing.assert_allclose(model.predict_proba(rows), definition(S - 30, y, rows, neighbors), atol=1e-8)
+
+
+def test_radius_of_models_saved_by_1_0(rng):
+    """Version 1.0 measured the radius in widths of Omega; its models do not have `radius_factor_`."""
     S, y, Q = problem(rng, levels=20)
 
     def neighbors(row):
         order = oracle.ranked(row, 1.0, range(40))
-        return [j for j in order if row[j] >= row[order[0]] - radius * np.ptp(S) - 1e-9]
+        return [j for j in order if row[j] >= row[order[0]] - 0.6 * np.ptp(S) - 1e-9]
 
-    model = LocalSDA(neighborhood="radius", radius=radius).fit(S, y)
+    model = LocalSDA(neighborhood="radius", radius=0.6).fit(S, y)
+    now = model.predict_proba(Q)
+    del model.radius_factor_
     np.testing.assert_allclose(model.predict_proba(Q), definition(S, y, Q, neighbors), atol=1e-8)
+    assert np.abs(model.predict_proba(Q) - now).max() > 0.01
 
 
 def test_reciprocal(rng):

@@ -131,12 +131,12 @@ def test_equal_weights_are_no_weights_and_weights_are_those_of_the_formula(seed,
     n, k = int(rng.integers(6, 40)), int(rng.integers(1, 4))
     labels, u = rng.permutation(np.arange(n) % k), rng.gamma(1.5, size=n)
     u[rng.random(n) < 0.2] = 0.0
-    plain = estimate(Clusters.of(u, labels, k), np.zeros(k, int), 1, True, None)
-    equal = estimate(Clusters.of(u, labels, k, weights=np.full(n, weight)), np.zeros(k, int), 1, True, None)
+    plain = estimate(Clusters.of(u, labels, k), np.zeros(k, int), 1, True, None, None)
+    equal = estimate(Clusters.of(u, labels, k, weights=np.full(n, weight)), np.zeros(k, int), 1, True, None, None)
     np.testing.assert_allclose(equal[0], plain[0], rtol=1e-9)
     np.testing.assert_allclose(equal[1], plain[1], rtol=1e-9)
     w = rng.random(n) + 0.1
-    found = estimate(Clusters.of(u, labels, k, weights=w), np.zeros(k, int), 1, True, None)
+    found = estimate(Clusters.of(u, labels, k, weights=w), np.zeros(k, int), 1, True, None, None)
     clusters = [(int(np.sum(labels == j)), list(u[labels == j])) for j in range(k)]
     if any(members >= 3 and np.count_nonzero(us) > 1 for members, us in clusters):
         s, scales = oracle.estimate(clusters, [list(w[labels == j]) for j in range(k)])
@@ -211,7 +211,7 @@ def test_recovers_dimension_and_variance_of_gaussian_clusters():
     Z[0] = 0.0
     y = np.zeros(len(Z), int)
     u = (Z**2).sum(axis=1)
-    shapes, scales = estimate(Clusters.of(u, y, 1), np.array([0]), 1, True, None)
+    shapes, scales = estimate(Clusters.of(u, y, 1), np.array([0]), 1, True, None, None)
     assert shapes[0] == pytest.approx(3, rel=0.1)  # d = 2s
     assert scales[0] == pytest.approx(2 * 0.5**2, rel=0.1)  # b = 2 sigma^2
 
@@ -307,6 +307,63 @@ def test_limits_are_those_of_the_equations():
     once, doubled = KernelHLM().fit(D, y), KernelHLM().fit(D[np.ix_(twice, twice)], np.repeat(y, 2))
     assert doubled.shape_estimate_ == pytest.approx(once.shape_estimate_)
     assert doubled.scale_ == pytest.approx(once.scale_)
+
+
+def patrol(rng, n=90, n_classes=3, named=4, noise=0.1):
+    """Distances 0, .5, 1: 1 minus the share of the two directions in which one object names the other as its kind."""
+    y = np.arange(n) % n_classes
+    named_by = np.zeros((n, n))
+    for i in range(n):
+        for _ in range(named):
+            same = (y == y[i]) if rng.random() > noise else (y != y[i])
+            named_by[i, rng.choice(np.flatnonzero(same & (np.arange(n) != i)))] = 1
+    D = 1 - (named_by + named_by.T) / 2
+    np.fill_diagonal(D, 0)
+    return D, y
+
+
+def one_cluster_per_class(D, y):
+    """[qiao2013] Eq. (3) with the medoid of each class as its only centroid."""
+    clusters = []
+    for g in np.unique(y):
+        own = D[np.ix_(y == g, y == g)]
+        u = np.delete(own[:, own.sum(axis=1).argmin()], own.sum(axis=1).argmin()) ** 2
+        clusters.append(u[u > 0])
+    s = oracle.solve_shape(np.mean(np.concatenate([np.log(u.mean()) - np.log(u) for u in clusters])))
+    return s, np.concatenate(clusters).mean()
+
+
+def test_distances_with_three_values(rng):
+    """[qiao2013] sec. 5.2, Patrol: nearest neighbors at 0 or .5 fit no shape; it comes from clusters."""
+    D, y = patrol(rng)
+    nearest = np.where(np.eye(len(y)) + (y[:, None] != y) > 0, 9, D).min(axis=1)
+    assert set(nearest) == {0.0, 0.5}
+    s, mean = one_cluster_per_class(D, y)
+    assert 0.5 < s < 20
+    kernel = KernelHLM().fit(D, y)
+    assert kernel.shape_estimate_ == pytest.approx(s)
+    assert kernel.scale_ == pytest.approx(mean / s)
+    single = MixtureHLM(n_components=1, random_state=0).fit(D, y)
+    assert single.shape_estimate_ == pytest.approx(s)
+    # With as many components as make all distances to centroids equal, only the shape is taken over.
+    many = MixtureHLM(n_components=15, random_state=0).fit(D, y)
+    assert many.shape_estimate_ == pytest.approx(s)
+    assert many.scales_.max() <= 0.25 / s + 1e-12
+    for model in EVERY:
+        model.fit(D, y)
+        assert np.max(model.shape_estimate_) < 1e3
+        proba = model.predict_proba(D)
+        assert ((proba > 0.01) & (proba < 0.99)).any()
+    train, test = np.arange(90) < 60, np.arange(90) >= 60
+    assert KernelHLM().fit(D[np.ix_(train, train)], y[train]).score(D[np.ix_(test, train)], y[test]) > 0.85
+
+
+def test_a_class_with_equal_distances_has_the_shape_of_all(rng):
+    x = np.r_[rng.normal(size=(20, 3)), [[9.0, 9, 9], [10, 9, 9]]]
+    y = np.r_[np.zeros(20, int), [1, 1]]
+    model = KernelHLM(shared=False).fit(euclidean_distances(x), y)
+    assert model.shape_estimate_[1] == KernelHLM().fit(euclidean_distances(x), y).shape_estimate_ < 100
+    assert model.scale_[1] == pytest.approx(1 / model.shape_estimate_[1])
 
 
 def test_pairs_alone_are_taken_for_one_cluster():

@@ -333,8 +333,8 @@ def test_iris_level():
         "rnlc": NormalLinear(),
         "rnqc": NormalQuadratic(),
         "pfld": PseudoFisher(),
-        "parzen-r": Parzen(dimension=4),
-        "parzen-f": Parzen(space="features", dimension=4),
+        "parzen-r": Parzen(),
+        "parzen-f": Parzen(space="features"),
     }
     errors = {name: [] for name in models}
     for _ in range(20):

@@ -8,11 +8,12 @@ from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.neighbors import NearestCentroid
 from toy_problems import gaussian_distances as problem
 
-from similis import Parzen, PseudoEuclidean, PseudoNearestMean
+from similis import Minkowski, Parzen, PseudoEuclidean, PseudoNearestMean
+from similis.datasets import load_sonar
 from similis.normal._parzen import distance_dimension
 
 
-@pytest.mark.parametrize("d", [None, 1, 3.5])
+@pytest.mark.parametrize("d", ["objects", None, 1, 3.5])
 def test_parzen_is_its_formula(rng, d):
     D, y, Q = problem(rng)
     model = Parzen(bandwidth=1.3, dimension=d).fit(D, y)
@@ -25,7 +26,9 @@ def test_parzen_is_its_formula(rng, d):
     features = Parzen(bandwidth=0.5, space="features").fit(S, y)
     given = Parzen(bandwidth=0.5).fit(euclidean_distances(S), y)
     np.testing.assert_allclose(features.predict_proba(rows), given.predict_proba(euclidean_distances(rows, S)))
-    assert features.dimension_ == np.linalg.matrix_rank(S)
+    assert features.dimension_ == given.dimension_ == len(S)
+    assert features.set_params(dimension=None).fit(S, y).dimension_ == np.linalg.matrix_rank(S)
+    assert model.set_params(dimension=None).fit(D, y).dimension_ == distance_dimension(D, y)
 
 
 @pytest.mark.parametrize("d", [1, 4, 30])
@@ -49,6 +52,31 @@ def test_bandwidth_of_two_modes(rng):
         with np.errstate(divide="ignore"):
             grid = [oracle.left_out_log_likelihood(D, y, other, d) for other in np.geomspace(1e-5, 1e3, 400)]
         assert max(grid) <= best + 1e-9
+
+
+PUBLISHED = {  # [pekalska2000] table 2, Sonar: mean errors of Parzen (r) and Parzen (f) in percent
+    "euclidean": (18.2, 22.8),
+    "exponent": (17.7, 25.9),
+    "standardized": (14.0, 18.1),
+    "l-half": (16.1, 20.5),
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_defaults_reach_the_published_errors(name):
+    """The matrix alone is given, not the dimension of the vectors behind it."""
+    X, y = load_sonar(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0) if name == "standardized" else X
+    D = Minkowski(p=0.5 if name == "l-half" else 2).fit(X).matrix(X)
+    D = np.where(D > 0, np.exp(D), 0) if name == "exponent" else D
+    rng, errors = np.random.default_rng(0), []
+    for _ in range(10):
+        train = np.concatenate([rng.permutation(np.flatnonzero(y == g))[::2] for g in np.unique(y)])
+        test = np.setdiff1d(np.arange(len(y)), train)
+        S, Q = D[np.ix_(train, train)], D[np.ix_(test, train)]
+        models = (Parzen(), Parzen(space="features"))
+        errors.append([100 * np.mean(model.fit(S, y[train]).predict(Q) != y[test]) for model in models])
+    np.testing.assert_allclose(np.mean(errors, axis=0), PUBLISHED[name], atol=4.5)  # three standard errors of both
 
 
 def test_parzen_density_integrates_to_one(rng):

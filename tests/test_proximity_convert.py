@@ -17,6 +17,7 @@ from similis.proximity import (
     BoxCox,
     SpectrumClip,
     Symmetrize,
+    Tighten,
     ToDissimilarity,
     ToSimilarity,
     UnitDiagonal,
@@ -247,3 +248,54 @@ def test_compact_follows_conversions(D):
     np.testing.assert_array_equal(small.predict(D[:, columns]), model.predict(D))
     with_clip = make_pipeline(ToSimilarity(), SpectrumClip(), NearestCentroid()).fit(D, y)
     np.testing.assert_array_equal(compact(with_clip).predict(D), with_clip.predict(D))
+
+
+class TestTighten:
+    def test_power_keeps_signs(self, rng):
+        S, Q = rng.normal(size=(6, 6)), rng.normal(size=(3, 6))
+        largest = np.abs(S).max()
+        for q in (1, 2, 3, 8.0, 0.5, 2.7):
+            tight = Tighten(q=q).fit(S)
+            assert tight.largest_ == largest
+            np.testing.assert_allclose(tight.transform(Q), np.sign(Q) * (np.abs(Q) / largest) ** q, rtol=1e-12)
+        np.testing.assert_array_equal(Tighten(q=1).fit_transform(S), S / largest)
+
+    def test_exponential(self, rng):
+        S, Q = rng.normal(size=(6, 6)), rng.normal(size=(3, 6))
+        spread = S.max() - np.median(S[~np.eye(6, dtype=bool)])
+        tight = Tighten(q=3.0, method="exponential").fit(S)
+        np.testing.assert_allclose(tight.transform(Q), np.exp(-3 * (S.max() - Q) / spread), rtol=1e-12)
+        # the conversion of dissimilarities of the same name
+        D = S.max() - (S + S.T) / 2
+        np.fill_diagonal(D, 0)
+        np.testing.assert_allclose(
+            Tighten(q=3.0, method="exponential").fit_transform(5 - D),
+            ToSimilarity(method="exponential", gamma=3.0).fit_transform(D),
+            rtol=1e-12,
+        )
+
+    @pytest.mark.parametrize("unit", [1e-6, 1e6])
+    def test_no_unit(self, unit, rng):
+        S = rng.normal(size=(6, 6))
+        np.testing.assert_allclose(Tighten().fit_transform(unit * S), Tighten().fit_transform(S), rtol=1e-9)
+        tight = Tighten(method="exponential")
+        np.testing.assert_allclose(tight.fit_transform(unit * (S + 3)), tight.fit_transform(S), rtol=1e-6)
+        D = np.abs(S) * (1 - np.eye(6))
+        convert = ToSimilarity(method="exponential")
+        np.testing.assert_allclose(convert.fit_transform(unit * D), convert.fit_transform(D), rtol=1e-9)
+
+    @pytest.mark.parametrize("method", ["power", "exponential"])
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_is_finite(self, method, dtype):
+        tight = Tighten(q=64, method=method).fit(np.eye(3, dtype=dtype))
+        for value in (-1e6, 0.0, 1e-30, 1e6):
+            found = tight.transform(np.full((1, 3), value, dtype=dtype))
+            assert found.dtype == dtype
+            assert np.isfinite(found * found * dtype(0.1)).all()
+        for S in (np.zeros((3, 3)), np.ones((3, 3)), [[5.0]]):
+            assert np.isfinite(Tighten(method=method).fit_transform(S)).all()
+
+    def test_exponential_where_most_dissimilarities_are_zero(self):
+        D = np.zeros((5, 5))
+        D[0, 1:] = D[1:, 0] = 2.0
+        assert ToSimilarity(method="exponential", gamma=4.0).fit(D).scale_ == 0.5

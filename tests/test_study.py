@@ -9,12 +9,22 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, LeaveOneOut
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
 from studies import LIGHT, S, Sometimes, Y, run, toy
 
 import similis
-from similis import VDM, Counting, FromMatrix, Pairwise, Proximity, ProximityError, SimilarityKNN, SpectrumClip, Study
+from similis import VDM, Counting, FromMatrix, Minkowski, Pairwise, Proximity, ProximityError, SimilarityKNN, Study
 from similis.exceptions import KindWarning
+from similis.proximity import (
+    RowRBF,
+    SimilarityFeatures,
+    SpectrumClip,
+    SpectrumSquare,
+    Symmetrize,
+    ToDissimilarity,
+    ToSimilarity,
+)
 from similis.study import Method, list_methods
 from similis.study._methods import find_methods
 from similis.study._protocol import DealtFolds, Protocol
@@ -196,7 +206,7 @@ def test_costs_move_the_decision():
     assert (said[1] == 1).sum() < (said[0] == 1).sum()
     assert "cost" in str(dear)
     assert dear.table()[0].cost >= 0
-    assert "by cost" in dear.recommend().python
+    assert "metric='cost'" in dear.recommend().python
     assert "lowest mean cost" in dear.recommend().text
     assert "cost" not in plain.recommend().text
     assert dear.fit_best(S, Y).predict(S).shape == (36,)
@@ -351,3 +361,34 @@ def test_progress_is_told_and_shown(capsys):
     assert states[-1].seconds_left == 0
     run(["nc"], progress=True)
     assert capsys.readouterr().out == ""
+
+
+# A pipeline of the user's own
+
+
+D = 1 - S
+
+
+@pytest.mark.parametrize(
+    ("make", "reads"),
+    [
+        (lambda: make_pipeline(ToSimilarity(), SimilarityKNN()), "dissimilarity"),
+        (lambda: make_pipeline(ToSimilarity(), ToDissimilarity(), SimilarityKNN()), "dissimilarity"),
+        (lambda: make_pipeline(RowRBF(), SimilarityKNN()), "either"),
+        (lambda: make_pipeline(SpectrumSquare(), SimilarityKNN()), "similarity"),
+        (lambda: make_pipeline(SimilarityFeatures(), Pairwise(Minkowski()), SimilarityKNN()), "either"),
+        (lambda: make_pipeline(FunctionTransformer(lambda D: np.exp(-D)), SimilarityKNN()), "dissimilarity"),
+        (lambda: make_pipeline("passthrough", Symmetrize(), SimilarityKNN()), "either"),
+    ],
+)
+def test_kind_of_the_last_step_is_that_of_the_rows_it_reads(make, reads):
+    found = Study([Method("mine", make, reads=reads), "knn"], n_splits=4, cv=3).run(D, Y, kind="dissimilarity")
+    errors = found.mean_scores("error")
+    assert errors["mine"] <= errors["knn"] + 0.2  # with the wrong kind nearly all predictions are wrong
+
+
+def test_fit_best_keeps_the_kind_of_a_converting_pipeline():
+    mine = Method("mine", lambda: make_pipeline(ToSimilarity(), SimilarityKNN(n_neighbors=3)), reads="dissimilarity")
+    found = Study([mine], n_splits=3, cv=3).run(D, Y, kind="dissimilarity")
+    assert found.fit_best(D, Y)[-1].kind == "similarity"
+    assert "kind=" not in found.recommend().python

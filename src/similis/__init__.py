@@ -54,6 +54,8 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "ToSimilarity",
         "BoxCox",
         "UnitDiagonal",
+        "Rescale",
+        "Tighten",
         "SpectrumClip",
         "SpectrumFlip",
         "SpectrumShift",
@@ -68,7 +70,12 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "CompleteKernel",
         "make_stack",
         "diffusion_kernel",
+        "permanova",
+        "anosim",
+        "permdisp",
+        "mantel",
     ),
+    "cluster": ("KMedoids",),
     "discriminant": ("SDA", "NearestNeighborSDA", "LocalSDA", "MixtureSDA", "MixedSDA"),
     "neighbors": ("CondensedNN", "LocalNearestCentroid", "NearestCentroid", "SimilarityKNN"),
     "datasets": (
@@ -98,6 +105,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
 }
 _MODULES = (
     "base",
+    "cluster",
     "datasets",
     "discriminant",
     "distributed",

@@ -3,8 +3,10 @@
 __all__ = [
     "AsymmetryWarning",
     "ClusterError",
+    "CompilationCacheWarning",
     "DataNotFoundError",
     "DiagonalWarning",
+    "InputWarning",
     "KindWarning",
     "MissingExtraError",
     "ProximityError",
@@ -27,6 +29,10 @@ class ClusterError(ConnectionError):
     """Lost connection to a cluster, or a cluster without workers; the message tells how to resume."""
 
 
+class InputWarning(UserWarning):
+    """Remark on how a file was read where it could be read in another way, with counts of what was left out."""
+
+
 class KindWarning(UserWarning):
     """Warning that a matrix looks like the other kind: dissimilarities given as similarities, or the reverse."""
 
@@ -37,3 +43,7 @@ class AsymmetryWarning(UserWarning):
 
 class DiagonalWarning(UserWarning):
     """Warning that the dissimilarity of an object to itself is not zero."""
+
+
+class CompilationCacheWarning(UserWarning):
+    """Warning that compiled code cannot be stored, so that every process compiles it again."""

@@ -17,7 +17,10 @@ Modules (a caller writes ``from similis import _kernels`` and ``_kernels.name(..
     _rank_one.py       rank_one_positive, ascend: positive part of a matrix after a rank-one update; the ascent of the
                        Indefinite SVM
     _perceptron.py     perceptron: sweeps of the dual perceptron
+    _margin.py         margin_sums, margin_pull, margin_rows, margin_sweep, box_sweeps: constraints and multipliers of
+                       SBC
     _triangles.py      row_differences, expected_from_neighbors, pair_spreads: consistency of an entry with the others
+    _permutations.py   group_sums, permuted_products: permutation tests of group differences
     _descent.py        push_pairs, sample_candidates, candidate_pairs: approximate neighbors by NN-descent
     _medoids.py        nearest_two, exchange_gains, vertex_substitution, eager_exchanges, cluster_totals: k-medoids
 
@@ -31,6 +34,7 @@ from importlib import import_module
 from typing import Any
 
 _HOME: dict[str, str] = {
+    "check_cache": "_jit",
     "count_equal": "_features",
     "value_difference": "_features",
     "common_bits": "_features",
@@ -73,9 +77,16 @@ _HOME: dict[str, str] = {
     "ascend": "_rank_one",
     "rank_one_positive": "_rank_one",
     "perceptron": "_perceptron",
+    "box_sweeps": "_margin",
+    "margin_pull": "_margin",
+    "margin_rows": "_margin",
+    "margin_sums": "_margin",
+    "margin_sweep": "_margin",
     "pair_spreads": "_triangles",
     "expected_from_neighbors": "_triangles",
     "row_differences": "_triangles",
+    "group_sums": "_permutations",
+    "permuted_products": "_permutations",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from scipy.spatial.distance import cdist
 
 from similis._utils.cache import CACHE
 from similis._utils.messages import warn_user
-from similis._utils.threads import row_chunks
+from similis._utils.threads import all_blas_threads, row_chunks
 from similis.exceptions import AsymmetryWarning
 
 __all__ = [
@@ -30,6 +31,8 @@ __all__ = [
     "nystrom_axes",
     "row_distances",
 ]
+
+LARGE = 1500  # objects from which one decomposition gains more from several BLAS threads than it can lose
 
 
 def roundoff(size: int, norm: float, dtype: Any) -> float:
@@ -93,7 +96,8 @@ def eigen_symmetric(A: NDArray[Any]) -> EigenSystem:
     key = "eigen", _fingerprint(A)
     system: EigenSystem | None = CACHE.get(key)
     if system is None:
-        values, vectors = linalg.eigh(A, driver="evd", check_finite=False)
+        with all_blas_threads() if len(A) >= LARGE else nullcontext():
+            values, vectors = linalg.eigh(A, driver="evd", check_finite=False)
         values.setflags(write=False)
         vectors.setflags(write=False)
         system = EigenSystem(values, vectors)

@@ -1,21 +1,28 @@
 """Distribution of rows over threads, and a limit of the BLAS threads.
 
 Kernels are serial and release the GIL, so that one thread per chunk of rows runs them in parallel.
+
+NumPy and SciPy each bring a BLAS with its own threads, which wait for work by spinning. A loop that alternates between
+the two (``A @ B``, then ``cho_factor``) or runs beside another process is up to a hundred times slower with several
+threads than with one, so solvers and searches hold BLAS to one thread. A single large decomposition may use all.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
+from typing import Any
 
 from joblib import effective_n_jobs
-from threadpoolctl import OpenBLASController, threadpool_limits
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
-__all__ = ["map_row_chunks", "row_blocks", "row_chunks", "single_blas_thread"]
+__all__ = ["all_blas_threads", "map_row_chunks", "row_blocks", "row_chunks", "single_blas_thread", "thread_pools"]
 
 _BLOCK = 2**21  # entries: 16 MB in double precision
 
@@ -52,11 +59,11 @@ def single_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread, for many small factorizations, and restore the previous number afterwards.
 
     The number of BLAS threads is a setting of the process. Among threads that use this context at the same time the
-    first one sets it and the last one restores it.
+    first one sets it and the last one restores it. It serves as a decorator too: ``@single_blas_thread()``.
     """
     with _holders.lock:
         if not _holders.count:
-            _holders.limits = threadpool_limits(limits=1, user_api="blas")
+            _holders.limit()
         _holders.count += 1
     try:
         yield
@@ -67,13 +74,48 @@ def single_blas_thread() -> Iterator[None]:
                 _holders.restore()
 
 
+@contextmanager
+def all_blas_threads() -> Iterator[None]:
+    """Lift the limit of :func:`single_blas_thread` for one large decomposition, unless other threads need the limit."""
+    with _holders.lock:
+        lift = _holders.count == 1
+        if lift:
+            _holders.restore()
+            _holders.count = 0
+    try:
+        yield
+    finally:
+        if lift:
+            with _holders.lock:
+                if not _holders.count:
+                    _holders.limit()
+                _holders.count += 1
+
+
+def thread_pools() -> ThreadpoolController:
+    """Return the thread pools of all loaded libraries.
+
+    Finding them takes milliseconds, so it is repeated only after further imports.
+    """
+    return _thread_pools(len(sys.modules))
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> ThreadpoolController:
+    return ThreadpoolController()
+
+
 class _Holders:
     """Number of threads inside :func:`single_blas_thread`; zero in a forked child."""
 
     def __init__(self) -> None:
         self.lock = Lock()
         self.count = 0
-        self.limits: threadpool_limits | None = None
+        self.limits: Any = None
+
+    def limit(self) -> None:
+        """Set one thread; :meth:`restore` undoes it."""
+        self.limits = thread_pools().limit(limits=1, user_api="blas")
 
     def restore(self) -> None:
         """Undo the limit from any thread; threadpoolctl since 3.8 accepts it only from the thread that set it."""

@@ -23,7 +23,13 @@ from similis.base._decision import (
     least_cost,
     max_neighbors,
 )
-from similis.base._estimators import ProximityClassifier, ProximityEstimator, ProximityTransformer, predict_responses
+from similis.base._estimators import (
+    ColumnsMixin,
+    ProximityClassifier,
+    ProximityEstimator,
+    ProximityTransformer,
+    predict_responses,
+)
 from similis.base._incomplete import check_kernel, check_partial_kernel, measured_objects
 from similis.base._measure import STRIP as STRIP
 from similis.base._measure import (
@@ -54,12 +60,15 @@ from similis.base._validation import LARGEST as LARGEST
 from similis.base._validation import Kind as Kind
 from similis.base._validation import (
     check_block,
+    check_frame_order,
+    check_label_order,
     check_labels,
     check_proximity,
     check_query,
     check_stack_width,
     check_table,
     first_position,
+    kind_evidence,
     quote,
 )
 
@@ -70,6 +79,7 @@ __all__ = [
     "ProximityClassifier",
     "BayesClassifier",
     "PathMixin",
+    "ColumnsMixin",
     "predict_responses",
     "compact",
     "storable",
@@ -91,6 +101,8 @@ __all__ = [
     "check_proximity",
     "check_query",
     "check_block",
+    "check_frame_order",
+    "check_label_order",
     "check_labels",
     "check_table",
     "check_stack_width",
@@ -98,6 +110,7 @@ __all__ = [
     "check_partial_kernel",
     "measured_objects",
     "first_position",
+    "kind_evidence",
     "quote",
     # decisions
     "class_priors",

@@ -114,6 +114,9 @@ class Measure(FittedArrays, BaseEstimator):
         Class attribute: two float32 collections give a float32 matrix.
     fit_only_indexes : bool
         Class attribute: :meth:`learn` stores lookup tables only, on which no value depends.
+    cells : {"number", "text", "category", "mixed", "binary"} or None
+        Class attribute: how the cells of a text file are read for this measure, see
+        :func:`similis.io.read_objects`; None reads numbers if all cells are numbers, else text.
 
     See Also
     --------
@@ -146,6 +149,7 @@ class Measure(FittedArrays, BaseEstimator):
     _doc_link_template = DOC_LINK_TEMPLATE
     _parameter_constraints: dict[str, list[Any]] = {}
     keeps_float32 = False
+    cells: str | None = None
     fit_only_indexes = False  # whether fit keeps an order of symbols and the like, on which no value depends
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -252,7 +252,7 @@ class PathMixin:
         for model, positions, points in self._path_groups(grid):
             S = model.check_training(X)
             Q = None if rows is None else model.check_rows(rows)
-            model.classes_, codes = check_labels(y, S.shape[0], who=type(self).__name__)
+            model.classes_, codes = check_labels(y, S.shape[0], who=type(self).__name__, of=X)
             if response == "predict":
                 found = (model.classes_[predicted] for predicted in model.path_codes(S, codes, Q, test_fold, points))
             else:

@@ -22,11 +22,14 @@ __all__ = [
     "first_position",
     "describe_position",
     "check_block",
+    "check_frame_order",
+    "check_label_order",
     "check_labels",
     "check_proximity",
     "check_query",
     "check_stack_width",
     "check_table",
+    "kind_evidence",
     "quote",
 ]
 
@@ -205,6 +208,11 @@ def check_query(
     n = int(estimator.n_features_in_)
     X = _with_shape(X)
     shape = getattr(X, "shape", None)
+    if shape is not None and len(shape) >= 3 and not allow_stack:
+        raise ProximityError(
+            f"{_who(estimator)} expects a two-dimensional block, one row per new object and one column for each of "
+            f"{n} training objects. Got shape {tuple(shape)}."
+        )
     if shape is not None and len(shape) >= 2 and shape[1] != n:
         hint = "one column per training object"
         if shape[0] == n:
@@ -290,7 +298,9 @@ def check_table(X: Any, who: str, **options: Any) -> Any:
         raise _in_one_sentence(error, X, who) from None
 
 
-def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def check_labels(
+    y: Any, n: int, *, who: str = "fit", min_classes: int = 2, of: Any = None
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Validate class labels.
 
     Parameters
@@ -303,6 +313,8 @@ def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2) -> t
         Name used in messages.
     min_classes : int, default=2
         Smallest number of classes.
+    of : object, optional
+        The matrix, as given. A pandas Series of labels must not hold the objects of a frame in another order.
 
     Returns
     -------
@@ -322,6 +334,13 @@ def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2) -> t
     if getattr(getattr(y, "dtype", None), "kind", "") in ("c", "m", "V"):
         what = "Complex data not supported: " if y.dtype.kind == "c" else ""  # expected by scikit-learn's checks
         raise ProximityError(f"{what}y must hold labels: text, numbers or booleans. Got dtype {str(y.dtype)[:60]}.")
+    check_label_order(of, y)
+    if isinstance(y, np.ma.MaskedArray) and np.ma.getmaskarray(y).any():
+        i = int(np.argmax(np.ma.getmaskarray(y).ravel()))
+        raise ProximityError(f"y must hold a label for every object. Object {i} is masked; leave it out.")
+    if getattr(getattr(y, "dtype", None), "kind", "") == "T":  # NumPy's StringDType
+        entries = np.asarray(y).tolist()
+        y = np.array(entries, dtype=None if all(isinstance(entry, str) for entry in entries) else object)
     y = column_or_1d(y, warn=True)
     if y.shape[0] != n:
         raise ProximityError(f"y must hold one label per object. Got {y.shape[0]} labels for {n} objects.")
@@ -501,20 +520,88 @@ def _densify(A: Any, *, missing: bool, training: bool) -> NDArray[Any]:
     return dense
 
 
-def _warn_if_other_kind(A: NDArray[Any], kind: Kind) -> None:
-    """Warn if the diagonal and the signs show that the matrix is of the other kind."""
+def kind_evidence(A: NDArray[Any]) -> Kind | None:
+    """Kind of a square matrix that its diagonal shows clearly.
+
+    An object is nearest to itself: the diagonal of dissimilarities is the minimum of its rows, that of similarities the
+    maximum. The evidence is clear if that holds for at least 95 % of the rows, and the opposite does not.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, n) or (n, n, q)
+        Proximities; NaN is missing. The matrices of a stack must agree.
+
+    Returns
+    -------
+    {"similarity", "dissimilarity"} or None
+        None if the diagonal shows neither: fewer than three objects, a constant matrix, a diagonal of which less than
+        half is known, or a minimum that more than half of the other entries share (such as the zeros of a
+        neighborhood graph, which may be similarities without a diagonal).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import kind_evidence
+    >>> kind_evidence(np.array([[0.0, 2, 3], [2, 0, 1], [3, 1, 0]]))
+    'dissimilarity'
+    >>> kind_evidence(np.eye(3))
+    'similarity'
+    """
+    if A.ndim == 3:
+        found = {kind_evidence(A[:, :, j]) for j in range(A.shape[2])} - {None}
+        return found.pop() if len(found) == 1 else None
     n = A.shape[0]
-    if n < 3:
+    if n < 3 or A.shape[1] != n:
+        return None
+    is_least, is_largest = _diagonal_is(np.fmin, A), _diagonal_is(np.fmax, A)
+    if is_least == is_largest:
+        return None
+    if is_largest:
+        return "similarity"
+    shared = others = 0
+    for rows in _row_slices(n):
+        diagonal = np.diagonal(A[rows, rows])[:, None]
+        shared += int(np.count_nonzero(A[rows] == diagonal)) - len(diagonal)
+        others += int(np.count_nonzero(A[rows] == A[rows])) - len(diagonal)
+    return "dissimilarity" if 2 * shared <= others else None
+
+
+def _row_slices(n: int) -> list[slice]:
+    return [slice(start, start + 256) for start in range(0, n, 256)]
+
+
+def _diagonal_is(extreme: np.ufunc, A: NDArray[Any]) -> bool:
+    """Tell whether the diagonal is the minimum (np.fmin) or maximum (np.fmax) of 95 % of its rows."""
+    n = A.shape[0]
+    diagonal = np.concatenate([np.diagonal(A[rows, rows]) for rows in _row_slices(n)])
+    known = np.count_nonzero(diagonal == diagonal)
+    if 2 * known < n or known < 3:
+        return False
+    failed = 0
+    for rows in _row_slices(n):
+        best = extreme.reduce(A[rows], axis=1)
+        failed += int(np.count_nonzero((diagonal[rows] != best) & (diagonal[rows] == diagonal[rows])))
+        if failed > 0.05 * known:  # mostly after a few rows
+            return False
+    return True
+
+
+def _warn_if_other_kind(A: NDArray[Any], kind: Kind) -> None:
+    """Warn if the diagonal shows that the matrix is of the other kind."""
+    if A.shape[0] < 3 or not _diagonal_is(np.fmin if kind == "similarity" else np.fmax, A):
         return
-    diagonal = np.einsum("ii->i", A)
-    if kind == "similarity":
-        if not diagonal.any() and np.nanmin(A) >= 0 and np.nanmax(A) > 0:
-            warn_user(
-                "X has a zero diagonal and no negative entry, as dissimilarities have, but is read as similarities. "
-                "If large means different, set kind='dissimilarity' or convert with ToSimilarity.",
-                KindWarning,
-            )
-    elif (diagonal > 0).all() and (diagonal >= np.nanmax(A, axis=1)).all() and np.nanmin(A) < diagonal.min():
+    found = kind_evidence(A)
+    if found in (None, kind):
+        return
+    if found == "dissimilarity":
+        is_zero = not np.any(np.diagonal(A))
+        what = "a zero diagonal and no negative entry" if is_zero else "its smallest entries on the diagonal"
+        warn_user(
+            f"X has {what}, as dissimilarities have, but is read as similarities. "
+            "If large means different, set kind='dissimilarity' or convert with ToSimilarity.",
+            KindWarning,
+        )
+    else:
         warn_user(
             "X has its largest entries on the diagonal, as similarities have, but is read as dissimilarities. "
             "If large means alike, set kind='similarity' or convert with ToDissimilarity.",
@@ -522,20 +609,87 @@ def _warn_if_other_kind(A: NDArray[Any], kind: Kind) -> None:
         )
 
 
-def _check_ids(S: Any) -> None:
-    """Reject a frame whose row ids differ from its column ids; an index 0, 1, 2, ... has no ids."""
+def check_frame_order(frame: Any) -> None:
+    """Reject a pandas frame whose rows and columns are the same objects in another order.
+
+    Parameters
+    ----------
+    frame : object
+        Anything; only a frame with as many rows as columns is checked.
+
+    Raises
+    ------
+    ProximityError
+        If index and columns hold the same labels in another order. Nothing is reordered.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from similis.base import check_frame_order
+    >>> check_frame_order(pd.DataFrame([[1, 0], [0, 1]], index=["a", "b"], columns=["a", "b"]))
+    """
+    names = _frame_names(frame)
+    if names is not None and sorted(names[0]) == sorted(names[1]):
+        _compare_names(*names)
+
+
+def check_label_order(S: Any, y: Any) -> None:
+    """Reject a pandas Series of labels whose index holds the objects of a frame in another order.
+
+    Parameters
+    ----------
+    S : object
+        Matrix; only a pandas frame is checked.
+    y : object
+        Labels; only a pandas Series is checked.
+
+    Raises
+    ------
+    ProximityError
+        If the index of `y` is a permutation of that of `S`. Nothing is reordered.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from similis.base import check_label_order
+    >>> S = pd.DataFrame([[1, 0], [0, 1]], index=["a", "b"], columns=["a", "b"])
+    >>> check_label_order(S, pd.Series(["x", "y"], index=["a", "b"]))
+    """
+    if not (hasattr(S, "iloc") and hasattr(y, "iloc") and hasattr(S, "columns")) or len(S.index) != len(y.index):
+        return
+    rows, labels = list(map(str, S.index)), list(map(str, y.index))
+    if rows != labels and sorted(rows) == sorted(labels):
+        i = next(i for i, (row, label) in enumerate(zip(rows, labels)) if row != label)
+        raise ProximityError(
+            f"y and X must hold the same objects in the same order. Position {i} is {_cut(labels[i])} in the index of "
+            f"y and {_cut(rows[i])} in that of X. Reorder y: y.loc[X.index]."
+        )
+
+
+def _frame_names(S: Any) -> tuple[list[str], list[str]] | None:
+    """Row and column labels of a pandas frame with as many rows as columns, as text; None for anything else."""
     index, columns = getattr(S, "index", None), getattr(S, "columns", None)
-    if index is None or columns is None or callable(index) or not hasattr(S, "iloc"):
+    if index is None or columns is None or callable(index) or not hasattr(S, "iloc") or len(index) != len(columns):
+        return None
+    return list(map(str, index)), list(map(str, columns))
+
+
+def _check_ids(S: Any) -> None:
+    """Reject a frame whose row ids differ from its column ids; 0, 1, 2, ... on one side only are no ids."""
+    names = _frame_names(S)
+    if names is None:
         return
-    rows, cols = list(map(str, index)), list(map(str, columns))
-    plain = list(map(str, range(len(rows))))
-    if len(rows) != len(cols) or plain in (rows, cols):
-        return
-    for i, (row, col) in enumerate(zip(rows, cols)):
-        if row != col:
+    check_frame_order(S)
+    if list(map(str, range(len(names[0])))) not in names:
+        _compare_names(*names)
+
+
+def _compare_names(rows: list[str], columns: list[str]) -> None:
+    for i, (row, column) in enumerate(zip(rows, columns)):
+        if row != column:
             raise ProximityError(
                 f"Row and column ids must be the same, in the same order. Position {i} is {_cut(row)} among the rows "
-                f"and {_cut(col)} among the columns. Reorder the frame, or reset its index."
+                f"and {_cut(column)} among the columns. Reorder the frame, or reset its index."
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,8 +11,10 @@ from similis.cli._console import input_path, note, print_json
 from similis.cli._options import Json, Overwrite, command
 from similis.cli._outputs import check_outputs, write_table
 from similis.cli._source import Source
+from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
+    from similis.io import ModelCard, Proximity
     from similis.study import Predictions
 
 __all__ = ["predict"]
@@ -32,6 +35,14 @@ def predict(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="A csv file; - is standard output.")
     ] = "-",
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="The first line of a text file of proximities names the columns, or is a row; by content by default.",
+            show_default=False,
+        ),
+    ] = None,
     escape_formulas: Annotated[
         bool,
         typer.Option(
@@ -44,11 +55,12 @@ def predict(
 ) -> None:
     """Predict new objects: label, probabilities, and a score that is low for objects unlike all training objects.
 
-    Rows must belong to the model. If both rows and model have ids, columns are matched by id, in any order; else
-    their number must be that of the training objects. A file of the other kind is rejected.
+    Rows must belong to the model. If both rows and model have ids, columns are matched by id, in any order, and those
+    that the model does not need may be absent; else their number must be that of the training objects. A file of the
+    other kind is rejected.
 
     The score is the model's own (`score_samples`) if it has one; otherwise the highest similarity to a training
-    object, or minus the lowest dissimilarity.
+    object in the rows, or minus the lowest dissimilarity.
 
     Ids and labels are written as they are. Give `--escape-formulas` before opening the table in a spreadsheet if others
     chose the names. On a terminal, control characters are shown by their numbers.
@@ -61,7 +73,7 @@ def predict(
 
         cat new-votes.csv | similis predict votes.skops - -o predicted.csv
     """
-    from similis.io import read_model, read_objects, read_proximity
+    from similis.io import file_format, read_model, read_objects, read_proximity
     from similis.study import predict_rows
 
     check_outputs([model, rows], overwrite=overwrite, predictions=None if json else output)
@@ -69,9 +81,11 @@ def predict(
     new: Any
     with input_path(rows) as path:
         if trained.card.reads == "objects":
-            new = read_objects(path, id_column=source.id_column)
+            new = read_objects(path, id_column=source.id_column, types=trained.card.types)
         else:
             new = read_proximity(path, square=False, kind=source.kind)  # type: ignore[arg-type]
+            if new.ids is None and new.columns is None and file_format(path) == "csv":
+                new = _without_header(new, trained.card, header, rows)
     predictions = predict_rows(trained, new)
     records = _records(predictions)
     if json:
@@ -85,6 +99,43 @@ def predict(
     write_table(output, table, escape_formulas=escape_formulas)
     if output != "-":
         note(f"wrote {len(predictions.labels)} predictions to {output}")
+
+
+def _without_header(new: Proximity, card: ModelCard, header: bool | None, where: str) -> Proximity:
+    """Separate a first line of numbers that names the columns from the rows.
+
+    Numbers that are the ids of the training objects, or count them, name the columns where the other lines hold other
+    values than whole numbers. Anything else that may be a header is an error that asks for an option.
+    """
+    import numpy as np
+
+    first, others = new.values[0], new.values[1:]
+    names = [str(int(v)) if float(v).is_integer() else str(v) for v in first.tolist()]
+    by_id = card.ids is not None and sorted(names) == sorted(card.ids)
+    if header is None:
+        counts = any(np.array_equal(first, np.arange(start, start + len(first))) for start in (0, 1))
+        is_named = counts or by_id
+        whole = bool((others == np.round(others)).all())  # also where there are no others
+        apart = (
+            len(first) > 2
+            and len(set(names)) == len(first)
+            and bool((first == np.round(first)).all())
+            and not whole
+            and bool(first.min() > np.nanmax(others))
+        )
+        if is_named and not whole:
+            note(f"the first line of {where} is read as names of the columns; --no-header reads it as a row.")
+        elif is_named or apart:
+            raise ProximityError(
+                f"The first line of {where} may name the columns ({', '.join(names[:3])}, ...) or hold the proximities "
+                "of an object. Use --header or --no-header."
+            )
+        header = is_named
+    if not header:
+        return new
+    if not len(others):
+        raise ProximityError(f"{where} has no rows below the first line, which names the columns.")
+    return replace(new, values=others, column_ids=tuple(names) if by_id else None)
 
 
 def _records(predictions: Predictions) -> list[dict[str, Any]]:

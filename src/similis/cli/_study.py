@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from similis._utils.files import is_stream
-from similis.cli._console import INTERRUPTED, echo, note, print_json, print_table, show_progress
+from similis.cli._console import FAILED, INTERRUPTED, echo, in_cli_words, note, print_json, print_table, show_progress
 from similis.cli._options import Jobs, Json, Overwrite, Quiet, Seed, command
 from similis.cli._outputs import check_outputs
-from similis.cli._source import Source, load_data
+from similis.cli._source import Inputs, Source, load_data
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
@@ -58,13 +58,25 @@ class StudySetup:
             show_default=False,
         ),
     ] = None
+    metric: Annotated[
+        str | None,
+        _option(
+            "--metric",
+            metavar="error|balanced_error|cost|log_loss|perplexity|nce",
+            help="Metric that ranks the methods and chooses their parameters; by default error, balanced_error if a "
+            "class is rare, cost with --costs or --priors.",
+            show_default=False,
+        ),
+    ] = None
     seed: Seed = 0
     jobs: Jobs = 1
 
-    def make_study(self, methods: list[str]) -> Study:
+    def make_study(self, methods: list[str], inputs: Inputs) -> Study:
         """Make the study."""
         from similis.study import Study
 
+        if self.metric == "cost" and inputs.costs is None and inputs.priors is None:
+            raise ProximityError("--metric cost needs --costs or --priors.")
         if self.folds != "loo" and not self.folds.isdecimal():
             raise ProximityError(f"--folds must be a number or 'loo'. Got {self.folds[:40]!r}.")
         return Study(
@@ -76,6 +88,7 @@ class StudySetup:
             random_state=self.seed,
             n_jobs=self.jobs,
             journal=self.journal,
+            metric=self.metric,
         )
 
 
@@ -113,8 +126,8 @@ def study(
     """Compare methods on a matrix, or on objects and a measure, and recommend one.
 
     Every method chooses its parameters inside each training part and predicts objects it was not fitted on; whatever
-    learns (spectra, conversions, vdm) is fitted inside the split. The table shows errors, ranks and whether the
-    differences are significant; below it are the recommended method, its expected error, and how to train it.
+    learns (spectra, conversions, vdm) is fitted inside the split. The table shows errors, ranks and a verdict on the
+    difference to the best method; below it are the recommended method, its expected error, and how to train it.
 
     A study with a journal can be stopped at any moment and started again: it resumes.
 
@@ -135,10 +148,11 @@ def study(
         report = "report.html"
     check_outputs(source.files(), overwrite=overwrite, report=report, results=save, journal=setup.journal)
     inputs = load_data(source, need_labels=True)
-    result = setup.make_study(method or ["all"]).run(
+    result = setup.make_study(method or ["all"], inputs).run(
         inputs.data,
         groups=inputs.groups,
         costs=inputs.costs,
+        priors=inputs.priors,
         measure=inputs.measure,
         progress=show_progress(quiet),
         watch=_make_watcher(source, str(report), quiet) if watch else None,
@@ -150,8 +164,14 @@ def study(
         result.to_html(report)
     _print_result(result, json)
     if result.partial:
-        note("interrupted; these are the results so far.")
+        if setup.journal is None:
+            note("interrupted; these are the results so far. With --journal FILE a study can be resumed.")
+        else:
+            note(f"interrupted; these are the results so far. Run the same command again to resume {setup.journal}.")
         raise typer.Exit(INTERRUPTED)
+    if not any(entry.ok for entry in result.entries.values()):
+        note("every method failed; the reasons are in the table.")
+        raise typer.Exit(FAILED)
 
 
 @command()
@@ -193,10 +213,12 @@ def fit(
     inputs = load_data(source, need_labels=True)
     trained = train_model(
         inputs.data,
-        study=setup.make_study([{"best": "all"}.get(method, method)]),
+        study=setup.make_study([{"best": "all"}.get(method, method)], inputs),
         groups=inputs.groups,
         costs=inputs.costs,
+        priors=inputs.priors,
         measure=inputs.measure,
+        compact=True,
         progress=show_progress(quiet),
     )
     card_file = write_model(trained, output)
@@ -212,6 +234,10 @@ def fit(
             f"Expect an error of {100 * card.expected['error']:.1f} % on new objects "
             f"(95 % interval {100 * low:.1f} % to {100 * high:.1f} %)."
         )
+        if card.settings["metric"] == "balanced_error":
+            echo(f"Parameters are chosen by balanced error: {100 * card.expected['balanced_error']:.1f} %.")
+    if card.needed is not None:
+        echo(f"New rows need the columns of {len(card.needed)} of the {card.n} objects, listed in the card.")
     note(f"wrote {output}" + ("; it has no card beside it" if card_file is None else f" and {card_file}"))
 
 
@@ -298,13 +324,14 @@ def _print_result(result: StudyResult, json: bool) -> None:
                 "classes": result.classes,
                 "kind": result.kind,
                 "protocol": result.protocol.describe(len(result.splits)),
+                **result.settings(),
                 "partial": result.partial,
                 "table": [row.to_dict() for row in result.table()],
                 "recommendation": None if advice is None else asdict(advice),
             }
         )
         return
-    echo(str(result))
+    echo(in_cli_words(str(result)))
     if advice is not None:
         echo(f"\nIn Python:\n\n{advice.python}\n\nOn the command line:\n\n{advice.command}")
 

@@ -68,7 +68,7 @@ class Query(NamedTuple):
     codes: NDArray[np.intp]
     rows: NDArray[Any]
     fold: NDArray[np.intp] | None
-    width: NDArray[np.float64]  # of Omega, for each row
+    width: float | None  # of Omega, for models of 1.0 with neighborhood="radius"
     sign: int
     n_jobs: int | None
 
@@ -120,9 +120,12 @@ def _per_class(query: Query, ks: NDArray[np.intp]) -> Neighborhoods:
 
 
 def _within_radius(query: Query, radii: NDArray[np.float64]) -> Neighborhoods:
-    """All objects whose similarity is at least the best minus the radius, in widths of Omega."""
+    """[cazzanti2007] sec. 4.1 -> all objects whose similarity is within a factor 1 + radius of the best."""
     best = query.sign * query.ranked(1)[1].astype(np.float64)
-    least = best - radii * query.width[:, None] - 1e-12 * query.width[:, None]  # (m, T)
+    if query.width is None:
+        least = np.where(best > 0, best / (1 + radii), best * (1 + radii)) - 1e-12 * np.abs(best)  # (m, T)
+    else:  # a model saved by 1.0
+        least = best - (radii + 1e-12) * query.width
     indices, values = query.ranked(len(query.S))
     reach = query.sign * np.where(indices < 0, np.nan, values)
     ends = np.stack([(reach >= least[:, t, None]).sum(axis=1) for t in range(len(radii))], axis=1)
@@ -188,12 +191,13 @@ class LocalSDA(PathMixin, ProximityClassifier):
     neighborhood : {"knn", "per-class", "radius", "reciprocal", "enclosing"}, default="knn"
         - "knn": the k nearest;
         - "per-class": the k nearest of each class (Mitani and Hamamoto);
-        - "radius": all that are at most `radius` widths of Omega less similar than the nearest;
+        - "radius": all whose similarity is within a factor ``1 + radius`` of that of the nearest (sec. 4.1);
         - "reciprocal": the nearest, and all objects whose nearest neighbor the new object would be (Nock);
         - "enclosing": of the k nearest, the fewest after which one more brings the object no nearer to their convex
           hull, similarities read as inner products (sec. 7.2.2).
     radius : float, default=0.1
-        For ``neighborhood="radius"``.
+        alpha of sec. 4.1, for ``neighborhood="radius"``: neighbors have similarities of at least best / (1 + alpha), or
+        dissimilarities of at most best * (1 + alpha).
     min_class_size : int, default=3
         If a class has neighbors but fewer than this, local nearest centroid decides.
     smoothing : float, default=0.0
@@ -226,6 +230,8 @@ class LocalSDA(PathMixin, ProximityClassifier):
         Priors of the whole training set, for comparison; the local ones differ from row to row.
     n_neighbors_ : int
         Number of neighbors used.
+    radius_factor_ : float
+        1 + alpha of ``neighborhood="radius"``.
     n_features_in_ : int
         Number of training objects.
 
@@ -241,6 +247,12 @@ class LocalSDA(PathMixin, ProximityClassifier):
     probability of one for the predicted class. ``class_log_prob`` and ``score_samples`` always refer to the exponential
     models. The paper prints arg max in its rule with costs, where arg min is meant. A class
     all of whose "kri" weights are zero is modeled with equal weights. The centroid among equals is the nearest.
+
+    The factor of ``neighborhood="radius"`` is meant for positive similarities. Where the best similarity is negative,
+    neighbors have at least best * (1 + alpha), so that a larger alpha adds neighbors there too; where it is zero, as
+    where a dissimilarity of zero is the best, only objects with the same value are neighbors. The
+    neighborhoods do not change when all proximities are multiplied by a positive constant. Models saved by similis 1.0
+    keep its rule: neighbors are at most `radius` times the width of Omega less similar than the nearest.
 
     An empirical Omega of more than 2^21 values is represented by a sample, see :class:`SDA`.
 
@@ -334,6 +346,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
         self.domain_ = public_domain([self._omega])
         self.priors_ = class_priors(self.priors, np.bincount(self._codes))
         self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
+        self.radius_factor_ = 1.0 + self.radius
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
@@ -417,7 +430,8 @@ class LocalSDA(PathMixin, ProximityClassifier):
         check_is_fitted(self)
         point = {"n_neighbors": self.n_neighbors_, "radius": self.radius}
         groups = [(np.arange(len(Q)), self._omega)]
-        for _, *found in self._runs(self._S, self._codes, Q, None, groups, [point], always):
+        width = None if hasattr(self, "radius_factor_") else self._omega.width  # saved by 1.0
+        for _, *found in self._runs(self._S, self._codes, Q, None, groups, [point], always, width):
             yield found
 
     def _runs(
@@ -429,14 +443,12 @@ class LocalSDA(PathMixin, ProximityClassifier):
         groups: Any,
         points: Points,
         always: bool = False,
+        width: float | None = None,
     ) -> Iterator[Any]:
         """Model rows group by group, for each part of the grid that shares one ranking.
 
         Yields grid points, rows, and limits, counts and winners with an axis for the points.
         """
-        width = np.empty(len(rows))
-        for members, omega in groups:
-            width[members] = omega.width
         query = Query(S, codes, rows, fold, width, self.sign, self.n_jobs)
         axis = {"radius": "radius", "reciprocal": None}.get(self.neighborhood, "n_neighbors")
         grid, slots = np.unique([0 if axis is None else point[axis] for point in points], return_inverse=True)

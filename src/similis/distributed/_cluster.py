@@ -99,7 +99,7 @@ def _quiet_log() -> Iterator[None]:
 @contextmanager
 def _cluster_errors() -> Iterator[None]:
     """Turn the exceptions of Dask about a lost scheduler or lost workers into a :class:`ClusterError`."""
-    from distributed.comm import CommClosedError
+    from distributed.comm.core import CommClosedError
     from distributed.scheduler import KilledWorker
 
     with _quiet_log():

@@ -2,11 +2,12 @@
 
 from similis.io._blocks import BlockFile
 from similis.io._files import file_format, files_beside, read_proximity, write_proximity
+from similis.io._kind import decide_kind
+from similis.io._labels import align_labels, check_classes, read_labels
 from similis.io._models import ModelCard, TrainedModel, card_path, load, read_model, save, write_model
 from similis.io._numpy import matrix_card
 from similis.io._objects import Objects, read_objects
 from similis.io._proximity import Proximity
-from similis.io._text import read_labels
 
 __all__ = [
     # matrices
@@ -17,10 +18,13 @@ __all__ = [
     "files_beside",
     "BlockFile",
     "matrix_card",
+    "decide_kind",
     # objects and labels
     "Objects",
     "read_objects",
     "read_labels",
+    "align_labels",
+    "check_classes",
     # models
     "save",
     "load",

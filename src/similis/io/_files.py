@@ -15,12 +15,22 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from similis._utils.disk import is_stored
 from similis._utils.files import atomic_write, is_stream, short_path
+from similis._utils.messages import warn_user
 from similis.base import Kind
-from similis.exceptions import ProximityError
+from similis.exceptions import InputWarning, ProximityError
+from similis.io._kind import KINDS, decide_kind
+from similis.io._labels import align_labels, labels_beside, write_labels
 from similis.io._numpy import read_npy, read_npz, sidecar, write_npy, write_npz
 from similis.io._parquet import read_parquet, write_parquet
-from similis.io._proximity import KINDS, Proximity, as_proximity, proximity_in_file, quote_short, reject_infinite
-from similis.io._text import labels_beside, read_csv, read_labels, write_csv, write_labels
+from similis.io._proximity import (
+    Proximity,
+    as_proximity,
+    mirror_triangle,
+    proximity_in_file,
+    quote_short,
+    reject_infinite,
+)
+from similis.io._text import read_csv, write_csv
 from similis.io._zarr import read_zarr, write_zarr
 
 __all__ = ["file_format", "files_beside", "read_proximity", "write_proximity"]
@@ -43,8 +53,12 @@ def read_proximity(
     path: str | os.PathLike[str],
     *,
     labels: str | os.PathLike[str] | ArrayLike | None = None,
+    label_column: str | None = None,
+    id_column: str | None = None,
+    na: Sequence[str] | None = None,
     kind: Kind | None = None,
     square: bool = True,
+    directed: bool = False,
     mmap: bool = False,
     dtype: DTypeLike | None = None,
     key: str | None = None,
@@ -58,17 +72,27 @@ def read_proximity(
     path : str or path-like
         The ending names the format. ``.npz``: written by similis, or any archive with one matrix in it. ``.npy``: a
         matrix, with ids, kind and labels in a ``.npy.json`` file beside it, if there is one. ``.zarr``: a store of one
-        array. ``.csv``, ``.tsv``, ``.txt``, also gzipped: ids in the first row and the first column, or a bare table
-        of numbers whose first cell is not empty. ``.parquet``: one column per object, row ids in a column of text.
+        array. ``.csv``, ``.tsv``, ``.txt``, also gzipped: ids in the first row, the first column or both, or a bare
+        table of numbers whose first cell is not empty. ``.parquet``: one column per object, row ids in a column of
+        text.
     labels : str, path-like or array-like of shape (m,), optional
-        A file of labels, or the labels. A file holds lines ``id,label``, matched by id, or one label per line in
-        the order of the rows; a header is optional. Labels spelled as integers become integers. By default those
-        stored with the matrix; for text files those in ``<name>.labels.csv`` beside it, if there is one.
+        A file of labels, or the labels. A file holds lines ``id,label``, matched by id (see :func:`align_labels`:
+        objects without a label are left out, with a warning), or one label per line in the order of the rows; a
+        header is optional. Labels spelled as integers become integers. By default those stored with the matrix; for
+        text files those in ``<name>.labels.csv`` beside it, if there is one.
+    label_column, id_column : str, optional
+        Columns of the label file, by name or by number from 1 on. Recognized by default.
+    na : sequence of str, optional
+        Spellings of a missing label in the label file, beside an empty cell; NA, N/A, NaN, null and similar ones by
+        default.
     kind : {"similarity", "dissimilarity"}, optional
-        Kind of the values, if the file does not name it. It must not contradict the file.
+        Kind of the values. Where the file states another one, there is a warning. By default what the file states.
     square : bool, default=True
         Whether rows and columns must be the same objects in the same order, as in a training matrix. False reads
         blocks of new rows x training columns too.
+    directed : bool, default=False
+        Whether the two directions of a pair are different. By default a square matrix of which one triangle is empty
+        (missing, or zero) is filled in from the other one, with a warning.
     mmap : bool, default=False
         Leave the values of an npy file or a zarr store on disk and read them where they are used. They are not checked
         for infinities.
@@ -139,16 +163,23 @@ def read_proximity(
     where = short_path(path)
     if square:
         _check_square(P, where)
-    if None not in (kind, P.kind) and kind != P.kind:
-        raise ProximityError(
-            f"{where} holds values of kind {P.kind!r}. Got kind={kind!r}; leave it out, or convert the values."
-        )
-    if isinstance(labels, str | os.PathLike):
-        labels = read_labels(Path(labels), P.ids, P.n, max_bytes=max_bytes)
     values = P.values if mmap or dtype is None else P.values.astype(dtype, copy=False)
-    if values is P.values and kind in (None, P.kind) and labels is None:
+    if square and not directed:
+        values = mirror_triangle(values, where)
+    kind = decide_kind(values, given=kind, stated=P.kind, where=where)
+    if values is not P.values and kind == "dissimilarity" and np.isnan(np.diagonal(values)).all():
+        np.fill_diagonal(values, 0.0)
+        warn_user(f"{where}: the empty diagonal is read as zero.", InputWarning)
+    if values is not P.values or kind != P.kind:
+        P = proximity_in_file(where, values, P.ids, kind, P.labels, P.column_ids)
+    if labels is None:
         return P
-    return proximity_in_file(where, values, P.ids, kind or P.kind, P.labels if labels is None else labels, P.column_ids)
+    if isinstance(labels, str | os.PathLike):
+        rows, labels = align_labels(
+            labels, P.ids, P.n, column=label_column, id_column=id_column, na=na, max_bytes=max_bytes
+        )
+        P = P if len(rows) == P.n else P.take(rows)
+    return proximity_in_file(where, P.values, P.ids, P.kind, labels, P.column_ids)
 
 
 def file_format(path: Path) -> str:
@@ -218,6 +249,7 @@ def write_proximity(
     ids: Sequence[Any] | None = None,
     kind: Kind | None = None,
     labels: ArrayLike | None = None,
+    column_ids: Sequence[Any] | None = None,
 ) -> None:
     """Write a proximity matrix, with its ids, kind and labels.
 
@@ -235,6 +267,8 @@ def write_proximity(
         Kind of the values, in place of that of `proximity`.
     labels : array-like of shape (m,), optional
         One class label per row, in place of those of `proximity`.
+    column_ids : sequence, optional
+        One name per column of a block of new rows, in place of those of `proximity`.
 
     Raises
     ------
@@ -244,7 +278,7 @@ def write_proximity(
     Notes
     -----
     The file is written under a temporary name in the same directory and renamed when it is complete: a reader finds
-    the old file or the new one. A text file without ids is a bare table and does not store its kind.
+    the old file or the new one. A text file without ids is a bare table, below a comment that names the kind.
 
     Examples
     --------
@@ -257,7 +291,7 @@ def write_proximity(
     """
     path = Path(path)
     form = file_format(path)
-    P = as_proximity(proximity, ids=ids, kind=kind, labels=labels)
+    P = as_proximity(proximity, ids=ids, kind=kind, labels=labels, column_ids=column_ids)
     if form == "zarr":
         write_zarr(path, P)
         return

@@ -15,8 +15,8 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
@@ -28,6 +28,7 @@ from similis._utils.moved import current_name
 from similis._utils.storable import STORABLE
 from similis.exceptions import ProximityError
 from similis.io._numpy import read_header
+from similis.io._objects import infer_types
 from similis.io._verify import verify_model
 
 __all__ = ["ModelCard", "TrainedModel", "card_path", "load", "read_model", "save", "write_model"]
@@ -329,17 +330,26 @@ class ModelCard:
     classes : list
         Class labels.
     n : int
-        Number of training objects, which is the width of a row of proximities.
+        Number of training objects.
     ids : list of str or None
         Names of the training objects, in the order of the columns.
+    needed : list of int or None
+        Training objects whose columns the model reads, in that order; None for all, and for a model of objects.
     columns : list of str or None
         Names of the objects' features.
+    types : dict or None
+        How each column of a table of objects is read: "number", "text" or "category", see :func:`read_objects`. None
+        for objects that are no table. For a model of version 1.0 inferred from its objects.
     measure : str or None
         Measure that compares objects.
     fingerprint : dict
         Digests of data and labels.
     expected : dict or None
-        ``error``, ``interval``, its ``level``, and the ``protocol`` of the estimate; None if some split failed.
+        ``error``, ``interval``, its ``level``, ``balanced_error`` and the ``protocol`` of the estimate; None if some
+        split failed.
+    settings : dict
+        ``metric`` by which method and parameters were chosen; ``costs``, ``priors`` and the number of ``groups``, if
+        there were any. Empty for models trained by 1.0.
     versions : dict
         Package versions at training time.
     created : str
@@ -362,6 +372,9 @@ class ModelCard:
     versions: dict[str, str] = field(default_factory=dict)
     created: str = ""
     digest: str = ""
+    needed: list[int] | None = None
+    types: dict[str, Any] | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -433,6 +446,9 @@ def read_model(path: str | os.PathLike[str]) -> TrainedModel:
         raise ProximityError(f"{short_path(beside)} is damaged, or not a card of a model.") from None
     if card.digest != _digest(Path(path)):
         raise ProximityError(f"{short_path(beside)} belongs to another model than {short_path(path)}.")
+    if card.reads == "objects" and card.types is None:
+        with suppress(AttributeError, IndexError, TypeError):  # not a pipeline that measures
+            card = replace(card, types=infer_types(model.steps[0][1].objects_, card.columns))
     return TrainedModel(model, card)
 
 
@@ -456,11 +472,17 @@ def card_path(path: str | os.PathLike[str]) -> Path:
 def _card_of(record: Any) -> ModelCard:
     if record.pop(_MAGIC) != 1:
         raise ValueError("another version")
+    record = {"needed": None, "types": None, "settings": {}, **record}  # cards of 1.0 have none
     card = ModelCard(**{f.name: record[f.name] for f in fields(ModelCard)})
     if card.reads not in ("proximities", "objects") or card.kind not in ("similarity", "dissimilarity"):
         raise ValueError("reads or kind")
     if card.ids is not None and (len(card.ids) != card.n or len(set(card.ids)) != card.n):
         raise ValueError("ids")
+    needed = [] if card.needed is None else card.needed
+    if not all(type(j) is int and 0 <= j < card.n for j in needed) or len(set(needed)) < len(needed):
+        raise ValueError("needed")
+    if card.types is not None and not set(card.types.values()) <= {"number", "text", "category"}:
+        raise ValueError("types")
     return card
 
 

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from similis._utils.files import short_path
 from similis.exceptions import ProximityError
+from similis.io._labels import ID_HEADERS, LABEL_HEADERS, decode_labels, read_labels
 from similis.io._proximity import as_ids, quote_short
-from similis.io._text import ID_HEADERS, LABEL_HEADERS, MISSING, decode_labels, read_labels, read_rows
+from similis.io._text import MISSING, read_rows
 
-__all__ = ["read_json_objects", "Objects", "read_objects"]
+__all__ = ["ColumnTypes", "infer_types", "read_json_objects", "Objects", "read_objects"]
+
+ColumnType = Literal["number", "text", "category"]
+ColumnTypes = Mapping[str, ColumnType] | Literal["number", "text", "category", "mixed", "binary"]
+_TYPES = ("number", "text", "category")
 
 
 def read_json_objects(
@@ -67,19 +73,28 @@ class Objects:
     Attributes
     ----------
     values : ndarray of shape (n, d), or (n,) for one column of text or the objects of a JSON file
-        Numbers (float64, NaN for empty cells) if every column holds numbers, otherwise text.
+        Numbers (float64, NaN for empty cells) if every column holds numbers, text if none does, otherwise both (dtype
+        object).
     columns : tuple of str
         Names of the features.
     ids : tuple of str or None
         One name per object.
     labels : ndarray of shape (n,) or None
         One class label per object.
+    types : dict or None
+        For each column of a table ``"number"``, ``"text"`` (as written) or ``"category"`` (as written, None for empty
+        cells); by default inferred from the values. None for other objects.
     """
 
     values: NDArray[Any]
     columns: tuple[str, ...]
     ids: tuple[str, ...] | None = None
     labels: NDArray[Any] | None = None
+    types: Mapping[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        if self.types is None:
+            object.__setattr__(self, "types", infer_types(self.values, self.columns))
 
     @property
     def n(self) -> int:
@@ -87,7 +102,8 @@ class Objects:
         return len(self.values)
 
     def __repr__(self) -> str:
-        what = "numbers" if self.values.dtype.kind == "f" else "text"
+        kinds = set((self.types or {}).values())
+        what = "numbers" if self.values.dtype.kind == "f" else "numbers and text" if "number" in kinds else "text"
         return f"Objects({self.n} objects, {len(self.columns)} columns of {what})"
 
 
@@ -98,6 +114,7 @@ def read_objects(
     label_column: str | None = None,
     labels: str | os.PathLike[str] | None = None,
     columns: Sequence[str] | None = None,
+    types: ColumnTypes | None = None,
     delimiter: str | None = None,
     max_bytes: int = 2**31,
 ) -> Objects:
@@ -117,6 +134,12 @@ def read_objects(
         A file of labels, used instead of a label column: lines ``id,label``, or one label per line.
     columns : sequence of str, optional
         The columns that describe the objects, in this order; by default all others, in the order of the file.
+    types : {"number", "text", "category", "mixed", "binary"} or mapping of column to one of the first three, optional
+        How cells are read: numbers; text as written, so that ``001``, ``1`` and ``1.0`` differ; or the same with None
+        for empty cells. "mixed" reads each column as numbers if all its cells are numbers or missing, else as
+        categories; "binary" reads numbers if every cell is 0 or 1, else categories. By default all columns are numbers
+        if all cells are, else text. Columns that a mapping names are neither ids nor labels; the others are read as
+        with "mixed". The types of a trained model are ``trained.card.types``.
     delimiter : str, optional
         Character between the cells. By default a comma, or a tab or semicolon if the first line has no comma.
     max_bytes : int, default=2**31
@@ -147,8 +170,10 @@ def read_objects(
     if path.suffix.lower() == ".json":
         return _json_objects(path, id_column, label_column, labels, max_bytes)
     header, cells = _cells(path, where, delimiter, max_bytes)
-    id_place = _place(header, id_column, ID_HEADERS, where)
-    label_place = _place(header, label_column, LABEL_HEADERS - {"y"}, where)  # y is also a coordinate
+    own = {*(columns or ()), *(types if isinstance(types, Mapping) else ())}  # neither ids nor labels
+    _check_header(header, own, where)
+    id_place = _place(header, id_column, ID_HEADERS, where, own)
+    label_place = _place(header, label_column, LABEL_HEADERS - {"y"}, where, own)  # y is also a coordinate
     features = _features(header, columns, (id_place, label_place), where)
     ids = None if id_place is None else _ids([row[id_place] for row in cells], where)
     found: NDArray[Any] | None = None
@@ -156,7 +181,10 @@ def read_objects(
         found = read_labels(Path(labels), ids, len(cells), max_bytes=max_bytes)
     elif label_place is not None:
         found = _labels(cells, label_place, where)
-    return Objects(_values(cells, features), tuple(header[j] for j in features), ids, found)
+    names = tuple(header[j] for j in features)
+    text = np.array([[row[j] for j in features] for row in cells])
+    chosen = _choose_types(types, names, text)
+    return Objects(_values(text, names, chosen, ids, where), names, ids, found, chosen)
 
 
 def _json_objects(path: Path, id_column: str | None, label_column: str | None, labels: Any, max_bytes: int) -> Objects:
@@ -184,12 +212,17 @@ def _cells(path: Path, where: str, delimiter: str | None, max_bytes: int) -> tup
         raise ProximityError(
             f"{where}: columns must have different names in line 1. {quote_short(twice)} appears twice."
         )
-    if all(map(_is_number, header)):
-        raise ProximityError(f"{where}: the first line must name the columns. Got only numbers; put names above them.")
     return header, [[cell.strip() for cell in cells] for _, cells in rows[1:]]
 
 
-def _place(header: list[str], asked: str | None, usual: set[str], where: str) -> int | None:
+def _check_header(header: list[str], own: set[str], where: str) -> None:
+    if all(map(_is_number, header)) and not own & set(header):
+        raise ProximityError(f"{where}: the first line must name the columns. Got only numbers; put names above them.")
+
+
+def _place(
+    header: list[str], asked: str | None, usual: set[str], where: str, features: Collection[str] = ()
+) -> int | None:
     """Position of the named column, or of the one with a usual name; None if there is none."""
     if asked is not None:
         if asked not in header:
@@ -197,7 +230,7 @@ def _place(header: list[str], asked: str | None, usual: set[str], where: str) ->
                 f"{where} has no column {quote_short(asked)}. It has {quote_short(', '.join(header), 120)}."
             )
         return header.index(asked)
-    found = [j for j, name in enumerate(header) if name.lower() in usual]
+    found = [j for j, name in enumerate(header) if name.lower() in usual and name not in features]
     if len(found) > 1:
         names = " and ".join(quote_short(header[j]) for j in found[:2])
         raise ProximityError(
@@ -224,20 +257,94 @@ def _ids(names: list[str], where: str) -> tuple[str, ...]:
         raise ProximityError(f"{where}: {error}") from None
 
 
-def _labels(cells: list[list[str]], place: int, where: str) -> NDArray[Any]:
+def _labels(cells: list[list[str]], place: int, where: str) -> NDArray[Any] | None:
     labels = [row[place] for row in cells]
+    if not any(labels):
+        return None  # objects to be predicted
     if "" in labels:
         raise ProximityError(f"{where}: object {labels.index('') + 1} has no label. Give one, or leave the object out.")
     return decode_labels(labels)
 
 
-def _values(cells: list[list[str]], features: list[int]) -> NDArray[Any]:
-    """Numbers if all cells are numbers or empty, and not all empty; else text. One column of text is a vector."""
-    text = [[row[j] for j in features] for row in cells]
-    flat = [cell for row in text for cell in row]
-    if all(cell.lower() in MISSING or _is_number(cell) for cell in flat) and any(map(_is_number, flat)):
-        return np.array([[np.nan if cell.lower() in MISSING else float(cell) for cell in row] for row in text])
-    return np.array([row[0] for row in text]) if len(features) == 1 else np.array(text)
+def _choose_types(types: ColumnTypes | None, names: tuple[str, ...], text: NDArray[Any]) -> dict[str, str]:
+    """Return the type of each column."""
+    if types in _TYPES:
+        return dict.fromkeys(names, str(types))
+    if types == "binary":
+        return dict.fromkeys(names, "number" if np.isin(text, ["0", "1"]).all() else "category")
+    if types is None:
+        return dict.fromkeys(names, "number" if _all_numbers(text) else "text")
+    if types != "mixed" and not (isinstance(types, Mapping) and set(types.values()) <= set(_TYPES)):
+        raise ProximityError(
+            "types must be 'number', 'text', 'category', 'mixed', 'binary', or a mapping of columns to one of the "
+            f"first three. Got {str(types)[:60]!r}."
+        )
+    given = dict(types) if isinstance(types, Mapping) else {}
+    if len(given) == len(names) == 1:  # one column, perhaps of another name
+        given = dict.fromkeys(names, *given.values())
+    return {name: given.get(name, _number_or_category(text[:, j])) for j, name in enumerate(names)}
+
+
+def _number_or_category(text: NDArray[Any]) -> str:
+    return "number" if _all_numbers(text) else "category"
+
+
+def _all_numbers(text: NDArray[Any]) -> bool:
+    """Tell whether all cells are numbers or missing, and not all missing."""
+    cells = set(text.ravel().tolist())
+    return all(cell.lower() in MISSING or _is_number(cell) for cell in cells) and any(map(_is_number, cells))
+
+
+def _values(
+    text: NDArray[Any], names: tuple[str, ...], types: Mapping[str, str], ids: tuple[str, ...] | None, where: str
+) -> NDArray[Any]:
+    """Convert the cells of each column to its type. One column of text is a vector."""
+    kinds = [types[name] for name in names]
+    if set(kinds) == {"number"}:
+        return np.stack([_numbers(text[:, j], names[j], ids, where) for j in range(len(names))], axis=1)
+    if "number" not in kinds and not ("category" in kinds and (text == "").any()):
+        return text[:, 0] if len(names) == 1 else text
+    values = text.astype(object)
+    for j, kind in enumerate(kinds):
+        if kind == "number":
+            values[:, j] = _numbers(text[:, j], names[j], ids, where)
+        elif kind == "category":
+            values[text[:, j] == "", j] = None
+    return values[:, 0] if kinds == ["text"] else values
+
+
+def _numbers(text: NDArray[Any], name: str, ids: tuple[str, ...] | None, where: str) -> NDArray[np.float64]:
+    numbers = np.empty(len(text))
+    for i, cell in enumerate(text.tolist()):
+        if cell.lower() not in MISSING and not _is_number(cell):
+            of = "" if ids is None else f" ({quote_short(ids[i])})"
+            raise ProximityError(
+                f"{where}, object {i + 1}{of}: column {quote_short(name)} must hold numbers. Got {quote_short(cell)}; "
+                "leave the cell empty if it is missing."
+            )
+        numbers[i] = np.nan if cell.lower() in MISSING else float(cell)
+    return numbers
+
+
+def infer_types(values: Any, columns: Sequence[str] | None) -> dict[str, str] | None:
+    """Types of the columns of a table of objects from the values; None for objects that are no table.
+
+    A column that holds nothing but numbers and missing values is a number, any other text.
+    """
+    if columns is None or not len(values):
+        return None
+    if getattr(values, "dtype", None) is not None and values.dtype.kind in "biuf":
+        return dict.fromkeys(columns, "number")
+    rows = values.tolist() if hasattr(values, "tolist") else list(values)
+    if all(isinstance(row, str) for row in rows):
+        return dict.fromkeys(columns, "text") if len(columns) == 1 else None
+    if not all(isinstance(row, list | tuple) and len(row) == len(columns) for row in rows):
+        return None
+    known = [[value for value in column if value is not None and value == value] for column in zip(*rows)]
+    return {
+        name: "number" if all(isinstance(value, Real) for value in column) else "text"
+        for name, column in zip(columns, known)
+    }
 
 
 def _is_number(cell: str) -> bool:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from similis._utils.disk import is_stored
+from similis._utils.disk import is_stored, load_stored, take_block
 from similis._utils.environment import require_package
-from similis.base import Kind
-from similis.exceptions import ProximityError
+from similis._utils.messages import warn_user
+from similis.base import Kind, check_frame_order, check_label_order
+from similis.exceptions import InputWarning, ProximityError
+from similis.io._kind import KINDS
 
 __all__ = ["Proximity"]
-
-KINDS = ("similarity", "dissimilarity")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,6 +54,7 @@ class Proximity:
     column_ids: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        check_label_order(self.values, self.labels)
         values = as_values(self.values)
         rows, columns = values.shape[:2]
         ids = None if self.ids is None else as_ids(self.ids, rows, "row")
@@ -88,6 +89,36 @@ class Proximity:
     def columns(self) -> tuple[str, ...] | None:
         """Ids of the columns: those of the rows where they are the same objects."""
         return self.ids if self.square else self.column_ids
+
+    def take(self, objects: Sequence[int] | NDArray[np.intp]) -> Proximity:
+        """Return the proximities of some of the objects.
+
+        Parameters
+        ----------
+        objects : sequence of int
+            Rows, in the order of the result; of a square matrix the columns too.
+
+        Returns
+        -------
+        Proximity
+
+        Examples
+        --------
+        >>> from similis import Proximity
+        >>> Proximity([[0, 1, 4], [1, 0, 3], [4, 3, 0]], ids=list("abc")).take([2, 0]).to_frame()
+             c    a
+        c  0.0  4.0
+        a  4.0  0.0
+        """
+        rows = np.asarray(objects, dtype=np.intp)
+        values = load_stored(self.values) if is_stored(self.values) else self.values
+        return Proximity(
+            take_block(values, rows, rows if self.square else np.arange(values.shape[1])),
+            None if self.ids is None else tuple(self.ids[i] for i in rows),
+            self.kind,
+            None if self.labels is None else self.labels[rows],
+            None if self.square else self.column_ids,
+        )
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with the ids as index and columns.
@@ -131,15 +162,21 @@ def proximity_in_file(
 
 
 def as_proximity(
-    data: Any, *, ids: Sequence[Any] | None = None, kind: Kind | None = None, labels: ArrayLike | None = None
+    data: Any,
+    *,
+    ids: Sequence[Any] | None = None,
+    kind: Kind | None = None,
+    labels: ArrayLike | None = None,
+    column_ids: Sequence[Any] | None = None,
 ) -> Proximity:
     """Convert a Proximity, a frame with its ids, or an array; given parts replace those that it has."""
     if not isinstance(data, Proximity):
-        row_ids, column_ids = frame_ids(data)
-        data = Proximity(data, ids=row_ids, column_ids=column_ids)  # type: ignore[arg-type]
-    given = {"ids": ids, "kind": kind, "labels": labels}
+        check_label_order(data, labels)
+        rows, columns = frame_ids(data)
+        data = Proximity(data, ids=rows, column_ids=columns)  # type: ignore[arg-type]
+    given = {"ids": ids, "kind": kind, "labels": labels, "column_ids": column_ids}
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if ids is not None and data.square:
+    if ids is not None and column_ids is None and data.square:
         changes["column_ids"] = None
     return replace(data, **changes) if changes else data
 
@@ -156,10 +193,44 @@ def frame_ids(data: Any) -> tuple[list[Any] | None, list[Any] | None]:
     return rows, names
 
 
+def mirror_triangle(values: NDArray[Any], where: str) -> NDArray[Any]:
+    """Fill in the empty triangle of a matrix of which only the other one is given, with a warning.
+
+    A triangle is empty if all of its entries are missing, or all are zero while most of the other triangle is not.
+    """
+    if values.ndim != 2 or values.shape[0] != values.shape[1] or values.shape[0] < 3:
+        return values
+    ends = np.asarray(values[0, 1:]), np.asarray(values[-1, :-1])  # empty below the diagonal: so is the last row
+    if not any(np.isnan(end).all() or not end.any() for end in ends):
+        return values
+    A = np.asarray(values)
+    n_pairs = len(A) * (len(A) - 1) // 2
+    missing = np.isnan(A)
+    n_missing = [np.count_nonzero(half(missing, k)) for half, k in ((np.triu, 1), (np.tril, -1))]
+    n_filled = [np.count_nonzero(half(A, k)) for half, k in ((np.triu, 1), (np.tril, -1))]
+    for empty, full in ((0, 1), (1, 0)):
+        if n_missing[empty] == n_pairs:
+            one_sided, word = n_missing[full] < n_pairs, "empty"
+        else:
+            one_sided, word = n_filled[empty] == 0 and 2 * (n_filled[full] - n_missing[full]) > n_pairs, "zero"
+        if one_sided:
+            sides = ("upper", "lower")
+            warn_user(
+                f"{where}: the {sides[empty]} triangle is {word} and was filled in from the {sides[full]} one. If the "
+                "directions differ, set directed=True.",
+                InputWarning,
+            )
+            return np.where(np.tri(len(A), dtype=bool).T if full == 0 else np.tri(len(A), dtype=bool), A, A.T)
+    return values
+
+
 def as_values(values: Any) -> NDArray[Any]:
     """Validate a matrix or stack of real numbers, finite or NaN; copies only where a conversion is needed."""
     if is_stored(values):
         return values
+    check_frame_order(values)
+    if isinstance(values, np.ma.MaskedArray):  # a masked entry is missing
+        values = np.ma.filled(values.astype(np.result_type(values.dtype, np.float32)), np.nan)
     if not isinstance(values, np.ndarray):
         if hasattr(values, "tocsr"):
             raise ProximityError("values must be a dense matrix. Got a sparse one; convert it with toarray() first.")
@@ -221,6 +292,9 @@ def as_ids(ids: Iterable[Any], n: int, axis: str) -> tuple[str, ...]:
 
 def as_labels(labels: Any, n: int) -> NDArray[Any]:
     """Validate `n` labels: text, integers or booleans; whole floats become integers."""
+    if isinstance(labels, np.ma.MaskedArray) and np.ma.getmaskarray(labels).any():
+        i = int(np.argmax(np.ma.getmaskarray(labels).ravel()))
+        raise ProximityError(f"labels must be one per object. The label of object {i} is masked; leave the object out.")
     array = labels if isinstance(labels, np.ndarray) else _object_array(labels)
     if array.ndim != 1:
         raise ProximityError(f"labels must be one per object, a vector. Got shape {array.shape}.")

@@ -1,8 +1,8 @@
-"""Text files: matrices as csv or tsv, and class labels in a separate file.
+"""Matrices as text: csv, tsv, or numbers separated by blanks.
 
-A matrix has ids in its first row and first column, or is a bare table of numbers. The corner cell, which names neither
-a row nor a column, holds the kind: ``similarity``, ``dissimilarity``, or anything else for unknown. A row is parsed by
-two C loops (the csv reader, ``map(float, ...)``); only a row that fails is parsed cell by cell, so that the message can
+A matrix has ids in its first row, its first column or both, or is a bare table of numbers. The corner cell, which names
+neither a row nor a column, or a comment (``# dissimilarity``) above the table may name the kind. A row is parsed by two
+C loops (the csv reader, ``map(float, ...)``); only a row that fails is parsed cell by cell, so that the message can
 name line and column.
 """
 
@@ -13,7 +13,7 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -22,10 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis._utils.files import short_path
-from similis.exceptions import ProximityError
-from similis.io._proximity import KINDS, Proximity, proximity_in_file, quote_short
+from similis._utils.messages import warn_user
+from similis.base import Kind
+from similis.exceptions import InputWarning, ProximityError
+from similis.io._kind import kind_in_words
+from similis.io._proximity import Proximity, proximity_in_file, quote_short
 
-__all__ = ["read_csv", "read_rows", "write_csv", "labels_beside", "read_labels", "write_labels"]
+__all__ = ["read_csv", "read_rows", "write_csv", "quote"]
 
 MISSING = frozenset({"", "na", "nan", "n/a", "null", "none"})
 _UNKNOWN = dict.fromkeys(("", "NA", "NaN", "nan", "N/A", "null"), "nan")  # the usual spellings, in the fast loop
@@ -33,20 +36,23 @@ _INFINITE = ("inf", "infinity")
 
 
 def read_csv(path: Path, *, square: bool, delimiter: str | None, max_bytes: int) -> Proximity:
-    """Read a csv, tsv or gzipped file of proximities."""
+    """Read a file of proximities in text, perhaps gzipped."""
     where = short_path(path)
-    rows = read_rows(path, delimiter=delimiter, max_bytes=max_bytes)
+    comments: list[str] = []
+    rows = read_rows(path, delimiter=delimiter, max_bytes=max_bytes, comments=comments, blanks=True)
     first = next(rows, None)
     if first is None:
         raise ProximityError(f"{where} is empty; it must hold a matrix with one line per object.")
+    kind = kind_in_words(" ".join(comments))
     header_line, header = first
     bare = bool(header[0].strip()) and all(map(_is_number, header))  # numbers only, also in the corner
+    ids_only = not bare and _is_row_with_id(header)  # no line of column ids
     skip = 0 if bare else 1  # the first cell of a row is its id
     ids: list[str] = []
     lines: list[int] = []
     numbers: list[NDArray[np.float64]] = []
     width = 0
-    for line, cells in chain([first], rows) if bare else rows:
+    for line, cells in chain([first], rows) if bare or ids_only else rows:
         width = width or len(cells)
         if len(cells) != width:
             raise ProximityError(
@@ -57,11 +63,13 @@ def read_csv(path: Path, *, square: bool, delimiter: str | None, max_bytes: int)
         lines.append(line)
         numbers.append(_parse_numbers(cells[skip:], where, line, skip))
     if bare:
-        return proximity_in_file(where, np.stack(numbers))
+        return _bare_table(where, header, lines, np.stack(numbers), square, kind)
     if not lines:
         raise ProximityError(f"{where} has ids in line {header_line} but no rows of numbers below them.")
+    if ids_only:
+        return proximity_in_file(where, np.stack(numbers), ids=ids, kind=kind)
     if len(header) == width - 1:  # no corner cell
-        return proximity_in_file(where, np.stack(numbers), ids=ids, column_ids=header)
+        return proximity_in_file(where, np.stack(numbers), ids=ids, kind=kind, column_ids=header)
     if len(header) != width:
         raise ProximityError(
             f"{where}, line {header_line}: it must name every column. Got {len(header)} cells, while line {lines[0]} "
@@ -69,11 +77,31 @@ def read_csv(path: Path, *, square: bool, delimiter: str | None, max_bytes: int)
         )
     if square and len(lines) == width and all(map(_is_number, ids)):  # only the columns have ids
         column = [_parse_numbers([cell], where, line, 0) for cell, line in zip(ids, lines)]
-        return proximity_in_file(where, np.hstack([np.stack(column), np.stack(numbers)]), ids=header)
-    kind = header[0].strip().lower()
+        return proximity_in_file(where, np.hstack([np.stack(column), np.stack(numbers)]), ids=header, kind=kind)
     return proximity_in_file(
-        where, np.stack(numbers), ids=ids, kind=kind if kind in KINDS else None, column_ids=header[1:]
+        where, np.stack(numbers), ids=ids, kind=kind_in_words(header[0]) or kind, column_ids=header[1:]
     )
+
+
+def _bare_table(
+    where: str, header: list[str], lines: list[int], values: NDArray[np.float64], square: bool, kind: Kind | None
+) -> Proximity:
+    """Make the matrix of a table of numbers, the first line of which may hold the ids of the columns."""
+    rows, width = values.shape
+    if not square or rows != width + 1 or width < 2 or len(set(header)) < width:
+        return proximity_in_file(where, values, kind=kind)
+    if header == list(map(str, range(width))):  # the columns of a frame without names
+        return proximity_in_file(where, values[1:], kind=kind)
+    warn_user(f"{where}: line {lines[0]} holds the ids of the columns, {header[0]} to {header[-1]}.", InputWarning)
+    return proximity_in_file(where, values[1:], ids=header, kind=kind)
+
+
+def _is_row_with_id(cells: list[str]) -> bool:
+    """Tell whether the first line is an id with its numbers, rather than the ids of the columns."""
+    id_, *rest = (cell.strip() for cell in cells)
+    if not id_ or _is_number(id_) or kind_in_words(id_) or not rest or not all(map(_is_number, rest)):
+        return False
+    return len(set(rest)) < len(rest) or not all(cell.isdecimal() for cell in rest)
 
 
 def write_csv(file: IO[bytes], P: Proximity, *, delimiter: str) -> None:
@@ -84,6 +112,8 @@ def write_csv(file: IO[bytes], P: Proximity, *, delimiter: str) -> None:
     columns = P.columns
     if (P.ids is None) != (columns is None):
         raise ProximityError("A text file has ids for both its rows and its columns, or for neither. Got only one.")
+    if columns is None and P.kind is not None:
+        file.write(f"# {P.kind}\n".encode())
     if columns is not None:
         file.write((delimiter.join([P.kind or "id", *map(quote, columns)]) + "\n").encode())
     for i, row in enumerate(P.values):
@@ -96,8 +126,20 @@ def quote(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def read_rows(path: Path, *, delimiter: str | None, max_bytes: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and cells of every line that is not blank."""
+def read_rows(
+    path: Path,
+    *,
+    delimiter: str | None,
+    max_bytes: int,
+    comments: list[str] | None = None,
+    blanks: bool = False,
+    keep_blank: bool = False,
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield line number and cells of every line that is not blank.
+
+    Lines in front that start with # are appended to `comments`, if it is given. With `blanks`, cells may be separated
+    by blanks. With `keep_blank`, a blank line has no cells.
+    """
     where = short_path(path)
     if delimiter is None and ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:]):
         delimiter = "\t"
@@ -106,25 +148,54 @@ def read_rows(path: Path, *, delimiter: str | None, max_bytes: int) -> Iterator[
         raw.seek(0)
         source: Any = _Limited(gzip.GzipFile(fileobj=raw), max_bytes, where) if is_gzip else raw
         text = io.TextIOWrapper(io.BufferedReader(source) if is_gzip else source, encoding="utf-8-sig", newline="")
-        reader = None
+        reader, skipped = None, 0
         try:
             head = text.readline()
+            while comments is not None and head.startswith("#"):
+                below = text.readline()
+                skipped += 1
+                if not below.startswith("#") and _names_columns(head, below, delimiter):
+                    lines: Iterator[str] = chain([head.lstrip("# ")], [below], text)
+                    head, skipped = below, skipped - 1
+                    break
+                comments.append(head.strip("# \t\r\n"))
+                head = below
+            else:
+                lines = chain([head], text) if head else iter(())
             if "\0" in head:
                 raise ProximityError(f"{where} is not a text file: it has NUL characters in line 1.")
-            lines = chain([head], text) if head else iter(())
-            reader = csv.reader(lines, delimiter=delimiter or _sniff(head), skipinitialspace=True, strict=True)
+            mark = delimiter or _sniff(head, blanks)
+            if mark == " ":
+                lines = (line.strip() for line in lines)
+            reader = csv.reader(lines, delimiter=mark, skipinitialspace=True, strict=True)
             for cells in reader:
                 if cells and (len(cells) > 1 or cells[0].strip()):
-                    yield reader.line_num, cells
+                    yield reader.line_num + skipped, cells
+                elif keep_blank:
+                    yield reader.line_num + skipped, []
         except UnicodeDecodeError:
-            line = 1 if reader is None else reader.line_num + 1
+            line = 1 if reader is None else reader.line_num + skipped + 1
             raise ProximityError(
                 f"{where} is not UTF-8 text from about line {line} on; save it again with the encoding UTF-8."
             ) from None
         except csv.Error as error:
-            raise ProximityError(f"{where}, line {reader.line_num if reader else 1}: {error}.") from None
+            raise ProximityError(f"{where}, line {(reader.line_num if reader else 1) + skipped}: {error}.") from None
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise ProximityError(f"{where} is damaged: its gzip data end early or are corrupt.") from None
+
+
+def _names_columns(comment: str, below: str, delimiter: str | None) -> bool:
+    """Tell whether a line that starts with # names the columns of the table below it."""
+    mark = delimiter or _sniff(below, blanks=True)
+    if not below.strip() or (mark == " " and kind_in_words(comment)):
+        return False
+    try:
+        names, cells = csv.reader(
+            [comment.strip("# \r\n"), below.strip(" \r\n")], delimiter=mark, skipinitialspace=True
+        )
+    except (csv.Error, ValueError):
+        return False
+    return len(names) > 1 and len(names) in (len(cells), len(cells) - 1)
 
 
 def _parse_numbers(cells: list[str], where: str, line: int, skip: int) -> NDArray[np.float64]:
@@ -183,10 +254,10 @@ def _is_number(cell: str) -> bool:
     return "_" not in text and text.isascii()
 
 
-def _sniff(head: str) -> str:
-    """Comma, unless the first line has none outside quotes but has tabs or semicolons."""
-    bare = re.sub(r'"[^"]*"?', "", head)
-    return next((mark for mark in ",\t;" if mark in bare), ",")
+def _sniff(head: str, blanks: bool = False) -> str:
+    """Comma, unless the first line has none outside quotes but has tabs, semicolons or, if allowed, blanks."""
+    bare = re.sub(r'"[^"]*"?', "x", head).strip(" \r\n")
+    return next((mark for mark in (",\t; " if blanks else ",\t;") if mark in bare), ",")
 
 
 class _Limited(io.RawIOBase):
@@ -207,95 +278,3 @@ class _Limited(io.RawIOBase):
             )
         buffer[: len(data)] = data
         return len(data)
-
-
-_TEXT_SUFFIXES = (".gz", ".csv", ".tsv", ".txt")
-ID_HEADERS = {"", "id", "ids", "name", "object", "index", "key"}
-LABEL_HEADERS = {"label", "labels", "class", "classes", "y", "target"}
-_HEADERS = LABEL_HEADERS | {"group", "groups"}
-
-
-def read_labels(
-    path: Path, ids: Sequence[str] | None, n: int, *, max_bytes: int = 2**31, what: str = "label"
-) -> NDArray[Any]:
-    """Read one label per object, in the order of `ids` if they are given.
-
-    Parameters
-    ----------
-    path : Path
-        A text file: one label per line, or ``id,label``; a header is recognized.
-    ids : sequence of str or None
-        Ids of the objects, in the order of the result.
-    n : int
-        Number of objects.
-    max_bytes : int, default=2**31
-        Largest size of the unpacked file.
-    what : str, default="label"
-        Name of the values in messages, for example "group".
-
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
-    path = Path(path)
-    where = short_path(path)
-    rows = list(read_rows(path, delimiter=None, max_bytes=max_bytes))
-    if len(rows) == n + 1:
-        names = [cell.strip().lower() for cell in rows[0][1]]
-        if names[-1] in _HEADERS and (len(names) == 1 or names[0] in ID_HEADERS):
-            rows = rows[1:]
-    width = len(rows[0][1]) if rows else 1
-    for line, cells in rows:
-        if len(cells) != width or width > 2:
-            raise ProximityError(
-                f"{where}, line {line}: every line must be a {what}, or an id and a {what}. Got {len(cells)} cells."
-            )
-        if not cells[-1].strip():
-            raise ProximityError(f"{where}, line {line}: the {what} is missing. Give one, or leave the object out.")
-    if width == 2 and ids is not None:
-        return decode_labels(_by_id(rows, ids, where, what))
-    if len(rows) != n:
-        raise ProximityError(f"{where} must hold one {what} per object. Got {len(rows)} {what}s for {n} objects.")
-    return decode_labels([cells[-1] for _, cells in rows])
-
-
-def write_labels(file: IO[bytes], P: Proximity) -> None:
-    """Write ``id,label`` lines, or labels alone if there are no ids."""
-    assert P.labels is not None
-    labels = [quote(str(label)) for label in P.labels.tolist()]
-    lines = ["label", *labels] if P.ids is None else ["id,label", *map(",".join, zip(map(quote, P.ids), labels))]
-    file.write(("\n".join(lines) + "\n").encode())
-
-
-def labels_beside(path: Path) -> Path:
-    """Path of the labels that belong to a text file: ``votes.labels.csv`` for ``votes.csv``."""
-    stem = path.name
-    for suffix in _TEXT_SUFFIXES:
-        stem = stem.removesuffix(suffix)
-    return path.with_name(stem + ".labels.csv")
-
-
-def decode_labels(labels: list[str]) -> NDArray[Any]:
-    """Convert labels to integers or booleans if all are spelled like one; else keep text."""
-    if set(labels) <= {"True", "False"}:
-        return np.array([label == "True" for label in labels])
-    if all(len(label) <= 20 and label.lstrip("-").isdecimal() and label.isascii() for label in labels):
-        numbers = [int(label) if label.count("-") < 2 else 0 for label in labels]
-        if list(map(str, numbers)) == labels and -(2**63) <= min(numbers) and max(numbers) < 2**63:
-            return np.array(numbers)
-    return np.array(labels)
-
-
-def _by_id(rows: list[tuple[int, list[str]]], ids: Sequence[str], where: str, what: str) -> list[str]:
-    """Values in the order of `ids`; every id must appear once, and no other."""
-    known, found = set(ids), dict[str, str]()
-    for line, (name, label) in rows:
-        if name in found:
-            raise ProximityError(f"{where}, line {line}: the id {quote_short(name)} has a {what} already.")
-        if name not in known:
-            raise ProximityError(f"{where}, line {line}: the id {quote_short(name)} is not in the matrix.")
-        found[name] = label
-    missing = [name for name in ids if name not in found]
-    if missing:
-        raise ProximityError(f"{where} has no {what} for {quote_short(missing[0])}, one of {len(missing)} without.")
-    return [found[name] for name in ids]

@@ -7,13 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from similis.base import ProximityClassifier, fitted_indices, fitted_reals
+from similis.base import Kind, ProximityClassifier, fitted_indices, fitted_reals
+from similis.proximity import ToSimilarity
 
-__all__ = ["ClassSimilarity", "signed_similarities"]
+__all__ = ["ClassSimilarity", "class_sums", "signed_similarities"]
+
+_TIGHTNESS = 8.0  # gamma of the conversion of dissimilarities
 
 
 class ClassSimilarity(ProximityClassifier):
-    """Classify by the largest S_C(x) = sum over k in C of alpha_k s(x, x_k), [bernal2003] Eq. (1)-(2)."""
+    """Classify by the largest S_C(x) = sum over k in C of alpha_k s(x, x_k), [bernal2003] Eq. (1)-(2).
+
+    Dissimilarities are converted to s = exp(-8 d / d_m), d_m the median training dissimilarity: the smallest sum of
+    dissimilarities would be that of the smallest class.
+    """
 
     fitted_arrays = {
         "alpha_": fitted_reals(None),
@@ -22,7 +29,26 @@ class ClassSimilarity(ProximityClassifier):
         "_starts": fitted_indices("g", below="k"),
     }
 
-    reads = "similarity"
+    kind: Kind = "similarity"
+
+    def check_training_labels(self, X: ArrayLike, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """Validate the training matrix and the labels; convert dissimilarities to similarities."""
+        S, codes = super().check_training_labels(X, y)
+        return self._fit_conversion(S), codes
+
+    def _fit_conversion(self, S: NDArray[Any]) -> NDArray[Any]:
+        """Find the scale of training dissimilarities and convert them."""
+        if self.kind == "dissimilarity":
+            self.scale_ = ToSimilarity(method="exponential", gamma=_TIGHTNESS).fit(S).scale_
+        return self._as_similarities(S)
+
+    def _as_similarities(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Convert validated rows."""
+        if self.kind == "similarity":
+            return Q
+        if not hasattr(self, "scale_"):  # fitted by 1.0, which took the smallest sum
+            return -Q
+        return np.exp(np.multiply(Q, -1 / self.scale_, dtype=np.float64))  # float32 reaches 1e-38 only
 
     def _set_weights(self, alpha: Any, codes: NDArray[np.intp]) -> None:
         """Set the weights; objects of weight zero are not needed for predictions."""
@@ -39,7 +65,7 @@ class ClassSimilarity(ProximityClassifier):
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
+            Proximities of new objects to the training objects.
 
         Returns
         -------
@@ -52,7 +78,7 @@ class ClassSimilarity(ProximityClassifier):
         """Similarity S_C(x) of validated rows to each class."""
         sums = np.zeros((len(Q), len(self.classes_)))
         if self._weights.size:
-            weighted = self.kept_columns(Q) * self._weights
+            weighted = self._as_similarities(self.kept_columns(Q)) * self._weights
             sums[:, self._weighted_classes] = np.add.reduceat(weighted, self._starts, axis=1)
         return sums
 
@@ -62,7 +88,7 @@ class ClassSimilarity(ProximityClassifier):
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
+            Proximities of new objects to the training objects.
 
         Returns
         -------
@@ -76,7 +102,7 @@ class ClassSimilarity(ProximityClassifier):
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
+            Proximities of new objects to the training objects.
 
         Returns
         -------
@@ -86,6 +112,18 @@ class ClassSimilarity(ProximityClassifier):
         scores = self.class_similarity(X)
         best = scores.max(axis=1)
         return best > scores.sum(axis=1) - best
+
+
+def class_sums(S: NDArray[Any], alpha: NDArray[Any], codes: NDArray[np.intp]) -> Any:
+    """[bernal2003] Eq. (1) -> the weighted similarity of each row to each class."""
+    n_classes = int(codes.max()) + 1
+    if n_classes > 32:  # a product would cost a pass per class
+        order = np.argsort(codes, kind="stable")
+        starts = np.searchsorted(codes[order], np.arange(n_classes))
+        return np.add.reduceat(S[:, order] * alpha[order], starts, axis=1)
+    weights = np.zeros((len(codes), n_classes))
+    weights[np.arange(len(codes)), codes] = alpha
+    return S @ weights
 
 
 def signed_similarities(S: NDArray[Any], codes: NDArray[np.intp]) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from similis.base import choice, validated
+from similis.base import Kind, choice, validated
 from similis.maxsim._base import ClassSimilarity
 
 __all__ = ["MaxSim"]
@@ -22,7 +22,8 @@ class MaxSim(ClassSimilarity):
     Parameters
     ----------
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        Kind of proximity in the matrix; for dissimilarities the class with the smallest sum is predicted.
+        Kind of proximity in the matrix. Dissimilarities are converted to s = exp(-8 d / d_m), where d_m is the median
+        training dissimilarity of two objects; the result does not depend on the unit.
 
     Attributes
     ----------
@@ -30,16 +31,21 @@ class MaxSim(ClassSimilarity):
         Class labels.
     alpha_ : ndarray of shape (n,)
         Weight of every training object: ones.
+    scale_ : float
+        For dissimilarities, d_m / 8: s = exp(-d / ``scale_``).
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
     SBC : The smallest weights that classify the training objects.
+    Tighten : Makes a similarity tighter.
 
     Notes
     -----
-    Sums favor large classes: balance them, or see :class:`SBC`.
+    Sums favor large classes where the similarity is not tight: put :class:`~similis.Tighten` in front and search its
+    `q`, balance the classes, or see :class:`SBC`. To choose the conversion of dissimilarities yourself, put
+    :class:`~similis.ToSimilarity` in front.
 
     References
     ----------
@@ -54,7 +60,7 @@ class MaxSim(ClassSimilarity):
 
     _parameter_constraints = {"kind": [choice("similarity", "dissimilarity")]}
 
-    def __init__(self, *, kind: str = "similarity") -> None:
+    def __init__(self, *, kind: Kind = "similarity") -> None:
         self.kind = kind
 
     @validated
@@ -75,7 +81,3 @@ class MaxSim(ClassSimilarity):
         S, codes = self.check_training_labels(X, y)
         self._set_weights(np.ones(len(S)), codes)
         return self
-
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Summed similarity of validated rows to each class; with a minus sign for dissimilarities."""
-        return self.sign * super().class_scores(Q)

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from similis import _kernels
 from similis._utils.messages import warn_user
-from similis.base import at_least, validated
+from similis.base import Kind, at_least, choice, validated
 from similis.maxsim._base import ClassSimilarity, signed_similarities
 
 __all__ = ["SimilarityPerceptron"]
@@ -28,6 +28,9 @@ class SimilarityPerceptron(ClassSimilarity):
         Largest number of sweeps.
     average : bool, default=False
         Use the weights averaged over all steps, which generalize better if the sweeps do not converge.
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        Kind of proximity in the matrix. Dissimilarities are converted to s = exp(-8 d / d_m), where d_m is the median
+        training dissimilarity of two objects; the result does not depend on the unit.
 
     Attributes
     ----------
@@ -35,6 +38,8 @@ class SimilarityPerceptron(ClassSimilarity):
         Class labels.
     alpha_ : ndarray of shape (n,)
         Weight of each training object, not negative.
+    scale_ : float
+        For dissimilarities, d_m / 8: s = exp(-d / ``scale_``).
     n_iter_ : int
         Number of sweeps.
     fits_ : bool
@@ -59,11 +64,17 @@ class SimilarityPerceptron(ClassSimilarity):
     array([1., 0., 1.])
     """
 
-    _parameter_constraints = {"max_iter": [at_least(1)], "average": ["boolean"]}
+    _parameter_constraints = {
+        "max_iter": [at_least(1)],
+        "average": ["boolean"],
+        "kind": [choice("similarity", "dissimilarity")],
+    }
+    _added_params = ("kind",)  # since 1.0
 
-    def __init__(self, *, max_iter: int = 100, average: bool = False) -> None:
+    def __init__(self, *, max_iter: int = 100, average: bool = False, kind: Kind = "similarity") -> None:
         self.max_iter = max_iter
         self.average = average
+        self.kind = kind
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
@@ -72,7 +83,7 @@ class SimilarityPerceptron(ClassSimilarity):
         Parameters
         ----------
         X : array-like of shape (n, n)
-            Training similarities.
+            Training proximities.
         y : array-like of shape (n,)
             Class labels.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -10,15 +11,16 @@ from sklearn.exceptions import ConvergenceWarning
 
 from similis._utils.linalg import row_distances
 from similis._utils.messages import warn_user
-from similis.base import positive, quote, validated
+from similis._utils.threads import single_blas_thread
+from similis.base import Kind, PathMixin, Points, choice, positive, quote, validated
 from similis.exceptions import ProximityError
-from similis.maxsim._base import ClassSimilarity, signed_similarities
-from similis.solvers import nonnegative_margin
+from similis.maxsim._base import ClassSimilarity, class_sums
+from similis.solvers import ClassMargin, MarginWeights
 
 __all__ = ["SBC"]
 
 
-class SBC(ClassSimilarity):
+class SBC(PathMixin, ClassSimilarity):
     """Similarity based classifier: weights of least norm that classify the training objects with a margin.
 
     min |alpha|^2 subject to Sigma alpha >= 1, alpha >= 0, where Sigma holds the similarities with a minus sign between
@@ -33,6 +35,9 @@ class SBC(ClassSimilarity):
         it for each other class separately, which is weaker.
     normalize : bool, default=False
         Scale the rows of Sigma to length one, as the paper assumes for its argument. It changes the solution.
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        Kind of proximity in the matrix. Dissimilarities are converted to s = exp(-8 d / d_m), where d_m is the median
+        training dissimilarity of two objects; the result does not depend on the unit.
 
     Attributes
     ----------
@@ -40,14 +45,18 @@ class SBC(ClassSimilarity):
         Class labels.
     alpha_ : ndarray of shape (n,)
         Weight of each training object, not negative.
+    scale_ : float
+        For dissimilarities, d_m / 8: s = exp(-d / ``scale_``).
     objective_ : float
         |alpha|^2 + C sum xi.
     gap_ : float
         Relative duality gap: an upper bound of the distance to the minimum.
     fits_ : bool
-        True if the no-underfitting condition holds at ``alpha_``: Sigma alpha > 0 for every training object.
+        True if the no-underfitting condition holds at ``alpha_``: every training object is more similar to its class
+        than to all others together (Sigma alpha > 0), with ``strong=False`` than to each other class.
     tight_ : bool
-        True if the vector of ones satisfies it, so that :class:`MaxSim` classifies the training objects correctly too.
+        True if the vector of ones gives Sigma alpha > 0, so that :class:`MaxSim` classifies the training objects
+        correctly too; the same condition for both values of `strong`.
     n_iter_ : int
         Steps of the solver.
     columns_ : ndarray
@@ -77,12 +86,22 @@ class SBC(ClassSimilarity):
     array([0.667, 0.917, 1.25 ])
     """
 
-    _parameter_constraints = {"C": [positive(), None], "strong": ["boolean"], "normalize": ["boolean"]}
+    _parameter_constraints = {
+        "C": [positive(), None],
+        "strong": ["boolean"],
+        "normalize": ["boolean"],
+        "kind": [choice("similarity", "dissimilarity")],
+    }
+    _added_params = ("kind",)  # since 1.0
+    path_params = ("C",)
 
-    def __init__(self, *, C: float | None = None, strong: bool = True, normalize: bool = False) -> None:
+    def __init__(
+        self, *, C: float | None = None, strong: bool = True, normalize: bool = False, kind: Kind = "similarity"
+    ) -> None:
         self.C = C
         self.strong = strong
         self.normalize = normalize
+        self.kind = kind
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:
@@ -91,7 +110,7 @@ class SBC(ClassSimilarity):
         Parameters
         ----------
         X : array-like of shape (n, n)
-            Training similarities.
+            Training proximities.
         y : array-like of shape (n,)
             Class labels.
 
@@ -100,12 +119,64 @@ class SBC(ClassSimilarity):
         self
         """
         S, codes = self.check_training_labels(X, y)
-        Sigma = signed_similarities(S, codes)
-        A = Sigma if self.strong else _each_other_class(S, codes, len(self.classes_))
-        if self.normalize:
-            length = np.linalg.norm(A, axis=1, keepdims=True)
-            A = np.divide(A, length, out=np.zeros_like(A), where=length > 0)
-        found = nonnegative_margin(A, self.C)
+        found = self._solve(ClassMargin(S, codes, each=not self.strong, normalize=self.normalize), self.C, S, codes)
+        self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
+        self.fits_ = _fits(S, found.alpha, codes, self.strong)
+        self.tight_ = _fits(S, np.ones(len(S)), codes, True)
+        self._set_weights(found.alpha, codes)
+        return self
+
+    def path_scores(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        Q: NDArray[Any],
+        points: Points,
+        starts: dict[Any, NDArray[Any]] | None = None,
+    ) -> list[NDArray[Any]]:
+        """Class similarities for every C, in ascending order; `starts` are multipliers by C."""
+        S = self._fit_conversion(S)
+        found = self._solve_path(S, codes, points, starts)
+        Q = self._as_similarities(Q)
+        return [class_sums(Q, found[point["C"]].alpha, codes) for point in points]
+
+    def path_scores_cv(
+        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[Any]]:
+        """Start the solver of each fold at the multipliers of all objects; the solution does not depend on them."""
+        starts: dict[Any, NDArray[Any]] = {}
+        self._solve_path(copy(self)._fit_conversion(S), codes, points, kept=starts)
+
+        def restricted(fold: int) -> dict[str, Any]:
+            train = test_fold != fold
+            present = np.unique(codes[train])
+            columns = slice(None) if self.strong else present
+            return {"starts": {C: u[train][:, columns] for C, u in starts.items()}}
+
+        return self.score_folds(S, codes, test_fold, points, (restricted(fold) for fold in np.unique(test_fold)))
+
+    def _solve_path(
+        self,
+        S: NDArray[Any],
+        codes: NDArray[np.intp],
+        points: Points,
+        starts: dict[Any, NDArray[Any]] | None = None,
+        kept: dict[Any, NDArray[Any]] | None = None,
+    ) -> dict[Any, MarginWeights]:
+        """Solutions by C; `kept` receives the multipliers."""
+        found = {}
+        with single_blas_thread():  # once for all C
+            problem = ClassMargin(S, codes, each=not self.strong, normalize=self.normalize)
+            for C in sorted({point["C"] for point in points}, key=lambda C: np.inf if C is None else C):
+                if starts and C in starts:
+                    problem.start(starts[C], C)
+                found[C] = self._solve(problem, C, S, codes)
+                if kept is not None and C is not None:
+                    kept[C] = problem.multipliers
+        return found
+
+    def _solve(self, problem: ClassMargin, C: float | None, S: NDArray[Any], codes: NDArray[np.intp]) -> MarginWeights:
+        found = problem.solve(C)
         if not found.feasible:
             raise ProximityError(self._why_infeasible(S, codes))
         if found.gap > 1e-6:
@@ -114,11 +185,7 @@ class SBC(ClassSimilarity):
                 "allow violations, or use a tighter similarity.",
                 ConvergenceWarning,
             )
-        self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
-        self.fits_ = bool((A @ found.alpha > 0).all())
-        self.tight_ = bool((Sigma.sum(axis=1) > 0).all())
-        self._set_weights(found.alpha, codes)
-        return self
+        return found
 
     def _why_infeasible(self, S: NDArray[Any], codes: NDArray[np.intp]) -> Any:
         equal = row_distances(S, S) <= 1e-9 * np.abs(S).max()
@@ -136,12 +203,11 @@ class SBC(ClassSimilarity):
         )
 
 
-def _each_other_class(S: NDArray[Any], codes: NDArray[np.intp], n_classes: int) -> Any:
-    """One row per object and other class: similarity to its own class minus that to the other."""
-    own = codes[:, None] == codes[None, :]
-    blocks = []
-    for g in range(n_classes):
-        rows = codes != g
-        other = np.broadcast_to(codes == g, S.shape)
-        blocks.append((np.where(own, S, 0.0) - np.where(other, S, 0.0))[rows])
-    return np.concatenate(blocks)
+def _fits(S: NDArray[Any], alpha: NDArray[Any], codes: NDArray[np.intp], strong: bool) -> bool:
+    """[bernal2003] Eq. (3)-(4) -> every object is more similar to its class than to the others."""
+    sums = class_sums(S, alpha, codes)
+    rows = np.arange(len(S))
+    own = sums[rows, codes]
+    sums[rows, codes] = 0.0 if strong else -np.inf
+    others = sums.sum(axis=1) if strong else sums.max(axis=1)
+    return bool((own > others).all())

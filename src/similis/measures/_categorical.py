@@ -37,6 +37,8 @@ __all__ = ["CategoricalMeasure", "Codebook", "is_missing", "read_table", "Counti
 class CategoricalMeasure(Measure):
     """Base of measures on rows of categorical values."""
 
+    cells = "category"
+
     def validate_objects(self, X: Any) -> NDArray[Any]:
         return read_table(X, type(self).__name__)
 

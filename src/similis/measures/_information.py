@@ -76,6 +76,7 @@ class Lin(SetMeasure):
     """
 
     domain_ = (0.0, 1.0)
+    cells = "category"
 
     def validate_objects(self, X: Any) -> Any:
         return read_described(X, self)
@@ -170,6 +171,8 @@ class ResidualEntropy(Measure):
            [-0.29, -0.29,  1.04,  0.14],
            [-0.69, -0.69,  0.14,  0.35]])
     """
+
+    cells = "binary"
 
     def validate_objects(self, X: Any) -> Any:
         return read_described(X, self)

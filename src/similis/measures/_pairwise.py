@@ -18,6 +18,7 @@ from similis._utils.messages import progress_bar
 from similis.base import (
     FittedArrays,
     Integral,
+    Kind,
     Measure,
     at_least,
     choice,
@@ -46,6 +47,11 @@ class MeasuringTransformer(FittedArrays, TransformerMixin, BaseEstimator):
     _doc_link_template = DOC_LINK_TEMPLATE
     measure: Measure
     objects_: Any
+
+    @property
+    def gives(self) -> Kind:
+        """Kind of the rows that are returned, as of :class:`~similis.base.ProximityTransformer`."""
+        return self.measure.kind
 
     def _fit_measure(self, X: Any, y: Any) -> Any:
         """Fit the measure, copy its feature attributes, and return the training objects."""

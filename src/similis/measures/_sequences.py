@@ -38,6 +38,7 @@ class SequenceMeasure(Measure):
     """Base of measures on sequences of symbols; new sequences may have symbols not seen in training."""
 
     fit_only_indexes = True
+    cells = "text"
 
     def validate_objects(self, X: Any) -> list[Any]:
         return read_sequences(X, type(self).__name__)

@@ -88,6 +88,7 @@ class Compression(Measure):
 
     kind = "dissimilarity"
     symmetric = False
+    cells = "text"
     _parameter_constraints = {"codec": [choice(*_CODECS)], "conditional": ["boolean"]}
 
     def __init__(self, *, codec: str = "zlib", conditional: bool = False) -> None:
@@ -169,6 +170,7 @@ class TfidfCosine(Measure):
     """
 
     domain_ = (0.0, 1.0)
+    cells = "text"
     _parameter_constraints = {
         "analyzer": [choice("word", "char", "char_wb")],
         "ngram_range": [tuple],

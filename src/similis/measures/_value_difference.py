@@ -353,6 +353,11 @@ class HVDM(CategoricalMeasure):
         self.smoothing = smoothing
         self.unseen = unseen
 
+    @property
+    def cells(self) -> str:  # type: ignore[override]
+        """Types of the columns of a text file: by content, or categories that `fit` converts where they are numbers."""
+        return "mixed" if self.categorical is None else "category"
+
     @validated
     def fit(self, X: Any, y: Any = None) -> HVDM:
         """Estimate the value differences and the scales.

@@ -29,12 +29,13 @@ __all__ = [
     "neighbor_statistics",
     "round_shape",
     "squares_to",
+    "whole_class",
     "HLMClassifier",
     "Mixture",
     "check_symmetric",
 ]
 
-# Equal distances make the shape infinite; above this value, round-off in the distances would decide.
+# Equal distances make the shape infinite; from this value on, the differences of distances are round-off.
 LARGEST_SHAPE = 1e10
 _NAMES = ("members", "numbers", "counts", "means", "excess")
 
@@ -111,7 +112,9 @@ class Clusters(FittedArrays):
         return Clusters(members, numbers, n, mean, np.maximum(excess, 0.0))
 
 
-def estimate(clusters: Any, codes: NDArray[np.intp], n_classes: int, shared: Any, neighbors: Any) -> Any:
+def estimate(
+    clusters: Any, codes: NDArray[np.intp], n_classes: int, shared: Any, neighbors: Any, whole_classes: Any
+) -> Any:
     """Estimate shapes and scales by maximum likelihood.
 
     Parameters
@@ -127,6 +130,8 @@ def estimate(clusters: Any, codes: NDArray[np.intp], n_classes: int, shared: Any
     neighbors : callable
         Returns statistics of distances to nearest neighbors, one cluster per class, and their mean square across
         classes; called only if clusters have no distances.
+    whole_classes : callable
+        Returns statistics of each class as one cluster; called only if the distances in use are all equal.
 
     Returns
     -------
@@ -135,33 +140,48 @@ def estimate(clusters: Any, codes: NDArray[np.intp], n_classes: int, shared: Any
     scales : ndarray of shape (len(clusters),)
         b_j.
     """
-    shape, mean = _common(clusters, slice(None), neighbors) or (0.5, neighbors()[1] or 1.0)
+    shape, mean = _common(clusters, slice(None), neighbors, whole_classes) or (0.5, neighbors()[1] or 1.0)
     shapes, means = np.full(n_classes, shape), np.full(n_classes, mean)
     if not shared:
         for g in range(n_classes):
-            own = _common(clusters.take(codes == g), [g], neighbors)
-            shapes[g], means[g] = own or (shape, mean)
+            own = _common(clusters.take(codes == g), [g], neighbors, whole_classes)
+            if own is not None:
+                shapes[g], means[g] = shape if own[0] == LARGEST_SHAPE else own[0], own[1]
     # [qiao2013] sec. 2.1 -> b_j = [c u_j + (1 - c) u] / s, c = n_j / (n_j + 1)
     c = clusters.numbers / (clusters.numbers + 1)
     return shapes, (c * clusters.means + (1 - c) * means[codes]) / shapes[codes]
 
 
-def _common(clusters: Any, classes: Any, neighbors: Any) -> Any:
-    """Shape and mean square of clusters: those of three objects or more, else of two, else nearest neighbors.
+def _common(clusters: Any, classes: Any, neighbors: Any, whole_classes: Any) -> Any:
+    """Shape and mean square of clusters or, if they have no distance above zero, of nearest neighbors.
+
+    Equal distances do not determine a shape. It then comes from each class as one cluster, for nearest neighbors with
+    the mean, as in [qiao2013] sec. 5.2: "from the range of estimated values based upon HLM (vsh)".
+    """
+    own = _shape_and_mean(clusters)
+    found = own or _shape_and_mean(neighbors()[0].take(classes).pooled())  # every object a centroid: Kernel HLM
+    if found is not None and found[0] == LARGEST_SHAPE:
+        shape, mean = _shape_and_mean(whole_classes().take(classes)) or found
+        if shape < LARGEST_SHAPE:
+            return shape, mean if own is None else own[1]
+    return found
+
+
+def _shape_and_mean(clusters: Any) -> Any:
+    """Shape and mean square of clusters: those of three objects or more, else of two.
 
     Clusters with a single distance each do not determine a shape and are merged into one. None if no distance is above
     zero.
     """
     there = clusters.counts > 0
+    if not there.any():
+        return None
     # [qiao2013] sec. 5.1: "we exclude clusters containing fewer than three data points"
     used = there & (clusters.members >= 3)
-    if there.any():
-        some = clusters.take(used if used.any() else there)
-        some = some if (some.numbers > 1).any() else some.pooled()
-        n = some.counts.sum()
-        return _shape(some.excess.sum() / n), some.counts @ some.means / n
-    near = neighbors()[0].take(classes).pooled()  # every object a centroid: Kernel HLM, sec. 3.2
-    return (_shape(near.excess[0] / near.counts[0]), near.means[0]) if near.counts[0] else None
+    some = clusters.take(used if used.any() else there)
+    some = some if (some.numbers > 1).any() else some.pooled()
+    n = some.counts.sum()
+    return _shape(some.excess.sum() / n), some.counts @ some.means / n
 
 
 def _shape(excess: Any) -> Any:
@@ -227,6 +247,16 @@ def neighbor_statistics(D: NDArray[Any], codes: NDArray[np.intp], n_classes: int
         apart = nearest_squares(D, positive=True)
         between = apart[apart > 0].mean() if apart.any() else 0.0
     return Clusters.of(u, codes, n_classes), between
+
+
+def whole_class(D: Any, among: NDArray[np.intp], mass: Any = None) -> Any:
+    """Statistics of some objects as one cluster around their medoid."""
+    totals = np.concatenate(
+        [D[np.ix_(among[rows], among)].sum(axis=1, dtype=np.float64) for rows in row_blocks(len(among), len(among))]
+    )
+    u = np.square(D[among, among[totals.argmin()]], dtype=np.float64)
+    u[totals.argmin()] = 0.0
+    return Clusters.of(u, np.zeros(len(u), dtype=np.intp), 1, mass=mass)
 
 
 def _log_ratio(mean: NDArray[Any], u: NDArray[Any]) -> Any:

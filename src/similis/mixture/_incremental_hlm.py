@@ -47,6 +47,7 @@ from similis.mixture._base import (
     nearest_squares,
     round_shape,
     squares_to,
+    whole_class,
 )
 from similis.mixture._mixture_hlm import Clustering
 
@@ -65,6 +66,9 @@ class ClassHistory(FittedArrays):
         Statistics of their clusters.
     near : Clusters
         Squared distances of objects to their nearest neighbors, as one cluster: for degenerate data.
+    whole : Clusters
+        Squared distances to the medoid of the stored objects or, for "append", of each batch, as one cluster: for
+        equal distances.
     rounds : int
         Batches with objects of the class so far.
     objects : ndarray
@@ -82,12 +86,14 @@ class ClassHistory(FittedArrays):
         "rounds": fitted_count(),
         "clusters": fitted_part(Clusters, k="k"),
         "near": fitted_part(Clusters),
+        "whole": fitted_part(Clusters, optional=True),
         "objects": fitted_indices("o"),
         "D": fitted_reals("o", "o"),
         "mass": fitted_reals("o"),
         "sample": fitted_indices("s", below="o"),
         "weights": fitted_reals("s"),
     }
+    whole = Clusters.empty([0])  # models of 1.0 have none
 
     def __init__(self) -> None:
         self.centroids, self.rounds = np.empty(0, dtype=np.intp), 0
@@ -142,6 +148,7 @@ class ClassHistory(FittedArrays):
         self.clusters = Clusters.join([self.clusters, Clusters.of(u, labels, len(medoids))]).take(latest)
         self.centroids = np.concatenate([self.centroids, arrived[medoids]])[latest]
         self._add_nearest(new)
+        self.whole = Clusters.join([self.whole, whole_class(new, np.arange(len(new)))]).pooled()
 
     def _resample(
         self, model: Any, past: NDArray[Any], new: NDArray[Any], arrived: NDArray[np.intp], seed: int, draw: Any
@@ -152,6 +159,7 @@ class ClassHistory(FittedArrays):
         self.D = _joined(self.D, past, new)
         self.objects = np.concatenate([self.objects, arrived])
         self.mass = np.concatenate([self.mass, np.ones(m)])
+        self.whole = whole_class(self.D, np.arange(n + m), self.mass)
         taking_part = np.concatenate([self.sample, n + np.arange(m)])
         w = np.concatenate([self.weights, np.ones(m)])
         k = model.n_components + model.growth * self.rounds
@@ -369,7 +377,7 @@ class IncrementalHLM(HLMClassifier):
         self
         """
         D = self.check_training(X)
-        classes, codes = check_labels(y, len(D), who=type(self).__name__)
+        classes, codes = check_labels(y, len(D), who=type(self).__name__, of=X)
         return self._learn(D[:, :0], D, classes, codes, first=True)
 
     @validated
@@ -474,7 +482,10 @@ class IncrementalHLM(HLMClassifier):
             count, total = self._between
             return Clusters.join([past.near for past in self._pasts]), total / count if count else 0.0
 
-        shapes, scales = estimate(clusters, codes, len(parts), self.shared_shape, neighbors)
+        def whole_classes() -> Any:
+            return Clusters.join([past.whole for past in self._pasts])
+
+        shapes, scales = estimate(clusters, codes, len(parts), self.shared_shape, neighbors, whole_classes)
         mixture = Mixture(centroids, codes, clusters.members, round_shape(shapes), scales, self.priors)
         self._set_mixture(mixture, shapes, self.shared_shape)
         self.n_features_in_ = self.n_seen_

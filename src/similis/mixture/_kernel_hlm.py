@@ -18,6 +18,7 @@ from similis.mixture._base import (
     estimate,
     neighbor_statistics,
     round_shape,
+    whole_class,
 )
 
 __all__ = ["KernelHLM"]
@@ -86,7 +87,10 @@ class KernelHLM(HLMClassifier):
     b is the mean divided by the unrounded estimate of s. Objects whose nearest neighbor is a duplicate are left out of
     the estimation, since a distance of zero has no likelihood. If nothing remains, only the duplicates are ignored;
     with no two different objects in any class, s is 1/2 and b comes from distances between classes. Equal distances
-    make s infinite; it is limited to 1e10, where only the nearest objects matter.
+    to nearest neighbors, as in data whose distances have few values, make s infinite. Then s and b are those of
+    :class:`MixtureHLM` with one component per class, since the paper takes them from that model for such data
+    (sec. 5.2, Patrol) without specifying the number of components. If these distances are equal too, s is limited to
+    1e10, where only the nearest objects matter; without sharing, a class with equal distances has the s of all classes.
 
     With shared parameters, predictions do not depend on the unit of distance. With ``shared=False`` densities in spaces
     of different dimension are compared, as the paper proposes, and these depend on the unit.
@@ -154,31 +158,35 @@ class KernelHLM(HLMClassifier):
         """
         D, codes = self.check_training_labels(X, y)
         check_symmetric(D, type(self).__name__)
-        kept, neighbors = self._select(D, codes)
-        mixture, estimates = self._mix(codes, kept, neighbors, vars(self))
+        mixture, estimates = self._mix(codes, *self._select(D, codes), vars(self))
         self._set_mixture(mixture, estimates, self.shared)
         scale = mixture.scales[mixture.first]
         self.scale_ = float(scale[0]) if self.shared else scale
         return self
 
     def _select(self, D: NDArray[Any], codes: NDArray[np.intp]) -> Any:
-        """Kept objects, class by class, and the distances to their nearest neighbors."""
+        """Kept objects, class by class, and the two statistics of their distances that `estimate` reads."""
         kept = np.argsort(codes, kind="stable")
         if self.max_samples is not None:
             rng = check_random_state(self.random_state)
             classes = np.split(kept, np.cumsum(np.bincount(codes))[:-1])
             kept = np.concatenate([np.sort(rng.permutation(g)[: self.max_samples]) for g in classes])
         part = D if len(kept) == len(D) else take_block(D, kept, kept)
-        found = neighbor_statistics(part, codes if len(kept) == len(D) else codes[kept], len(self.classes_))
-        return kept, found
+        own, n_classes = codes if len(kept) == len(D) else codes[kept], len(self.classes_)
+        neighbors = neighbor_statistics(part, own, n_classes)
 
-    def _mix(self, codes: NDArray[np.intp], kept: Any, neighbors: Any, params: Any) -> Any:
+        def whole_classes() -> Any:
+            return Clusters.join([whole_class(part, np.flatnonzero(own == g)) for g in range(n_classes)])
+
+        return kept, lambda: neighbors, whole_classes
+
+    def _mix(self, codes: NDArray[np.intp], kept: Any, neighbors: Any, whole_classes: Any, params: Any) -> Any:
         """Mixture for `shape`, `scale` and `shared` of `params`."""
         own, size = codes[kept], np.bincount(codes)
         members = (size / np.bincount(own))[own]  # objects represented by each kept one
         alone = Clusters.empty(members)
         # [qiao2013] sec. 3.2 -> log s - psi(s) = log(mean u / geometric mean u), b = mean u / s
-        estimates, scales = estimate(alone, own, len(self.classes_), params["shared"], lambda: neighbors)
+        estimates, scales = estimate(alone, own, len(self.classes_), params["shared"], neighbors, whole_classes)
         shapes = round_shape(estimates)
         if params["shape"] is not None:
             scales = scales * estimates[own] / params["shape"]
@@ -192,5 +200,5 @@ class KernelHLM(HLMClassifier):
     ) -> list[NDArray[Any]]:
         """Scores for every shape and scale; nearest neighbors are found once."""
         check_symmetric(S, type(self).__name__)
-        kept, neighbors = self._select(S, codes)
-        return [self._mix(codes, kept, neighbors, point)[0].discriminants(Q) for point in points]
+        selected = self._select(S, codes)
+        return [self._mix(codes, *selected, point)[0].discriminants(Q) for point in points]

@@ -21,6 +21,7 @@ from similis.mixture._base import (
     neighbor_statistics,
     round_shape,
     squares_to,
+    whole_class,
 )
 from similis.solvers import RandomStarts, farthest_first, k_medoids
 
@@ -211,7 +212,8 @@ class MixtureHLM(HLMClassifier):
     1), u_j the mean squared distance of the n_j objects other than the centroid and u that over all clusters (of
     the class, without a shared shape); s is the estimate that is not rounded. Centroids, distances of zero and clusters
     of fewer than three objects stay out of the estimation of s and u. Where that leaves nothing, clusters of two are
-    taken, all as one, then the distances to nearest neighbors as in :class:`KernelHLM`, whose limits apply.
+    taken, all as one, then the distances to nearest neighbors as in :class:`KernelHLM`, whose limits apply. Where all
+    distances to centroids are equal, as for distances with few values, s is estimated with one cluster per class.
 
     With a shared shape, predictions do not depend on the unit of distance; see :class:`KernelHLM`.
 
@@ -322,7 +324,7 @@ class _Classes:
         labels = [labels + before for (_, labels, _), before in zip(parts, np.cumsum(sizes) - sizes)]
         centroids, u = (np.concatenate([part[i] for part in parts]) for i in (0, 2))
         clusters = Clusters.of(u, np.concatenate(labels), len(codes))
-        shapes, scales = estimate(clusters, codes, len(parts), point["shared_shape"], self._nearest)
+        shapes, scales = estimate(clusters, codes, len(parts), point["shared_shape"], self._nearest, self._whole)
         mixture = Mixture(centroids, codes, clusters.members, round_shape(shapes), scales, self.model.priors)
         return mixture, shapes
 
@@ -354,3 +356,6 @@ class _Classes:
         if self._neighbors is None:
             self._neighbors = neighbor_statistics(self.D, self.codes, len(self.members))
         return self._neighbors
+
+    def _whole(self) -> Any:
+        return Clusters.join([whole_class(self.D, members) for members in self.members])

@@ -31,7 +31,8 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, column_or_1d, indexable
 
 from similis._utils.environment import DOC_LINK_TEMPLATE
-from similis._utils.messages import track
+from similis._utils.messages import track, warn_once
+from similis._utils.threads import single_blas_thread
 from similis.base import check_labels, validated_outer
 from similis.exceptions import ProximityError
 
@@ -430,7 +431,8 @@ class PathSearchCV(GridSearchCV):
         self
         """
         try:
-            return self._fit(X, y, groups, params)
+            with warn_once():  # the folds repeat the warnings
+                return self._fit(X, y, groups, params)
         except ValueError as error:
             if "fits failed" not in str(error):
                 raise
@@ -447,7 +449,7 @@ class PathSearchCV(GridSearchCV):
             raise ProximityError(f"X must be a matrix or a collection of objects. Got a {type(X).__name__}.")
         given, X = X, _as_sliceable(self.estimator, X)
         X, y = indexable(X, y)
-        check_labels(y, _num_samples(X), who=type(self).__name__, min_classes=1)
+        check_labels(y, _num_samples(X), who=type(self).__name__, min_classes=1, of=given)
         y = column_or_1d(y, warn=True)
         try:
             scores, fit_time, score_time = self._evaluate(plan, len(points), X, y, groups)
@@ -480,6 +482,7 @@ class PathSearchCV(GridSearchCV):
         last = self.estimator.steps[-1][1] if hasattr(self.estimator, "steps") else self.estimator
         return self.scoring is not None or getattr(type(last), "score", None) is ClassifierMixin.score
 
+    @single_blas_thread()
     def _evaluate(self, plan: list[GridGroup], n_points: int, X: Any, y: NDArray[Any], groups: Any) -> tuple[Any, ...]:
         """Scores of shape (n_points, n_splits) by metric, and the times."""
         splits = Splits(check_cv(self.cv, y, classifier=True), X, y, groups)

@@ -101,9 +101,10 @@ class Parzen(BayesClassifier):
     space : {"given", "features"}, default="given"
         Whether d(x, i) are the given dissimilarities (the paper's rank-based form), or Euclidean distances between rows
         taken for features, of either kind.
-    dimension : float or None, default=None
-        d, which only the choice of h and the size of densities depend on. None: the rank of the training rows for
-        features; for given dissimilarities the d in which they would be distances within spherical Gaussian classes.
+    dimension : float, "objects" or None, default="objects"
+        d, which only the choice of h and the size of densities depend on. "objects": the number of training objects,
+        which is the number of columns. None: the rank of the training rows for features; for given dissimilarities the
+        d in which they would be distances within spherical Gaussian classes, at most n - 1; the default of 1.0.
     priors : array-like of shape (G,), "laplace" or None
         Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
     costs : array-like of shape (G, G) or None
@@ -129,12 +130,20 @@ class Parzen(BayesClassifier):
     Notes
     -----
     The paper prints the normalizer of one dimension, 1 / (sqrt(2 pi) h). It is the same for all classes, so only the
-    choice of h sees it, and there it gives windows that are too wide: on its own iris distances 5.6 % errors instead of
-    about 4 %. So d is a parameter. As d grows h shrinks, and the rule tends to the nearest neighbor's.
+    choice of h depends on it, and there it gives windows that are too wide: on the paper's crabs 62 % errors, where
+    20.8 % are printed. d = n, the dimension of the space in which the paper places its objects, agrees with all 14
+    printed errors that can be repeated, and it is known from the matrix alone.
 
-    d = 2s, where s is the shape of a gamma distribution of the squared distances within classes, each class with its
-    scale; at most n - 1. If every object has a copy in its class the likelihood has no maximum, and copies are left out
-    of it. An object far from all others keeps finite log-densities.
+    As d grows h shrinks, and the rule tends to that of the nearest neighbor. With d = n most probabilities are
+    therefore near 0 or 1. For probabilities set the dimension of the objects if it is known, or calibrate them
+    (:class:`sklearn.calibration.CalibratedClassifierCV`).
+
+    With ``dimension=None`` and given dissimilarities d = 2s, where s is the shape of a gamma distribution of the
+    squared distances within classes, each class with its scale. It fits distances of nearly spherical classes; for
+    classes that are long in one direction it is too small, and the windows are too wide.
+
+    If every object has a copy in its class the likelihood has no maximum, and copies are left out of it. An object far
+    from all others keeps finite log-densities.
 
     References
     ----------
@@ -161,7 +170,7 @@ class Parzen(BayesClassifier):
     _parameter_constraints = {
         "bandwidth": [positive(), choice("ml")],
         "space": [choice("given", "features")],
-        "dimension": [positive(), None],
+        "dimension": [positive(), choice("objects"), None],
         "priors": ["array-like", choice("laplace"), None],
         "costs": ["array-like", None],
     }
@@ -172,7 +181,7 @@ class Parzen(BayesClassifier):
         *,
         bandwidth: float | str = "ml",
         space: str = "given",
-        dimension: float | None = None,
+        dimension: float | str | None = "objects",
         priors: Any = None,
         costs: Any = None,
     ) -> None:
@@ -268,7 +277,9 @@ class _Widths:
         self._default: Any = None
 
     def __call__(self, bandwidth: Any, dimension: Any) -> Any:
-        if dimension is None:
+        if dimension == "objects":
+            dimension = len(self._S)
+        elif dimension is None:
             dimension = self._dimension()
         if bandwidth == "ml":
             bandwidth = likely_bandwidth(self._between_training(), self._codes, dimension)

@@ -3,15 +3,25 @@
 from similis.base import check_proximity
 from similis.proximity._build import diffusion_kernel, make_stack
 from similis.proximity._complete import CompleteKernel, complete_kernel
-from similis.proximity._convert import BoxCox, Symmetrize, ToDissimilarity, ToSimilarity, UnitDiagonal, symmetrize
+from similis.proximity._convert import (
+    BoxCox,
+    Rescale,
+    Symmetrize,
+    ToDissimilarity,
+    ToSimilarity,
+    UnitDiagonal,
+    symmetrize,
+)
 from similis.proximity._diagnosis import Diagnosis, diagnose
 from similis.proximity._displays import EmbeddingDisplay, HistogramDisplay, MatrixDisplay, SpectrumDisplay, seriation
 from similis.proximity._embedding import PseudoEuclidean, Whiten
+from similis.proximity._group_tests import PermutationTest, anosim, mantel, permanova, permdisp
 from similis.proximity._landmarks import Landmarks
 from similis.proximity._row_kernels import RowRBF, SpectrumSquare
 from similis.proximity._spaces import DissimilaritySpace, SimilarityFeatures
 from similis.proximity._spectrum import SpectrumClip, SpectrumFlip, SpectrumShift
 from similis.proximity._suspects import Suspects, suspects
+from similis.proximity._tighten import Tighten
 
 __all__ = [
     "check_proximity",
@@ -22,6 +32,8 @@ __all__ = [
     "ToSimilarity",
     "BoxCox",
     "UnitDiagonal",
+    "Rescale",
+    "Tighten",
     # spectrum
     "SpectrumClip",
     "SpectrumFlip",
@@ -46,6 +58,12 @@ __all__ = [
     # suspicious entries
     "suspects",
     "Suspects",
+    # tests of group differences
+    "permanova",
+    "anosim",
+    "permdisp",
+    "mantel",
+    "PermutationTest",
     # pictures
     "MatrixDisplay",
     "SpectrumDisplay",

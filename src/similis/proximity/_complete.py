@@ -115,7 +115,8 @@ def complete_kernel(
         Smallest weight of an eigenvector in ``"em"``, and the ridge added to a sum of kernels and to `K_aux` in
         ``"wishart"``, relative to the mean self-similarity.
     tol : float, default=None
-        Tolerance of the stopping rule; None means the default of the method.
+        Tolerance of the stopping rule; None means the default of the method. For ``"em"``, the estimated distance of
+        the weights from their limits, relative to the largest weight.
     max_iter : int, default=5000
         Largest number of steps.
 
@@ -349,7 +350,8 @@ class CompleteKernel(ToRows):
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of the proximities. Dissimilarities are completed by ``"nuclear"`` without `psd`, and never below zero.
     tol : float, default=None
-        Tolerance of the stopping rule; None means the default of the method.
+        Tolerance of the stopping rule; None means the default of the method. For ``"em"``, the estimated distance of
+        the weights from their limits, relative to the largest weight.
     max_iter : int, default=5000
         Largest number of steps.
 

@@ -1,4 +1,4 @@
-"""Elementwise conversions: similarity to dissimilarity and back, symmetrization, unit diagonal, Box-Cox.
+"""Elementwise conversions: similarity to dissimilarity and back, symmetrization, unit diagonal, scale, Box-Cox.
 
 [qiao2013] sec. 5.2; [chen2010] p. 35; [pekalska2000] sec. 4.4.
 """
@@ -17,7 +17,7 @@ from similis.base import between, check_proximity, choice, fitted_reals, positiv
 from similis.exceptions import ProximityError
 from similis.proximity._base import Elementwise, ToRows, warn_if_self_differs
 
-__all__ = ["ToDissimilarity", "ToSimilarity", "Symmetrize", "symmetrize", "UnitDiagonal", "BoxCox"]
+__all__ = ["ToDissimilarity", "ToSimilarity", "Symmetrize", "symmetrize", "UnitDiagonal", "Rescale", "BoxCox"]
 
 
 class ToDissimilarity(Elementwise):
@@ -68,6 +68,7 @@ class ToDissimilarity(Elementwise):
     """
 
     reads = "similarity"
+    gives = "dissimilarity"
     _parameter_constraints: dict[str, list[Any]] = {
         "method": [choice("max-minus", "reciprocal", "root")],
         "upper": [between(None, None, "neither"), None],
@@ -121,32 +122,35 @@ class ToDissimilarity(Elementwise):
 class ToSimilarity(Elementwise):
     """Turn dissimilarities into similarities.
 
-    ==============  =======================  ============================================
-    method          s(x, z)                  note
-    ==============  =======================  ============================================
-    ``linear``      1 - d(x, z) / d_max      d_max is the largest training dissimilarity
-    ``reciprocal``  1 / d(x, z)              the largest finite value where d = 0 and on the training diagonal
-    ``rbf``         exp(-gamma d(x, z)^2)
-    ==============  =======================  ============================================
+    ===============  =========================  ============================================
+    method           s(x, z)                    note
+    ===============  =========================  ============================================
+    ``linear``       1 - d(x, z) / d_max        d_max is the largest training dissimilarity
+    ``reciprocal``   1 / d(x, z)                the largest finite value where d = 0 and on the training diagonal
+    ``rbf``          exp(-gamma d(x, z)^2)      depends on the unit of d
+    ``exponential``  exp(-gamma d(x, z) / d_m)  d_m is the median training dissimilarity of two objects
+    ===============  =========================  ============================================
 
     Parameters
     ----------
-    method : {"linear", "reciprocal", "rbf"}, default="linear"
+    method : {"linear", "reciprocal", "rbf", "exponential"}, default="linear"
         The rule.
     gamma : float, default=1.0
-        Width of ``rbf``, above zero.
+        Tightness of ``rbf`` and ``exponential``, above zero.
 
     Attributes
     ----------
     scale_ : float
         ``linear``: d_max (1 if every training dissimilarity is zero). ``reciprocal``: the largest finite 1/d of the
-        training matrix without its diagonal (1 if there is none). ``rbf``: gamma.
+        training matrix without its diagonal (1 if there is none). ``rbf``: gamma. ``exponential``: d_m / gamma, with
+        the median of the positive dissimilarities if more than half are zero.
     n_features_in_ : int
         Number of training objects.
 
     See Also
     --------
     ToDissimilarity : the reverse conversion.
+    Tighten : makes a similarity tighter.
 
     Notes
     -----
@@ -171,8 +175,9 @@ class ToSimilarity(Elementwise):
     """
 
     reads = "dissimilarity"
+    gives = "similarity"
     _parameter_constraints: dict[str, list[Any]] = {
-        "method": [choice("linear", "reciprocal", "rbf")],
+        "method": [choice("linear", "reciprocal", "rbf", "exponential")],
         "gamma": [positive()],
     }
 
@@ -189,8 +194,14 @@ class ToSimilarity(Elementwise):
             R = _reciprocal(S)
             np.fill_diagonal(R, np.inf)
             self.scale_ = float(R.max(where=np.isfinite(R), initial=0.0)) or 1.0
-        else:
+        elif self.method == "rbf":
             self.scale_ = float(self.gamma)
+        else:
+            d = S[~np.eye(len(S), dtype=bool)]
+            median = float(np.median(d)) if d.size else 0.0
+            if not median and d.any():
+                median = float(np.median(d[d > 0]))
+            self.scale_ = (median or 1.0) / self.gamma
 
     def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
         converted = self.transform_rows(S)
@@ -205,6 +216,8 @@ class ToSimilarity(Elementwise):
             return np.maximum(1 - Q / Q.dtype.type(self.scale_), 0)
         if self.method == "rbf":
             return np.exp(-Q.dtype.type(self.scale_) * Q**2)
+        if self.method == "exponential":
+            return np.exp(-Q / Q.dtype.type(self.scale_))
         S = _reciprocal(Q)
         finite = np.isfinite(S)
         top = S.max(axis=1, keepdims=True, where=finite, initial=self.scale_)
@@ -404,6 +417,62 @@ class UnitDiagonal(ToRows):
 
 
 _SMALLEST_POWER = 0.01  # p = 0 is the logarithm, which is infinite for identical objects
+
+
+class Rescale(Elementwise):
+    """Divide proximities by their range in the training matrix, so that results do not depend on their unit.
+
+    Put it in front of a classifier with a parameter in the unit of the proximities: the C of a support vector machine,
+    a ridge, the width of a Gaussian. The study does so where the conversion to similarities has no fixed range.
+
+    Parameters
+    ----------
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        Kind of the matrix. It decides what an absent entry of a sparse matrix means: a similarity of zero, or a missing
+        dissimilarity.
+
+    Attributes
+    ----------
+    scale_ : float
+        Largest minus smallest training proximity. The largest absolute value if that difference is rounding error; 1 if
+        all are zero or missing.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    UnitDiagonal : scale each object by its self-similarity.
+
+    Notes
+    -----
+    Multiplying all proximities by a constant leaves the output unchanged; adding one shifts the output. Similarities
+    from 0 to 1 keep their values. Missing entries stay missing.
+
+    Examples
+    --------
+    >>> from similis.proximity import Rescale
+    >>> scale = Rescale().fit([[57.0, 17.0], [17.0, 57.0]])
+    >>> scale.transform([[20.0, 40.0]])
+    array([[0.5, 1. ]])
+    """
+
+    allow_missing = True
+    accept_sparse = True
+    _parameter_constraints: dict[str, list[Any]] = {"kind": [choice("similarity", "dissimilarity")]}
+
+    def __init__(self, *, kind: str = "similarity") -> None:
+        self.kind = kind
+
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Find the range."""
+        known = S[~np.isnan(S)] if np.isnan(S).any() else S
+        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+        largest = max(abs(low), abs(high))
+        is_range = 100 * np.finfo(S.dtype).eps * largest < high - low < np.inf
+        self.scale_ = (high - low if is_range else largest) or 1.0
+
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        return Q / Q.dtype.type(self.scale_)
 
 
 class BoxCox(Elementwise):

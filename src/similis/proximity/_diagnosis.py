@@ -7,7 +7,7 @@ paper that supports it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from html import escape
 from typing import Any
@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 
 from similis._utils.linalg import asymmetry, eigen_symmetric, symmetric_part
 from similis.base import Kind, check_labels, check_proximity, choice, quote, validated_function
+from similis.proximity._group_tests import PermutationTest, permanova, permdisp
 from similis.proximity._suspects import Suspects, find_suspects
 from similis.solvers import top_k
 
@@ -49,7 +50,12 @@ SAMPLED_TRIANGLES = 4_000_000  # triangles sampled from larger matrices
 DISCRETE = 0.05  # a scale is discrete if it has fewer distinct values than this fraction of the entries
 SPARSE = 0.5  # fraction of zeros above which a matrix counts as sparse
 SMALL_MASS = 0.02  # fraction of the spectrum up to which negative eigenvalues count as noise
-NEAR_NORMAL = 0.5  # skewness up to which distances count as nearly normal
+# Largest skewness and excess kurtosis of nearly normal distances. L_0.5 distances between sonar returns, which
+# [pekalska2000] sec. 4.5 finds not normal enough, have a skewness of 0.47, Euclidean ones of 0.12. Normal distances of
+# n objects have a skewness with standard deviation of about 5 / n, and a kurtosis with twice that: two standard
+# deviations are added.
+NEAR_NORMAL = 0.25, 1.0
+SAMPLING = 10.0, 20.0
 SAMPLE = 3000  # larger matrices are diagnosed on a random sample of this many objects
 SUSPECT_SAMPLE = 600  # suspicious pairs are searched among this many objects; suspects(S) searches all
 
@@ -118,13 +124,19 @@ class DistanceFacts:
 
 @dataclass(frozen=True)
 class ClassFacts:
-    """Class sizes, mean proximities within and between classes, and the leave-one-out error of the nearest neighbor."""
+    """Class sizes, mean proximities within and between classes, leave-one-out error of the nearest neighbor, and tests.
+
+    `location` (:func:`~similis.proximity.permanova`) and `dispersion` (:func:`~similis.proximity.permdisp` around
+    centroids) test whether the classes differ; None if entries are missing or no class has two objects.
+    """
 
     names: tuple[str, ...]
     counts: tuple[int, ...]
     within: float
     between: float
     neighbour_error: float
+    location: PermutationTest | None = None
+    dispersion: PermutationTest | None = None
 
 
 @dataclass(frozen=True)
@@ -206,7 +218,13 @@ class Diagnosis:
 
 @validated_function({"kind": [choice("similarity", "dissimilarity")], "random_state": ["random_state"]})
 def diagnose(
-    S: ArrayLike, y: Any = None, kind: Kind = "similarity", *, ids: Any = None, random_state: Any = 0
+    S: ArrayLike,
+    y: Any = None,
+    kind: Kind = "similarity",
+    *,
+    ids: Any = None,
+    groups: Any = None,
+    random_state: Any = 0,
 ) -> Diagnosis:
     """Check a proximity matrix for common problems and recommend methods.
 
@@ -220,8 +238,10 @@ def diagnose(
         Kind of the proximities.
     ids : sequence of n names, optional
         Names shown instead of row numbers.
+    groups : array-like of shape (n,), optional
+        Objects that belong together, such as samples of one donor: the blocks (`strata`) of the tests of the classes.
     random_state : int, RandomState instance or None, default=0
-        Random seed of the samples: objects beyond 3,000, triangles beyond 500 objects.
+        Random seed of the samples (objects beyond 3,000, triangles beyond 500 objects) and of the tests.
 
     Returns
     -------
@@ -246,13 +266,15 @@ def diagnose(
     classes: Any = None
     codes: Any = None
     if y is not None:
-        classes, codes = check_labels(y, len(A), who="diagnose", min_classes=1)
+        classes, codes = check_labels(y, len(A), who="diagnose", min_classes=1, of=S)
     n = len(A)
     part = np.arange(n)
+    blocks = None if groups is None else check_labels(groups, n, who="diagnose", min_classes=1)[1]
     if n > SAMPLE:
         part = np.sort(check_random_state(random_state).choice(n, SAMPLE, replace=False))
         A = A[np.ix_(part, part)]
         codes = None if codes is None else codes[part]
+        blocks = None if blocks is None else blocks[part]
     rng = check_random_state(random_state)
     entries = entry_facts(A, kind)
     D = to_dissimilarities(A, kind)
@@ -261,14 +283,17 @@ def diagnose(
         "spectrum": None if entries.n_missing else spectrum_facts(A, kind),
         "triangles": triangle_facts(D, rng),
         "distances": distance_facts(D),
-        "classes": None if codes is None else class_facts(A, codes, [quote(c).strip("'") for c in classes], kind),
+        "classes": None,
     }
+    if codes is not None:
+        found = class_facts(A, codes, [quote(c).strip("'") for c in classes], kind)
+        facts["classes"] = replace(found, **_class_tests(D, codes, blocks, random_state))
     objects = part
     if len(A) > SUSPECT_SAMPLE:
         some = np.sort(rng.choice(len(A), SUSPECT_SAMPLE, replace=False))
         A, objects = A[np.ix_(some, some)], part[some]
     facts["suspects"] = find_suspects(A, kind, objects=objects, ids=ids)
-    advice = advise(kind, **{name: fact for name, fact in facts.items() if name != "triangles"})
+    advice = advise(kind, n=len(part), **{name: fact for name, fact in facts.items() if name != "triangles"})
     return Diagnosis(n=n, kind=kind, n_sampled=len(part), advice=advice, **facts)
 
 
@@ -424,19 +449,31 @@ def class_facts(A: NDArray[Any], codes: NDArray[np.intp], names: list[str], kind
     )
 
 
+def _class_tests(D: NDArray[Any], codes: NDArray[np.intp], blocks: Any, random_state: Any) -> dict[str, Any]:
+    """Test whether the classes differ in location and dispersion, where that is possible."""
+    counts = np.bincount(codes)
+    if len(D) < 3 or np.isnan(D).any() or (counts > 0).sum() < 2 or counts.max() < 2:
+        return {}
+    options = {"strata": blocks, "random_state": random_state}
+    return {
+        "location": permanova(D, codes, **options),
+        "dispersion": permdisp(D, codes, center="centroid", **options),
+    }
+
+
 def _mean(values: NDArray[Any]) -> float:
     values = values[~np.isnan(values)]
     return float(values.mean()) if values.size else float("nan")
 
 
 def advise(
-    kind: Kind, *, entries: Any, spectrum: Any, distances: Any, classes: Any, suspects: Any
+    kind: Kind, *, n: int, entries: Any, spectrum: Any, distances: Any, classes: Any, suspects: Any
 ) -> tuple[Advice, ...]:
     """Return recommendations in the order in which to follow them."""
     return (
         *_advise_repair(entries, suspects),
         *_advise_spectrum(kind, spectrum),
-        *_advise_methods(kind, entries, distances, classes),
+        *_advise_methods(kind, n, entries, distances, classes),
     )
 
 
@@ -484,7 +521,7 @@ def _advise_spectrum(kind: Kind, spectrum: Any) -> Iterator[Advice]:
         )
 
 
-def _advise_methods(kind: Kind, entries: Any, distances: Any, classes: Any) -> Iterator[Advice]:
+def _advise_methods(kind: Kind, n: int, entries: Any, distances: Any, classes: Any) -> Iterator[Advice]:
     if kind == "similarity" and entries.zeros > SPARSE and entries.self_maximal < 1:
         yield Advice(
             "Prefer local methods: k-NN, KRI, KRR, local SDA",
@@ -498,7 +535,8 @@ def _advise_methods(kind: Kind, entries: Any, distances: Any, classes: Any) -> I
             f"{entries.n_duplicates} objects duplicate another",
             "[chen2010] sec. 3.1",
         )
-    if abs(distances.skewness) <= NEAR_NORMAL and not entries.discrete:
+    skewness, kurtosis = (limit + slack / n for limit, slack in zip(NEAR_NORMAL, SAMPLING))
+    if abs(distances.skewness) <= skewness and distances.kurtosis <= kurtosis and not entries.discrete:
         yield Advice(
             "Use normal-based classifiers on the rows",
             f"skewness {distances.skewness:.2f}, excess kurtosis {distances.kurtosis:.2f}",
@@ -563,11 +601,31 @@ def fact_rows(diagnosis: Any) -> Iterator[tuple[str, str]]:
         sizes = ", ".join(f"{name} {count}" for name, count in list(zip(c.names, c.counts))[:8])
         yield "classes", f"{len(c.counts)}: {sizes}" + (", ..." if len(c.counts) > 8 else "")
         yield "within, between", f"mean {c.within:.4g} within classes, {c.between:.4g} between"
+        yield from _class_test_rows(c)
         yield "nearest neighbor", f"of another class for {c.neighbour_error:.1%} of the objects"
     some = (
         f" (among {diagnosis.suspects.n_objects} of the objects)" if diagnosis.suspects.n_objects < diagnosis.n else ""
     )
     yield "suspicious pairs", f"{diagnosis.suspects.summary()}{some}"
+
+
+def _class_test_rows(classes: ClassFacts) -> Iterator[tuple[str, str]]:
+    """Yield the results of the tests of the classes."""
+    location, dispersion = classes.location, classes.dispersion
+    if location is None or dispersion is None:
+        return
+    remarks = "".join(f"; {remark}" for remark in location.remarks)
+    yield (
+        "class differences",
+        f"the labels explain {location.r2:.1%} of the dissimilarity, p = {location.p_value:.2g} (PERMANOVA{remarks})",
+    )
+    if dispersion.p_value <= 0.05:
+        widths = dispersion.dispersions or {}
+        ratio = max(widths.values()) / max(min(widths.values()), 1e-300)
+        yield (
+            "class dispersion",
+            f"differs by a factor of {ratio:.3g}, p = {dispersion.p_value:.2g} (PERMDISP); PERMANOVA reacts to it too",
+        )
 
 
 def _spectrum_rows(diagnosis: Any) -> Iterator[tuple[str, str]]:

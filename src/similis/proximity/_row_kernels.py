@@ -47,6 +47,7 @@ class SpectrumSquare(ToRows):
         "similarities_": fitted_reals(None, None),
     }
 
+    gives = "similarity"
     _parameter_constraints: dict[str, list[Any]] = {}
 
     def learn(self, S: NDArray[Any], y: Any) -> None:
@@ -98,6 +99,7 @@ class RowRBF(ToRows):
         "rows_": fitted_reals(None, None),
     }
 
+    gives = "similarity"
     _parameter_constraints: dict[str, list[Any]] = {"gamma": [positive()]}
 
     def __init__(self, *, gamma: float = 1.0) -> None:

@@ -19,6 +19,7 @@ from similis._utils.files import atomic_write
 from similis.exceptions import ProximityError
 from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay
 from similis.study import (
+    METRICS,
     AgreementDisplay,
     Comparison,
     ConfusionDisplay,
@@ -194,7 +195,8 @@ def _summarize(result: StudyResult, advice: Recommendation | None, reason: str) 
         "certainty": certainty,
         # The banner of an interrupted study replaces the sentence about it.
         "remarks": [s for s in rest if s != certainty and "interrupted" not in s],
-        "majority_error": 1 - np.bincount(result.codes).max() / len(result.codes),
+        "balanced_error": next(row.balanced_error for row in table if row.method == advice.method),
+        "baseline_error": result.baseline_error("error"),
         "n_tested": int(tested.sum()),
         "n_lost": int((answers.share_wrong()[tested] == 1).sum()),
         "fit_seconds": next(row.fit_seconds for row in table if row.method == advice.method),
@@ -304,6 +306,16 @@ def _list_provenance(result: StudyResult) -> list[tuple[str, str]]:
     fingerprint, sessions = result.fingerprint, result.sessions
     rows = [("protocol", result.protocol.describe(len(result.splits)))]
     rows.append(("data", f"{len(result.codes):,} objects, {len(result.classes)} classes, {result.kind}"))
+    settings = result.settings()
+    rows.append(("ranked by", METRICS[result.metric].label))
+    if "groups" in settings:
+        rows.append(("groups", f"{settings['groups']:,}, never on both sides of a split or fold"))
+    names = [str(c) for c in result.classes]
+    if result.priors is not None:
+        rows.append(("priors", ", ".join(f"{name}: {p:.4g}" for name, p in zip(names, result.priors))))
+    if result.costs is not None and len(names) <= _MAX_CLASSES:
+        lines = (f"{name}: {', '.join(f'{c:.4g}' for c in row)}" for name, row in zip(names, result.costs))
+        rows.append(("costs, by predicted class", "; ".join(lines)))
     if fingerprint.get("measure"):
         rows.append(("measure", str(fingerprint["measure"]).rpartition(".")[2] or "objects were measured"))
     rows.append(("matrix", str(fingerprint.get("matrix", ""))))

@@ -2,6 +2,7 @@
 
 from similis.solvers._box_lasso import BoxLasso, BoxLassoFit, box_lasso
 from similis.solvers._centroids import centroids_by_fold, class_centroids
+from similis.solvers._class_margin import ClassMargin
 from similis.solvers._completion import (
     Completion,
     Infeasible,
@@ -101,6 +102,7 @@ __all__ = [
     "CompletionMachine",
     # smallest weights with a margin
     "nonnegative_margin",
+    "ClassMargin",
     "MarginWeights",
     # class centroids
     "class_centroids",

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
+from similis._utils.threads import single_blas_thread
+
 __all__ = ["BoxLasso", "BoxLassoFit", "box_lasso"]
 
 Array = NDArray[np.float64]
@@ -105,6 +107,7 @@ class BoxLasso:
         self._gram: Array | None = None
         self._inside: dict[float, BoxLassoFit] = {}
 
+    @single_blas_thread()
     def solve(self, epsilon: float, C: float | ArrayLike = np.inf) -> BoxLassoFit:
         """Solve for one epsilon and one C (or one per coefficient); parameters as in :func:`box_lasso`."""
         # In units of the largest entry: a S = (a scale)(S / scale).

@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, optimize, special
 
+from similis._utils.threads import single_blas_thread
+
 __all__ = [
     "clip",
     "douglas_rachford",
@@ -42,6 +44,7 @@ __all__ = [
 
 Matrix = NDArray[np.float64]
 _MEMORY = 10  # past steps of the Anderson acceleration
+_EM_STEPS = 50  # em's own steps before the majorization
 _RELAX = 1.6  # over-relaxation of Douglas-Rachford; below 2
 
 
@@ -80,6 +83,7 @@ class Infeasible(ValueError):
     """Error: no positive semi-definite matrix has the known entries, proven by a dual certificate."""
 
 
+@single_blas_thread()
 def conditional_completion(
     K: NDArray[np.float64], known: NDArray[np.bool_], M: NDArray[np.float64], residual: float = 1.0
 ) -> NDArray[np.float64]:
@@ -115,6 +119,7 @@ def conditional_completion(
     return out
 
 
+@single_blas_thread()
 def em_completion(
     K: NDArray[np.float64],
     known: NDArray[np.bool_],
@@ -125,6 +130,10 @@ def em_completion(
     max_iter: int = 1000,
 ) -> Completion:
     """Complete K by the em algorithm with M = sum_i w_i v_i v_i', v_i the eigenvectors of `K_aux`.
+
+    em approaches weights of zero like 1 / number of steps. After 50 steps its m-step is therefore replaced by the
+    majorization of :func:`mixture_completion`, which has the same fixed points, never raises Stein's loss either, and
+    converges linearly.
 
     Parameters
     ----------
@@ -137,7 +146,7 @@ def em_completion(
     floor : float
         Smallest weight, above zero.
     tol : float, default=1e-6
-        Stop when a step lowers Stein's loss by less than this for each known object.
+        Stop when the estimated distance of the weights from their limits is below this fraction of the largest weight.
     max_iter : int, default=1000
         Steps at most.
 
@@ -153,25 +162,32 @@ def em_completion(
     w = np.maximum(values * share, floor)
     log_det = _log_det(K11, floor)
     path: list[float] = []
-    converged = False
+    converged, last = False, 0.0
     for _ in range(max_iter):
         C = linalg.cholesky((A * w) @ A.T, lower=True)  # M11 = C C'
         Y = linalg.solve_triangular(C, A, lower=True)
         R = linalg.cho_solve((C, True), K11)  # M11^-1 K11
         # min over K of L_S(K, M) is L_S(K11, M11) = tr(K11 M11^-1) - log|K11 M11^-1| - n1
         path.append(float(np.trace(R) - log_det + 2 * np.log(np.diag(C)).sum() - len(i)))
-        converged = len(path) > 1 and path[-2] - path[-1] <= tol * len(i)
         if converged or len(path) == max_iter:
             break
         # m-step: w_i = v_i' K v_i for the K of the e-step, and v_i' M = w_i v_i', so that
         # w_i' = w_i - w_i^2 a_i' (M11^-1 - M11^-1 K11 M11^-1) a_i
         Z = linalg.solve_triangular(C, Y, lower=True, trans="T")  # M11^-1 a_i
-        prior = np.maximum(w - w**2 * (Y**2).sum(axis=0), 0.0)
-        w = np.maximum(prior + w**2 * np.einsum("ij,ij->j", Z, K11 @ Z), floor)
+        first, second = np.einsum("ij,ij->j", Z, K11 @ Z), (Y**2).sum(axis=0)
+        if len(path) <= _EM_STEPS:
+            new = np.maximum(w - w**2 * second, 0.0) + w**2 * first
+        else:  # as in mixture_completion
+            new = w * np.sqrt(first / np.maximum(second, np.finfo(float).tiny))
+        new = np.maximum(new, floor)
+        step = float(np.abs(new - w).max())
+        converged = len(path) > _EM_STEPS + 1 and _distance_left(step, last) <= tol * float(new.max())
+        w, last = new, step
     kernel = conditional_completion(K, known, (V * w) @ V.T)
     return Completion(kernel, w, path[-1], np.array(path), len(path), converged)
 
 
+@single_blas_thread()
 def mixture_completion(
     K: NDArray[np.float64],
     known: NDArray[np.bool_],
@@ -189,28 +205,32 @@ def mixture_completion(
     i = np.flatnonzero(known)
     K11 = K[np.ix_(i, i)]
     blocks = [A[np.ix_(i, i)] for A in kernels]
-    w = np.array([float(np.trace(K11)) / max(len(blocks) * float(np.trace(A)), ridge) for A in blocks])
+    sizes = np.array([float(np.trace(A)) for A in blocks])
+    w = float(np.trace(K11)) / np.maximum(len(blocks) * sizes, ridge)
     log_det = _log_det(K11, ridge)
     path: list[float] = []
-    converged = False
+    converged, last = False, 0.0
     for _ in range(max_iter):
         M11 = np.tensordot(w, blocks, axes=1) + ridge * np.eye(len(i))
         factor = linalg.cho_factor(M11, lower=True)
         inverse = linalg.cho_solve(factor, np.eye(len(i)))
         R = inverse @ K11
         path.append(float(np.trace(R) - log_det + 2 * np.log(np.diag(factor[0])).sum() - len(i)))
-        converged = len(path) > 1 and path[-2] - path[-1] <= tol * len(i)
         if converged or len(path) == max_iter:
             break
         # tr(K11 M^-1) <= sum_i (w_i^2 / w_i') tr(R K_i M^-1), log|M| <= its tangent: w_i' = w_i sqrt(first / second)
         RM = R @ inverse
         first = np.array([max(float((RM * A).sum()), 0.0) for A in blocks])
         second = np.array([float((inverse * A).sum()) for A in blocks])
-        w = w * np.sqrt(np.divide(first, second, out=np.zeros_like(first), where=second > 0))
+        new = w * np.sqrt(np.divide(first, second, out=np.zeros_like(first), where=second > 0))
+        step = float((np.abs(new - w) * sizes).max())
+        converged = len(path) > 1 and _distance_left(step, last) <= tol * float((new * sizes).max())
+        w, last = new, step
     M = np.tensordot(w, np.asarray(kernels), axes=1) + ridge * np.eye(len(K))
     return Completion(conditional_completion(K, known, M), w, path[-1], np.array(path), len(path), converged), M
 
 
+@single_blas_thread()
 def wishart_completion(
     K: NDArray[np.float64],
     known: NDArray[np.bool_],
@@ -287,11 +307,18 @@ def _posterior(r: float, ratios: NDArray[Any], n: int, eta: float) -> float:
     return -float(wishart + prior)
 
 
+def _distance_left(step: float, last: float) -> float:
+    """Estimate the distance to the limit of a linearly convergent iteration from its last two steps."""
+    rate = min(step / last, 1 - 1e-12) if last > 0 else float(step > 0)
+    return step * rate / (1 - rate) if rate < 1 else np.inf
+
+
 def _log_det(A: NDArray[np.float64], floor: float) -> float:
     """Compute log|A| with eigenvalues raised to `floor`; a constant of Stein's loss, kept finite for a singular A."""
     return float(np.log(np.maximum(linalg.eigvalsh(A), floor)).sum())
 
 
+@single_blas_thread()
 def frobenius_completion(
     K: NDArray[np.float64],
     known: NDArray[np.bool_],
@@ -390,6 +417,7 @@ def _put_block(X: NDArray[np.float64], r1: int, K11: NDArray[np.float64]) -> NDA
     return out
 
 
+@single_blas_thread()
 def nearest_completion(
     S: NDArray[np.float64],
     known: NDArray[np.bool_],
@@ -446,6 +474,7 @@ def nearest_completion(
     return Completion(shrunk, objective=objective, n_iter=step, converged=converged)
 
 
+@single_blas_thread()
 def nuclear_completion(
     S: NDArray[np.float64],
     known: NDArray[np.bool_],

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from similis._utils.environment import require_package
+from similis._utils.threads import single_blas_thread
 from similis.solvers._completion import known_range, nearest_weights
 from similis.solvers._local_svm import svm_path
 from similis.solvers._lp_margin import best_intercept
@@ -54,6 +55,7 @@ class CompletionMachine:
     status: str
 
 
+@single_blas_thread()
 def completion_machine(
     K: NDArray[np.float64],
     known: NDArray[np.bool_],

@@ -16,6 +16,7 @@ from scipy import linalg
 from scipy.optimize import brentq
 
 from similis import _kernels
+from similis._utils.threads import single_blas_thread
 from similis.solvers._local_svm import svm_path
 from similis.solvers._lp_margin import best_intercept
 from similis.solvers._spectral_kernel import Block, InteriorPoint, balanced, class_balance
@@ -104,6 +105,7 @@ class IndefiniteMachine:
             self._matrix = (self.vectors * self.values) @ self.vectors.T
         return self._matrix
 
+    @single_blas_thread()
     def solve(self, C: float, rho: float, start: Array | None = None) -> IndefiniteFit:
         """Solve for one C and one rho.
 
@@ -334,6 +336,7 @@ class FullKernelMachine:
         self.least = float(np.sqrt(self.inner.below))
         self.y = self.inner.y[self.inner.known]
 
+    @single_blas_thread()
     def solve(self, eta: float, gamma: float) -> FullKernelFit:
         """Solve for one eta and one gamma, positive.
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, Literal
 
 import numpy as np
@@ -456,19 +454,18 @@ def _sweep(
     K = indices.shape[1]
     batch = max(1, _CHUNK // (K * max(K, ks.size * ridges.size)))
     failures: list[int] = []
-    blas = _LazySingleThread()
 
     def work(rows: slice) -> None:
         for start in range(rows.start, rows.stop, batch):
             part = slice(start, min(start + batch, rows.stop))
             blocks = np.empty((part.stop - start, K, K))
             _kernels.gather_blocks(S, indices[part], blocks)
-            solved = _solve(blocks, s[part], known[part], ks, ridges, method, spectrum, blas)
+            solved = _solve(blocks, s[part], known[part], ks, ridges, method, spectrum)
             if solved.gap is not None:
                 failures.append(_uncertified(solved.gap, blocks, s[part], ridges))
             keep(part, solved.weights)
 
-    with blas:
+    with single_blas_thread():
         map_row_chunks(work, len(indices), n_jobs)
     if sum(failures):
         warnings.warn(
@@ -479,25 +476,6 @@ def _sweep(
         )
 
 
-class _LazySingleThread:
-    """Limit BLAS to one thread from the first call of `begin` on; most sweeps need no decomposition and never do."""
-
-    def __init__(self) -> None:
-        self._lock, self._stack, self._begun = Lock(), ExitStack(), False
-
-    def __enter__(self) -> _LazySingleThread:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    def begin(self) -> None:
-        with self._lock:
-            if not self._begun:
-                self._stack.enter_context(single_blas_thread())
-                self._begun = True
-
-
 def _solve(
     blocks: NDArray[np.float64],
     s: NDArray[np.float64],
@@ -506,7 +484,6 @@ def _solve(
     ridges: NDArray[np.float64],
     method: Method,
     spectrum: Spectrum,
-    blas: _LazySingleThread,
 ) -> BlockWeights:
     """Solve a batch: nested blocks as long as they are positive definite, one decomposition for each larger block."""
     if spectrum is None and method != "krr":
@@ -526,7 +503,6 @@ def _solve(
         redo = sizes[:, None] > valid
         for size in np.unique(sizes[redo.any(axis=1)]):
             rows = np.flatnonzero(redo.any(axis=1) & (sizes == size))
-            blas.begin()
             part, query, due = blocks[rows, :size, :size], s[rows, :size], redo[rows]
             if method == "krr":
                 fresh = spectral_filter(part, query, ridges, spectrum or "pinv")

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from similis._utils.threads import single_blas_thread
 from similis.solvers._spectral_kernel import positive_reach
 
 __all__ = ["MarginWeights", "nonnegative_margin"]
 
 Pairs = list[tuple[NDArray[Any], NDArray[Any]]]  # (multipliers, variables) whose products tend to zero
-_PATIENCE = 5  # steps that fail to halve a small gap before the accuracy of the arithmetic counts as reached
+_PATIENCE = 5  # steps at the end of the arithmetic's reach that fail to halve the gap before the solver stops
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class MarginWeights:
     n_iter: int
 
 
+@single_blas_thread()
 def nonnegative_margin(
     A: NDArray[Any], C: float | None = None, *, tol: float = 1e-9, max_iter: int = 100
 ) -> MarginWeights:
@@ -93,7 +95,9 @@ def nonnegative_margin(
         before = best.gap
         if not state.step() or best.update(tol) or state.is_infeasible():
             break
-        stalled = stalled + 1 if best.gap < 0.1 and best.gap > 0.5 * before else 0
+        # Far from the end a step may shorten the gap by little: it restores feasibility first.
+        at_limit = state.mean <= 1e-8 * (1 + abs(best.bound)) or (state.length < 1e-3 and best.gap < 0.1)
+        stalled = stalled + 1 if at_limit and best.gap > 0.5 * before else 0
     feasible = bool(np.isfinite(best.objective))
     u = best.u if feasible else state.u
     with np.errstate(over="ignore"):
@@ -139,6 +143,7 @@ class _State:
         self.A, self.C = A, C
         self.a, self.v = np.ones(n), np.ones(n)
         self.u, self.t = np.ones(c), np.ones(c)
+        self.mean, self.length = np.inf, 1.0  # mean product and step length of the last step
         if C is not None:
             self.u *= min(1.0, C / 2)
             self.w, self.xi = C - self.u, np.ones(c)
@@ -163,7 +168,7 @@ class _State:
             return False
         # Predictor toward zero products; its success sets the centering of the corrector (Mehrotra's cube).
         pairs = [(v, a), (u, t)] + ([(self.w, self.xi)] if soft else [])
-        mean = sum(float(x @ y) for x, y in pairs) / sum(x.size for x, _ in pairs)
+        self.mean = mean = sum(float(x @ y) for x, y in pairs) / sum(x.size for x, _ in pairs)
         plain = [-x * y for x, y in pairs]
         first = self._direction(factor, E, dual, primal, plain)
         step = _length(pairs, first, 1.0)
@@ -172,7 +177,7 @@ class _State:
         center = (after / mean) ** 3 * mean
         corrected = [r + center - dx * dy for r, (dx, dy) in zip(plain, first)]
         second = self._direction(factor, E, dual, primal, corrected)
-        step = _length(pairs, second, 0.995)
+        self.length = step = _length(pairs, second, 0.995)
         for (x, y), (dx, dy) in zip(pairs, second):
             x += step * dx
             y += step * dy

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
+from similis._utils.threads import single_blas_thread
 from similis.solvers._local_svm import svm_path
 from similis.solvers._lp_margin import best_intercept
 
@@ -143,6 +144,7 @@ class SpectralMachine:
         self._bases = [self.y[:, None] * s.vectors for s in self.similarities]
         self._anchored: dict[float, Array] = {}
 
+    @single_blas_thread()
     def solve(self, eta: float, gamma: float) -> SpectralFit:
         """Solve for one eta and one gamma.
 

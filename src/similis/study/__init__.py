@@ -3,6 +3,7 @@
 from similis.io import ModelCard, TrainedModel, read_model, write_model
 from similis.study._assemble import make_model
 from similis.study._compare import Comparison, compare
+from similis.study._differences import Difference
 from similis.study._displays import (
     AgreementDisplay,
     ConfusionDisplay,
@@ -44,6 +45,7 @@ __all__ = [
     "Recommendation",
     "Progress",
     "Verdict",
+    "Difference",
     "Ranks",
     "METRICS",
     "signed_rank",

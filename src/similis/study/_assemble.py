@@ -14,12 +14,13 @@ from sklearn.utils import get_tags
 from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.model_selection import PathSearchCV
-from similis.proximity import CompleteKernel, Symmetrize, ToDissimilarity, ToSimilarity
+from similis.proximity import CompleteKernel, Rescale, Symmetrize, ToDissimilarity, ToSimilarity
+from similis.study._differences import OF_LABELS, RANKING, balancing_costs, check_decision, expect_costs, find_metric
 from similis.study._methods import Method, find_methods
-from similis.study._metrics import mean_cost
+from similis.study._metrics import log_loss, mean_cost
 from similis.study._protocol import DealtFolds
 
-__all__ = ["Assembled", "MatrixFacts", "assemble", "make_model"]
+__all__ = ["Assembled", "Goal", "MatrixFacts", "assemble", "make_goal", "make_model", "with_search"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ def assemble(
     *,
     first: Any = None,
     costs: NDArray[np.float64] | None = None,
+    priors: NDArray[np.float64] | None = None,
+    expected_costs: NDArray[np.float64] | None = None,
     seed: int | None = None,
 ) -> Assembled:
     """Build the pipeline of a method.
@@ -84,6 +87,10 @@ def assemble(
         First step: the one that measures objects.
     costs : ndarray of shape (G, G), optional
         Given to a last step that has the parameter and the probabilities to use it.
+    priors : ndarray of shape (G,), optional
+        Given to a last step that has the parameter.
+    expected_costs : ndarray of shape (G, G), optional
+        Costs that take account of the priors: given, instead of both, to a last step with costs but without priors.
     seed : int, optional
         For every `random_state` that is None.
     """
@@ -107,11 +114,21 @@ def assemble(
             step = ToDissimilarity(method=facts.to_dissimilarity)
         front.append(("convert", step))
         added.append(f"to {kind} ({step.method})")
+    # The linear conversion to similarities has the range 1.
+    in_range = kind == "similarity" != facts.kind and facts.to_similarity == "linear"
+    if of_matrix and method.rescale and not in_range:
+        front.append(("rescale", Rescale(kind=kind)))
+        added.append("rescaled")
     own = list(made.steps) if isinstance(made, Pipeline) else [("classifier", made)]
     last = own[-1][1]
     known = last.get_params(deep=False)
-    if "kind" in known:
-        last.set_params(kind=kind)
+    last_kind = _kind_after([step for _, step in own[:-1]], kind)
+    if "kind" in known and last_kind is not None:
+        last.set_params(kind=last_kind)
+    if priors is not None and "priors" in known:
+        last.set_params(priors=priors)
+    elif priors is not None:
+        costs = expected_costs
     if costs is not None and "costs" in known and hasattr(last, "predict_proba"):
         last.set_params(costs=costs)
     taken = {name for name, _ in own}
@@ -125,6 +142,16 @@ def assemble(
     return Assembled(estimator, ", ".join(added), prefix)
 
 
+def _kind_after(steps: list[Any], kind: Kind) -> Kind | None:
+    """Kind of the rows that transformers return; None if one of them, such as a FunctionTransformer, does not tell."""
+    for step in steps:
+        if step not in (None, "passthrough"):
+            if not hasattr(step, "gives"):
+                return None
+            kind = step.gives or kind
+    return kind
+
+
 def make_model(
     method: str | Method,
     *,
@@ -134,6 +161,9 @@ def make_model(
     n: int | None = None,
     cv: Any = 10,
     costs: Any = None,
+    priors: Any = None,
+    metric: str | None = None,
+    y: Any = None,
     classes: Any = None,
     random_state: int = 0,
     to_similarity: str = "linear",
@@ -155,12 +185,19 @@ def make_model(
     n : int, optional
         Number of training objects, which limits the grid; None keeps all of it.
     cv : int or splitter, default=10
-        Folds of the parameter search; a method with `cv` of its own keeps that.
-    costs : array-like of shape (G, G), optional
+        Folds of the parameter search; a method with `cv` of its own keeps that. An integer makes stratified folds,
+        and folds of whole groups where ``fit`` gets `groups`.
+    costs : array-like of shape (G, G) or "balanced", optional
         ``costs[f, g]`` is the cost of predicting f when g is true. Parameters are chosen by it, and classifiers with
         the parameter `costs` decide by it.
+    priors : array-like of shape (G,) or "equal", optional
+        Class probabilities of the objects to be predicted; see :meth:`Study.run`.
+    metric : {"error", "balanced_error", "cost", "log_loss", "perplexity", "normalized_cross_entropy"}, optional
+        Metric by which parameters are chosen. None: cost where there are costs or priors, else error.
+    y : array-like of shape (n,), optional
+        Labels of the training objects; required for balanced error, balanced costs and priors.
     classes : array-like of shape (G,), optional
-        Class labels in the order of `costs`; None where the labels are 0, 1, ...
+        Class labels in the order of `costs`; None where `y` is given, or the labels are 0, 1, ...
     random_state : int, default=0
         Seed of folds and of methods that draw random numbers.
     to_similarity, to_dissimilarity : str
@@ -192,25 +229,95 @@ def make_model(
         first = Pairwise(measure, symmetrize=found.symmetric and not measure.symmetric)
         symmetric = True
     facts = MatrixFacts(kind, symmetric, to_similarity, to_dissimilarity, missing)
-    C = None if costs is None else np.asarray(costs, dtype=np.float64)
-    parts = assemble(found, facts, first=first, costs=C, seed=random_state)
+    goal = make_goal(metric, costs, priors, y, classes)
+    parts = assemble(found, facts, first=first, seed=random_state, **goal.decision())
     grid = found.grid_for(n if n is not None else 2**31)
     folds = DealtFolds(cv, random_state) if isinstance(cv, int) else cv
     if found.cv is not None:
         folds = found.cv
-    return with_search(parts, grid, cv=folds, costs=C, classes=classes)
+    return with_search(parts, grid, cv=folds, goal=goal)
 
 
-def with_search(
-    parts: Assembled, grid: dict[str, list[Any]], *, cv: Any, costs: NDArray[np.float64] | None, classes: Any = None
-) -> Any:
+def with_search(parts: Assembled, grid: dict[str, list[Any]], *, cv: Any, goal: Goal) -> Any:
     """Wrap the estimator in a search where the grid has more than one point, else set that point."""
     points = int(np.prod([len(values) for values in grid.values()], dtype=np.int64)) if grid else 1
     named = {parts.prefix + key: values for key, values in grid.items()}
     if points == 1:
         return parts.estimator.set_params(**{key: values[0] for key, values in named.items()})
-    scoring = None if costs is None else make_scorer(CostScore(costs, classes), greater_is_better=False)
-    return PathSearchCV(parts.estimator, named, cv=cv, scoring=scoring)
+    return PathSearchCV(parts.estimator, named, cv=cv, scoring=goal.scoring(parts.estimator))
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """What methods are chosen by: the metric, with costs and priors.
+
+    Attributes
+    ----------
+    metric : str
+        Metric that ranks methods and chooses parameters.
+    costs : ndarray of shape (G, G) or None
+        Costs, as the user gave them.
+    priors : ndarray of shape (G,) or None
+        Class probabilities of the objects to be predicted.
+    expected_costs : ndarray of shape (G, G) or None
+        Costs whose mean over the data is the expected cost under the priors.
+    loss : ndarray of shape (G, G) or None
+        Costs whose mean is the metric, where it is cost or balanced error.
+    classes : ndarray of shape (G,) or None
+        Class labels; None where labels are codes.
+    """
+
+    metric: str = "error"
+    costs: NDArray[np.float64] | None = None
+    priors: NDArray[np.float64] | None = None
+    expected_costs: NDArray[np.float64] | None = None
+    loss: NDArray[np.float64] | None = None
+    classes: Any = None
+
+    def decision(self, present: NDArray[np.intp] | None = None) -> dict[str, Any]:
+        """Arguments of :func:`assemble` for training parts with some of the classes."""
+        some = slice(None) if present is None else present
+        cut = [None if C is None else C[some][:, some] for C in (self.costs, self.expected_costs)]
+        priors = None if self.priors is None else self.priors[some] / self.priors[some].sum()
+        return {"costs": cut[0], "priors": priors, "expected_costs": cut[1]}
+
+    def scoring(self, estimator: Any) -> Any:
+        """Score of a parameter search; None for accuracy, also where a method has no probabilities to score."""
+        if self.metric in OF_LABELS:
+            if self.metric == "error":
+                return None
+            return make_scorer(CostScore(self.loss, self.classes), greater_is_better=False)  # type: ignore[arg-type]
+        return score_probabilities if hasattr(estimator, "predict_proba") else None
+
+
+def make_goal(metric: str | None, costs: Any, priors: Any, y: Any, classes: Any = None) -> Goal:
+    """Validate metric, costs and priors, with the class counts of the labels `y` where they are needed."""
+    weighted = costs is not None or priors is not None
+    metric = ("cost" if weighted else "error") if metric is None else find_metric(metric, RANKING)
+    if metric == "cost" and not weighted:
+        raise ProximityError("metric='cost' needs costs or priors.")
+    codes = None
+    if y is not None:
+        classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    elif priors is not None or metric == "balanced_error" or isinstance(costs, str):
+        raise ProximityError("Balanced error, balanced costs and priors need the labels: pass y too.")
+    C = costs
+    if codes is not None:
+        C, priors = check_decision(costs, priors, codes)
+    elif costs is not None:
+        C = np.asarray(costs, dtype=np.float64)
+    expected = C if codes is None else expect_costs(C, priors, codes)
+    loss = balancing_costs(codes) if codes is not None and metric == "balanced_error" else expected
+    return Goal(metric, C, priors, expected, loss, classes)
+
+
+def score_probabilities(model: Any, X: Any, y: Any) -> float:
+    """Negative log loss, a scikit-learn scorer that also works where a class is missing from training."""
+    found = np.asarray(model.predict_proba(X))
+    classes = np.union1d(model.classes_, np.unique(y))
+    proba = np.zeros((len(found), len(classes)))
+    proba[:, np.searchsorted(classes, model.classes_)] = found
+    return -log_loss(np.searchsorted(classes, np.asarray(y)), proba)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 import similis
 
-__all__ = ["estimator_code", "training_code"]
+__all__ = ["call_arguments", "estimator_code", "import_lines", "training_code"]
 
 _LARGEST = 30  # entries of the largest array that is written out
 
@@ -30,10 +30,20 @@ def training_code(model: Any, data: str = "S") -> str:
         lines = [f"model = {inner}", f"grid = {grid}", f"model = PathSearchCV(model, grid, cv={cv}).fit({data}, y)"]
     else:
         lines = [f"model = {estimator_code(model, imports)}.fit({data}, y)"]
+    return "\n".join([*import_lines(imports), *lines])
+
+
+def import_lines(imports: set[tuple[str, str]]) -> list[str]:
+    """Import statements of (module, name), scikit-learn first."""
     by_module: dict[str, list[str]] = {}
     for module, name in sorted(imports, key=lambda found: (found[0].split(".")[0] != "sklearn", found)):
         by_module.setdefault(module, []).append(name)
-    return "\n".join([*(f"from {module} import {', '.join(names)}" for module, names in by_module.items()), *lines])
+    return [f"from {module} import {', '.join(names)}" for module, names in by_module.items()]
+
+
+def call_arguments(options: dict[str, Any]) -> list[str]:
+    """Keyword arguments of a call; large arrays appear by their name."""
+    return [f"{name}={name if np.size(value) > _LARGEST else _value(value)}" for name, value in options.items()]
 
 
 def estimator_code(estimator: Any, imports: set[tuple[str, str]]) -> str:
@@ -58,7 +68,7 @@ def estimator_code(estimator: Any, imports: set[tuple[str, str]]) -> str:
         if hasattr(value, "get_params"):
             text = estimator_code(value, imports)
         else:
-            text = name if np.size(value) > _LARGEST else _value(value)  # large arrays appear by their name
+            text = call_arguments({name: value})[0].partition("=")[2]
         positional = known[name].kind is inspect.Parameter.POSITIONAL_OR_KEYWORD and not arguments
         first = positional and list(known)[1] == name and name == "measure"
         arguments.append(text if first else f"{name}={text}")

@@ -94,7 +94,7 @@ class SplitsDisplay(_ResultDisplay):
     intervals : sequence of (float, float) or None
         Shown instead of points and boxes where each split tests a single object.
     bold, baseline : sequence of bool
-        Methods not significantly worse than the best; baselines.
+        The best method and those that the objects cannot tell from it; baselines.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class SplitsDisplay(_ResultDisplay):
             errors=[scores[row.method][~np.isnan(scores[row.method])] for row in rows],
             means=[row.error for row in rows],
             intervals=[result.error_interval(row.method) for row in rows] if result.is_loo else None,
-            bold=[row.bold for row in rows],
+            bold=[row.leading for row in rows],
             baseline=[row.baseline for row in rows],
         )
 
@@ -179,7 +179,7 @@ class TimeErrorDisplay(_ResultDisplay):
     seconds, errors : sequence of float
         Means over the splits.
     bold, baseline : sequence of bool
-        Methods not significantly worse than the best; baselines.
+        The best method and those that the objects cannot tell from it; baselines.
 
     Examples
     --------
@@ -205,7 +205,7 @@ class TimeErrorDisplay(_ResultDisplay):
             methods=tuple(row.method for row in rows),
             seconds=[row.fit_seconds + row.predict_seconds for row in rows],
             errors=[row.error for row in rows],
-            bold=[row.bold for row in rows],
+            bold=[row.leading for row in rows],
             baseline=[row.baseline for row in rows],
         )
 

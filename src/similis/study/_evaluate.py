@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import builtins
 import os
-import sys
 import time
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
+from similis._utils.threads import thread_pools
 from similis.base import predict_responses
-from similis.study._assemble import MatrixFacts, assemble, with_search
+from similis.exceptions import CompilationCacheWarning
+from similis.study._assemble import Goal, MatrixFacts, assemble, with_search
 from similis.study._entry import Entry
 from similis.study._methods import Method
 from similis.study._problem import Problem
 from similis.study._protocol import Protocol, Split
 
-__all__ = ["Context", "Task", "evaluate"]
+__all__ = ["Context", "Task", "evaluate", "is_environment_failure"]
 
 _MAX_LENGTH = 300  # characters of a reason or note
 
@@ -35,10 +35,12 @@ class Context:
     problem: Problem
     protocol: Protocol
     facts: MatrixFacts
+    goal: Goal
     session: str
     journal: str | None = None
     retry_failed: bool = False
     probabilities: bool = True
+    header: dict[str, Any] = field(default_factory=dict)  # of the journal
     owner: int = field(default_factory=os.getpid)
 
 
@@ -80,14 +82,16 @@ def evaluate(task: Task, context: Context) -> Entry:
     BLAS runs on one thread, so that the numbers do not depend on how many workers there are.
     """
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as caught, _thread_pools(len(sys.modules)).limit(limits=1):
+    with warnings.catch_warnings(record=True) as caught, thread_pools().limit(limits=1):
         warnings.simplefilter("always")
         try:
             found = _fit_and_predict(task, context)
         except Exception as error:  # estimators may raise anything; a failure becomes a row with a reason
             found = {"status": "failed", "reason": _reason(error), "fit_seconds": time.perf_counter() - start}
     notes = Counter(
-        f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"[:_MAX_LENGTH] for warning in caught
+        f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"[:_MAX_LENGTH]
+        for warning in caught
+        if not issubclass(warning.category, CompilationCacheWarning)  # about the machine; the study warns once
     )
     return Entry(
         method=task.method.name,
@@ -98,12 +102,6 @@ def evaluate(task: Task, context: Context) -> Entry:
         session=context.session,
         **found,
     )
-
-
-@lru_cache(maxsize=1)
-def _thread_pools(n_modules: int) -> ThreadpoolController:
-    """Thread pools of all loaded libraries. Finding them takes 15 ms, so it is repeated only after further imports."""
-    return ThreadpoolController()
 
 
 def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
@@ -125,11 +123,9 @@ def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
     if seed is None:
         words = [protocol.random_state, 2, split.number, crc32(method.name.encode())]
         seed = int(np.random.default_rng(words).integers(2**31))
-    present = np.unique(y)
-    costs = None if problem.costs is None else problem.costs[np.ix_(present, present)]
-    parts = assemble(method, facts, first=first, costs=costs, seed=seed)
+    parts = assemble(method, facts, first=first, seed=seed, **context.goal.decision(np.unique(y)))
     cv = protocol.inner(split.number, grouped=problem.groups is not None) if method.cv is None else method.cv
-    model = with_search(parts, task.grid, cv=cv, costs=problem.costs)
+    model = with_search(parts, task.grid, cv=cv, goal=context.goal)
     if problem.groups is not None and hasattr(model, "param_grid"):
         model.fit(X_train, y, groups=problem.groups[split.train])
     else:
@@ -159,6 +155,19 @@ def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
         "fit_seconds": fitted - start,
         "predict_seconds": time.perf_counter() - fitted,
     }
+
+
+# Failures that depend on the machine, not on method and data: the names of OSError, its subclasses, and others.
+_ENVIRONMENT = {
+    *(cls.__name__ for cls in vars(builtins).values() if isinstance(cls, type) and issubclass(cls, OSError)),
+    *("MemoryError", "ImportError", "ModuleNotFoundError", "MissingExtraError", "BrokenProcessPool"),
+}
+
+
+def is_environment_failure(entry: Entry) -> bool:
+    """Tell whether an entry failed for a reason that lies in the environment, such as a full disk."""
+    is_missing_extra = "Install it with: pip install" in entry.reason  # a ValueError, whose type is not in the reason
+    return not entry.ok and (is_missing_extra or entry.reason.partition(":")[0] in _ENVIRONMENT)
 
 
 def _reason(error: Exception) -> str:

@@ -9,12 +9,13 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
+from similis._utils.fingerprint import fingerprint
 from similis._utils.messages import warn_user
 from similis._utils.moved import name_in_files, params_in_files
 
@@ -24,15 +25,19 @@ __all__ = [
     "COMPONENTS_HLM",
     "C_RBF",
     "C_SBC",
+    "DIMENSION_PARZEN",
     "GAMMA_RBF",
+    "GAMMA_ROWS",
     "K",
     "LAMBDA_KRI",
     "LAMBDA_KRR",
     "R_LINEAR",
     "R_QUADRATIC",
+    "TIGHTNESS",
     "powers",
     "AtMost",
     "Method",
+    "MethodIdentity",
     "describe",
     "find_methods",
     "lazy",
@@ -69,8 +74,9 @@ class Method:
     name : str
         Short name, as the published tables have it; unique in a study.
     make : callable
-        Called without arguments, returns an unfitted classifier or a pipeline that ends in one. A `kind` parameter of
-        its last step is set by the study, and a `random_state` that is None.
+        Called without arguments, returns an unfitted classifier or a pipeline that ends in one. The study sets every
+        `random_state` that is None, and the `kind` parameter of the last step: the kind of the matrix, or that of the
+        last conversion in your pipeline. After a transformer that is not of similis, `kind` stays as you set it.
     grid : mapping of str to sequence, default={}
         Values to choose from inside each training part, by parameter of what `make` returns. ``AtMost`` cuts a
         sequence to the number of training objects.
@@ -79,6 +85,9 @@ class Method:
         reads "objects" gets the objects themselves: those given with `measure`, or by ``Study.run(..., objects=X)``.
     symmetric : bool, default=False
         Whether an asymmetric matrix is symmetrized first.
+    rescale : bool, default=False
+        Whether the matrix is divided by its range first (:class:`~similis.Rescale`): for a method with parameters in
+        the unit of the proximities, so that its grid fits any unit.
     family : str
         For grouping in reports.
     paper : str
@@ -112,6 +121,7 @@ class Method:
     grid: Mapping[str, Any] = field(default_factory=dict)
     reads: Reads = "similarity"
     symmetric: bool = False
+    rescale: bool = field(default=False, kw_only=True)
     family: str = ""
     paper: str = ""
     summary: str = ""
@@ -128,14 +138,36 @@ class Method:
 
     def fingerprint(self, n: int) -> str:
         """Fingerprint (12 digits) of the pipeline, its parameters and the grid for `n` objects."""
+        return self.identify(n).spec
+
+    def identify(self, n: int) -> MethodIdentity:
+        """Return the fingerprint, that of version 1.0, and the names of parts that cannot be verified."""
         try:
-            made = describe(self.make())
+            made: Any = self.make()
         except Exception as error:  # becomes a row with this reason when it is evaluated
-            made = type(error).__name__
-        text = f"{made}|{describe(self.grid_for(n))}|{self.reads}|{self.symmetric}"
+            made = type(error)
+        grid = self.grid_for(n)
+        name = made.__name__ if isinstance(made, type) else describe(made)
+        text = f"{name}|{describe(grid)}|{self.reads}|{self.symmetric}"
         if self.cv is not None:
             text += f"|{describe(self.cv)}"
-        return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+        if self.rescale:
+            text += "|rescale"
+        exact = fingerprint([made, grid, self.cv, self.details])
+        before = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+        if exact.is_described:
+            return MethodIdentity(before, before, ())
+        # 1.0 described functions and objects by their names only.
+        spec = hashlib.blake2b(f"{text}|{exact.digest}".encode(), digest_size=6).hexdigest()
+        return MethodIdentity(spec, before, exact.unverified)
+
+
+class MethodIdentity(NamedTuple):
+    """Fingerprint of a method, the fingerprint that version 1.0 gave it, and parts that cannot be verified."""
+
+    spec: str
+    before: str
+    unverified: tuple[str, ...]
 
 
 def lazy(name: str, /, module: str = "similis", **params: Any) -> Callable[[], Any]:
@@ -278,11 +310,16 @@ LAMBDA_KRR = powers(-3, 1)
 C = powers(-3, 5)
 C_RBF = powers(-3, 1)
 GAMMA_RBF = powers(-5, 1)
+GAMMA_ROWS = powers(-2, 0)  # the paper has 1; distances between rows grow with the number of objects
 # [cazzanti2007] sec. 6.1, for CNN and mixture SDA
 COMPONENTS = AtMost((2, 3, 4, 5, 7, 10))
 C_SBC = powers(-1, 2)
+# of a similarity, [bernal2003] sec. 3.2; 1 leaves it as it is
+TIGHTNESS = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
 # [qiao2013] sec. 5.1
 COMPONENTS_HLM = AtMost((*range(1, 11), 12, 14, 16))
 # [pekalska2000] tried "a few" regularizers; the quadratic rule needs smaller ones.
 R_LINEAR = [1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
 R_QUADRATIC = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1]
+# The more dimensions, the narrower the windows; the number of objects fits the published errors.
+DIMENSION_PARZEN = [1, 2, 3, 5, 10, 20, 50, "objects"]

@@ -118,12 +118,15 @@ class Metric:
         in many bins are mostly noise.
     label : str
         Heading of a column.
+    sign : int
+        -1 where larger is better.
     """
 
     label: str
     of_labels: Callable[[Codes, Codes], float] | None = None
     of_proba: Callable[[Codes, Proba], float] | None = None
     pooled: bool = False
+    sign: int = 1
 
 
 # Cost and normalized cross entropy need more than the entries; StudyResult computes them by name.
@@ -135,7 +138,7 @@ METRICS: dict[str, Metric] = {
     "brier_score": Metric("Brier score", of_proba=brier_score),
     "calibration_error": Metric("calibration error", of_proba=calibration_error, pooled=True),
     "cost": Metric("cost"),
-    "normalized_cross_entropy": Metric("normalized cross entropy"),
+    "normalized_cross_entropy": Metric("normalized cross entropy", sign=-1),
     "fit_seconds": Metric("fit s"),
     "predict_seconds": Metric("predict s"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 
-from similis.base import Kind, check_costs, check_labels, check_proximity, count_objects
+from similis._utils.fingerprint import fingerprint
+from similis.base import Kind, check_labels, check_proximity, count_objects
 from similis.exceptions import ProximityError
 from similis.io import Objects, Proximity
+from similis.study._differences import check_decision
 from similis.study._measured import MeasuredObjects, learns
 from similis.study._methods import describe
 from similis.study._protocol import Split
@@ -41,6 +44,8 @@ class Problem:
         Group code of each object.
     costs : ndarray of shape (G, G) or None
         ``costs[f, g]`` is the cost of predicting f when g is true.
+    priors : ndarray of shape (G,) or None
+        Class probabilities of the objects to be predicted, where they differ from those of the data.
     ids : tuple of str or None
         Names of the objects.
     measure : measure or None
@@ -61,6 +66,7 @@ class Problem:
     symmetric: bool
     groups: NDArray[np.intp] | None = None
     costs: NDArray[np.float64] | None = None
+    priors: NDArray[np.float64] | None = None
     ids: tuple[str, ...] | None = None
     measure: Any = None
     data_fingerprint: str = ""
@@ -91,13 +97,19 @@ class Problem:
 
     def header(self) -> dict[str, Any]:
         """Fingerprints that identify the problem in a journal."""
+        exact: dict[str, Any] = {}
+        if self.measure is not None:
+            found = fingerprint(self.measure)
+            exact = {"measure": found.digest, "code": found.has_code, "unverified": list(found.unverified)}
         return {
+            "exact": {**exact, "python": ".".join(platform.python_version_tuple()[:2])},
             "n": self.n,
             "classes": [label.item() if isinstance(label, np.generic) else label for label in self.classes],
             "matrix": self.data_fingerprint,
             "labels": _digest(self.codes),
             "groups": None if self.groups is None else _digest(self.groups),
             "costs": None if self.costs is None else self.costs.tolist(),
+            **({} if self.priors is None else {"priors": self.priors.tolist()}),
             "kind": self.kind,
             "measure": None if self.measure is None else describe(self.measure)[:200],
         }
@@ -110,7 +122,8 @@ def make_problem(
     kind: Kind | None = None,
     ids: Any = None,
     groups: ArrayLike | None = None,
-    costs: ArrayLike | None = None,
+    costs: Any = None,
+    priors: Any = None,
     measure: Any = None,
     objects: Any = None,
     n_jobs: int | None = None,
@@ -150,7 +163,7 @@ def make_problem(
         problem.given_objects = S
     n = problem.n
     problem.groups = None if groups is None else _check_groups(groups, n)
-    problem.costs = check_costs(costs, len(problem.classes))
+    problem.costs, problem.priors = check_decision(costs, priors, problem.codes)
     if ids is not None:
         problem.ids = tuple(map(str, ids if hasattr(ids, "__iter__") else [ids]))
         if len(problem.ids) != n:
@@ -160,7 +173,7 @@ def make_problem(
 
 def _from_matrix(S: Any, y: Any, kind: Kind) -> Problem:
     A = check_proximity(S, kind=kind, allow_missing=True, allow_stack=True, accept_sparse=True)
-    classes, codes = check_labels(y, len(A), who="A study")
+    classes, codes = check_labels(y, len(A), who="A study", of=S)
     symmetric = bool(np.array_equal(A, np.swapaxes(A, 0, 1), equal_nan=True))
     return Problem(A, None, codes, classes, kind, symmetric, data_fingerprint=_digest(A))
 

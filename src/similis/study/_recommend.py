@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis.exceptions import ProximityError
-from similis.study._metrics import compare_to_best, signed_rank
+from similis.study._differences import choose_metric, rare_classes
+from similis.study._metrics import METRICS
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
@@ -25,17 +26,17 @@ class Recommendation:
     Attributes
     ----------
     method : str
-        The method with the lowest mean error (mean cost, if there are costs), without baselines.
+        The method with the lowest mean of the study's metric, without baselines.
     error : float
         Mean error.
     interval : tuple of float
         95 % interval for the expected error on new objects of the same kind.
     alike : tuple of str
-        Methods that are not significantly worse (5 %, Holm's correction).
+        Methods that these objects cannot tell from it, or, with too few objects for a test, all others.
     n_worse : int
-        Number of methods that are significantly worse.
+        Number of methods that are clearly worse.
     certainty : str
-        Sentence about the significance of the choice; empty without other methods.
+        Sentences about the comparison with the other methods; empty without other methods.
     warning : str
         Set if no method is clearly better than predicting the largest class, or a baseline has a lower error.
     text : str
@@ -46,6 +47,8 @@ class Recommendation:
         Python code that trains the method on all data.
     command : str
         Command that trains the method on all data.
+    possibly_worse : tuple of str
+        Methods that are possibly worse: neither among `alike` nor counted in `n_worse`.
     """
 
     method: str
@@ -59,6 +62,7 @@ class Recommendation:
     sentences: tuple[str, ...]
     python: str
     command: str
+    possibly_worse: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.text}\n\n{self.python}\n\n{self.command}"
@@ -66,25 +70,34 @@ class Recommendation:
 
 def recommend(result: StudyResult) -> Recommendation:
     """Choose a method; see :class:`Recommendation`."""
-    merit = "error" if result.costs is None else "cost"
-    scores, means = result.scores(merit), result.mean_scores(merit)
-    complete = result.complete_methods()
-    baselines = {info.name for info in result.methods if info.baseline}
-    candidates = [name for name in complete if name not in baselines] or complete
-    if not candidates:
+    best = result.leader()
+    if best is None and result.complete_methods():
+        raise ProximityError(
+            f"No method of this study gives the probabilities that its metric, {METRICS[result.metric].label}, needs. "
+            "Add one that does, or use another metric."
+        )
+    if best is None:
         raise ProximityError("No method of this study has finished without failure, so none can be recommended.")
-    verdicts = compare_to_best({name: scores[name] for name in candidates})
-    best = min(candidates, key=lambda name: round(means[name], 12))
-    alike = tuple(name for name in candidates if name != best and not verdicts[name].worse)
-    n_worse = len(candidates) - 1 - len(alike)
+    baselines = {info.name for info in result.methods if info.baseline}
+    tested = [d for d in result.differences().values() if d.method != best and d.method not in baselines - {best}]
+    by_verdict: dict[str, list[str]] = {}
+    for found in sorted(tested, key=lambda found: found.difference):
+        by_verdict.setdefault(found.verdict, []).append(found.method)
+    alike = tuple(by_verdict.get("undecided", []) + by_verdict.get("too few objects", []))
+    possibly, n_worse = tuple(by_verdict.get("possibly worse", [])), len(by_verdict.get("clearly worse", []))
     mean = result.mean_scores("error")[best]
     interval = result.error_interval(best)
-    certainty = _certainty(alike, n_worse)
-    warning = _warning(result, best, baselines & set(complete))
+    what = "groups" if result.groups is not None else "objects"
+    if "too few objects" in by_verdict:
+        n_units = max(found.n_units for found in tested)
+        certainty = f"Too few {what} to test whether it is better than the other methods ({n_units} were tested)."
+    else:
+        certainty = _certainty(alike, possibly, n_worse, what)
+    warning = _warning(result, best, baselines & set(result.complete_methods()))
     parts = [
         f"Use {best}: expect an error of {percent(mean)} on new objects of this kind "
         f"(95 % interval {percent(interval[0])} to {percent(interval[1])}).",
-        f"It has the lowest mean cost, {means[best]:.3g} per object." if merit == "cost" else "",
+        _ranking(result, best),
         certainty,
         _quicker(result, best, alike, interval[1]),
         warning,
@@ -103,6 +116,7 @@ def recommend(result: StudyResult) -> Recommendation:
         sentences=sentences,
         python=result.training_code(best),
         command=_command(result, best),
+        possibly_worse=possibly,
     )
 
 
@@ -111,12 +125,63 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _certainty(alike: tuple[str, ...], n_worse: int) -> str:
-    if not alike:
-        return "" if not n_worse else f"It is significantly better than each of the {n_worse} other methods."
+def _certainty(alike: tuple[str, ...], possibly: tuple[str, ...], n_worse: int, what: str) -> str:
+    if not alike and not possibly:
+        others = f"each of the {n_worse} other methods" if n_worse > 1 else "the other method"
+        return f"It is clearly better than {others}." if n_worse else ""
     named = ", ".join(alike[:3]) + (f" and {len(alike) - 3} more" if len(alike) > 3 else "")
-    worse = f" but is significantly better than {n_worse} other method{'s'[: n_worse - 1]}" if n_worse else ""
-    return f"It cannot be told apart from {named}{worse}."
+    if len(alike) in (2, 3):
+        named = " and ".join([", ".join(alike[:-1]), alike[-1]])
+    parts = [
+        f"Clearly worse: {n_worse} method{'s' if n_worse > 1 else ''}." if n_worse else "",
+        f"Possibly worse: {len(possibly)}." if possibly else "",
+        f"These {what} cannot tell it from {named}." if alike else "",
+    ]
+    return " ".join(filter(None, parts))
+
+
+def _ranking(result: StudyResult, best: str) -> str:
+    """Sentence about the metric of the ranking; empty for plain error."""
+    metric, value = result.metric, result.mean_scores(result.metric)[best]
+    if metric == "error":
+        return ""
+    if metric == "cost":
+        under = " under the given priors" if result.priors is not None else ""
+        if result.costs is None:
+            return f"It has the lowest error expected{under}, {percent(value)}."
+        return f"It has the lowest mean cost{under}, {value:.3g} per object."
+    rare = rare_classes(result.codes)
+    if metric != "balanced_error" or not len(rare):
+        superlative = "lowest" if METRICS[metric].sign > 0 else "highest"
+        shown = percent(value) if metric == "balanced_error" else f"{value:.3g}"
+        return f"Methods are ranked by {METRICS[metric].label}; it has the {superlative}, {shown}."
+    of_rare = np.isin(result.codes, rare)
+    plain, baselines = result.mean_scores("error"), {info.name for info in result.methods if info.baseline}
+    other = min((name for name in plain if name not in baselines or name == best), key=lambda name: plain[name])
+    few, it = ("class holds", "that class") if len(rare) == 1 else (f"{len(rare)} classes hold", "those classes")
+    words = (
+        f"The smallest {few} {100 * of_rare.mean():.2g} % of the objects, so methods are ranked by balanced error, "
+        f"{percent(value)} for {best}, which finds {_recall(result, best, of_rare)} of {it}; "
+    )
+    if round(plain[other], 12) == round(plain[best], 12):
+        words += "by plain error it would be the same method."
+    else:
+        words += f"by plain error it would be {other}, which finds {_recall(result, other, of_rare)}."
+    smallest = int(np.bincount(result.codes).min())
+    if smallest < 10:
+        words += f" The smallest class has only {smallest} object{'s'[: smallest - 1]}, so the ranking is weak."
+    return words
+
+
+def _recall(result: StudyResult, method: str, of_rare: NDArray[np.bool_]) -> str:
+    """Share of the tests of some objects in which a method predicted their class."""
+    found = [
+        result.entries[method, s.number].predictions[of_rare[s.test]] == result.codes[s.test][of_rare[s.test]]
+        for s in result.splits
+        if (method, s.number) in result.entries
+    ]
+    right = np.concatenate(found)
+    return f"{100 * right.mean():.0f} %" if right.size else "none"
 
 
 def _quicker(result: StudyResult, best: str, alike: tuple[str, ...], high: float) -> str:
@@ -129,30 +194,37 @@ def _quicker(result: StudyResult, best: str, alike: tuple[str, ...], high: float
 
 
 def _warning(result: StudyResult, best: str, baselines: set[str]) -> str:
-    errors, means = result.scores("error"), result.mean_scores("error")
-    if "majority" in baselines and best != "majority" and not _clearly_lower(errors[best], errors["majority"]):
-        return (
-            "It is not clearly better than always predicting the largest class: these proximities may not separate the "
-            "classes."
-        )
-    better = sorted((name for name in baselines if means[name] < means[best] - 1e-12), key=lambda name: means[name])
+    differences, means = result.differences(), result.mean_scores(result.metric)
+    majority = differences.get("majority")
+    if majority is not None and best != "majority":
+        if majority.verdict == "undecided" or (majority.verdict == "too few objects" and majority.difference <= 0):
+            return (
+                "It is not clearly better than always predicting the largest class: these proximities may not separate "
+                "the classes."
+            )
+    metric = METRICS[result.metric]
+    better = [name for name in baselines & differences.keys() if metric.sign * (means[best] - means[name]) > 1e-12]
     if better:
-        return f"The baseline {better[0]} has a lower error ({percent(means[better[0]])})."
+        first = min(better, key=lambda name: metric.sign * means[name])
+        shown = percent(means[first]) if "error" in metric.label else f"{means[first]:.3g}"
+        return f"The baseline {first} has a {'lower' if metric.sign > 0 else 'higher'} {metric.label} ({shown})."
     return ""
-
-
-def _clearly_lower(errors: NDArray[np.float64], others: NDArray[np.float64]) -> bool:
-    """Compare by the signed-rank test, or by the mean if there are too few splits for any significance."""
-    d = (others - errors)[~np.isnan(others - errors)]
-    return signed_rank(d) < 0.05 if len(d) >= 5 else bool(d.mean() > 0)
 
 
 def _command(result: StudyResult, best: str) -> str:
     data = "matrix.csv --labels labels.csv"
     if result.kind == "dissimilarity":
         data += " --kind dissimilarity"
+    for name in ("groups", "costs", "priors"):
+        if getattr(result, name) is not None:
+            data += f" --{name} {name}.csv"
     measure = result.fingerprint.get("measure")
     if measure:
         name = str(measure).split("(")[0].rpartition(".")[2].lower()
-        data = f"objects.csv --measure {name} --label-column label"
-    return f"similis fit {result.arguments or data} --method {shlex.quote(best)} --output model.skops"
+        data = data.replace("matrix.csv --labels labels.csv", f"objects.csv --measure {name} --label-column label")
+        data = data.replace(" --kind dissimilarity", "")
+    words = f"{result.arguments or data} --method {shlex.quote(best)}"
+    weighted = result.costs is not None or result.priors is not None
+    if result.metric != choose_metric(result.codes, weighted=weighted):
+        words += f" --metric {result.metric}"
+    return f"similis fit {words} --output model.skops"

@@ -16,9 +16,10 @@ from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.study import _store
 from similis.study._assemble import MatrixFacts, make_model
-from similis.study._code import training_code
+from similis.study._code import call_arguments, estimator_code, import_lines, training_code
+from similis.study._differences import Difference, compare_to_leader, expect_costs, find_metric
 from similis.study._entry import Entry, MethodInfo
-from similis.study._methods import Method
+from similis.study._methods import Method, list_methods
 from similis.study._metrics import (
     METRICS,
     Verdict,
@@ -77,8 +78,10 @@ class StudyResult:
         Kind and symmetry of the matrix, and conversion rules.
     partial : bool
         True if the study was interrupted, so that entries are missing.
-    ids, groups, costs
+    ids, groups, costs, priors
         As given to :meth:`Study.run`, or None.
+    metric : str
+        Metric that ranks the methods and chooses parameters.
     sessions : list of dict
         Runs that computed the entries, with time, versions and machine.
     fingerprint : dict
@@ -111,12 +114,19 @@ class StudyResult:
     training: dict[str, str] = field(default_factory=dict)
     source: Problem | None = None
     _picture: Picture | None = None
+    priors: NDArray[np.float64] | None = None
+    metric: str = "error"
     _computed: dict[Any, Any] = field(default_factory=dict, init=False)
 
     @property
     def kind(self) -> Kind:
         """Kind of the matrix."""
         return self.situation.kind
+
+    @property
+    def expected_costs(self) -> NDArray[np.float64] | None:
+        """Costs whose mean over the data is the cost expected under the priors; None without costs and priors."""
+        return expect_costs(self.costs, self.priors, self.codes)
 
     @property
     def picture(self) -> Picture | None:
@@ -139,35 +149,36 @@ class StudyResult:
         Parameters
         ----------
         metric : str, default="error"
-            One of ``similis.study.METRICS``.
+            One of ``similis.study.METRICS``, or "nce".
 
         Returns
         -------
         dict of str to ndarray of shape (n_splits,)
             By method; NaN if a split failed or is missing, or the method gives no probabilities.
         """
-        _check_metric(metric)
+        metric = find_metric(metric)
         return {m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods}
 
     @_computed_once
     def mean_scores(self, metric: str = "error") -> dict[str, float]:
         """Mean of a metric over the splits, for each method without failure.
 
-        Calibration error, perplexity and everything under leave-one-out are computed from the test objects of all
-        splits together.
+        Balanced error, calibration error, perplexity and everything under leave-one-out are computed from the test
+        objects of all splits together.
 
         Parameters
         ----------
         metric : str, default="error"
-            One of ``similis.study.METRICS``.
+            One of ``similis.study.METRICS``, or "nce".
 
         Returns
         -------
         dict of str to float
         """
-        _check_metric(metric)
+        metric = find_metric(metric)
         names = self.complete_methods()
-        if METRICS[metric].pooled or (self.is_loo and not metric.endswith("seconds")):
+        # A small class is absent from some test parts.
+        if METRICS[metric].pooled or metric == "balanced_error" or (self.is_loo and not metric.endswith("seconds")):
             return {name: self._score(metric, name, self.splits) for name in names}
         scores = self.scores(metric)
         known = {name: scores[name][~np.isnan(scores[name])] for name in names}
@@ -188,9 +199,51 @@ class StudyResult:
                 names.append(m.name)
         return names
 
+    def leader(self) -> str | None:
+        """Name of the method with the lowest mean of the study's metric; None if no method has finished.
+
+        Baselines and methods with failures lead only where there are no others.
+
+        Returns
+        -------
+        str or None
+        """
+        sign, means = METRICS[self.metric].sign, self.mean_scores(self.metric)
+        ranked = [name for name in self.complete_methods() if means[name] == means[name]]
+        baselines = {info.name for info in self.methods if info.baseline}
+        candidates = [name for name in ranked if name not in baselines] or ranked
+        return min(candidates, key=lambda name: round(sign * means[name], 12), default=None)
+
+    @_computed_once
+    def differences(self, level: float = 0.05) -> dict[str, Difference]:
+        """Test every method against the leader, over objects.
+
+        The unit of the test is the object, or the group: T_i is the sum of its differences of loss between a method
+        and the leader over the c_i splits that tested it. The mean difference is delta = sum T / sum c with variance
+        (1 + 2 n_test / n_train) sum (T_i - delta c_i)^2 / (sum c)^2 N / (N - 1). A method is clearly worse if delta
+        exceeds q / sqrt(2) standard errors, with q the 5 % point of the studentized range of all methods that were
+        started.
+
+        Parameters
+        ----------
+        level : float, default=0.05
+            Probability that any method is called clearly worse if all are equally good.
+
+        Returns
+        -------
+        dict of str to Difference
+            By method, without failures and without methods that the metric does not apply to.
+
+        Notes
+        -----
+        The loss of a prediction is 0 or 1 for the error; its cost; n / (G n_g) for a wrong prediction in a class of n_g
+        of n tests for the balanced error; -log P for the metrics of probabilities.
+        """
+        return compare_to_leader(self, level)
+
     @_computed_once
     def significance(self, level: float = 0.05) -> dict[str, Verdict]:
-        """Test every method against the one with the lowest mean error.
+        """Compare every method with the lowest mean error by the papers' rule for bold face.
 
         Parameters
         ----------
@@ -202,9 +255,56 @@ class StudyResult:
         dict of str to Verdict
             By method, failures left out: one-sided Wilcoxon signed-rank p-value over the splits, the same by Holm's
             correction, and the papers' bold face.
+
+        See Also
+        --------
+        differences : the test over objects, on which the recommendation is based.
+
+        Notes
+        -----
+        Splits overlap and are not independent, so this rule calls far too many methods worse if there are many splits,
+        and with five splits or fewer it can call none worse. Use it to make tables like those of the papers.
         """
         errors = self.scores("error")
         return compare_to_best({name: errors[name] for name in self.complete_methods()}, level)
+
+    def baseline_error(self, metric: str = "error") -> float:
+        """Error of always predicting the largest class of the training part, over the same splits.
+
+        This is the row of the method ``majority``, whether or not the study has it.
+
+        Parameters
+        ----------
+        metric : {"error", "balanced_error"}, default="error"
+            Which error.
+
+        Returns
+        -------
+        float
+        """
+        of_labels = METRICS[find_metric(metric, ("error", "balanced_error"))].of_labels
+        assert of_labels is not None
+        truth = [self.codes[s.test] for s in self.splits]
+        largest = [int(np.bincount(self.codes[s.train]).argmax()) for s in self.splits]
+        predicted = [np.full(len(t), g) for t, g in zip(truth, largest)]
+        if self.is_loo or metric == "balanced_error":
+            return of_labels(np.concatenate(truth), np.concatenate(predicted))
+        return float(np.mean([of_labels(t, p) for t, p in zip(truth, predicted)]))
+
+    def settings(self) -> dict[str, Any]:
+        """Metric, costs, priors and number of groups of the study, as types of JSON; absent ones left out.
+
+        Returns
+        -------
+        dict
+        """
+        found: dict[str, Any] = {"metric": self.metric}
+        for name in ("costs", "priors"):
+            if getattr(self, name) is not None:
+                found[name] = getattr(self, name).tolist()
+        if self.groups is not None:
+            found["groups"] = len(np.unique(self.groups))
+        return found
 
     def error_interval(self, method: str, level: float = 0.95) -> tuple[float, float]:
         """Interval for the expected error of a method on new objects of the same kind.
@@ -247,7 +347,8 @@ class StudyResult:
         list of list of str
             Rows in the order of :meth:`table`.
         """
-        heads = ["method", "error %", "(sd)", "rank", "p (Holm)", "balanced %", "log loss", "cost", "fit s", "note"]
+        heads = ["method", "error %", "(sd)", "balanced %", "rank", "behind", "verdict", "log loss", "cost", "fit s"]
+        heads.append("note")
         lines = [heads]
         for row in self.table():
             note = row.reason or row.conversion
@@ -258,18 +359,35 @@ class StudyResult:
             numbers = [
                 _format_number(100 * row.error, 2),
                 f"({_format_number(100 * row.error_sd, 2)})" if row.error_sd == row.error_sd else "",
-                _format_number(row.rank, 1),
-                "<0.001" if row.p_holm < 0.001 else _format_number(row.p_holm, 3),
                 _format_number(100 * row.balanced_error, 2),
+                _format_number(row.rank, 1),
+                self._format_loss(row.difference) if row.verdict != "best" else "",
+                row.verdict,
                 _format_number(row.log_loss, 3),
                 _format_number(row.cost, 3),
                 _format_number(row.fit_seconds, 2),
             ]
             lines.append([row.method, *numbers, note])
-        if self.costs is not None:
+        if self.expected_costs is not None:
             return lines
         cost = heads.index("cost")
         return [line[:cost] + line[cost + 1 :] for line in lines]
+
+    def describe_test(self) -> str:
+        """Explain the columns "behind" and "verdict" of the table.
+
+        Returns
+        -------
+        str
+        """
+        units = {"error": "points of error", "balanced_error": "points of balanced error", "cost": "cost"}
+        what = "groups" if self.groups is not None else "objects"
+        return (
+            f"Ranked by {METRICS[self.metric].label}. behind: mean difference to the best method, in "
+            f"{units.get(self.metric, 'log loss')}. verdict: test over {what}, at the 5 % level for all methods "
+            "together; possibly worse: above 1.65 standard errors; undecided: these "
+            f"{what} cannot tell the method from the best."
+        )
 
     def object_names(self, max_length: int = 60) -> list[str]:
         """Name of each object: its id, or "object" and its number.
@@ -307,7 +425,7 @@ class StudyResult:
         pandas.DataFrame, or list of dict if pandas is not installed
         """
         names = [name for name in METRICS if not METRICS[name].pooled]
-        columns = {name: self.scores(name) for name in names if name != "cost" or self.costs is not None}
+        columns = {name: self.scores(name) for name in names if name != "cost" or self.expected_costs is not None}
         rows = []
         for place, split in enumerate(self.splits):
             for info in self.methods:
@@ -373,9 +491,11 @@ class StudyResult:
             symmetric=self.situation.symmetric,
             measure=measure,
             n=self.protocol.inner_train_size(len(self.codes)),
-            cv=self.protocol.cv if isinstance(self.protocol.cv, int) else self.protocol.inner(0),
+            cv=self._folds(),
             costs=self.costs,
-            classes=self.classes,
+            priors=self.priors,
+            metric=self.metric,
+            y=self.classes[self.codes],
             random_state=self.protocol.random_state,
             to_similarity=self.situation.to_similarity,
             to_dissimilarity=self.situation.to_dissimilarity,
@@ -399,18 +519,21 @@ class StudyResult:
             data = "objects" if self.fingerprint.get("measure") else "S"
             if data == "objects" and self.measure is None:
                 code = "model = result.fit_best(objects, y, measure=...)"
-            elif self.costs is not None:
-                code = f"model = result.fit_best({data}, y)  # parameters chosen by cost"
             else:
                 try:
-                    code = training_code(self.model(method), data)
+                    if self.settings() == {"metric": "error"}:
+                        code = training_code(self.model(method), data)
+                    else:
+                        code = self._model_code(method, data)
                 except Exception:  # a method of the user, or one that this version no longer has
                     code = f"model = result.fit_best({data}, y, method={method!r})"
             self.training[method] = code
         return self.training[method]
 
-    def fit_best(self, S: Any, y: Any, *, method: str | None = None, measure: Any = None) -> Any:
+    def fit_best(self, S: Any, y: Any, *, method: str | None = None, measure: Any = None, groups: Any = None) -> Any:
         """Choose the parameters of the recommended method on all data and fit it.
+
+        Metric, costs, priors and groups are those of the study.
 
         Parameters
         ----------
@@ -422,14 +545,74 @@ class StudyResult:
             Name; None for the recommended method.
         measure : measure, optional
             Required for a study of objects whose result was loaded from a file.
+        groups : array-like of shape (n,), optional
+            Groups, for other objects than those of the study.
 
         Returns
         -------
         fitted classifier or pipeline
             Ready for :func:`similis.save`.
         """
-        model = self.model(method, measure=measure).fit(S, y)
+        model = self.fit_model(S, y, method=method, measure=measure, groups=groups)
         return getattr(model, "best_estimator_", model)
+
+    def fit_model(self, S: Any, y: Any, *, method: str | None = None, measure: Any = None, groups: Any = None) -> Any:
+        """Do the same as :meth:`fit_best`, and return the fitted search where there is one.
+
+        Parameters
+        ----------
+        S, y, method, measure, groups
+            As for :meth:`fit_best`.
+
+        Returns
+        -------
+        PathSearchCV, or a classifier or pipeline where there is nothing to search
+            Fitted.
+        """
+        model = self.model(method, measure=measure)
+        if not hasattr(model, "param_grid"):
+            return model.fit(S, y)
+        if groups is None and self.groups is not None:
+            labels = np.asarray(y)
+            if labels.shape != self.codes.shape or (labels != self.classes[self.codes]).any():
+                raise ProximityError(
+                    "The study kept groups together, and these are not its labels. Pass the groups of these objects: "
+                    "fit_best(S, y, groups=...)."
+                )
+            groups = self.groups
+        return model.fit(S, y, groups=groups)
+
+    def _folds(self) -> Any:
+        """Folds of the parameter search on all data: a number, or a splitter for leave-one-out."""
+        cv = self.protocol.cv
+        return cv if isinstance(cv, int) else self.protocol.inner(0, grouped=self.groups is not None)
+
+    def _model_code(self, method: str, data: str) -> str:
+        """Python code that trains a method of the table with the metric, costs, priors and groups of the study."""
+        known = {method.name: method for method in list_methods()}.get(method)
+        if self.custom.get(method, known) is not known:
+            raise ValueError(f"{method!r} is not in the table of methods")
+        facts, imports = self.situation, {("similis.study", "make_model")}
+        options: dict[str, Any] = {"kind": facts.kind, "metric": self.metric}
+        if self.measure is not None:
+            options = {"metric": self.metric}
+        usual = MatrixFacts()
+        for name in ("symmetric", "to_similarity", "to_dissimilarity", "missing"):
+            if getattr(facts, name) != getattr(usual, name):
+                options[name] = getattr(facts, name)
+        options |= {name: getattr(self, name) for name in ("costs", "priors") if getattr(self, name) is not None}
+        words = call_arguments(options)
+        if self.measure is not None:
+            words.append(f"measure={estimator_code(self.measure, imports)}")
+        folds = self.protocol.cv
+        if folds == "loo":
+            one_out = "LeaveOneOut" if self.groups is None else "LeaveOneGroupOut"
+            imports.add(("sklearn.model_selection", one_out))
+            folds = f"{one_out}()"  # type: ignore[assignment]
+        words += [f"cv={folds}", f"n={self.protocol.inner_train_size(len(self.codes))}", "y=y"]
+        groups = "" if self.groups is None or not hasattr(self.model(method), "param_grid") else ", groups=groups"
+        code = f"model = make_model({method!r}, {', '.join(words)})"
+        return "\n".join([*import_lines(imports), f"{code}.fit({data}, y{groups})"])
 
     def to_html(self, path: str | os.PathLike[str], *, refresh: float | None = None) -> None:
         """Write the report as one self-contained html file.
@@ -475,18 +658,17 @@ class StudyResult:
         return f"StudyResult({len(self.methods)} methods, {len(self.splits)} splits, {len(self.codes)} objects{state})"
 
     def __str__(self) -> str:
-        """Table and recommendation as plain text; a star marks the papers' bold face."""
+        """Table and recommendation as plain text; a star marks the best method and those not called worse."""
         table = self.table()
-        marks = ["  ", *("* " if row.bold else "  " for row in table)]
+        marks = ["  ", *("* " if row.leading else "  " for row in table)]
         rows = [[mark + first, *rest] for mark, (first, *rest) in zip(marks, self.format_table())]
         widths = [max(map(len, column)) for column in zip(*rows)]
         lines = []
         for first, *numbers, note in rows:
             cells = [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(numbers, widths[1:])), note]
             lines.append("  ".join(cells).rstrip())
-        lines += ["", "* lowest mean error, or not significantly worse at 5 % (one-sided signed-rank test)"]
-        lines += [self.protocol.describe(len(self.splits))]
-        if any(row.status in ("ok", "incomplete") for row in table):
+        lines += ["", self.describe_test(), self.protocol.describe(len(self.splits))]
+        if self.leader() is not None:
             lines += ["", self.recommend().text]
         return "\n".join(lines)
 
@@ -494,6 +676,12 @@ class StudyResult:
         from similis.report import make_notebook_view
 
         return make_notebook_view(self)
+
+    def _format_loss(self, difference: float) -> str:
+        """Format a difference of the metric: points for errors, else a number."""
+        if self.metric in ("error", "balanced_error"):
+            return _format_number(100 * difference, 2)
+        return _format_number(difference, 3)
 
     def _finished(self, method: str, splits: list[Split]) -> list[tuple[Split, Entry]]:
         """Splits on which a method has predictions, with their entries."""
@@ -510,7 +698,8 @@ class StudyResult:
         truth = np.concatenate([self.codes[s.test] for s, _ in found])
         predicted = np.concatenate([entry.predictions for _, entry in found if entry.predictions is not None])
         if metric == "cost":
-            return float("nan") if self.costs is None else mean_cost(truth, predicted, self.costs)
+            costs = self.expected_costs
+            return float("nan") if costs is None else mean_cost(truth, predicted, costs)
         definition = METRICS[metric]
         if definition.of_labels is not None:
             return definition.of_labels(truth, predicted)
@@ -524,11 +713,6 @@ class StudyResult:
         priors = [np.bincount(self.codes[s.train], minlength=len(self.classes)) / len(s.train) for s, _ in found]
         per_object = np.repeat(priors, [len(s.test) for s, _ in found], axis=0)
         return normalized_cross_entropy(truth, proba, per_object)
-
-
-def _check_metric(metric: str) -> None:
-    if not isinstance(metric, str) or metric not in METRICS:
-        raise ValueError(f"There is no metric {metric!r}. Use one of {', '.join(METRICS)}.")
 
 
 def _format_number(value: float, digits: int) -> str:

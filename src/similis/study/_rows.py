@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import rankdata
 
+from similis.study._metrics import METRICS
+
 if TYPE_CHECKING:
     from similis.study._entry import MethodInfo
     from similis.study._result import StudyResult
@@ -29,11 +31,17 @@ class Row:
     error, error_sd : float
         Mean and standard deviation of the error over the splits; over objects, without deviation, for leave-one-out.
     rank : float
-        Mean rank over the splits, among the methods without failure.
+        Mean rank over the splits by the metric of the study, among the methods without failure.
+    verdict : {"best", "clearly worse", "possibly worse", "undecided", "too few objects", ""}
+        Test against the best method over objects, see :class:`Difference`.
+    difference : float
+        Mean difference to the best method by the metric of the study.
+    interval : tuple of float or None
+        95 % interval of the difference, for all methods at the same time.
     bold : bool
-        Lowest mean error, or not significantly worse at 5 %.
+        The papers' rule: lowest mean error, or not significantly worse at 5 %; see :meth:`StudyResult.significance`.
     p_value, p_holm : float
-        One-sided signed-rank test against the best, uncorrected and with Holm's correction.
+        The papers' test: one-sided signed-rank test over splits, uncorrected and with Holm's correction.
     balanced_error, log_loss, calibration_error, cost : float
         Further metrics; NaN if they are not defined.
     fit_seconds, predict_seconds : float
@@ -68,6 +76,14 @@ class Row:
     reason: str = ""
     conversion: str = ""
     baseline: bool = False
+    verdict: str = ""
+    difference: float = _NAN
+    interval: tuple[float, float] | None = None
+
+    @property
+    def leading(self) -> bool:
+        """True for the best method and those that the objects cannot tell from it."""
+        return self.verdict in ("best", "undecided")
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a dictionary with None for NaN."""
@@ -75,11 +91,14 @@ class Row:
 
 
 def make_rows(result: StudyResult) -> list[Row]:
-    """Make one row per method, lowest error first, failures last."""
+    """Make one row per method, the best by the metric of the study first, failures last."""
     complete = result.complete_methods()
-    errors = result.scores("error")
+    errors, merits = result.scores("error"), result.scores(result.metric)
+    sign, order = METRICS[result.metric].sign, result.mean_scores(result.metric)
     means = {metric: result.mean_scores(metric) for metric in _METRICS}
-    ranks = _mean_ranks({name: errors[name] for name in complete})
+    ranked = [name for name in complete if order[name] == order[name]]
+    ranks = _mean_ranks({name: sign * merits[name] for name in ranked})
+    differences = result.differences()
     verdicts = result.significance()
     rows = []
     for info in result.methods:
@@ -87,13 +106,16 @@ def make_rows(result: StudyResult) -> list[Row]:
             rows.append(_failed(result, info))
             continue
         known = errors[info.name][~np.isnan(errors[info.name])]
-        verdict = verdicts[info.name]
+        verdict, tested = verdicts[info.name], differences.get(info.name)
         figures: dict[str, Any] = {metric: values[info.name] for metric, values in means.items()}
         rows.append(
             Row(
                 method=info.name,
                 error_sd=float(known.std(ddof=1)) if len(known) > 1 and not result.is_loo else _NAN,
-                rank=ranks[info.name],
+                rank=ranks.get(info.name, _NAN),
+                verdict="" if tested is None else tested.verdict,
+                difference=_NAN if tested is None else tested.difference,
+                interval=None if tested is None else tested.interval,
                 bold=verdict.bold,
                 p_value=verdict.p_value,
                 p_holm=verdict.p_holm,
@@ -104,7 +126,13 @@ def make_rows(result: StudyResult) -> list[Row]:
                 **figures,
             )
         )
-    return sorted(rows, key=lambda row: (np.isnan(row.error), round(row.error, 12) if row.error == row.error else 0))
+
+    def place(row: Row) -> tuple[bool, bool, float]:
+        merit = sign * order.get(row.method, _NAN)
+        value = row.error if np.isnan(merit) else merit
+        return np.isnan(row.error), np.isnan(merit), 0.0 if np.isnan(value) else round(value, 12)
+
+    return sorted(rows, key=place)
 
 
 def _failed(result: StudyResult, info: MethodInfo) -> Row:

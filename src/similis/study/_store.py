@@ -15,6 +15,7 @@ import numpy as np
 from similis._utils.files import atomic_write, short_path
 from similis.exceptions import ProximityError
 from similis.study._assemble import MatrixFacts
+from similis.study._differences import RANKING, find_metric
 from similis.study._entry import Entry, MethodInfo, as_indices, to_json
 from similis.study._picture import Picture
 from similis.study._protocol import Protocol, Split
@@ -43,6 +44,8 @@ def result_record(result: StudyResult) -> dict[str, Any]:
         "ids": None if result.ids is None else list(result.ids),
         "groups": None if result.groups is None else result.groups.tolist(),
         "costs": None if result.costs is None else result.costs.tolist(),
+        "priors": None if result.priors is None else result.priors.tolist(),
+        "metric": result.metric,
         "protocol": asdict(result.protocol),
         "situation": asdict(result.situation),
         "splits": [
@@ -120,8 +123,16 @@ def _build(cls: Any, record: dict[str, Any]) -> Any:
     for entry in map(Entry.from_record, record["entries"]):
         _check_entry(entry, splits, G)
         entries[entry.key] = entry
-    optional = {"groups": np.intp, "costs": np.float64}
-    arrays = {k: None if record[k] is None else np.array(record[k], dtype=kind) for k, kind in optional.items()}
+    optional = {"groups": np.intp, "costs": np.float64, "priors": np.float64}
+    arrays = {k: None if record.get(k) is None else np.array(record[k], dtype=kind) for k, kind in optional.items()}
+    metric = record.get("metric")
+    if metric is None:  # written by 1.0, whose code for training left out the groups
+        metric = "error" if arrays["costs"] is None else "cost"
+        if arrays["groups"] is not None:
+            record["training"] = {}
+    for name, shape in (("groups", (n,)), ("costs", (G, G)), ("priors", (G,))):
+        if arrays[name] is not None and arrays[name].shape != shape:
+            raise ValueError(f"the {name} do not fit")
     return cls(
         classes=classes,
         codes=codes,
@@ -134,6 +145,7 @@ def _build(cls: Any, record: dict[str, Any]) -> Any:
         ids=None if record["ids"] is None else tuple(map(str, record["ids"])),
         sessions=list(record["sessions"]),
         fingerprint=dict(record["fingerprint"]),
+        metric=find_metric(metric, RANKING),
         name=str(record.get("name", "")),
         arguments=str(record.get("arguments", "")),
         training={str(method): str(code) for method, code in dict(record.get("training", {})).items()},

@@ -5,8 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+from sklearn.pipeline import Pipeline
+
 from similis._utils.environment import versions
 from similis.base import Kind
+from similis.base import compact as compact_model
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
 from similis.study._entry import to_json
 from similis.study._methods import describe
@@ -25,8 +29,10 @@ def train_model(
     ids: Any = None,
     groups: Any = None,
     costs: Any = None,
+    priors: Any = None,
     measure: Any = None,
     columns: Any = None,
+    compact: bool = False,
     progress: bool = False,
 ) -> TrainedModel:
     """Estimate the error of a method by a study, then choose its parameters on all data and fit it.
@@ -47,12 +53,17 @@ def train_model(
         Names of the objects.
     groups : array-like of shape (n,), optional
         Objects of one group are never on both sides of a split or fold.
-    costs : array-like of shape (G, G), optional
+    costs : array-like of shape (G, G) or "balanced", optional
         ``costs[f, g]`` is the cost of predicting f when g is true (classes in sorted order).
+    priors : array-like of shape (G,) or "equal", optional
+        Class probabilities of the objects to be predicted; see :meth:`Study.run`.
     measure : measure, optional
         Measure that compares objects.
     columns : sequence of str, optional
         Names of the objects' features.
+    compact : bool, default=False
+        Reduce the model to the training objects that its predictions need (see :func:`similis.compact`); the card then
+        lists them as ``needed``.
     progress : bool, default=False
         Show a progress bar on standard error.
 
@@ -74,6 +85,9 @@ def train_model(
     >>> trained.card.method, trained.card.expected["error"]
     ('nc', 0.0)
     """
+    if measure is not None and columns is not None and not isinstance(S, Objects):
+        S = Objects(S, tuple(map(str, columns)), labels=y, ids=ids)
+    types = S.types if isinstance(S, Objects) else None
     if isinstance(S, Proximity | Objects):
         y = S.labels if y is None else y
         ids = S.ids if ids is None else ids
@@ -82,20 +96,25 @@ def train_model(
         else:
             columns = S.columns if columns is None else columns
         S = S.values
-    result = study.run(S, y, kind=kind, ids=ids, groups=groups, costs=costs, measure=measure, progress=progress)
+    result = study.run(
+        S, y, kind=kind, ids=ids, groups=groups, costs=costs, priors=priors, measure=measure, progress=progress
+    )
     if result.partial:
         raise KeyboardInterrupt
     name = method or result.best()
-    model = result.model(name, measure=measure)
-    model.fit(S, y, **({"groups": groups} if groups is not None and hasattr(model, "param_grid") else {}))
+    model = result.fit_model(S, y, method=name, measure=measure)
     expected = None
     if name in result.complete_methods():  # without failure
         expected = {
             "error": result.mean_scores("error")[name],
+            "balanced_error": result.mean_scores("balanced_error")[name],
             "interval": list(result.error_interval(name)),
             "level": 0.95,
             "protocol": result.protocol.describe(len(result.splits)),
         }
+    fitted, needed = getattr(model, "best_estimator_", model), None
+    if compact and (isinstance(fitted, Pipeline) or hasattr(fitted, "select_columns")):
+        fitted, needed = compact_model(fitted, return_columns=True)
     card = ModelCard(
         method=name,
         params={key: to_json(value) for key, value in getattr(model, "best_params_", {}).items()},
@@ -105,10 +124,13 @@ def train_model(
         n=len(result.codes),
         ids=None if result.ids is None else list(result.ids),
         columns=None if columns is None else [str(column) for column in columns],
+        types=None if types is None else dict(types),
         measure=None if measure is None else describe(measure),
         fingerprint={key: result.fingerprint[key] for key in ("matrix", "labels")},
         expected=expected,
+        settings=result.settings(),
         versions=versions(),
+        needed=None if needed is None or np.array_equal(needed, range(len(result.codes))) else needed.tolist(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return TrainedModel(getattr(model, "best_estimator_", model), card, result)
+    return TrainedModel(fitted, card, result)

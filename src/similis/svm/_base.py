@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from similis._utils.linalg import EigenSystem, eigen_symmetric, symmetric_part, take_symmetric_part
 from similis._utils.messages import warn_user
+from similis._utils.threads import single_blas_thread
 from similis.base import (
     PathMixin,
     Points,
@@ -132,6 +133,7 @@ class RowMachine(MarginClassifier):
         raise NotImplementedError
 
     @validated
+    @single_blas_thread()
     def fit(self, X: ArrayLike, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the classifier, or one for each pair of classes.
 
@@ -319,6 +321,7 @@ class LearnedSVM(RowMachine):
     reads = "similarity"
 
     @validated
+    @single_blas_thread()
     def fit(self, X: ArrayLike, y: Any) -> Self:
         """Learn the kernel and the classifier, or both for each pair of classes.
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from similis._utils.linalg import symmetric_part_of
 from similis._utils.messages import warn_user
+from similis._utils.threads import single_blas_thread
 from similis.base import (
     ProximityClassifier,
     at_least,
@@ -126,6 +127,7 @@ class CompletionSVM(ProximityClassifier):
         self.max_samples = max_samples
 
     @validated
+    @single_blas_thread()
     def fit(self, X: ArrayLike, y: Any) -> Self:
         """Complete the kernel and fit the classifier, or do both for each pair of classes.
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
+from similis._utils.threads import single_blas_thread
 from similis.base import PathMixin, Points, check_labels, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import FullKernelMachine
@@ -102,6 +103,7 @@ class FullKernelSVM(KernelSVM):
     predict_path_cv = available_if(_inductive)(PathMixin.predict_path_cv)
 
     @validated
+    @single_blas_thread()
     def fit(self, X: ArrayLike, y: Any) -> Self:
         """Learn the kernel and the classifier, or both for each pair of classes.
 

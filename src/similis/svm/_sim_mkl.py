@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from similis._utils.linalg import is_psd, roundoff, symmetric_part, symmetric_part_of
+from similis._utils.threads import single_blas_thread
 from similis.base import Points, check_stack_width, choice, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import LearntSpectrum, SpectralMachine
@@ -132,6 +133,7 @@ class SimMKL(LearnedSVM):
         self.anchor = anchor
 
     @validated
+    @single_blas_thread()
     def fit(self, X: ArrayLike, y: Any) -> Self:
         """Learn spectra, weights and the classifier, or those for each pair of classes.
 

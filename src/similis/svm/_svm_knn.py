@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from similis._utils.threads import single_blas_thread
 from similis.base import (
     Integral,
     Points,
@@ -110,6 +111,7 @@ class SVMKNN(MarginClassifier):
         self.n_jobs = n_jobs
 
     @validated
+    @single_blas_thread()
     def fit(self, X: ArrayLike, y: Any) -> Self:
         """Store the matrix and the labels; the local problems are solved at prediction.
 

@@ -1,0 +1,32 @@
+"""Tests of group differences by scikit-bio, for bench_group_tests.py: runs in its own environment.
+
+Reads an archive with distances D and E, groups y and the number of permutations; prints statistics and seconds as JSON.
+"""
+
+import json
+import sys
+import time
+
+import numpy as np
+from skbio.stats.distance import DistanceMatrix, anosim, mantel, permanova
+
+
+def main():
+    with np.load(sys.argv[1]) as data:
+        D, E, y, permutations = data["D"], data["E"], data["y"], int(data["permutations"])
+    first, second = DistanceMatrix(D), DistanceMatrix(E)
+    tests = {
+        "PERMANOVA": lambda: permanova(first, y, permutations=permutations)["test statistic"],
+        "ANOSIM": lambda: anosim(first, y, permutations=permutations)["test statistic"],
+        "Mantel": lambda: mantel(first, second, permutations=permutations)[0],
+    }
+    found = {}
+    for name, test in tests.items():
+        start = time.perf_counter()
+        statistic = float(test())
+        found[name] = {"statistic": statistic, "seconds": time.perf_counter() - start}
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""Constraints of SBC on similarities whose columns are sorted by class, without writing them out.
+
+Constraint (i, k) has the coefficients f_ik s_ij for columns j of the class of row i, and -f_ik s_ij for all other
+columns (``each`` False, k = 0) or for those of class k only (``each`` True). Class g has the columns from starts[g] to
+starts[g + 1].
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from similis._kernels._jit import kernel
+
+__all__ = ["box_sweeps", "margin_pull", "margin_rows", "margin_sums", "margin_sweep"]
+
+
+@kernel
+def margin_sums(T: Any, weights: Any, starts: Any, sums: Any) -> None:
+    """Write the weighted sums over the rows of T (the columns of S) of each class: ``sums[g]``."""
+    for g in range(starts.shape[0] - 1):
+        row = sums[g]
+        row[:] = 0.0
+        for j in range(starts[g], starts[g + 1]):
+            weight = weights[j]
+            if weight != 0.0:
+                for i in range(T.shape[1]):
+                    row[i] += weight * T[j, i]
+
+
+@kernel
+def margin_pull(S: Any, V: Any, starts: Any, pull: Any) -> None:
+    """Write pull_j = sum_i V_ig s_ij for the columns j of each class g."""
+    pull[:] = 0.0
+    for i in range(S.shape[0]):
+        for g in range(starts.shape[0] - 1):
+            v = V[i, g]
+            if v != 0.0:
+                for j in range(starts[g], starts[g + 1]):
+                    pull[j] += v * S[i, j]
+
+
+@kernel
+def margin_rows(S: Any, codes: Any, starts: Any, each: bool, factor: Any, rows: Any, others: Any, out: Any) -> None:
+    """Write the coefficients of the constraints (rows[p], others[p])."""
+    out[:] = 0.0
+    for p in range(rows.shape[0]):
+        i, k = rows[p], others[p]
+        f = factor[i, k]
+        first, last = (starts[k], starts[k + 1]) if each else (0, S.shape[1])
+        for j in range(first, last):
+            out[p, j] = -f * S[i, j]
+        for j in range(starts[codes[i]], starts[codes[i] + 1]):
+            out[p, j] = f * S[i, j]
+
+
+@kernel
+def _slope(s: Any, pull: Any, first: int, last: int) -> Any:
+    """Sums of s max(pull, 0) / 2 and of s^2 / 2 where pull > 0, over some columns."""
+    slope, curvature = 0.0, 0.0
+    for j in range(first, last):
+        active = s[j] if pull[j] > 0.0 else 0.0
+        slope += active * pull[j]
+        curvature += active * active
+    return slope / 2, curvature / 2
+
+
+@kernel
+def _slope_of(s: Any, pull: Any, own_first: int, own_last: int, first: int, last: int) -> Any:
+    """Slope and curvature of the own class minus those of the others."""
+    slope, curvature = _slope(s, pull, own_first, own_last)
+    if first <= own_first and own_last <= last:  # all columns
+        left, right = _slope(s, pull, first, own_first), _slope(s, pull, own_last, last)
+        return slope - left[0] - right[0], curvature + left[1] + right[1]
+    other = _slope(s, pull, first, last)
+    return slope - other[0], curvature + other[1]
+
+
+@kernel
+def _move(s: Any, pull: Any, step: float, own_first: int, own_last: int, first: int, last: int) -> None:
+    for j in range(own_first, own_last):
+        pull[j] += step * s[j]
+    if first <= own_first and own_last <= last:
+        for j in range(first, own_first):
+            pull[j] -= step * s[j]
+        for j in range(own_last, last):
+            pull[j] -= step * s[j]
+    else:
+        for j in range(first, last):
+            pull[j] -= step * s[j]
+
+
+@kernel
+def margin_sweep(
+    S: Any, codes: Any, starts: Any, each: bool, factor: Any, rows: Any, others: Any, C: float, u: Any, pull: Any
+) -> None:
+    """Minimize |max(A'u, 0)|^2 / 4 - 1'u on 0 <= u <= C over one of the given multipliers after the other.
+
+    `pull` is A'u. Along one multiplier the function is piecewise quadratic: a Newton step that passes the minimum is
+    followed by a secant step back.
+    """
+    n = S.shape[1]
+    for p in range(rows.shape[0]):
+        i, k = rows[p], others[p]
+        f, s = factor[i, k], S[i]
+        own_first, own_last = starts[codes[i]], starts[codes[i] + 1]
+        first, last = (starts[k], starts[k + 1]) if each else (0, n)
+        slope, curvature = _slope_of(s, pull, own_first, own_last, first, last)
+        slope, curvature = f * slope - 1.0, f * f * curvature
+        if (slope >= 0.0 and u[i, k] <= 0.0) or (slope <= 0.0 and u[i, k] >= C):
+            continue
+        new = u[i, k] - slope / curvature if curvature > 1e-300 else (C if slope < 0.0 else 0.0)
+        new = min(max(new, 0.0), C)
+        step = new - u[i, k]
+        _move(s, pull, f * step, own_first, own_last, first, last)
+        after = f * _slope_of(s, pull, own_first, own_last, first, last)[0] - 1.0
+        if after * slope < 0.0:
+            back = -step * after / (after - slope)
+            _move(s, pull, f * back, own_first, own_last, first, last)
+            new += back
+        u[i, k] = min(max(new, 0.0), C)
+
+
+@kernel
+def box_sweeps(H: Any, g: Any, low: Any, high: Any, d: Any, slope: Any, max_sweeps: int, tol: float) -> None:
+    """Minimize g'd + d'Hd / 2 on low <= d <= high by coordinates; `slope` becomes g + H d."""
+    n = len(g)
+    for i in range(n):
+        slope[i] = g[i]
+    for i in range(n):
+        if d[i] != 0.0:
+            for j in range(n):
+                slope[j] += H[i, j] * d[i]
+    for _ in range(max_sweeps):
+        largest = 0.0
+        for i in range(n):
+            if H[i, i] <= 0.0:
+                continue
+            new = min(max(d[i] - slope[i] / H[i, i], low[i]), high[i])
+            step = new - d[i]
+            if step != 0.0:
+                largest = max(largest, abs(step) * H[i, i])
+                d[i] = new
+                for j in range(n):
+                    slope[j] += H[i, j] * step
+        if largest <= tol:
+            break

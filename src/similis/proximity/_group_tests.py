@@ -1,0 +1,777 @@
+"""Permutation tests of group differences and of the correlation of two matrices.
+
+:func:`permanova` compares the locations of groups, :func:`permdisp` their dispersions, :func:`anosim` the ranks of
+dissimilarities between and within groups; :func:`mantel` correlates two matrices over the same objects. All
+permutations of a test are evaluated together: by matrix products, or by compiled loops over the objects of each group.
+
+References: [anderson2001] for PERMANOVA, [mcardle2001] for covariates, [anderson2006] for PERMDISP, [clarke1993] for
+ANOSIM, [mantel1967] for the Mantel test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from html import escape
+from math import lgamma, log
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import squareform
+from scipy.stats import rankdata
+from sklearn.utils import check_random_state
+
+from similis import _kernels
+from similis._utils.linalg import eigen_symmetric, roundoff
+from similis._utils.threads import map_row_chunks, row_blocks
+from similis.base import at_least, check_labels, check_proximity, choice, first_position, validated_function
+from similis.exceptions import ProximityError
+
+__all__ = ["PermutationTest", "Term", "anosim", "mantel", "permanova", "permdisp"]
+
+Array = NDArray[np.float64]
+
+MAX_GROUPS_BY_PRODUCT = 5  # with more groups, loops over the members of each group are faster than matrix products
+PERMUTATIONS_PER_PASS = 16  # permutations that read a row of a matrix while it is in the cache
+ROUNDING = 1e-10  # relative difference up to which a permuted statistic counts as equal to the observed one
+_MEDIAN_STEPS, _MEDIAN_TOLERANCE = 1000, 1e-9  # Weiszfeld's iteration for a spatial median
+
+_PARAMS: dict[str, Any] = {"permutations": [at_least(0)], "random_state": ["random_state"]}
+
+
+@dataclass(frozen=True)
+class Term:
+    """One line of an analysis of variance: degrees of freedom, sum of squares, its share, pseudo-F and p-value."""
+
+    name: str
+    df: int
+    sum_of_squares: float
+    r2: float
+    statistic: float | None = None
+    p_value: float | None = None
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """Result of a permutation test; print it, display it in a notebook, or convert it with ``to_dict()``.
+
+    Attributes
+    ----------
+    name : str
+        Name of the test.
+    statistic_name : str
+        Name of the statistic: pseudo-F, F, R or r.
+    statistic : float
+        Observed statistic.
+    p_value : float
+        Fraction of all permutations, the observed order included, with a statistic at least as extreme; NaN without
+        permutations.
+    permutations : int
+        Number of random permutations.
+    n_objects : int
+        Number of objects.
+    n_groups : int or None
+        Number of groups; None for the Mantel test.
+    r2 : float or None
+        Share of the sum of squared dissimilarities that the groups explain (PERMANOVA).
+    terms : tuple of Term
+        Analysis-of-variance table (PERMANOVA).
+    dispersions : dict of str to float
+        Mean distance to the center of each group (PERMDISP).
+    remarks : tuple of str
+        How objects were permuted where that is not free, and other limits of the test.
+    """
+
+    name: str
+    statistic_name: str
+    statistic: float
+    p_value: float
+    permutations: int
+    n_objects: int
+    n_groups: int | None = None
+    r2: float | None = None
+    terms: tuple[Term, ...] = ()
+    dispersions: Mapping[str, float] | None = None
+    remarks: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as numbers, strings, lists and dictionaries, ready for JSON; NaN becomes None."""
+        record = asdict(self)
+        record["p_value"] = None if np.isnan(self.p_value) else self.p_value
+        return record
+
+    def _lines(self) -> Iterator[tuple[str, str]]:
+        """Yield the result as pairs of name and text."""
+        yield self.statistic_name, f"{self.statistic:.4g}"
+        yield "p-value", f"{self.p_value:.3g} ({self.permutations:,} permutations)"
+        if self.r2 is not None:
+            yield "explained", f"{self.r2:.1%} of the squared dissimilarity (R2 = {self.r2:.4f})"
+        yield "objects", f"{self.n_objects:,}" + (f" in {self.n_groups} groups" if self.n_groups else "")
+        for name, value in (self.dispersions or {}).items():
+            yield f"dispersion of {name}", f"{value:.4g}"
+        if len(self.terms) > 3:
+            for term in self.terms:
+                tested = "" if term.statistic is None else f", pseudo-F {term.statistic:.4g}, p {term.p_value:.3g}"
+                yield f"term {term.name}", f"df {term.df}, R2 {term.r2:.4f}{tested}"
+        for remark in self.remarks:
+            yield "remark", remark
+
+    def __str__(self) -> str:
+        lines = list(self._lines())
+        width = max(len(name) for name, _ in lines)
+        return "\n".join([self.name, *(f"  {name:<{width}}  {text}" for name, text in lines)])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self._lines())
+        return f"<table><caption>{escape(self.name)}</caption>{rows}</table>"
+
+
+@validated_function({**_PARAMS, "sums": [choice("sequential", "marginal")]})
+def permanova(
+    D: ArrayLike,
+    y: Any,
+    *,
+    permutations: int = 999,
+    strata: Any = None,
+    covariates: Any = None,
+    sums: Literal["sequential", "marginal"] = "sequential",
+    random_state: Any = None,
+) -> PermutationTest:
+    """Test whether groups differ in location: permutational analysis of variance of a dissimilarity matrix.
+
+    Parameters
+    ----------
+    D : array-like of shape (n, n)
+        Dissimilarities of all pairs. They need not be metric or Euclidean.
+    y : array-like of shape (n,)
+        Group of each object.
+    permutations : int, default=999
+        Number of random permutations; the smallest possible p-value is 1 / (permutations + 1).
+    strata : array-like of shape (n,), optional
+        Blocks such as donors or batches. Objects are permuted within their block only. If the group is constant
+        within every block, the groups of whole blocks are permuted instead, and a remark says so.
+    covariates : array-like of shape (n,) or (n, p), or DataFrame, optional
+        Variables whose effect is removed before the groups are tested. Numeric columns enter linearly, others as
+        categories.
+    sums : {"sequential", "marginal"}, default="sequential"
+        Sums of squares of the covariates: each given the terms before it, or each given all other terms. The groups
+        come last, so that their own test is the same.
+    random_state : int, RandomState instance or None, default=None
+        Random seed of the permutations.
+
+    Returns
+    -------
+    PermutationTest
+
+    See Also
+    --------
+    permdisp : Test whether groups differ in dispersion, which PERMANOVA also reacts to.
+    anosim : A test based on ranks.
+
+    Notes
+    -----
+    With SS_T = sum_{i<j} d_ij^2 / n and SS_W = sum_g sum_{i<j in g} d_ij^2 / n_g, the statistic is
+    F = ((SS_T - SS_W) / (G - 1)) / (SS_W / (n - G)) [anderson2001]_. With covariates the sums of squares are traces
+    tr(H A) of projections of the Gower matrix A = -1/2 J D^2 J [mcardle2001]_, and the residuals of the model without
+    the tested term are permuted [freedman1983]_. Where whole blocks are permuted, the groups are permuted and the
+    covariates stay.
+
+    For an asymmetric matrix d_ij^2 is the mean of both directions. A missing pair is an error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.proximity import permanova
+    >>> x = np.r_[np.arange(10.0), 4 + np.arange(10.0)]
+    >>> result = permanova(abs(x[:, None] - x), ["a"] * 10 + ["b"] * 10, random_state=0)
+    >>> round(result.statistic, 3), round(result.r2, 3), result.p_value < 0.05
+    (8.727, 0.327, True)
+    """
+    A, classes, codes = _check_groups(D, y, "permanova")
+    rng = check_random_state(random_state)
+    if covariates is None:
+        terms, remarks = _one_way(A, codes, len(classes), permutations, strata, rng)
+    else:
+        blocks = _covariate_blocks(covariates, len(A))
+        blocks["groups"] = np.eye(len(classes))[codes]
+        terms, remarks = _several_terms(A, codes, blocks, permutations, strata, sums, rng)
+    tested = terms[-3]
+    return PermutationTest(
+        "PERMANOVA",
+        "pseudo-F",
+        float(tested.statistic),  # type: ignore[arg-type]
+        float(tested.p_value),  # type: ignore[arg-type]
+        permutations,
+        len(A),
+        len(classes),
+        r2=tested.r2,
+        terms=terms,
+        remarks=remarks,
+    )
+
+
+@validated_function(_PARAMS)
+def anosim(
+    D: ArrayLike, y: Any, *, permutations: int = 999, strata: Any = None, random_state: Any = None
+) -> PermutationTest:
+    """Test whether dissimilarities between groups rank higher than those within groups (analysis of similarities).
+
+    Parameters
+    ----------
+    D : array-like of shape (n, n)
+        Dissimilarities; NaN is a missing pair, which is left out.
+    y : array-like of shape (n,)
+        Group of each object.
+    permutations : int, default=999
+        Number of random permutations.
+    strata : array-like of shape (n,), optional
+        Blocks within which objects are permuted, as in :func:`permanova`.
+    random_state : int, RandomState instance or None, default=None
+        Random seed of the permutations.
+
+    Returns
+    -------
+    PermutationTest
+
+    Notes
+    -----
+    R = (mean rank between - mean rank within) / (M / 2), where M is the number of pairs [clarke1993]_. R is 1 if all
+    dissimilarities between groups exceed all within, and about 0 if the groups do not differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.proximity import anosim
+    >>> x = np.r_[np.arange(5.0), 20 + np.arange(5.0)]
+    >>> float(anosim(abs(x[:, None] - x), ["a"] * 5 + ["b"] * 5, random_state=0).statistic)
+    1.0
+    """
+    A, classes, codes = _check_groups(D, y, "anosim", allow_missing=True)
+    rng = check_random_state(random_state)
+    ranks, known = _rank(A)
+    n_pairs, total = known.sum() / 2, ranks.sum() / 2
+    perms, remarks = _permuted_codes(codes, strata, permutations, rng)
+    within = _within_sums(ranks, perms, len(classes)).sum(axis=1) / 2
+    if n_pairs < len(A) * (len(A) - 1) / 2:
+        count = _within_sums(known, perms, len(classes)).sum(axis=1) / 2
+    else:
+        sizes = _group_sizes(perms, len(classes))
+        count = (sizes * (sizes - 1)).sum(axis=1) / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        R = ((total - within) / (n_pairs - count) - within / count) / (n_pairs / 2)
+    if np.isnan(R[0]):
+        raise ProximityError("anosim needs a known pair within a group and one between groups.")
+    return PermutationTest("ANOSIM", "R", float(R[0]), _p_value(R), permutations, len(A), len(classes), remarks=remarks)
+
+
+@validated_function({**_PARAMS, "center": [choice("median", "centroid")]})
+def permdisp(
+    D: ArrayLike,
+    y: Any,
+    *,
+    center: Literal["median", "centroid"] = "median",
+    permutations: int = 999,
+    strata: Any = None,
+    random_state: Any = None,
+) -> PermutationTest:
+    """Test whether groups differ in dispersion: compare the distances of the objects to the center of their group.
+
+    Parameters
+    ----------
+    D : array-like of shape (n, n)
+        Dissimilarities of all pairs.
+    y : array-like of shape (n,)
+        Group of each object.
+    center : {"median", "centroid"}, default="median"
+        Center of a group: spatial median or mean, in the space of all principal coordinates.
+    permutations : int, default=999
+        Number of random permutations.
+    strata : array-like of shape (n,), optional
+        Blocks within which objects are permuted, as in :func:`permanova`.
+    random_state : int, RandomState instance or None, default=None
+        Random seed of the permutations.
+
+    Returns
+    -------
+    PermutationTest
+        ``dispersions`` holds the mean distance to the center for each group.
+
+    Notes
+    -----
+    The statistic is the F ratio of a one-way analysis of variance of the distances, whose residuals are permuted
+    [anderson2006]_. Axes with negative eigenvalues count negatively: the distance is sqrt(|a^2 - b^2|), a in the
+    positive and b in the negative subspace, each with its own center.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.proximity import permdisp
+    >>> x = np.r_[np.arange(10.0), 5 * np.arange(10.0)]
+    >>> found = permdisp(abs(x[:, None] - x), ["a"] * 10 + ["b"] * 10, random_state=0)
+    >>> {name: round(value, 2) for name, value in found.dispersions.items()}
+    {'a': 2.5, 'b': 12.5}
+    """
+    A, classes, codes = _check_groups(D, y, "permdisp")
+    n, n_groups = len(A), len(classes)
+    z = _distances_to_centers(_squares(A), codes, n_groups, center)
+    means = np.bincount(codes, z) / np.bincount(codes)
+    perms, remarks = _permuted_codes(codes, strata, permutations, check_random_state(random_state))
+    # Permuting the residuals keeps differences of the group means out of the reference distribution.
+    residuals = z - means[codes]
+    between = np.zeros(len(perms))
+    for g in range(n_groups):
+        members = perms == g
+        between += (members @ residuals) ** 2 / members.sum(axis=1)
+    between[0] = np.sum((means[codes] - z.mean()) ** 2)
+    total = np.full(len(perms), np.sum(residuals**2))
+    total[0] += between[0]
+    F = _f_ratio(between, total - between, n_groups - 1, n - n_groups)
+    return PermutationTest(
+        "PERMDISP",
+        "F",
+        float(F[0]),
+        _p_value(F),
+        permutations,
+        n,
+        n_groups,
+        dispersions={str(name): float(value) for name, value in zip(classes, means, strict=True)},
+        remarks=remarks,
+    )
+
+
+@validated_function(
+    {
+        **_PARAMS,
+        "method": [choice("pearson", "spearman")],
+        "alternative": [choice("two-sided", "greater", "less")],
+    }
+)
+def mantel(
+    A: ArrayLike,
+    B: ArrayLike,
+    *,
+    method: Literal["pearson", "spearman"] = "pearson",
+    alternative: Literal["two-sided", "greater", "less"] = "two-sided",
+    permutations: int = 999,
+    strata: Any = None,
+    random_state: Any = None,
+) -> PermutationTest:
+    """Test the correlation of two matrices over the same objects.
+
+    Parameters
+    ----------
+    A, B : array-like of shape (n, n)
+        Two proximity matrices, objects in the same order, of any kind. NaN is a missing pair; pairs known in both
+        matrices are compared.
+    method : {"pearson", "spearman"}, default="pearson"
+        Correlation of the values, or of their ranks.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        Direction of the test.
+    permutations : int, default=999
+        Number of random permutations of the objects of B.
+    strata : array-like of shape (n,), optional
+        Blocks within which objects are permuted.
+    random_state : int, RandomState instance or None, default=None
+        Random seed of the permutations.
+
+    Returns
+    -------
+    PermutationTest
+
+    Notes
+    -----
+    The diagonal is left out. Asymmetric matrices are compared over ordered pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.proximity import mantel
+    >>> x = np.arange(12.0)
+    >>> D = abs(x[:, None] - x)
+    >>> result = mantel(D, D**2, random_state=0)
+    >>> round(result.statistic, 3), result.p_value
+    (0.966, 0.001)
+    """
+    first, second = _check_matrix(A, "mantel", allow_missing=True), _check_matrix(B, "mantel", allow_missing=True)
+    if first.shape != second.shape:
+        raise ProximityError(f"mantel needs two matrices over the same objects. Got {len(first)} and {len(second)}.")
+    pairs = [_rank(M) if method == "spearman" else _known_entries(M) for M in (first, second)]
+    n = len(first)
+    orders, remarks = _orders(n, None, strata, permutations, check_random_state(random_state))
+    symmetric = all(np.array_equal(M, M.T) for pair in pairs for M in pair)
+    r = _correlations(*pairs[0], *pairs[1], orders, symmetric)
+    if np.isnan(r[0]):
+        raise ProximityError("mantel needs two matrices whose values off the diagonal are not all equal.")
+    sides = {"two-sided": np.abs(r), "greater": r, "less": -r}
+    return PermutationTest(
+        "Mantel test", "r", float(r[0]), _p_value(sides[alternative]), permutations, n, remarks=remarks
+    )
+
+
+def _check_matrix(D: ArrayLike, who: str, *, allow_missing: bool = False) -> Array:
+    """Validate a matrix of pairs; the diagonal is not used."""
+    A = np.array(check_proximity(D, allow_missing=True), dtype=np.float64)
+    np.fill_diagonal(A, 0.0)
+    if len(A) < 3:
+        raise ProximityError(f"{who} needs at least three objects. Got {len(A)}.")
+    missing = np.isnan(A)
+    if missing.any() and not allow_missing:
+        raise ProximityError(
+            f"{who} needs the dissimilarities of all pairs. {missing.sum():,} entries are missing, the first at "
+            f"{first_position(missing)}. Complete the matrix first (similis.complete_kernel), or leave out objects."
+        )
+    return A
+
+
+def _check_groups(
+    D: ArrayLike, y: Any, who: str, *, allow_missing: bool = False
+) -> tuple[Array, NDArray[Any], NDArray[np.intp]]:
+    """Validate dissimilarities and groups."""
+    A = _check_matrix(check_proximity(D, kind="dissimilarity", allow_missing=True), who, allow_missing=allow_missing)
+    classes, codes = check_labels(y, len(A), who=who)
+    if len(classes) == len(A):
+        raise ProximityError(f"{who} needs a group with at least two objects. Got {len(A)} groups of one object.")
+    return A, classes, codes
+
+
+def _squares(A: Array) -> Array:
+    """Return the mean of d_ij^2 and d_ji^2."""
+    A2 = A**2
+    return (A2 + A2.T) / 2
+
+
+def _known_entries(A: Array) -> tuple[Array, Array]:
+    """Return the entries off the diagonal, with 0 for missing ones, and a matrix that is 1 where they are known."""
+    known = (~np.isnan(A)).astype(np.float64)
+    np.fill_diagonal(known, 0.0)
+    return np.where(known > 0, A, 0.0), known
+
+
+def _rank(A: Array) -> tuple[Array, Array]:
+    """Return the ranks of the known pairs, counted as unordered pairs, and the indicator of known pairs."""
+    values, known = _known_entries(A)
+    ranks = np.zeros_like(values)
+    if known.all(where=~np.eye(len(A), dtype=bool)) and np.array_equal(values, values.T):
+        return squareform(rankdata(squareform(values, checks=False))), known
+    ranks[known > 0] = rankdata(values[known > 0]) / 2 + 0.25  # each unordered pair occurs twice
+    return ranks, known
+
+
+def _one_way(
+    A: Array, codes: NDArray[np.intp], n_groups: int, permutations: int, strata: Any, rng: Any
+) -> tuple[tuple[Term, ...], tuple[str, ...]]:
+    """Test the groups alone [anderson2001]."""
+    n = len(A)
+    A2 = _squares(A)
+    perms, remarks = _permuted_codes(codes, strata, permutations, rng)
+    total = A2.sum() / (2 * n)
+    within = (_within_sums(A2, perms, n_groups) / (2 * _group_sizes(perms, n_groups))).sum(axis=1)
+    F = _f_ratio(total - within, within, n_groups - 1, n - n_groups)
+    return (
+        _term("groups", n_groups - 1, total - within[0], total, F),
+        _term("residual", n - n_groups, within[0], total),
+        _term("total", n - 1, total, total),
+    ), remarks
+
+
+def _several_terms(
+    A: Array,
+    codes: NDArray[np.intp],
+    blocks: dict[str, Array],
+    permutations: int,
+    strata: Any,
+    sums: str,
+    rng: Any,
+) -> tuple[tuple[Term, ...], tuple[str, ...]]:
+    """Test each block of design columns given the blocks before it, or all others [mcardle2001]."""
+    n = len(A)
+    G = _gower(_squares(A))
+    total = float(np.trace(G))
+    constant = np.ones((n, 1)) / np.sqrt(n)
+    names = list(blocks)
+    full = _extend(constant, np.hstack(list(blocks.values())))
+    df_residual = n - full.shape[1]
+    if df_residual < 1:
+        raise ProximityError(f"permanova needs more objects than model terms. Got {n} objects, {full.shape[1]} terms.")
+    orders, remarks = _orders(n, None, strata, permutations, rng)
+    whole = _whole_blocks(codes, strata)
+    terms = []
+    for at, name in enumerate(names):
+        others = names[:at] if sums == "sequential" else names[:at] + names[at + 1 :]
+        reduced = _extend(constant, np.hstack([blocks[o] for o in others])) if others else constant
+        own = _extend(reduced, blocks[name])[:, reduced.shape[1] :]
+        if not own.shape[1]:
+            raise ProximityError(f"permanova cannot test {name!r}: the other terms determine it.")
+        if name == "groups" and whole is not None:
+            perms, remarks = _permuted_codes(codes, strata, permutations, rng)
+            explained, residual = _redesigned(G, reduced, perms, int(codes.max()) + 1)
+        else:
+            # [freedman1983]: permute the residuals of the reduced model. Its fitted part is orthogonal to both
+            # projections below and drops out.
+            M = G - reduced @ (reduced.T @ G)
+            M -= (M @ reduced) @ reduced.T
+            explained = _traces(M, own, orders)
+            residual = float(np.trace(M)) - _traces(M, full, orders)
+        F = _f_ratio(explained, residual, own.shape[1], df_residual)
+        terms.append(_term(name, own.shape[1], explained[0], total, F))
+    return (
+        *terms,
+        _term("residual", df_residual, residual[0], total),
+        _term("total", n - 1, total, total),
+    ), remarks
+
+
+def _redesigned(G: Array, reduced: Array, perms: NDArray[np.intp], n_groups: int) -> tuple[Array, Array]:
+    """Return explained and residual sums of squares for each permuted assignment of groups, covariates fixed."""
+    explained, residual = np.empty(len(perms)), np.empty(len(perms))
+    indicators = np.eye(n_groups)
+    base = float(np.trace(G) - np.sum(reduced * (G @ reduced)))
+    for p, codes in enumerate(perms):
+        own = _extend(reduced, indicators[codes])[:, reduced.shape[1] :]
+        explained[p] = np.sum(own * (G @ own))
+        residual[p] = base - explained[p]
+    return explained, residual
+
+
+def _term(name: str, df: int, square: float, total: float, F: Array | None = None) -> Term:
+    """Make one line of the analysis of variance; F holds the observed statistic first, then the permuted ones."""
+    tested: tuple[Any, ...] = () if F is None else (float(F[0]), _p_value(F))
+    return Term(name, df, float(square), float(square / total) if total > 0 else 0.0, *tested)
+
+
+def _f_ratio(between: Array, within: Array, df_between: int, df_within: int) -> Array:
+    """Return F; identical objects within all groups give inf, and a matrix of zeros gives 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        F = (between / df_between) / (np.maximum(within, 0.0) / df_within)
+    return np.where(np.isnan(F), 0.0, F)
+
+
+def _p_value(statistics: Array) -> float:
+    """Return the fraction of statistics at least as large as the first, the observed one; NaN for one alone."""
+    if len(statistics) == 1:
+        return float("nan")
+    observed = statistics[0]
+    bound = observed - ROUNDING * abs(observed) if np.isfinite(observed) else observed
+    return float((statistics >= bound).mean())
+
+
+def _group_sizes(perms: NDArray[np.intp], n_groups: int) -> NDArray[np.intp]:
+    """Return the number of objects per group for each row of codes."""
+    return np.stack([(perms == g).sum(axis=1) for g in range(n_groups)], axis=1)
+
+
+def _within_sums(A: Array, perms: NDArray[np.intp], n_groups: int) -> Array:
+    """Return the sum of the entries of A within each group, over ordered pairs, for each row of codes."""
+    n, n_perms = len(A), len(perms)
+    W = np.empty((n_perms, n_groups))
+    if n_groups > MAX_GROUPS_BY_PRODUCT or not np.array_equal(A, A.T):
+        A = A if np.array_equal(A, A.T) else (A + A.T) / 2
+        _kernels.group_sums(A, perms, np.empty(n_groups + 1, np.intp), np.empty(n, np.intp), W)
+        return W
+    # z_g' A z_g for the indicators z_g of all groups but the last, whose sum follows from the total.
+    row_sums = A.sum(axis=1)
+    for rows in row_blocks(n_perms, n * (n_groups - 1)):
+        Z = np.stack([(perms[rows] == g).T for g in range(n_groups - 1)], axis=2).astype(np.float64)
+        AZ = (A @ Z.reshape(n, -1)).reshape(Z.shape)
+        W[rows, :-1] = np.einsum("npg,npg->pg", Z, AZ)
+        rest = Z.sum(axis=2)
+        W[rows, -1] = A.sum() - 2 * (row_sums @ rest) + np.einsum("np,npg->p", rest, AZ)
+    return W
+
+
+def _traces(M: Array, Q: Array, orders: NDArray[np.intp]) -> Array:
+    """Return tr(Q' P M P' Q) for the permutation P of each row of `orders`."""
+    n, k = Q.shape
+    traces = np.empty(len(orders))
+    for rows in row_blocks(len(orders), n * k):
+        X = Q[orders[rows]].transpose(1, 0, 2).reshape(n, -1)
+        traces[rows] = (X * (M @ X)).sum(axis=0).reshape(-1, k).sum(axis=1)
+    return traces
+
+
+def _correlations(A: Array, in_A: Array, B: Array, in_B: Array, orders: NDArray[np.intp], symmetric: bool) -> Array:
+    """Return the correlation of A with B in each order, over the pairs known in both."""
+    n = len(A)
+    short = orders.astype(np.int32)
+
+    def products(X: Array, Y: Array, dtype: Any = np.float64) -> Array:
+        out = np.empty(len(orders))
+        X, Y = np.asarray(X, dtype), np.asarray(Y, dtype)
+
+        def work(rows: slice) -> None:
+            for first in range(rows.start, rows.stop, PERMUTATIONS_PER_PASS):
+                some = slice(first, min(first + PERMUTATIONS_PER_PASS, rows.stop))
+                _kernels.permuted_products(X, Y, short[some], symmetric, out[some])
+
+        map_row_chunks(work, len(orders), n_jobs=-1)
+        return out
+
+    if in_A.sum() == in_B.sum() == n * (n - 1):
+        A, B = A - in_A * (A.sum() / in_A.sum()), B - in_B * (B.sum() / in_B.sum())
+        norms = np.linalg.norm(A), np.linalg.norm(B)
+        if not (norms[0] > 0 and norms[1] > 0):
+            return np.full(len(orders), np.nan)
+        A, B = A / norms[0], B / norms[1]
+        # Single precision halves the memory traffic; all orders use the same rounded values and double-precision sums,
+        # so that equal permutations stay equal.
+        r = products(A, B, np.float32)
+        return r + (np.sum(A * B) - r[0])
+    # With missing pairs the compared pairs differ between permutations, so all moments are computed.
+    count, a, b = products(in_A, in_B), products(A, in_B), products(in_A, B)
+    aa, bb, ab = products(A**2, in_B), products(in_A, B**2), products(A, B)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (ab - a * b / count) / np.sqrt((aa - a**2 / count) * (bb - b**2 / count))
+
+
+def _check_strata(strata: Any, n: int) -> NDArray[np.intp] | None:
+    """Return codes of the blocks; None if there is one block."""
+    if strata is None:
+        return None
+    blocks, codes = check_labels(strata, n, who="strata", min_classes=1)
+    return codes if len(blocks) > 1 else None
+
+
+def _whole_blocks(codes: NDArray[np.intp], strata: Any) -> NDArray[np.intp] | None:
+    """Return the group of each block if groups are constant within all blocks, else None."""
+    blocks = _check_strata(strata, len(codes))
+    if blocks is None:
+        return None
+    groups = np.zeros(blocks.max() + 1, dtype=np.intp)
+    groups[blocks] = codes
+    return groups if np.array_equal(groups[blocks], codes) else None
+
+
+def _permuted_codes(
+    codes: NDArray[np.intp], strata: Any, permutations: int, rng: Any
+) -> tuple[NDArray[np.intp], tuple[str, ...]]:
+    """Return the codes in observed order, then in random orders, and remarks about the permutations."""
+    groups = _whole_blocks(codes, strata)
+    if groups is None:
+        orders, remarks = _orders(len(codes), codes, strata, permutations, rng)
+        return codes[orders], remarks
+    blocks = _check_strata(strata, len(codes))
+    orders, few = _orders(len(groups), groups, None, permutations, rng)
+    how = f"groups are constant within the {len(groups)} blocks, so whole blocks were permuted"
+    return groups[orders][:, blocks], (how, *few)
+
+
+def _orders(
+    n: int, codes: NDArray[np.intp] | None, strata: Any, permutations: int, rng: Any
+) -> tuple[NDArray[np.intp], tuple[str, ...]]:
+    """Return the observed order, then random orders of n objects, within blocks if given, and remarks.
+
+    A remark gives the number of different arrangements of `codes` (of all objects if None) where it bounds the p-value.
+    """
+    orders = np.empty((permutations + 1, n), dtype=np.intp)
+    orders[0] = np.arange(n)
+    blocks = _check_strata(strata, n)
+    members = [np.arange(n)] if blocks is None else [np.flatnonzero(blocks == b) for b in range(blocks.max() + 1)]
+    for p in range(1, permutations + 1):
+        for block in members:
+            orders[p, block] = block[rng.permutation(len(block))]
+    labels = np.arange(n) if codes is None else codes
+    log_count = sum(
+        lgamma(len(block) + 1) - sum(lgamma(c + 1) for c in np.bincount(labels[block])) for block in members
+    )
+    remarks = [] if blocks is None else [f"objects were permuted within {len(members)} blocks"]
+    if permutations and log_count < log(permutations + 1) - 1e-9:
+        count = round(np.exp(log_count))
+        remarks.append(f"only {count} different permutations exist, so p cannot be below {1 / count:.2g}")
+    return orders, tuple(remarks)
+
+
+def _gower(A2: Array) -> Array:
+    """Return the doubly centered matrix -1/2 J A2 J."""
+    G = A2 - A2.mean(axis=0) - A2.mean(axis=1)[:, None] + A2.mean()
+    return -G / 2
+
+
+def _extend(Q: Array, X: Array) -> Array:
+    """Extend the orthonormal columns Q by an orthonormal basis of what X adds to their span."""
+    X = X - X.mean(axis=0)
+    scale = np.linalg.norm(X, axis=0)
+    X = X[:, scale > 0] / scale[scale > 0]
+    for _ in range(2):  # twice is enough for orthogonality in floating point
+        X = X - Q @ (Q.T @ X)
+    if not X.shape[1]:
+        return Q
+    U, s, _ = np.linalg.svd(X, full_matrices=False)
+    return np.hstack([Q, U[:, s > 1e-8]])
+
+
+def _covariate_blocks(covariates: Any, n: int) -> dict[str, Array]:
+    """Return the design columns of each covariate: its values, or one indicator per category."""
+    if hasattr(covariates, "columns"):
+        columns = {str(name): covariates[name] for name in covariates.columns}
+    else:
+        table = np.asarray(covariates)
+        table = table[:, None] if table.ndim == 1 else table
+        if table.ndim != 2:
+            raise ProximityError(f"covariates must have one or two dimensions. Got shape {table.shape}.")
+        columns = {f"covariate {j}": table[:, j] for j in range(table.shape[1])}
+    blocks: dict[str, Array] = {}
+    for name, column in columns.items():
+        values = np.asarray(column)
+        if len(values) != n:
+            raise ProximityError(f"covariates must have one row per object. Got {len(values)} rows for {n} objects.")
+        if values.dtype == object:
+            try:
+                values = values.astype(np.float64)
+            except (TypeError, ValueError):
+                values = values.astype(str)
+        if values.dtype.kind in "iuf":
+            if not np.isfinite(values).all():
+                raise ProximityError(f"covariates must be known for every object. {name!r} has missing values.")
+            blocks[name] = np.asarray(values, dtype=np.float64)[:, None]
+        else:
+            labels, codes = check_labels(values, n, who=name, min_classes=1)
+            blocks[name] = np.eye(len(labels))[codes]
+    if "groups" in blocks:
+        raise ProximityError("covariates has a column named 'groups', which is the name of the tested term; rename it.")
+    return blocks
+
+
+def _distances_to_centers(A2: Array, codes: NDArray[np.intp], n_groups: int, center: str) -> Array:
+    """Return the distance of each object to the center of its group [anderson2006]."""
+    z2 = np.empty(len(A2))
+    if center == "centroid":
+        for g in range(n_groups):
+            own = np.flatnonzero(codes == g)
+            block = A2[np.ix_(own, own)]
+            z2[own] = block.mean(axis=1) - block.mean() / 2
+    else:
+        system = eigen_symmetric(_gower(A2))
+        keep = np.abs(system.values) > system.tolerance
+        X = system.vectors[:, keep] * np.sqrt(np.abs(system.values[keep]))
+        positive = system.values[keep] > 0
+        for g in range(n_groups):
+            members = X[codes == g]
+            z2[codes == g] = _squares_to_median(members[:, positive]) - _squares_to_median(members[:, ~positive])
+    z2[np.abs(z2) <= roundoff(len(A2), A2.max(), np.float64)] = 0.0
+    return np.sqrt(np.abs(z2))
+
+
+def _squares_to_median(X: Array) -> Array:
+    """Return the squared distances of the rows of X to their spatial median, by Weiszfeld's iteration.
+
+    The median is a weighted mean w'X of the rows; in terms of the centered Gram matrix K the squared distances are
+    k_ii - 2 (K w)_i + w'K w, so that an iteration does not depend on the number of columns.
+    """
+    X = X - X.mean(axis=0)
+    K = X @ X.T
+    own = np.diag(K)
+    squares: Array = own.copy()
+    size = np.sqrt(own.mean())
+    if len(X) < 3 or not size > 0:
+        return squares
+    w = np.full(len(X), 1 / len(X))
+    for _ in range(_MEDIAN_STEPS):
+        new = 1 / np.maximum(np.sqrt(squares), 1e-9 * size)
+        new /= new.sum()
+        step, w = new - w, new
+        Kw = K @ w
+        squares = np.maximum(own - 2 * Kw + w @ Kw, 0.0)
+        if step @ K @ step <= (_MEDIAN_TOLERANCE * size) ** 2:
+            break
+    return squares

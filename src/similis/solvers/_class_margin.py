@@ -1,0 +1,345 @@
+"""Weights of SBC for a sequence of costs C, [bernal2003] sec. 5: Newton steps on few multipliers, from C to C.
+
+The dual of min |a|^2 + C sum max(1 - A a, 0), a >= 0 is min f(u) = |max(A'u, 0)|^2 / 4 - 1'u on 0 <= u <= C, and
+a = max(A'u, 0) / 2. Few multipliers lie strictly between the bounds at any C although many weights are positive, so
+that a quadratic program in these and in those that violate their conditions gives the next step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from similis import _kernels
+from similis._utils.linalg import symmetric_part
+from similis._utils.threads import single_blas_thread
+from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
+
+__all__ = ["ClassMargin"]
+
+_MAX_ACTIVE = 300  # multipliers of one Newton step
+_ROUNDS = 1  # of coordinate sweeps, while the gap is above:
+_SWEEP_GAP = 1e-2
+_MAX_STEPS = 400  # per stage of the continuation
+_PATIENCE = 100  # steps that do not halve the gap
+_SMALL = 250  # objects up to which interior points are as fast without C
+_DENSE = 2**26  # entries of A that the fallback may write out
+
+
+class ClassMargin:
+    """Constraints of SBC, solved for one cost after the other.
+
+    Parameters
+    ----------
+    S : ndarray of shape (n, n)
+        Similarities of the training objects.
+    codes : ndarray of shape (n,)
+        Class of each object, 0 to G - 1.
+    each : bool, default=False
+        Require each object to be more similar to its class than to each other class, one constraint per object and
+        other class; False requires it for all others together.
+    normalize : bool, default=False
+        Scale each constraint to length one.
+
+    Attributes
+    ----------
+    multipliers : ndarray of shape (n, G) with `each`, else (n, 1)
+        Multipliers of the last solution, by object and other class.
+
+    Notes
+    -----
+    Each step costs one pass over the rows of S with positive weights. A solution is the start of the next one; costs in
+    ascending order are fast. The path starts at C_0 = 2 / max(A max(A'1, 0)), below which u = C is optimal, and C grows
+    by at most ten per stage. :func:`nonnegative_margin` solves what the steps do not, where A fits into memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import ClassMargin
+    >>> margin = ClassMargin(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([0, 1]))
+    >>> [margin.solve(C).alpha.round(3).tolist() for C in (0.1, 10.0)]
+    [[0.05, 0.05], [1.0, 1.0]]
+    """
+
+    def __init__(
+        self, S: NDArray[Any], codes: NDArray[np.intp], *, each: bool = False, normalize: bool = False
+    ) -> None:
+        n, n_classes = len(codes), int(codes.max()) + 1
+        self._order = np.argsort(codes, kind="stable")
+        self._codes = np.ascontiguousarray(codes[self._order], dtype=np.intp)
+        self._starts = np.searchsorted(self._codes, np.arange(n_classes + 1))
+        self._own = np.arange(n_classes) == self._codes[:, None]
+        self._each = each
+        M = S[np.ix_(self._order, self._order)].astype(np.float64, copy=False)
+        self._factor = np.ones((n, n_classes if each else 1))
+        if normalize:
+            squares = np.add.reduceat(np.square(M), self._starts[:-1], axis=1)
+            own = squares.sum(axis=1, where=self._own, keepdims=True)
+            length = np.sqrt(own + squares if each else squares.sum(axis=1, keepdims=True))
+            np.divide(1.0, length, out=self._factor, where=length > 0)
+        largest = np.maximum(M.max(axis=1), -M.min(axis=1)) * self._factor.max(axis=1)
+        self._scale = float(largest.max()) or 1.0
+        self._factor /= self._scale
+        self._M = M
+        self._T = M if symmetric_part(M) is M else np.ascontiguousarray(M.T)
+        self._used = ~self._own if each else np.ones((n, 1), dtype=bool)  # no constraint against the own class
+        self._u = np.zeros(self._used.shape)
+        self._C = 0.0  # of u
+        ones = self._used.astype(np.float64)
+        steepest = float(self._margins(np.maximum(self._pull(ones), 0.0)).max(where=self._used, initial=0.0))
+        self._first = 2 / max(steepest, 1e-290)
+
+    @property
+    def multipliers(self) -> Any:
+        found = np.empty_like(self._u)
+        found[self._order] = self._u / self._scale**2
+        return found
+
+    def solve(self, C: float | None, *, tol: float = 1e-9) -> MarginWeights:
+        """Solve for one cost.
+
+        Parameters
+        ----------
+        C : float or None
+            Cost of a violation; None allows none.
+        tol : float
+            Relative gap at which to stop.
+
+        Returns
+        -------
+        MarginWeights
+            ``multipliers`` by object, and with `each` by other class within an object.
+        """
+        if C is None:
+            return self._solve_hard(tol)
+        target = C * self._scale**2
+        if target < 1e-290:  # A is so small that a margin would cost more than its violation
+            u = np.full(int(self._used.sum()), float(C))
+            return MarginWeights(np.zeros(self._M.shape[1]), u, C * len(u), 0.0, True, 0)
+        with single_blas_thread():
+            gap, steps, objective, pull = self._advance(target, tol)
+        alpha = np.maximum(pull, 0.0) / 2
+        if gap > max(tol, 1e-8) and self._used.sum() * len(alpha) <= _DENSE:
+            dense = self._solve_dense(C, tol)
+            if dense.gap < gap:
+                return replace(dense, n_iter=dense.n_iter + steps)
+        return self._result(alpha, objective, gap, steps)
+
+    def _solve_hard(self, tol: float) -> MarginWeights:
+        """Raise C until no multiplier is at its bound; a problem that is small or has no solution goes to the dense
+        solver.
+        """
+        C, steps = 100.0, 0
+        while len(self._M) > _SMALL and C <= 1e8:
+            with single_blas_thread():
+                gap, count, _, pull = self._advance(C, tol)
+            steps += count
+            if gap <= tol and self._u.max() < C:
+                alpha = np.maximum(pull, 0.0) / 2
+                bound = float(self._u.sum()) - float(alpha @ alpha)
+                alpha /= min(float(self._margins(alpha).min(where=self._used, initial=1.0)), 1.0)
+                objective = float(alpha @ alpha)
+                return self._result(alpha, objective, (objective - bound) / (1 + objective), steps)
+            C *= 10
+        return self._solve_dense(None, tol)
+
+    def _result(self, alpha: NDArray[Any], objective: float, gap: float, steps: int) -> MarginWeights:
+        """Results in the units and the order of the input."""
+        weights = np.empty_like(alpha)
+        with np.errstate(over="ignore"):
+            weights[self._order] = alpha / self._scale
+            u = self.multipliers[self._used[np.argsort(self._order)]]
+            return MarginWeights(weights, u, objective / self._scale**2, max(gap, 0.0), True, steps)
+
+    def start(self, multipliers: NDArray[Any], C: float) -> None:
+        """Start from the multipliers of a similar problem.
+
+        Parameters
+        ----------
+        multipliers : ndarray
+            Of the shape of :attr:`multipliers`.
+        C : float
+            Cost at which they were found.
+        """
+        self._C = C * self._scale**2
+        u = multipliers[self._order] * self._scale**2
+        self._u = np.clip(np.where(self._used, u, 0.0), 0.0, self._C)
+
+    def _advance(self, target: float, tol: float) -> tuple[float, int, float, Any]:
+        """Raise C in factors of at most ten to the target; return gap, steps, objective and A'u there."""
+        if self._C <= 0 or target < self._C:
+            self._C = min(self._first, target)
+            self._u = np.where(self._used, self._C, 0.0)
+        steps = 0
+        while True:
+            stages = int(np.ceil(np.log10(max(target / self._C, 1.0)) - 1e-9))
+            last = stages <= 1
+            C = target if last else self._C * (target / self._C) ** (1 / stages)
+            gap, count, objective, pull = self._solve_stage(C, tol if last else 1e-3)
+            steps += count
+            self._C = C
+            if last:
+                return gap, steps, objective, pull
+
+    def _solve_stage(self, C: float, tol: float) -> tuple[float, int, float, Any]:
+        u, pull = self._u, self._pull(self._u)
+        _scale_up(u, pull, C)
+        damping, steps, stalled, best = 0.0, 0, 0, np.inf
+        swept = np.inf  # gap before the last sweeps
+        while True:
+            margins = self._margins(np.maximum(pull, 0.0) / 2)
+            square = float(np.square(np.maximum(pull, 0.0)).sum()) / 4
+            objective = square + C * float(np.maximum(1 - margins, 0.0).sum(where=self._used))
+            gap = max(objective - float(u.sum()) + square, 0.0) / (1 + objective)
+            stalled = stalled + 1 if gap > 0.5 * best else 0
+            slow, swept = gap > 0.5 * swept, np.inf
+            best = min(best, gap)
+            if gap <= tol or steps >= _MAX_STEPS or stalled > _PATIENCE:
+                return gap, steps, objective, pull
+            steps += 1
+            slope = margins - 1
+            wrong = self._used & (((slope < 0) & (u < C)) | ((slope > 0) & (u > 0)))
+            # Sweeps also while they work and there are more multipliers than one step takes: tight similarities have a
+            # nearly diagonal A and nearly all multipliers between the bounds.
+            crowded = np.count_nonzero(wrong) > _MAX_ACTIVE and not slow
+            if crowded or (gap > _SWEEP_GAP and steps <= _ROUNDS):
+                swept = gap
+                rows, others = np.nonzero(wrong)
+                for _ in range(3):
+                    _kernels.margin_sweep(
+                        self._M, self._codes, self._starts, self._each, self._factor, rows, others, C, u, pull
+                    )
+                continue
+            rows, others = self._active(u, slope, wrong, C)
+            A = self._rows(rows, others)
+            A_P = A[:, pull > 0]
+            H = A_P @ A_P.T / 2
+            if damping:
+                H += damping * (A @ A.T) / 2
+            v = u[rows, others]
+            d = _box_step(H, slope[rows, others], -v, C - v)
+            change = A.T @ d
+            length = _line_search(pull, change, float(d.sum()))
+            if length < 0.2:
+                damping = max(10 * damping, 1e-3)
+            elif length > 0.8:
+                damping = damping / 3 if damping > 1e-7 else 0.0
+            u[rows, others] = np.clip(v + length * d, 0.0, C)
+            pull = pull + length * change
+
+    def _active(self, u: NDArray[Any], slope: NDArray[Any], wrong: NDArray[Any], C: float) -> Any:
+        """Multipliers between the bounds and the worst violators."""
+        free = (u > 0) & (u < C)
+        size = np.where(wrong, np.abs(slope), 0.0)
+        if np.count_nonzero(free) <= _MAX_ACTIVE:
+            size[free] = np.inf
+        chosen = np.flatnonzero(size)
+        if len(chosen) > _MAX_ACTIVE:
+            flat = size.ravel()[chosen]
+            chosen = chosen[np.argpartition(-flat, _MAX_ACTIVE)[:_MAX_ACTIVE]]
+        return np.unravel_index(np.sort(chosen), u.shape)
+
+    def _rows(self, rows: Any, others: Any) -> Any:
+        """Rows of A: the constraints of objects `rows` against classes `others`."""
+        A = np.empty((len(rows), len(self._M)))
+        _kernels.margin_rows(self._M, self._codes, self._starts, self._each, self._factor, rows, others, A)
+        return A
+
+    def _pull(self, u: NDArray[Any]) -> Any:
+        """A'u."""
+        weighted = u * self._factor
+        V = np.where(self._own, weighted.sum(axis=1, keepdims=True), -weighted)
+        pull = np.empty(len(self._M))
+        _kernels.margin_pull(self._M, V, self._starts, pull)
+        return pull
+
+    def _margins(self, alpha: NDArray[Any]) -> Any:
+        """A a, by object and other class."""
+        sums = np.empty((self._own.shape[1], len(alpha)))
+        _kernels.margin_sums(self._T, alpha, self._starts, sums)
+        own = sums[self._codes, np.arange(len(alpha))]
+        return self._factor * ((own - sums).T if self._each else (2 * own - sums.sum(axis=0))[:, None])
+
+    def _solve_dense(self, C: float | None, tol: float) -> MarginWeights:
+        """Solve by interior points, with A written out in the order of the objects."""
+        place = np.argsort(self._order)
+        objects, others = np.nonzero(self._used[place])
+        A = self._rows(place[objects], others)[:, place]
+        return nonnegative_margin(A * self._scale, C, tol=tol)
+
+
+def _scale_up(u: NDArray[Any], pull: NDArray[Any], C: float) -> None:
+    """Multiply u by its best factor within the bounds."""
+    square = float(np.square(np.maximum(pull, 0.0)).sum()) / 2
+    largest = float(u.max(initial=0.0))
+    if largest > 0:
+        factor = C / largest
+        if square > 0:
+            factor = min(factor, float(u.sum()) / square)
+        u *= factor
+        pull *= factor
+
+
+def _line_search(pull: NDArray[Any], change: NDArray[Any], gain: float) -> float:
+    """Step length in [0, 1] that minimizes |max(pull + t change, 0)|^2 / 4 - t gain."""
+
+    def derivatives(t: float) -> tuple[float, float]:
+        moved = pull + t * change
+        active = np.where(moved > 0, change, 0.0)
+        return float(active @ moved) / 2 - gain, float(active @ change) / 2
+
+    low, high = 0.0, 1.0
+    t = 1.0
+    for _ in range(40):
+        slope, curvature = derivatives(t)
+        if slope > 0:
+            high = t
+        else:
+            low = t
+            if t == 1.0:
+                break
+        if abs(slope) <= 1e-14 * (1 + abs(gain)) or high - low < 1e-12:
+            break
+        t = t - slope / curvature if curvature > 0 else high
+        if not low < t < high:
+            t = (low + high) / 2
+    return t
+
+
+def _box_step(H: NDArray[Any], g: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Any:
+    """Minimize g'd + d'Hd / 2 on low <= d <= high: coordinate sweeps, then active sets."""
+    d, slope = np.zeros(len(g)), np.empty(len(g))
+    tol = 1e-13 * (1 + float(np.abs(g).max(initial=0.0)))
+    _kernels.box_sweeps(H, g, low, high, d, slope, 100, tol)
+    ridge = 1e-13 * float(np.diagonal(H).max(initial=0.0)) + 1e-300
+    free = (d > low) & (d < high)
+    for _ in range(2 * len(g) + 10):
+        slope = g + H @ d
+        Z = np.flatnonzero(free)
+        if len(Z):
+            block = H[np.ix_(Z, Z)]
+            block[np.diag_indices(len(Z))] += ridge
+            _, step, failed = linalg.lapack.dposv(block, -slope[Z])
+            if failed:
+                ridge *= 100
+                continue
+            with np.errstate(divide="ignore", invalid="ignore"):
+                reach = np.where(step > 0, (high[Z] - d[Z]) / step, np.where(step < 0, (low[Z] - d[Z]) / step, np.inf))
+            first = int(reach.argmin())
+            if reach[first] < 1:
+                d[Z] += reach[first] * step
+                d[Z[first]] = high[Z[first]] if step[first] > 0 else low[Z[first]]
+                free[Z[first]] = False
+                continue
+            d[Z] += step
+            slope = g + H @ d
+        wrong = ~free & (((d <= low) & (slope < -tol)) | ((d >= high) & (slope > tol)))
+        if not wrong.any():
+            break
+        worst = int(np.where(wrong, np.abs(slope), 0.0).argmax())
+        free[worst] = True
+    return d

@@ -1,0 +1,264 @@
+"""Differences to the leading method, tested over objects, and the metric by which methods are ranked.
+
+Splits overlap: objects are tested repeatedly and training parts share most of their objects. A test that takes splits
+as independent rejects far too often. Objects are the independent units.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.optimize import brentq
+from scipy.special import ndtr
+
+from similis.base import check_costs, class_priors
+from similis.exceptions import ProximityError
+from similis.study._metrics import METRICS, SMOOTHING
+
+if TYPE_CHECKING:
+    from similis.study._entry import Entry
+    from similis.study._result import StudyResult
+
+__all__ = [
+    "OF_LABELS",
+    "RANKING",
+    "Difference",
+    "balancing_costs",
+    "check_decision",
+    "choose_metric",
+    "compare_objects",
+    "expect_costs",
+    "find_metric",
+    "rare_classes",
+    "compare_to_leader",
+]
+
+Floats = NDArray[np.float64]
+Verdict = Literal["best", "clearly worse", "possibly worse", "undecided", "too few objects"]
+
+OF_LABELS = ("error", "balanced_error", "cost")
+RANKING = ("error", "balanced_error", "cost", "log_loss", "perplexity", "normalized_cross_entropy")
+_ALIASES = {"nce": "normalized_cross_entropy"}
+_FEWEST = 10  # objects, or groups, for a test
+_POSSIBLY = 1.65  # not corrected for the choice of the leader
+_RARE = 0.4  # of the share that a class has if all are equally large
+_MANY_CLASSES = 20
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Difference between one method and the leading one, tested over objects.
+
+    Attributes
+    ----------
+    method : str
+        Name of the method.
+    difference : float
+        Mean loss per tested object minus that of the leader, on the splits of both.
+    interval : tuple of float
+        95 % interval of the difference, for all methods at the same time.
+    statistic : float
+        The difference in units of its standard error.
+    n_units : int
+        Number of tested objects; of groups, if there are groups.
+    verdict : {"best", "clearly worse", "possibly worse", "undecided", "too few objects"}
+        "clearly worse": the interval lies above zero. "possibly worse": the statistic exceeds 1.65, which is not
+        corrected for the choice of the leader. "undecided": these objects cannot tell the two methods apart.
+        "too few objects": fewer than ten.
+    """
+
+    method: str
+    difference: float
+    interval: tuple[float, float]
+    statistic: float
+    n_units: int
+    verdict: Verdict
+
+
+def find_metric(metric: str, among: tuple[str, ...] = tuple(METRICS)) -> str:
+    """Name of a metric without abbreviation; raises where there is none."""
+    if isinstance(metric, str) and _ALIASES.get(metric, metric) in among:
+        return _ALIASES.get(metric, metric)
+    raise ValueError(f"There is no metric {metric!r}. Use one of {', '.join(among)}.")
+
+
+def choose_metric(codes: NDArray[np.intp], *, weighted: bool) -> str:
+    """Metric that ranks the methods: cost where there are costs or priors, balanced error where a class is rare."""
+    if weighted:
+        return "cost"
+    return "balanced_error" if len(rare_classes(codes)) else "error"
+
+
+def rare_classes(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Classes so small that plain error hardly depends on them; none in most data.
+
+    The smallest class, if it holds fewer than 0.4 n / G of the n objects of G classes. With more than 20 classes, the
+    smallest tenth of them, if they together hold fewer than 0.4 of their equal share.
+    """
+    counts = np.bincount(codes)
+    G = len(counts)
+    smallest = np.argsort(counts, kind="stable")[: 1 if G <= _MANY_CLASSES else G // 10]
+    limit = _RARE * len(smallest) * len(codes) / G
+    return smallest if counts[smallest].sum() < limit else smallest[:0]
+
+
+def balancing_costs(codes: NDArray[np.intp], priors: Floats | None = None) -> Floats:
+    """Costs of errors by which the mean cost is the error if classes occur with `priors`, equal by default.
+
+    ``costs[f, g]`` is priors[g] n / n_g for f != g, with n_g of the n objects in class g.
+    """
+    counts = np.bincount(codes)
+    shares = np.full(len(counts), 1 / len(counts)) if priors is None else priors
+    return (1 - np.eye(len(counts))) * (shares * len(codes) / counts)
+
+
+def check_decision(costs: Any, priors: Any, codes: NDArray[np.intp]) -> tuple[Floats | None, Floats | None]:
+    """Validate costs and priors; "balanced" and "equal" are computed from the class counts."""
+    counts = np.bincount(codes)
+    if isinstance(costs, str):
+        if costs != "balanced":
+            raise ProximityError(f"costs must be a matrix, or 'balanced'. Got {costs[:40]!r}.")
+        costs = balancing_costs(codes)
+    if isinstance(priors, str):
+        if priors != "equal":
+            raise ProximityError(f"priors must be one probability per class, or 'equal'. Got {priors[:40]!r}.")
+        priors = np.full(len(counts), 1 / len(counts))
+    return check_costs(costs, len(counts)), None if priors is None else class_priors(priors, counts)
+
+
+def expect_costs(costs: Floats | None, priors: Floats | None, codes: NDArray[np.intp]) -> Floats | None:
+    """Costs whose mean over the data is the expected cost if classes occur with `priors`; without costs, the error."""
+    if priors is None:
+        return costs
+    weighted = balancing_costs(codes, priors)
+    return weighted if costs is None else costs * (priors * len(codes) / np.bincount(codes))
+
+
+def compare_to_leader(result: StudyResult, level: float = 0.05) -> dict[str, Difference]:
+    """Test every method without failure against the leader; see :meth:`StudyResult.differences`."""
+    leader = result.leader()
+    if leader is None:
+        return {}
+    started = len({method for method, _ in result.entries})
+    found = {}
+    for name in result.complete_methods():
+        shared = [s for s in result.splits if {(name, s.number), (leader, s.number)} <= result.entries.keys()]
+        n = len(result.codes)
+        total, count = np.zeros(n), np.zeros(n)
+        for split in shared:
+            losses = [
+                _object_losses(result, result.entries[method, split.number], split.test) for method in (name, leader)
+            ]
+            if losses[0] is None or losses[1] is None:
+                break
+            total[split.test] += losses[0] - losses[1]
+            count[split.test] += 1
+        else:
+            if result.metric == "balanced_error":  # every tested class has the same weight
+                tested = np.bincount(result.codes, weights=count)
+                total *= (count.sum() / np.maximum(tested, 1) / (tested > 0).sum())[result.codes]
+            if result.groups is not None:
+                total, count = (np.bincount(result.groups, weights=values) for values in (total, count))
+            ratio = float(np.mean([len(s.test) / s.n_train for s in shared])) if shared else 0.0
+            found[name] = compare_objects(name, total, count, ratio, started, level=level, is_leader=name == leader)
+    return found
+
+
+def _object_losses(result: StudyResult, entry: Entry, test: NDArray[np.intp]) -> Floats | None:
+    """Loss of each prediction by the metric of the study; None for a metric of probabilities without them."""
+    truth = result.codes[test]
+    if result.metric not in OF_LABELS:
+        if entry.proba is None:
+            return None
+        raised = entry.proba + SMOOTHING  # as in log_loss
+        return -np.log(raised[np.arange(len(truth)), truth] / raised.sum(axis=1))
+    costs = result.expected_costs
+    if result.metric != "cost" or costs is None:
+        return (entry.predictions != truth).astype(np.float64)
+    return np.asarray(costs[entry.predictions, truth])
+
+
+def compare_objects(
+    method: str,
+    total: Floats,
+    count: Floats,
+    ratio: float,
+    n_methods: int,
+    *,
+    level: float = 0.05,
+    is_leader: bool = False,
+) -> Difference:
+    """Test one method against the leader.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    total : ndarray of shape (n,)
+        Per object or group: sum of the differences of its loss to that of the leader, over the splits that tested it.
+    count : ndarray of shape (n,)
+        Number of these tests; 0 for objects never tested.
+    ratio : float
+        Mean size of a test part over the size of its training part.
+    n_methods : int
+        Number of methods from which the leader was chosen.
+    level : float, default=0.05
+        Error rate over all methods together.
+    is_leader : bool, default=False
+        True for the leader itself.
+    """
+    T, c = total[count > 0], count[count > 0]
+    N, tests = len(T), c.sum()
+    if is_leader:
+        return Difference(method, 0.0, (0.0, 0.0), 0.0, N, "best")
+    if N < 2:
+        delta = float(T.sum() / tests) if N else math.nan
+        return Difference(method, delta, (-math.inf, math.inf), math.nan, N, "too few objects")
+    delta = float(T.sum() / tests)
+    # Linearized variance of a ratio of sums over N independent units. Methods are fitted on training parts that share
+    # most of their objects, which adds a variance that the units do not show: the factor 1 + 2 n_test / n_train.
+    variance = (1 + 2 * ratio) * float(((T - delta * c) ** 2).sum()) / tests**2 * N / (N - 1)
+    error = math.sqrt(variance) if variance > 1e-24 else 0.0
+    critical = _critical_value(level, n_methods, N - 1)
+    if error:
+        statistic = delta / error
+    else:  # the same difference on every object
+        statistic = math.copysign(math.inf, delta) if abs(delta) > 1e-12 else 0.0
+    interval = (delta - critical * error, delta + critical * error)
+    if N < _FEWEST:
+        verdict: Verdict = "too few objects"
+    elif statistic > critical:
+        verdict = "clearly worse"
+    else:
+        verdict = "possibly worse" if statistic > _POSSIBLY else "undecided"
+    return Difference(method, delta, interval, statistic, N, verdict)
+
+
+@lru_cache(maxsize=1000)
+def _critical_value(level: float, n_methods: int, df: int) -> float:
+    """Upper quantile of the range of `n_methods` equal means in units of the standard error of a difference.
+
+    The leader was chosen, so that the largest difference to it is a studentized range over the square root of two.
+    This quadrature takes milliseconds; ``scipy.stats.studentized_range.ppf`` takes most of a second.
+    """
+    if not isinstance(level, (int, float)) or not 0 < level < 1:
+        raise ProximityError(f"level must be a number between 0 and 1. Got {str(level)[:40]!r}.")
+    k = max(2, n_methods)
+    ends = np.sqrt(stats.chi2.ppf([1e-12, 1 - 1e-12], df) / df)
+    nodes, weights = np.polynomial.legendre.leggauss(48)
+    s = ends.mean() + nodes * (ends[1] - ends[0]) / 2  # standard deviation estimated from df values, over the true one
+    density = weights * stats.chi2.pdf(df * s**2, df) * 2 * df * s * (ends[1] - ends[0]) / 2
+    z = np.linspace(-9, 9, 181)[:, None]
+    normal = k * np.exp(-(z**2) / 2) / math.sqrt(2 * math.pi) * (z[1] - z[0])
+
+    def excess(q: float) -> float:
+        # P(range <= q s) of k standard normal values, whose largest is z
+        return float(density @ (normal * (ndtr(z) - ndtr(z - q * s)) ** (k - 1)).sum(axis=0)) - (1 - level)
+
+    return float(brentq(excess, 1e-3, 1e4)) / math.sqrt(2)
