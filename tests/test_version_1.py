@@ -459,9 +459,16 @@ AS_IN_1_0 = {
 def as_in_1_0(name):
     """The method without `rescale`: 1.0 took C, ridges and widths in the unit of the proximities."""
     method = next(method for method in list_methods() if method.name == name)
+    if name == "sbc":  # 1.0 did not search the tightness, nor `strong`
+        return replace(method, make=lambda: method.make()[-1], grid={"C": method.grid["sbc__C"]}, rescale=False)
     params, grid = AS_IN_1_0.get(name, ({}, method.grid))
     return replace(method, make=lambda: method.make().set_params(**params), grid=grid, rescale=False)
 
+
+# Methods whose rule of 1.0 no longer exists; the error must not be larger than it was.
+OTHER_RULES = {
+    "maxsim",  # the smallest sum of dissimilarities is that of the smallest class; and the tightness is searched
+}
 
 QUICK = (
     "knn affinity-knn kri-knn(clip) krr-knn(pinv) lime-knn nc nc(adjusted) local-nc cnn sda nnsda local-sda "
@@ -476,6 +483,9 @@ def assert_same_scores(name, methods):
     assert [split.test.tolist() for split in result.splits] == SCORES[name]["test"]
     for method in methods:
         now, before = score_record(result, method), SCORES[name]["methods"][method]
+        if method in OTHER_RULES:
+            assert np.mean(now["error"]) <= np.mean(before["error"]), method
+            continue
         for part in ("predictions", "params", "error"):
             assert now[part] == before[part], (method, part)
         assert (now["log_loss"] is None) == (before["log_loss"] is None), method

@@ -2,6 +2,7 @@
 
 __all__ = [
     "AsymmetryWarning",
+    "CompilationCacheWarning",
     "DataNotFoundError",
     "DiagonalWarning",
     "InputWarning",
@@ -37,3 +38,7 @@ class AsymmetryWarning(UserWarning):
 
 class DiagonalWarning(UserWarning):
     """Warning that the dissimilarity of an object to itself is not zero."""
+
+
+class CompilationCacheWarning(UserWarning):
+    """Warning that compiled code cannot be stored, so that every process compiles it again."""

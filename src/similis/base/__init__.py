@@ -15,7 +15,13 @@ from similis.base._decision import (
     least_cost,
     max_neighbors,
 )
-from similis.base._estimators import ProximityClassifier, ProximityEstimator, ProximityTransformer, predict_responses
+from similis.base._estimators import (
+    ColumnsMixin,
+    ProximityClassifier,
+    ProximityEstimator,
+    ProximityTransformer,
+    predict_responses,
+)
 from similis.base._incomplete import check_kernel, check_partial_kernel, measured_objects
 from similis.base._measure import STRIP as STRIP
 from similis.base._measure import (
@@ -65,6 +71,7 @@ __all__ = [
     "ProximityClassifier",
     "BayesClassifier",
     "PathMixin",
+    "ColumnsMixin",
     "predict_responses",
     "compact",
     "storable",

@@ -326,9 +326,11 @@ class ModelCard:
     classes : list
         Class labels.
     n : int
-        Number of training objects, which is the width of a row of proximities.
+        Number of training objects.
     ids : list of str or None
         Names of the training objects, in the order of the columns.
+    needed : list of int or None
+        Training objects whose columns the model reads, in that order; None for all, and for a model of objects.
     columns : list of str or None
         Names of the objects' features.
     types : dict or None
@@ -366,7 +368,8 @@ class ModelCard:
     versions: dict[str, str] = field(default_factory=dict)
     created: str = ""
     digest: str = ""
-    types: dict[str, str] | None = None
+    needed: list[int] | None = None
+    types: dict[str, Any] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
 
 
@@ -465,12 +468,15 @@ def card_path(path: str | os.PathLike[str]) -> Path:
 def _card_of(record: Any) -> ModelCard:
     if record.pop(_MAGIC) != 1:
         raise ValueError("another version")
-    record = {"types": None, "settings": {}, **record}  # cards of 1.0 have neither
+    record = {"needed": None, "types": None, "settings": {}, **record}  # cards of 1.0 have none
     card = ModelCard(**{f.name: record[f.name] for f in fields(ModelCard)})
     if card.reads not in ("proximities", "objects") or card.kind not in ("similarity", "dissimilarity"):
         raise ValueError("reads or kind")
     if card.ids is not None and (len(card.ids) != card.n or len(set(card.ids)) != card.n):
         raise ValueError("ids")
+    needed = [] if card.needed is None else card.needed
+    if not all(type(j) is int and 0 <= j < card.n for j in needed) or len(set(needed)) < len(needed):
+        raise ValueError("needed")
     if card.types is not None and not set(card.types.values()) <= {"number", "text", "category"}:
         raise ValueError("types")
     return card

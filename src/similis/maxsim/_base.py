@@ -109,7 +109,12 @@ class ClassSimilarity(ProximityClassifier):
 
 def class_sums(S: NDArray[Any], alpha: NDArray[Any], codes: NDArray[np.intp]) -> Any:
     """[bernal2003] Eq. (1) -> the weighted similarity of each row to each class."""
-    weights = np.zeros((len(codes), int(codes.max()) + 1))
+    n_classes = int(codes.max()) + 1
+    if n_classes > 32:  # a product would cost a pass per class
+        order = np.argsort(codes, kind="stable")
+        starts = np.searchsorted(codes[order], np.arange(n_classes))
+        return np.add.reduceat(S[:, order] * alpha[order], starts, axis=1)
+    weights = np.zeros((len(codes), n_classes))
     weights[np.arange(len(codes)), codes] = alpha
     return S @ weights
 

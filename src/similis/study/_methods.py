@@ -9,12 +9,13 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
+from similis._utils.fingerprint import fingerprint
 from similis._utils.messages import warn_user
 from similis._utils.moved import name_in_files, params_in_files
 
@@ -32,9 +33,11 @@ __all__ = [
     "LAMBDA_KRR",
     "R_LINEAR",
     "R_QUADRATIC",
+    "TIGHTNESS",
     "powers",
     "AtMost",
     "Method",
+    "MethodIdentity",
     "describe",
     "find_methods",
     "lazy",
@@ -135,16 +138,36 @@ class Method:
 
     def fingerprint(self, n: int) -> str:
         """Fingerprint (12 digits) of the pipeline, its parameters and the grid for `n` objects."""
+        return self.identify(n).spec
+
+    def identify(self, n: int) -> MethodIdentity:
+        """Return the fingerprint, that of version 1.0, and the names of parts that cannot be verified."""
         try:
-            made = describe(self.make())
+            made: Any = self.make()
         except Exception as error:  # becomes a row with this reason when it is evaluated
-            made = type(error).__name__
-        text = f"{made}|{describe(self.grid_for(n))}|{self.reads}|{self.symmetric}"
+            made = type(error)
+        grid = self.grid_for(n)
+        name = made.__name__ if isinstance(made, type) else describe(made)
+        text = f"{name}|{describe(grid)}|{self.reads}|{self.symmetric}"
         if self.cv is not None:
             text += f"|{describe(self.cv)}"
         if self.rescale:
             text += "|rescale"
-        return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+        exact = fingerprint([made, grid, self.cv, self.details])
+        before = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+        if exact.is_described:
+            return MethodIdentity(before, before, ())
+        # 1.0 described functions and objects by their names only.
+        spec = hashlib.blake2b(f"{text}|{exact.digest}".encode(), digest_size=6).hexdigest()
+        return MethodIdentity(spec, before, exact.unverified)
+
+
+class MethodIdentity(NamedTuple):
+    """Fingerprint of a method, the fingerprint that version 1.0 gave it, and parts that cannot be verified."""
+
+    spec: str
+    before: str
+    unverified: tuple[str, ...]
 
 
 def lazy(name: str, /, module: str = "similis", **params: Any) -> Callable[[], Any]:
@@ -291,6 +314,8 @@ GAMMA_ROWS = powers(-2, 0)  # the paper has 1; distances between rows grow with 
 # [cazzanti2007] sec. 6.1, for CNN and mixture SDA
 COMPONENTS = AtMost((2, 3, 4, 5, 7, 10))
 C_SBC = powers(-1, 2)
+# of a similarity, [bernal2003] sec. 3.2; 1 leaves it as it is
+TIGHTNESS = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
 # [qiao2013] sec. 5.1
 COMPONENTS_HLM = AtMost((*range(1, 11), 12, 14, 16))
 # [pekalska2000] tried "a few" regularizers; the quadratic rule needs smaller ones.

@@ -16,6 +16,7 @@ from similis.study._methods import (
     LAMBDA_KRR,
     R_LINEAR,
     R_QUADRATIC,
+    TIGHTNESS,
     AtMost,
     C,
     Chain,
@@ -326,17 +327,25 @@ SIMILARITY_BASED = _family(
     "similarity based",
     Method(
         "maxsim",
-        lazy("MaxSim"),
-        reads="either",
+        Chain((lazy("Tighten"), lazy("MaxSim"))),
+        {"tighten__q": TIGHTNESS},
         paper="bernal2003 eq. 6",
-        summary="the class with the largest summed similarity",
+        summary="the class with the largest summed similarity, of chosen tightness",
     ),
     Method(
         "sbc",
-        lazy("SBC"),
-        {"C": C_SBC},
+        Chain((lazy("Tighten"), lazy("SBC"))),
+        {"tighten__q": TIGHTNESS, "sbc__C": C_SBC, "sbc__strong": [True, False]},
         paper="bernal2003 sec. 5",
         summary="summed similarity with learned weights that are not negative",
+    ),
+    Method(
+        "perceptron",
+        Chain((lazy("Tighten"), lazy("SimilarityPerceptron", average=True))),
+        {"tighten__q": TIGHTNESS},
+        paper="bernal2003 sec. 4.2",
+        summary="summed similarity with the averaged weights of a perceptron",
+        on_request=True,
     ),
 )
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_clusterer
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -97,6 +97,8 @@ def expected_failures(estimator: Any) -> dict[str, str]:
     if get_tags(estimator).input_tags.pairwise:
         if hasattr(estimator, "decision_function") and hasattr(estimator, "predict_proba"):
             failures["check_decision_proba_consistency"] = "the check passes a non-square X to a pairwise estimator"
+        if is_clusterer(estimator):
+            failures["check_clustering"] = "the check passes a non-square X to a pairwise estimator"
     return failures
 
 
