@@ -394,3 +394,97 @@ def test_the_command_measures_in_blocks_and_reads_large_matrices_from_disk(tmp_p
     gone = ["--cluster", "tcp://127.0.0.1:1", "--out", str(tmp_path / "T.npy")]
     done = call(app, ["measure", str(tmp_path / "o.csv"), "-m", "counting", *gone])
     assert "There is no Dask scheduler at tcp://127.0.0.1:1" in done.output
+
+
+# a finished file: everything in the card, and the values
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_other_ids_and_labels_are_noticed_and_replaced_on_request(tmp_path, X, name):
+    ids, labels = [f"a{i}" for i in range(61)], np.arange(61) % 2
+    path = tmp_path / name
+    measure_to_disk(path, X, measure=Counting(), ids=ids, labels=labels)
+    again = measure_to_disk(path, X, measure=Counting(), ids=ids, labels=labels)
+    assert again.ids == tuple(ids)
+    for other in ({"ids": ids[::-1], "labels": labels}, {"ids": ids, "labels": 1 - labels}, {"ids": ids}, {}):
+        with pytest.raises(ProximityError, match="the same values with other ids or labels"):
+            measure_to_disk(path, X, measure=Counting(), **other)
+        assert read_proximity(path).ids == tuple(ids)
+    new = measure_to_disk(path, X, measure=Counting(), ids=ids[::-1], labels=1 - labels, overwrite=True)
+    assert new.ids == read_proximity(path).ids == tuple(ids[::-1])
+    np.testing.assert_array_equal(new.labels, 1 - labels)
+    np.testing.assert_array_equal(new.values[:], Pairwise(Counting()).fit_transform(X))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("damage", ["flip", "truncate", "zeros"])
+def test_a_damaged_finished_file_is_measured_again_on_request(tmp_path, X, name, damage):
+    path = tmp_path / name
+    measure_to_disk(path, X, measure=Counting(), block_size=20)
+    file = path if path.is_file() else path / "c" / "0" / "0"
+    data = bytearray(file.read_bytes())
+    if damage == "flip":
+        data[len(data) // 2] ^= 1
+    elif damage == "zeros":
+        data[-64:] = bytes(64)
+    else:
+        del data[-8:]
+    file.write_bytes(data)
+    with pytest.raises(ProximityError, match="is damaged: its values are not those that were measured"):
+        measure_to_disk(path, X, measure=Counting(), block_size=20)
+    P = measure_to_disk(path, X, measure=Counting(), block_size=20, overwrite=True)
+    np.testing.assert_array_equal(P.values[:], Pairwise(Counting()).fit_transform(X))
+
+
+def test_a_truncated_unfinished_file_is_measured_again(tmp_path):
+    calls = []
+
+    def stops(x, z):
+        calls.append(1)
+        if len(calls) == 900:
+            raise KeyboardInterrupt
+        return gap(x, z)
+
+    with pytest.raises(KeyboardInterrupt):
+        measure_to_disk(tmp_path / "S.npy", WORDS, measure=FromFunction(stops), block_size=10)
+    part = tmp_path / "S.npy.part"
+    with open(part, "r+b") as file:
+        file.truncate(2000)
+    calls[:] = [1] * 1000
+    P = measure_to_disk(tmp_path / "S.npy", WORDS, measure=FromFunction(stops), block_size=10)
+    np.testing.assert_array_equal(P.values, FromFunction(gap).matrix(WORDS))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_command_says_what_it_wrote(tmp_path, name):
+    from typer.testing import CliRunner
+
+    from similis.cli._app import app
+
+    def run(*words):
+        result = CliRunner().invoke(app, ["measure", *map(str, words), "-m", "counting", "-o", str(tmp_path / name)])
+        assert result.exit_code == 0, result.output
+        return result.stderr
+
+    (tmp_path / "a.csv").write_text("id,class,u\np,x,1\nq,y,2\n")
+    (tmp_path / "b.csv").write_text("id,class,u\np,y,1\nq,x,2\n")
+    assert "wrote 2 x 2 similarity values" in run(tmp_path / "a.csv")
+    assert "is complete and unchanged; nothing was measured" in run(tmp_path / "a.csv")
+    assert "wrote ids and labels of" in run(tmp_path / "b.csv", "--overwrite")
+    assert read_proximity(tmp_path / name).labels.tolist() == ["y", "x"]
+
+
+def test_changed_functions_are_another_measure(tmp_path):
+    """Constants of inner functions and defaults of keyword-only parameters count too."""
+
+    def make(power, factor):
+        def distance(x, z, *, power=power):
+            return sum(map(lambda i: factor * i, [abs(len(x) - len(z)) ** power]))
+
+        return FromFunction(distance)
+
+    measure_to_disk(tmp_path / "S.npy", WORDS, measure=make(1, 2))
+    measure_to_disk(tmp_path / "S.npy", WORDS, measure=make(1, 2))
+    for other in (make(2, 2), make(1, 3)):
+        with pytest.raises(ProximityError, match="another measure"):
+            measure_to_disk(tmp_path / "S.npy", WORDS, measure=other)

@@ -2,6 +2,8 @@
 
 __all__ = [
     "AsymmetryWarning",
+    "ClusterError",
+    "CompilationCacheWarning",
     "DataNotFoundError",
     "DiagonalWarning",
     "InputWarning",
@@ -23,6 +25,10 @@ class MissingExtraError(ImportError, ProximityError):
     """Missing optional package; the message contains the command that installs it."""
 
 
+class ClusterError(ConnectionError):
+    """Lost connection to a cluster, or a cluster without workers; the message tells how to resume."""
+
+
 class InputWarning(UserWarning):
     """Remark on how a file was read where it could be read in another way, with counts of what was left out."""
 
@@ -37,3 +43,7 @@ class AsymmetryWarning(UserWarning):
 
 class DiagonalWarning(UserWarning):
     """Warning that the dissimilarity of an object to itself is not zero."""
+
+
+class CompilationCacheWarning(UserWarning):
+    """Warning that compiled code cannot be stored, so that every process compiles it again."""

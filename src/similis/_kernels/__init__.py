@@ -34,6 +34,7 @@ from importlib import import_module
 from typing import Any
 
 _HOME: dict[str, str] = {
+    "check_cache": "_jit",
     "count_equal": "_features",
     "value_difference": "_features",
     "common_bits": "_features",

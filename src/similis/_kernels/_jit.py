@@ -2,20 +2,86 @@
 
 The fast-math flags allow sums to be reordered, so that loops vectorize. NaN is a missing similarity, so the flags that
 assume its absence (``nnan``, ``ninf``) are not set.
+
+Machine code is cached on disk beside the source, in the user's cache folder, or in NUMBA_CACHE_DIR. Where none of them
+can be written to, or the disk is full, kernels are compiled in every process, with one warning.
 """
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numba
 
-__all__ = ["kernel"]
+from similis.exceptions import CompilationCacheWarning
+
+__all__ = ["check_cache", "kernel"]
 
 _FLAGS = {"reassoc", "contract", "arcp", "nsz"}
+_VARIABLE = "SIMILIS_KERNEL_CACHE"  # "off" compiles in every process; set for child processes after the warning
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile `function` on first use without the GIL and cache the result on disk."""
-    return numba.njit(nogil=True, cache=True, fastmath=_FLAGS, error_model="numpy")(function)
+    options: dict[str, Any] = {"nogil": True, "fastmath": _FLAGS, "error_model": "numpy"}
+    if os.environ.get(_VARIABLE) != "off":
+        try:
+            compiled = numba.njit(cache=True, **options)(function)
+        except (RuntimeError, OSError) as error:
+            if isinstance(error, RuntimeError) and "cannot cache" not in str(error):
+                raise
+            _warn("no folder for it can be written to")
+        else:
+            _tolerate_errors(compiled)
+            return compiled  # type: ignore[no-any-return]
+    return numba.njit(**options)(function)  # type: ignore[no-any-return]
+
+
+def check_cache() -> None:
+    """Warn if machine code cannot be cached; worker processes that start later do not repeat the warning."""
+    kernel(_nothing)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _tolerate_errors(compiled: Any) -> None:
+    """Compile again where a file of the cache cannot be read, and go on where it cannot be written."""
+    cache = getattr(compiled, "_cache", None)
+    load, save = getattr(cache, "load_overload", None), getattr(cache, "save_overload", None)
+    if load is None or save is None:
+        return
+
+    def load_overload(*args: Any) -> Any:
+        try:
+            return load(*args)
+        except Exception:  # damaged files raise many types
+            return None
+
+    def save_overload(*args: Any) -> None:
+        try:
+            save(*args)
+        except OSError as error:
+            _warn(str(error.strerror or error))
+        except Exception:  # a damaged index, which is read before it is written
+            with suppress(Exception):
+                cache.flush()  # type: ignore[union-attr]
+
+    cache.load_overload, cache.save_overload = load_overload, save_overload  # type: ignore[union-attr]
+
+
+def _warn(reason: str) -> None:
+    if os.environ.get(_VARIABLE) == "off":
+        return
+    os.environ[_VARIABLE] = "off"
+    warnings.warn(
+        f"Compiled code cannot be cached ({reason}), so that every process compiles it again, which takes some "
+        "seconds. Set NUMBA_CACHE_DIR to a folder that can be written to.",
+        CompilationCacheWarning,
+        stacklevel=2,
+    )

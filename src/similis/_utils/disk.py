@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from similis._utils.files import name_file
 from similis._utils.threads import row_blocks
 
 __all__ = ["take_block", "is_stored", "load_stored", "on_disk", "allocate", "as_contiguous_map"]
@@ -41,7 +42,13 @@ def allocate(shape: tuple[int, ...], dtype: DTypeLike, *, part: bool = False) ->
         return np.empty(shape, dtype)
     with tempfile.TemporaryFile() as file:
         if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(file.fileno(), 0, n_bytes)  # a full disk raises here; in a mapped page it would crash
+            try:
+                os.posix_fallocate(
+                    file.fileno(), 0, n_bytes
+                )  # a full disk raises here; in a mapped page it would crash
+            except OSError as error:
+                name_file(error, tempfile.gettempdir())
+                raise
         return np.memmap(file, dtype, mode="r+", shape=shape)
 
 

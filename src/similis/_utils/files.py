@@ -23,6 +23,7 @@ __all__ = [
     "parse_errors",
     "draft_folder",
     "is_stream",
+    "name_file",
     "short_path",
     "remove_drafts",
     "sync",
@@ -77,7 +78,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         copy_owner(target, temporary)
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
+        name_file(error, path)
         with suppress(OSError):
             temporary.unlink()
         raise
@@ -136,7 +138,8 @@ def draft_folder(target: Path) -> Iterator[Path]:
     with _locked(temporary):
         try:
             yield temporary
-        except BaseException:
+        except BaseException as error:
+            name_file(error, target)
             shutil.rmtree(temporary, ignore_errors=True)
             raise
 
@@ -161,6 +164,12 @@ def parse_errors(where: str, what: str) -> Iterator[None]:
     except Exception as error:  # parsers of damaged bytes raise many types: zlib, struct, recursion, overflow
         reason = " ".join(str(error).split())[:80] or type(error).__name__
         raise ProximityError(f"{where} is not a readable {what}: {reason}.") from None
+
+
+def name_file(error: BaseException, path: str | os.PathLike[str]) -> None:
+    """Add the name of the file to an error of the system that has none, such as that of a full disk."""
+    if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+        error.filename = os.fspath(path)
 
 
 def short_path(path: str | os.PathLike[str], width: int = 80) -> str:

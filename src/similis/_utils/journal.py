@@ -17,6 +17,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from similis._utils.files import name_file
+
 __all__ = ["JsonLines", "Line", "byte_lock"]
 
 _PREFIX = b'{"crc":"'
@@ -25,10 +27,11 @@ _APPEND = 2**40  # byte whose lock allows appending
 
 
 class Line(NamedTuple):
-    """One complete line of a file: its record, None where the line is damaged, and the position of its end."""
+    """One complete line of a file: its record, None where the line is damaged, the position of its end, its bytes."""
 
     record: dict[str, Any] | None
     end: int
+    text: bytes
 
 
 class JsonLines:
@@ -68,6 +71,10 @@ class JsonLines:
         except OSError:
             return False
 
+    def is_truncated(self) -> bool:
+        """Tell whether lines that were read are no longer in the file."""
+        return self.size < self.position
+
     def lock(self, byte: int = _APPEND, *, wait: bool = True) -> AbstractContextManager[bool]:
         """Lock one byte, by default the one that every process locks to append; see :func:`byte_lock`."""
         return byte_lock(self._descriptor, byte, wait=wait)
@@ -77,15 +84,19 @@ class JsonLines:
         fresh = self.read_bytes(self.position, self.size - self.position)
         for line in fresh.split(b"\n")[:-1]:
             self.position += len(line) + 1
-            yield Line(_parse(line, self.require_checksum), self.position)
+            yield Line(_parse(line, self.require_checksum), self.position, line)
 
     def append(self, records: Iterable[dict[str, Any]]) -> None:
         """Write records and sync the file; the caller holds :meth:`lock`."""
         self._remove_torn_line()
         view = memoryview(b"".join(map(_format, records)))
-        while view:
-            view = view[os.write(self._descriptor, view) :]
-        os.fsync(self._descriptor)
+        try:
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+            os.fsync(self._descriptor)
+        except OSError as error:
+            name_file(error, self.path)
+            raise
 
     def is_unused(self) -> bool:
         """Tell whether the file holds nothing, or nothing but the start of a line torn by a kill."""

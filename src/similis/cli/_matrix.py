@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import logging
+from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from similis.cli._console import echo, input_path, note, print_json, print_table, show_progress
+from similis.cli._console import echo, in_cli_words, note, print_json, print_table, show_progress
 from similis.cli._options import Jobs, Json, Overwrite, Quiet, command
 from similis.cli._outputs import check_outputs, output_path, write_table
-from similis.cli._source import Source, complete_dataset, load_data
+from similis.cli._source import Source, complete_dataset, load_data, read_matrix
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ _WITH_AUXILIARY = ("em", "frobenius", "wishart")
 _ALONE = ("nuclear", "psd")
 
 
-@command(without=("path", "kind", "groups", "costs", "priors"))
+@command(without=("path", "kind", "groups", "costs", "priors", "symmetrize", "directed"))
 def measure(
     source: Source,
     objects: Annotated[
@@ -59,7 +61,8 @@ def measure(
         bool,
         typer.Option(
             "--overwrite",
-            help="Replace existing files of another kind, and an npy or zarr file of other objects or measures.",
+            help="Replace existing files of another kind, and an npy or zarr file of other objects, ids, labels or "
+            "measures.",
         ),
     ] = False,
     cluster: Annotated[
@@ -103,13 +106,19 @@ def measure(
     source = replace(source, path=objects)
     check_outputs(source.files(), overwrite=overwrite, matrix=output)
     data, chosen, *_ = load_data(source)
+    done = ""
     if chosen is None:
         raise ProximityError(f"{source.dataset} is a matrix already; `similis datasets` exports it.")
     if output.lower().endswith((".npy", ".zarr")):
         from similis.distributed import connect, measure_to_disk
 
-        address = None if cluster == "local" else cluster
-        with nullcontext() if cluster is None else connect(address) as client:
+        before = _stamps(output)
+        with ExitStack() as stack:
+            client = None
+            if cluster is not None:
+                logging.disable(logging.ERROR)  # tracebacks that Dask logs; what they mean is raised
+                stack.callback(logging.disable, logging.NOTSET)
+                client = stack.enter_context(connect(None if cluster == "local" else cluster))
             matrix = measure_to_disk(
                 output,
                 data.values,
@@ -125,6 +134,10 @@ def measure(
                 client=client,
                 progress=show_progress(quiet),
             )
+        if (kept := _stamps(output)) == before:
+            done = f"{output} is complete and unchanged; nothing was measured"
+        elif before and kept[0] == before[0]:
+            done = f"wrote ids and labels of {output}; its values are unchanged"
     else:
         step = Pairwise(chosen, symmetrize=symmetrize, n_jobs=jobs, progress=show_progress(quiet))
         matrix = Proximity(step.fit_transform(data.values, data.labels), data.ids, chosen.kind, data.labels)
@@ -136,7 +149,16 @@ def measure(
     if json:
         print_json({"output": output, "n": matrix.n, "kind": matrix.kind, "measure": repr(chosen)})
     elif output != "-":
-        note(f"wrote {matrix.n} x {matrix.n} {matrix.kind} values to {output}")
+        note(done or f"wrote {matrix.n} x {matrix.n} {matrix.kind} values to {output}")
+
+
+def _stamps(output: str) -> list[tuple[int, int]]:
+    """Return what identifies an existing matrix and its card: inodes, and times of the last changes."""
+    path = Path(output)
+    card = path / "zarr.json" if path.is_dir() else path.with_name(path.name + ".json")
+    return [
+        (file.stat().st_ino, 0 if file.is_dir() else file.stat().st_mtime_ns) for file in (path, card) if file.exists()
+    ]
 
 
 @command(without=("groups", "costs", "priors"))
@@ -158,16 +180,17 @@ def inspect(source: Source, json: Json = False) -> None:
 
     data, chosen, *_ = load_data(source)
     if chosen is not None:
-        diagnosis = diagnose(Pairwise(chosen).fit_transform(data.values, data.labels), data.labels, kind=chosen.kind)
+        step = Pairwise(chosen, symmetrize=source.symmetrize)
+        diagnosis = diagnose(step.fit_transform(data.values, data.labels), data.labels, kind=chosen.kind)
     else:
-        diagnosis = diagnose(data.values, data.labels, kind=data.kind or "similarity")  # type: ignore[union-attr]
+        diagnosis = diagnose(data.values, data.labels, kind=data.kind)  # type: ignore[union-attr]
     if json:
         print_json(diagnosis.to_dict())
     else:
-        echo(str(diagnosis))
+        echo(in_cli_words(str(diagnosis)))
 
 
-@command(only=("labels", "kind"))
+@command(only=("labels", "kind", "label_column", "id_column", "na", "directed"))
 def complete(
     source: Source,
     file: Annotated[
@@ -227,7 +250,7 @@ def complete(
 
         similis complete - --method psd --fitted --json < kernel.csv
     """
-    from similis.io import read_proximity, write_proximity
+    from similis.io import write_proximity
     from similis.proximity import CompleteKernel, make_stack
 
     check_outputs([file, source.labels, *(auxiliary or [])], overwrite=overwrite, matrix=output)
@@ -243,12 +266,11 @@ def complete(
         weight: float | str = mu if mu == "auto" else float(mu)
     except ValueError:
         raise ProximityError(f"--mu must be a number or auto. Got {mu[:40]!r}.") from None
-    with input_path(file) as path:
-        P = read_proximity(path, labels=source.labels, kind=source.kind)  # type: ignore[arg-type]
+    P = read_matrix(source, file)
     values = P.values
     if auxiliary:
         values = make_stack([P.values, *(_auxiliary_values(name, P) for name in auxiliary)])
-    step = CompleteKernel(method=method, psd=psd, mu=weight, keep_known=not fitted, kind=P.kind or "similarity")
+    step = CompleteKernel(method=method, psd=psd, mu=weight, keep_known=not fitted, kind=str(P.kind))
     completed = replace(P, values=step.fit_transform(values))
     summary: dict[str, Any] = {
         "method": method,

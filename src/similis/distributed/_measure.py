@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -16,13 +17,14 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from similis._utils.files import short_path
-from similis._utils.messages import track
+from similis._utils.fingerprint import fingerprint
+from similis._utils.messages import track, warn_user
 from similis._utils.moved import name_in_files
 from similis.base import Integral, at_least, choice, count_objects, quote, validated_function
 from similis.distributed._cluster import run_tiles
 from similis.distributed._record import Record, Writer
 from similis.distributed._tiles import Plan, Rejection, Tile, TileJob, tile_size
-from similis.exceptions import ProximityError
+from similis.exceptions import ClusterError, ProximityError
 from similis.io import BlockFile, Proximity, file_format, matrix_card, read_proximity
 from similis.measures import Measure
 
@@ -82,7 +84,7 @@ def measure_to_disk(
         Treatment of a pair for which the measure raises an error or is infinite. "raise" measures all other blocks,
         then raises an error that names the object; "missing" writes NaN.
     overwrite : bool, default=False
-        Whether a matrix of other objects or of another measure may be replaced.
+        Whether a matrix of other objects or of another measure, its ids and labels, or a damaged file may be replaced.
     n_jobs : int, optional
         Number of threads (processes, for a measure written in Python) that share the rows of a block.
     client : distributed.Client, optional
@@ -105,9 +107,9 @@ def measure_to_disk(
     A symmetric measure costs n (n + 1) / 2 comparisons, each written twice; of an asymmetric one nothing is mirrored.
     Memory: the objects, and one block of `block_size` ^ 2 float64 values with its mirror image, whatever n is.
 
-    A journal beside the file lists the finished blocks with their times, which are stored in the matrix's card at the
-    end. After a rejected object is fixed, the blocks of the others are kept if no other object changed and the measure
-    learns nothing from the objects.
+    A complete file of the same matrix is checked against the digest in its card and returned. A journal beside the file
+    lists the finished blocks with their times, which are stored in the card at the end. After a rejected object is
+    fixed, the blocks of the others are kept if no other object changed and the measure learns nothing from the objects.
 
     Examples
     --------
@@ -119,7 +121,7 @@ def measure_to_disk(
     >>> measure_to_disk(path, ["a", "bcd", "ef"], measure=longer, dtype="float32", ids=["u", "v", "w"])
     Proximity(3 x 3 dissimilarity, float32, ids 'u' ... 'w')
     """
-    path = _check_path(path)
+    path = _check_path(path) if client is None else _check_path(path).absolute()  # workers run in other folders
     fitted = clone(measure).fit(X, y)
     objects = fitted.validate_objects(X)
     n = count_objects(objects)
@@ -135,7 +137,7 @@ def measure_to_disk(
     record = Record.beside(store)
     identity = _identity(measure, fitted, objects, y, symmetrize, asked)
     fingerprint = str(joblib.hash([identity, _parts_hashes(objects, n, n)]))
-    if _is_finished(store, fingerprint, overwrite):
+    if _is_finished(store, fingerprint, card, overwrite):
         _tidy(record, store)
         return read_proximity(path, mmap=True)
     with record.held(store):
@@ -188,17 +190,25 @@ def _probe(job: TileJob, objects: Any, n: int) -> int:
         return min(n, 256)
 
 
-def _is_finished(store: BlockFile, fingerprint: str, overwrite: bool) -> bool:
-    card = store.card()
-    if card is None:
+def _is_finished(store: BlockFile, fingerprint: str, card: dict[str, Any], overwrite: bool) -> bool:
+    """Tell whether the file holds this matrix; replace its card if only ids or labels differ and may be replaced."""
+    found = store.card()
+    if found is None:
         return False
-    if card.get("fingerprint") == fingerprint:
+    about = json.loads(json.dumps(card))  # with the types that reading gives
+    if found.get("fingerprint") != fingerprint:
+        other = "holds other objects, another measure or another type" if found else "has no card that describes it"
+    elif store.is_damaged(found):
+        other = "is damaged: its values are not those that were measured"
+    elif {key: found.get(key) for key in about} != about:
+        if overwrite:
+            store.replace_card({**found, **about})
+            return True
+        other = "holds the same values with other ids or labels"
+    else:
         return True
     if not overwrite:
-        raise ProximityError(
-            f"{short_path(store.path)} exists and holds other objects, another measure or another type. Name another "
-            "file, or use overwrite."
-        )
+        raise ProximityError(f"{short_path(store.path)} exists and {other}. Name another file, or use overwrite.")
     return False
 
 
@@ -212,10 +222,10 @@ def _tidy(record: Record, store: BlockFile) -> None:
 
 def _continue_or_start(record: Record, head: dict[str, Any], plan: Plan, job: TileJob, overwrite: bool) -> None:
     """Resume a journal of the same matrix; start a new one if there is none or it may be replaced."""
-    if record.head.get("fingerprint") == head["fingerprint"]:
+    if record.head.get("fingerprint") == head["fingerprint"] and job.store.is_whole():
         record.start(head)
         return
-    if record.head and not overwrite:
+    if record.head and not overwrite and job.store.is_whole():
         changed = {i for i, (a, b) in enumerate(zip(record.head["objects"], head["objects"])) if a != b}
         fixable = {part for parts in record.refused.values() for part in parts}  # only these may have changed
         same = record.head["identity"] == head["identity"] and len(record.head["objects"]) == len(head["objects"])
@@ -248,6 +258,8 @@ def _measure_missing(
                 first = tile, rejection
     except OSError as error:
         kept = f"{len(record.done)} of {len(tiles)} blocks are kept"
+        if isinstance(error, ClusterError):
+            raise ClusterError(f"{error} {kept}.") from None
         raise job.store.write_error(error, kept) from None
     finally:
         journal.flush()
@@ -288,17 +300,21 @@ def _identity(measure: Measure, fitted: Measure, objects: Any, y: Any, symmetriz
 
 
 def _hashable(value: Any) -> Any:
-    """Convert a measure, or a function in it, to values with the same hash in every process."""
-    if isinstance(value, Measure):
+    """Convert a measure, or a parameter of one, to values with the same hash in every process."""
+    exact = fingerprint(value)
+    if exact.unverified:
+        warn_user(
+            f"{', '.join(exact.unverified)[:120]} of the measure cannot be verified: a file that was measured before "
+            "it changed would be accepted.",
+            UserWarning,
+        )
+    if not exact.is_described:
+        return exact.digest
+    if isinstance(value, Measure):  # as 1.0 described it
         params = {name: _hashable(given) for name, given in value.get_params(deep=False).items()}
         module, _, name = name_in_files(type(value)).rpartition(".")
         return [module, name, params]
-    code = getattr(value, "__code__", None)
-    if code is not None:
-        constants = [repr(c) for c in code.co_consts if not hasattr(c, "co_code")]
-        bound = [_hashable(cell.cell_contents) for cell in value.__closure__ or ()]
-        return [value.__qualname__, code.co_code, code.co_names, constants, repr(value.__defaults__), bound]
-    return repr(value) if callable(value) else value
+    return value
 
 
 def _parts_hashes(objects: Any, n: int, size: int) -> list[str]:

@@ -9,6 +9,7 @@ import os
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -107,8 +108,40 @@ class BlockFile:
         if not self.zarr:
             sync(self.part)
 
+    def is_whole(self) -> bool:
+        """Tell whether the unfinished matrix has all its bytes; those of a zarr store are not counted."""
+        return self.zarr or self.part.stat().st_size == len(self._header()) + self.n_bytes
+
+    def digest(self, path: Path) -> str:
+        """Digest of the values in `path`, the finished or the unfinished matrix, read in strips of rows."""
+        found = blake2b(digest_size=16)
+        if self.zarr:
+            array = open_zarr(path)
+            for first in range(0, self.n, array.chunks[0]):
+                found.update(np.ascontiguousarray(array[first : first + array.chunks[0]]).data)
+        else:
+            with open(path, "rb") as file:
+                while piece := file.read(2**22):
+                    found.update(piece)
+        return found.hexdigest()
+
+    def is_damaged(self, card: dict[str, Any]) -> bool:
+        """Tell whether the values of the finished matrix differ from those that were measured.
+
+        A card of version 1.0 has no digest; then only the size is checked.
+        """
+        try:
+            if "values_digest" in card:
+                return bool(self.digest(self.path) != card["values_digest"])
+            if self.zarr:
+                return tuple(open_zarr(self.path).shape) != (self.n, self.n)
+            return self.path.stat().st_size != len(self._header()) + self.n_bytes
+        except (ValueError, OSError):
+            return True
+
     def finish(self, card: dict[str, Any]) -> None:
-        """Write the card and rename the matrix to `path`."""
+        """Write the card, with a digest of the values, and rename the matrix to `path`."""
+        card = {**card, "values_digest": self.digest(self.part)}
         if self.zarr:
             open_zarr(self.part, "r+").attrs["similis"] = card
             for left in self.part.rglob("*.partial"):  # temporary files of zarr in a process that was killed
@@ -120,6 +153,13 @@ class BlockFile:
         self.path.unlink(missing_ok=True)  # else a kill could leave the new card beside the older matrix
         write_card(self.path, card)
         os.replace(self.part, self.path)
+
+    def replace_card(self, card: dict[str, Any]) -> None:
+        """Write another card of the finished matrix."""
+        if self.zarr:
+            open_zarr(self.path, "r+").attrs["similis"] = card
+        else:
+            write_card(self.path, card)
 
     def tidy(self) -> None:
         """Remove leftovers of a process that was killed while it replaced an older matrix."""
@@ -142,9 +182,10 @@ class BlockFile:
             raise ProximityError(f"{short_path(self.path)} is not a regular file, and blocks are written in any order.")
         if self.zarr:
             check_replaceable(self.path)
-            found = open_zarr(self.path).attrs.get("similis")
-        else:
-            with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError):  # damaged
+            if self.zarr:
+                found = open_zarr(self.path).attrs.get("similis")
+            else:
                 found = json.loads(sidecar(self.path).read_bytes())
         return dict(found) if isinstance(found, dict) else {}
 

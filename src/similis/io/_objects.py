@@ -276,8 +276,8 @@ def _choose_types(types: ColumnTypes | None, names: tuple[str, ...], text: NDArr
         return dict.fromkeys(names, "number" if _all_numbers(text) else "text")
     if types != "mixed" and not (isinstance(types, Mapping) and set(types.values()) <= set(_TYPES)):
         raise ProximityError(
-            "types must be 'number', 'text', 'category', 'mixed', 'binary', or a mapping of columns to one of the first "
-            f"three. Got {str(types)[:60]!r}."
+            "types must be 'number', 'text', 'category', 'mixed', 'binary', or a mapping of columns to one of the "
+            f"first three. Got {str(types)[:60]!r}."
         )
     given = dict(types) if isinstance(types, Mapping) else {}
     if len(given) == len(names) == 1:  # one column, perhaps of another name

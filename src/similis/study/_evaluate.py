@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import time
 import warnings
@@ -15,13 +16,14 @@ import numpy as np
 
 from similis._utils.threads import thread_pools
 from similis.base import predict_responses
+from similis.exceptions import CompilationCacheWarning
 from similis.study._assemble import Goal, MatrixFacts, assemble, with_search
 from similis.study._entry import Entry
 from similis.study._methods import Method
 from similis.study._problem import Problem
 from similis.study._protocol import Protocol, Split
 
-__all__ = ["Context", "Task", "evaluate"]
+__all__ = ["Context", "Task", "evaluate", "is_environment_failure"]
 
 _MAX_LENGTH = 300  # characters of a reason or note
 
@@ -38,6 +40,7 @@ class Context:
     journal: str | None = None
     retry_failed: bool = False
     probabilities: bool = True
+    header: dict[str, Any] = field(default_factory=dict)  # of the journal
     owner: int = field(default_factory=os.getpid)
 
 
@@ -86,7 +89,9 @@ def evaluate(task: Task, context: Context) -> Entry:
         except Exception as error:  # estimators may raise anything; a failure becomes a row with a reason
             found = {"status": "failed", "reason": _reason(error), "fit_seconds": time.perf_counter() - start}
     notes = Counter(
-        f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"[:_MAX_LENGTH] for warning in caught
+        f"{warning.category.__name__}: {' '.join(str(warning.message).split())}"[:_MAX_LENGTH]
+        for warning in caught
+        if not issubclass(warning.category, CompilationCacheWarning)  # about the machine; the study warns once
     )
     return Entry(
         method=task.method.name,
@@ -150,6 +155,19 @@ def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
         "fit_seconds": fitted - start,
         "predict_seconds": time.perf_counter() - fitted,
     }
+
+
+# Failures that depend on the machine, not on method and data: the names of OSError, its subclasses, and others.
+_ENVIRONMENT = {
+    *(cls.__name__ for cls in vars(builtins).values() if isinstance(cls, type) and issubclass(cls, OSError)),
+    *("MemoryError", "ImportError", "ModuleNotFoundError", "MissingExtraError", "BrokenProcessPool"),
+}
+
+
+def is_environment_failure(entry: Entry) -> bool:
+    """Tell whether an entry failed for a reason that lies in the environment, such as a full disk."""
+    is_missing_extra = "Install it with: pip install" in entry.reason  # a ValueError, whose type is not in the reason
+    return not entry.ok and (is_missing_extra or entry.reason.partition(":")[0] in _ENVIRONMENT)
 
 
 def _reason(error: Exception) -> str:

@@ -1,23 +1,28 @@
 """Journal of a study: a header, then one line per finished (split, method).
 
-The header identifies the study. Several processes may work on one journal: a process claims an entry before it computes
-it, by a lock on a byte beyond the end of the file. File format: :mod:`similis._utils.journal`.
+The header identifies the study, and every entry holds the fingerprint of its study; an entry of version 1.0 belongs to
+the header above it. Several processes may work on one journal: a process claims an entry before it computes it, by a
+lock on a byte beyond the end of the file. File format: :mod:`similis._utils.journal`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import warnings
+import platform
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from similis._utils.files import short_path, sync_directory
 from similis._utils.journal import JsonLines
+from similis._utils.messages import warn_user
 from similis.exceptions import ProximityError
 from similis.study._entry import Entry
+from similis.study._methods import MethodIdentity
 
 __all__ = ["Journal", "JournalWarning"]
 
@@ -47,15 +52,25 @@ class Journal:
     ----------
     path : str or path-like
         The file, created if it does not exist.
+
+    Attributes
+    ----------
+    study : str
+        Fingerprint of the study whose entries are used; that of the first header until :meth:`start` or
+        :meth:`join`.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.entries: dict[tuple[str, int, str], Entry] = {}
-        self.sessions: list[dict[str, Any]] = []
-        self._header: dict[str, Any] | None = None
+        self.study = ""
+        self._entries: dict[str, dict[tuple[str, int, str], Entry]] = {}  # by study
+        self._sessions: dict[str, list[dict[str, Any]]] = {}
+        self._headers: dict[str, dict[str, Any]] = {}  # those of the file
+        self._header: dict[str, Any] = {}  # of this study
+        self._above = ""  # study of the last header that was read
         self._n_damaged = 0
         self._lines = JsonLines(path)
+        self._replaced: list[JsonLines] = []  # files that are gone; their claims are released when they are closed
 
     def __enter__(self) -> Journal:
         return self
@@ -63,20 +78,38 @@ class Journal:
     def __exit__(self, *args: object) -> None:
         self.close()
 
+    @property
+    def entries(self) -> dict[tuple[str, int, str], Entry]:
+        """Finished entries of the study."""
+        return self._entries.get(self.study or next(iter(self._headers), ""), {})
+
+    @property
+    def sessions(self) -> list[dict[str, Any]]:
+        """Runs of the study."""
+        return self._sessions.get(self.study or next(iter(self._headers), ""), [])
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """Header of the study, for :meth:`join` in other processes."""
+        return self._header
+
     def close(self) -> None:
         """Close the file and release every claim."""
-        self._lines.close()
+        for lines in (self._lines, *self._replaced):
+            lines.close()
 
     def is_at(self, path: str | os.PathLike[str]) -> bool:
         """Tell whether the journal is open and is the file that `path` names."""
         return self._lines.is_at(path)
 
-    def start(self, header: dict[str, Any], session: dict[str, Any]) -> None:
-        """Open the journal for a study: write or compare the header, read the finished entries, add the session."""
+    def start(
+        self, header: dict[str, Any], session: dict[str, Any], methods: Mapping[str, MethodIdentity] | None = None
+    ) -> None:
+        """Open the journal for a study: find or write its header, read the finished entries, add the session."""
         header = json.loads(json.dumps(header))  # with the types that reading gives
         with self._lines.lock():
             self.refresh()
-            if self._header is None:
+            if not self._headers:
                 if not self._lines.is_unused():
                     raise ProximityError(
                         f"{short_path(self.path)} is not a study's journal, or its first line is damaged. "
@@ -84,32 +117,46 @@ class Journal:
                     )
                 self._lines.append([{_MAGIC: 1, **header}])
                 sync_directory(self.path.parent)
+                known = header
             else:
-                self._compare(header)
-            self._lines.append([{"begin": session}])
+                known = self._find_header(header)
+            self.join(known)
+            self._lines.append([{"begin": session, "study": self.study}])
         self.refresh()
-        if self._n_damaged:
-            warnings.warn(
-                f"{short_path(self.path)} has {self._n_damaged} damaged line(s); their entries are computed again.",
-                JournalWarning,
-                stacklevel=3,
-            )
+        self._rename_specs(methods or {})
+        self._warn_about(header, known, methods or {})
+
+    def join(self, header: dict[str, Any]) -> None:
+        """Use the entries of the study with this header."""
+        self._header = {key: value for key, value in header.items() if key != _MAGIC}
+        self.study = study_fingerprint(header)
 
     def refresh(self) -> None:
-        """Read the lines appended since the last call, by any process."""
-        for line in self._lines.read_new():
+        """Read the lines appended since the last call, by any process; restore a file that was removed or replaced."""
+        self._read(self._lines)
+        if self._header and (self._lines.is_truncated() or not self._lines.is_at(self.path)):
+            self._restore()
+
+    def _read(self, lines: JsonLines) -> None:
+        for line in lines.read_new():
             record = line.record
             if record is None:
                 self._n_damaged += 1
+                if _MAGIC.encode() in line.text:
+                    self._above = "unknown"
             elif _MAGIC in record:
-                self._header = record
+                self._above = study_fingerprint(record)
+                self._headers.setdefault(self._above, record)
             elif "begin" in record:
-                self.sessions.append(record["begin"])
+                self._sessions.setdefault(record.get("study", self._above), []).append(record["begin"])
             elif "method" in record:
-                entry = Entry.from_record(record)
-                known = self.entries.get(entry.journal_key)
-                if known is None or not known.ok:  # the first success counts; a failure is replaced
-                    self.entries[entry.journal_key] = entry
+                self._keep(record.get("study", self._above), Entry.from_record(record))
+
+    def _keep(self, study: str, entry: Entry) -> None:
+        entries = self._entries.setdefault(study, {})
+        known = entries.get(entry.journal_key)
+        if known is None or not known.ok:  # the first success counts; a failure is replaced
+            entries[entry.journal_key] = entry
 
     def find(self, method: str, split: int, spec: str) -> Entry | None:
         """Return the finished entry, or None."""
@@ -117,44 +164,155 @@ class Journal:
 
     def append(self, entry: Entry) -> None:
         """Write an entry and sync it to disk."""
+        if self._header:
+            self.refresh()
+            if self.study not in self._headers:  # an empty file in place of one that was removed
+                self._restore()
         with self._lines.lock():
-            self._lines.append([entry.to_record()])
+            self._lines.append([self._record(entry)])
+        self._keep(self.study or self._above, entry)  # the line may be lost before it is read
+
+    def _record(self, entry: Entry) -> dict[str, Any]:
+        return {**entry.to_record(), **({"study": self.study} if self.study else {})}
+
+    def _restore(self) -> None:
+        """Write the header and all entries that are known to the file that now has the name of the journal."""
+        old, self._lines = self._lines, JsonLines(self.path)
+        self._replaced.append(old)
+        entries, self._entries = self._entries, {}
+        sessions, self._sessions = self._sessions, {}
+        self._headers, self._above = {}, ""
+        with self._lines.lock():
+            self._read(self._lines)
+            found = self._entries.get(self.study, {})
+            lost = [entry for key, entry in entries.get(self.study, {}).items() if key not in found]
+            records: list[dict[str, Any]] = []
+            if self.study not in self._headers:
+                records = [{_MAGIC: 1, **self._header}]
+                records += [{"begin": s, "study": self.study} for s in sessions.get(self.study, [])]
+            records += map(self._record, lost)
+            ours = set(self._entries) == {self.study}  # entries that a process wrote before it noticed
+            if self.study not in self._headers and not ours and not self._lines.is_unused():
+                saved = self.path.with_name(f"{self.path.name}.{self.study[:6]}.saved")
+                saved.unlink(missing_ok=True)
+                lines = JsonLines(saved)
+                lines.append(records)
+                lines.close()
+                raise ProximityError(
+                    f"{short_path(self.path)} was replaced by another file during the study. The finished entries are "
+                    f"in {short_path(saved)}; name it as the journal to resume."
+                )
+            if records:
+                self._lines.append(records)
+                sync_directory(self.path.parent)
+            self._read(self._lines)
 
     def claim(self, method: str, split: int, spec: str) -> AbstractContextManager[bool]:
         """Try to reserve an entry for this process; yields whether it is reserved."""
         return self._lines.lock(claim_byte(method, split, spec), wait=False)
 
     def check_specs(self, specs: dict[str, str]) -> None:
-        """Reject a method that the journal holds with another pipeline or grid."""
-        for method, _, spec in self.entries:
-            if specs.get(method, spec) != spec:
+        """Reject a method that the journal holds with another pipeline or grid; one that failed may be changed."""
+        for (method, _, spec), entry in self.entries.items():
+            if entry.ok and specs.get(method, spec) != spec:
                 raise ProximityError(
-                    f"{short_path(self.path)} holds results of {method!r} with another grid or other parameters "
-                    f"(fingerprint {spec}, here {specs[method]}). Use another journal, or another name for the method."
+                    f"{short_path(self.path)} holds results of {method!r} with another grid, other parameters or "
+                    f"other code (fingerprint {spec}, here {specs[method]}). Use another journal, or another name "
+                    "for the method."
                 )
 
-    def _compare(self, header: dict[str, Any]) -> None:
-        known = self._header or {}
-        if known.get("metric") != header.get("metric"):
-            usual = "cost" if header.get("costs") else "error"
-            there, here = (given.get("metric") or usual for given in (known, header))
-            raise ProximityError(
-                f"{short_path(self.path)} belongs to a study whose parameters are chosen by {there}, here by {here}. "
-                f"Continue it with the metric {there!r}, or use another journal."
-            )
-        for part, words in _IDENTITY.items():
-            if known.get(part) != header.get(part):
-                raise ProximityError(
-                    f"{short_path(self.path)} belongs to {words}: {_brief(known.get(part))} there, "
-                    f"{_brief(header.get(part))} here. Use another journal, or remove this one."
-                )
+    def _rename_specs(self, methods: Mapping[str, MethodIdentity]) -> None:
+        """Give entries of 1.0 the fingerprints that their methods have now."""
+        if "exact" in self._header:
+            return
+        for (name, split, spec), entry in list(self.entries.items()):
+            method = methods.get(name)
+            if method is not None and spec == method.before != method.spec:
+                self.entries[name, split, method.spec] = replace(entry, spec=method.spec)
+                del self.entries[name, split, spec]
+
+    def _find_header(self, header: dict[str, Any]) -> dict[str, Any]:
+        """Return the header of this study among those of the file."""
+        others = []
+        same = self._headers.get(study_fingerprint(header))
+        for known in [same] if same is not None else self._headers.values():
+            other = _difference(known, header)
+            if other is None:
+                return known
+            others.append(other)
+        raise ProximityError(
+            f"{short_path(self.path)} belongs to {others[0]}. Use another journal, or remove this one."
+        )
+
+    def _warn_about(self, header: dict[str, Any], known: dict[str, Any], methods: Mapping[str, MethodIdentity]) -> None:
+        where = short_path(self.path)
+        messages = []
+        if self._n_damaged:
+            messages.append(f"{where} has {self._n_damaged} damaged line(s); their entries are computed again.")
+        if len(self._headers) > 1:
+            messages.append(f"{where} holds {len(self._headers)} studies; only the entries of this one are used.")
         if known.get("versions") != header.get("versions"):
-            warnings.warn(
-                f"{short_path(self.path)} was started with other versions ({_brief(known.get('versions'))}; now "
-                f"{_brief(header.get('versions'))}). Its finished entries are used unchanged.",
-                JournalWarning,
-                stacklevel=4,
+            messages.append(
+                f"{where} was started with other versions ({_brief(known.get('versions'))}; now "
+                f"{_brief(header.get('versions'))}). Its finished entries are used unchanged."
             )
+        parts = _unverified(known, header)
+        parts += [f"{part} of {name}" for name, method in methods.items() for part in method.unverified]
+        if parts and self.entries:
+            messages.append(
+                f"{where}: {_brief(', '.join(parts))} cannot be verified to be the same as before. Finished entries "
+                "are used unchanged; use another journal if it has changed."
+            )
+        for message in messages:
+            warn_user(message, JournalWarning)
+
+
+def study_fingerprint(header: Mapping[str, Any]) -> str:
+    """Fingerprint of the study that a header describes."""
+    parts = {part: header.get(part) for part in (*_IDENTITY, "metric")}
+    exact = header.get("exact") or {}
+    text = json.dumps([parts, exact.get("measure"), exact.get("train")], sort_keys=True)
+    return blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _difference(known: dict[str, Any], header: dict[str, Any]) -> str | None:
+    """Say what another study a header belongs to; None if it is the same."""
+    if known.get("metric") != header.get("metric"):
+        usual = "cost" if header.get("costs") else "error"
+        metric = known.get("metric") or usual
+        return (
+            f"a study whose parameters are chosen by {metric}, here by {header.get('metric') or usual}. Continue it "
+            f"with the metric {metric!r}"
+        )
+    for part, words in _IDENTITY.items():
+        ours = header.get(part)
+        if part == "settings" and "exact" not in known and isinstance(ours, dict):  # which 1.0 did not write
+            ours = {key: value for key, value in ours.items() if key != "probabilities"}
+        if known.get(part) != ours:
+            return f"{words}: {_brief(known.get(part))} there, {_brief(ours)} here"
+    there, here = known.get("exact") or {}, header.get("exact") or {}
+    if "exact" in known and there.get("train") != here.get("train"):
+        return "another protocol: its training parts are other objects"
+    if "measure" in there and there["measure"] != here.get("measure") and not _other_bytecode(there, here):
+        return f"another measure: its parameters, or the code of its functions, differ from {_brief(known['measure'])}"
+    return None
+
+
+def _other_bytecode(there: dict[str, Any], here: dict[str, Any]) -> bool:
+    """Tell whether fingerprints cannot be compared, since functions were compiled by another version of Python."""
+    return bool(there.get("code")) and there.get("python") != here.get("python")
+
+
+def _unverified(known: dict[str, Any], header: dict[str, Any]) -> list[str]:
+    """Parts of the measure that cannot be compared with those of a journal."""
+    there, here = known.get("exact") or {}, header.get("exact") or {}
+    if "measure" not in here:
+        return []
+    if "measure" not in there:  # 1.0 stored 200 characters, and functions by name
+        return ["the measure"] if here.get("code") or len(known.get("measure") or "") >= 200 else []
+    if _other_bytecode(there, here):
+        return [f"functions of the measure (Python {there.get('python')}; now {platform.python_version()})"]
+    return [f"{part} of the measure" for part in here.get("unverified", [])]
 
 
 def claim_byte(method: str, split: int, spec: str) -> int:

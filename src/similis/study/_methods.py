@@ -9,12 +9,13 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
+from similis._utils.fingerprint import fingerprint
 from similis._utils.messages import warn_user
 from similis._utils.moved import name_in_files, params_in_files
 
@@ -26,6 +27,7 @@ __all__ = [
     "C_SBC",
     "DIMENSION_PARZEN",
     "GAMMA_RBF",
+    "GAMMA_ROWS",
     "K",
     "LAMBDA_KRI",
     "LAMBDA_KRR",
@@ -35,6 +37,7 @@ __all__ = [
     "powers",
     "AtMost",
     "Method",
+    "MethodIdentity",
     "describe",
     "find_methods",
     "lazy",
@@ -82,6 +85,9 @@ class Method:
         reads "objects" gets the objects themselves: those given with `measure`, or by ``Study.run(..., objects=X)``.
     symmetric : bool, default=False
         Whether an asymmetric matrix is symmetrized first.
+    rescale : bool, default=False
+        Whether the matrix is divided by its range first (:class:`~similis.Rescale`): for a method with parameters in
+        the unit of the proximities, so that its grid fits any unit.
     family : str
         For grouping in reports.
     paper : str
@@ -115,6 +121,7 @@ class Method:
     grid: Mapping[str, Any] = field(default_factory=dict)
     reads: Reads = "similarity"
     symmetric: bool = False
+    rescale: bool = field(default=False, kw_only=True)
     family: str = ""
     paper: str = ""
     summary: str = ""
@@ -131,14 +138,36 @@ class Method:
 
     def fingerprint(self, n: int) -> str:
         """Fingerprint (12 digits) of the pipeline, its parameters and the grid for `n` objects."""
+        return self.identify(n).spec
+
+    def identify(self, n: int) -> MethodIdentity:
+        """Return the fingerprint, that of version 1.0, and the names of parts that cannot be verified."""
         try:
-            made = describe(self.make())
+            made: Any = self.make()
         except Exception as error:  # becomes a row with this reason when it is evaluated
-            made = type(error).__name__
-        text = f"{made}|{describe(self.grid_for(n))}|{self.reads}|{self.symmetric}"
+            made = type(error)
+        grid = self.grid_for(n)
+        name = made.__name__ if isinstance(made, type) else describe(made)
+        text = f"{name}|{describe(grid)}|{self.reads}|{self.symmetric}"
         if self.cv is not None:
             text += f"|{describe(self.cv)}"
-        return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+        if self.rescale:
+            text += "|rescale"
+        exact = fingerprint([made, grid, self.cv, self.details])
+        before = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+        if exact.is_described:
+            return MethodIdentity(before, before, ())
+        # 1.0 described functions and objects by their names only.
+        spec = hashlib.blake2b(f"{text}|{exact.digest}".encode(), digest_size=6).hexdigest()
+        return MethodIdentity(spec, before, exact.unverified)
+
+
+class MethodIdentity(NamedTuple):
+    """Fingerprint of a method, the fingerprint that version 1.0 gave it, and parts that cannot be verified."""
+
+    spec: str
+    before: str
+    unverified: tuple[str, ...]
 
 
 def lazy(name: str, /, module: str = "similis", **params: Any) -> Callable[[], Any]:
@@ -281,6 +310,7 @@ LAMBDA_KRR = powers(-3, 1)
 C = powers(-3, 5)
 C_RBF = powers(-3, 1)
 GAMMA_RBF = powers(-5, 1)
+GAMMA_ROWS = powers(-2, 0)  # the paper has 1; distances between rows grow with the number of objects
 # [cazzanti2007] sec. 6.1, for CNN and mixture SDA
 COMPONENTS = AtMost((2, 3, 4, 5, 7, 10))
 C_SBC = powers(-1, 2)

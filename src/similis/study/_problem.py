@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import platform
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 
+from similis._utils.fingerprint import fingerprint
 from similis.base import Kind, check_labels, check_proximity, count_objects
 from similis.exceptions import ProximityError
 from similis.io import Objects, Proximity
@@ -95,7 +97,12 @@ class Problem:
 
     def header(self) -> dict[str, Any]:
         """Fingerprints that identify the problem in a journal."""
+        exact: dict[str, Any] = {}
+        if self.measure is not None:
+            found = fingerprint(self.measure)
+            exact = {"measure": found.digest, "code": found.has_code, "unverified": list(found.unverified)}
         return {
+            "exact": {**exact, "python": ".".join(platform.python_version_tuple()[:2])},
             "n": self.n,
             "classes": [label.item() if isinstance(label, np.generic) else label for label in self.classes],
             "matrix": self.data_fingerprint,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -19,15 +20,18 @@ from joblib.externals.loky.process_executor import BrokenProcessPool
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
 
+from similis import _kernels
 from similis._utils.cache import CACHE
 from similis._utils.environment import machine, versions
+from similis._utils.messages import warn_user
 from similis.base import Kind
+from similis.exceptions import ProximityError
 from similis.study._assemble import Goal, MatrixFacts, assemble, make_goal
 from similis.study._differences import OF_LABELS, choose_metric
 from similis.study._entry import Entry, MethodInfo
-from similis.study._evaluate import Context, Task, evaluate
-from similis.study._journal import Journal
-from similis.study._methods import Method, find_methods
+from similis.study._evaluate import Context, Task, evaluate, is_environment_failure
+from similis.study._journal import Journal, JournalWarning
+from similis.study._methods import Method, MethodIdentity, find_methods
 from similis.study._problem import Problem, make_problem
 from similis.study._progress import Progress, Watcher, show_progress
 from similis.study._protocol import Protocol, Scheme, Split, given_splits
@@ -72,7 +76,7 @@ def _evaluate_all(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[
 
     with _backend(n_jobs):
         pool = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
-        finished: Iterable[Done] = pool(calls())
+        finished: Generator[Done, None, None] = pool(calls())
         try:
             for done in finished:
                 del started[done[0]]
@@ -80,9 +84,12 @@ def _evaluate_all(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[
         except BrokenProcessPool:  # a worker was killed by one of these tasks: run each of them alone
             _stop_workers()
             yield from (_evaluate_alone(task, context) for task in started.values())
-        except BaseException:
-            _stop_workers()
-            raise
+        finally:
+            # Interrupted here or by the caller: joblib stops dispatching and kills the workers. Shutting down loky's
+            # executor instead would wait for a thread that waits to dispatch the next task.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about tasks that are not finished
+                finished.close()
 
 
 def _backend(n_jobs: int) -> parallel_config:
@@ -116,7 +123,7 @@ def _evaluate_unless_done(task: Task, context: Context) -> Done:
         CACHE.start_session(context.session)
     if context.journal is None:
         return task.key, evaluate(task, context)
-    journal = open_journal(context.journal)
+    journal = open_journal(context.journal, context)
     with journal.claim(*task.journal_key) as mine:
         if not mine:
             return task.key, None
@@ -124,7 +131,7 @@ def _evaluate_unless_done(task: Task, context: Context) -> Done:
         entry = journal.find(*task.journal_key)
         if entry is None or (context.retry_failed and not entry.ok and entry.session != context.session):
             entry = evaluate(task, context)
-            if not entry.reason.startswith("MemoryError"):  # there may be more memory next time
+            if not is_environment_failure(entry):  # the next run may have more memory, space or packages
                 journal.append(entry)
     return task.key, entry
 
@@ -147,21 +154,31 @@ def _exit_with_owner(owner: int) -> None:
 
 
 _open_journals: dict[str, Journal] = {}
+_sessions: dict[str, str] = {}  # run for which a journal is open
 
 
-def open_journal(path: str) -> Journal:
-    """Return the handle of a journal, one per process: closing a second one would release the locks of the first."""
-    journal = _open_journals.get(path)
-    if journal is not None and not journal.is_at(path):  # deleted or replaced
+def open_journal(path: str, context: Context | None = None) -> Journal:
+    """Return the handle of a journal, one per process: closing a second one would release the locks of the first.
+
+    A worker process joins the study of its `context`. If the file was deleted or replaced since, the journal restores
+    it; the handle that a worker kept of an earlier run is given up.
+    """
+    journal, session = _open_journals.get(path), _sessions.get(path)
+    ours = context is not None and session in (None, context.session)
+    if journal is not None and not ours and not journal.is_at(path):
         journal.close()
         journal = None
     if journal is None:
         journal = _open_journals[path] = Journal(path)
+    if context is not None and session != context.session:
+        journal.join(context.header)
+        _sessions[path] = context.session
     return journal
 
 
 def close_journal(path: str) -> None:
     """Close the handle of this process."""
+    _sessions.pop(path, None)
     journal = _open_journals.pop(path, None)
     if journal is not None:
         journal.close()
@@ -202,7 +219,8 @@ class Study:
         File to which every finished (split, method) is appended at once. A run on the same journal resumes, also
         after a crash; several runs at the same time share the work.
     retry_failed : bool, default=False
-        Compute the failed entries of the journal again, for example after a package was installed.
+        Compute the failed entries of the journal again, for example after a package was updated. Failures of the
+        environment (memory, files, missing packages) are not stored, and computed again in any case.
     to_similarity : {"linear", "reciprocal", "rbf", "exponential"}, default="linear"
         How dissimilarities are converted for methods that read similarities.
     to_dissimilarity : {"max-minus", "reciprocal", "root"}, default="max-minus"
@@ -357,7 +375,8 @@ class Study:
         missing = problem.matrix is not None and problem.matrix.ndim == 2 and bool(np.isnan(problem.matrix).any())
         facts = MatrixFacts(problem.kind, problem.symmetric, self.to_similarity, self.to_dissimilarity, missing)
         n_train = min(split.n_train for split in parts)
-        infos = [_info(method, protocol.inner_train_size(n_train, method.cv), facts) for method in methods]
+        sizes = [protocol.inner_train_size(n_train, method.cv) for method in methods]
+        infos = [_info(method, size, facts) for method, size in zip(methods, sizes)]
         tasks = [Task(method, info.grid, info.spec, split) for split in parts for method, info in zip(methods, infos)]
         session: dict[str, Any] = {
             "id": token_hex(6),
@@ -385,16 +404,25 @@ class Study:
             priors=problem.priors,
             metric=goal.metric,
             sessions=[session],
-            fingerprint=_header(problem, protocol, facts, goal, given=parts if splits is not None else None),
+            fingerprint=_header(
+                problem,
+                protocol,
+                facts,
+                goal,
+                bool(self.probabilities),
+                given=parts if splits is not None else None,
+            ),
             custom={method.name: method for method in methods},
             measure=problem.measure,
             source=None if problem.matrix is None and problem.objects is None else problem,
         )
-        return self._add_entries(tasks, context, result, progress, watch)
+        identities = {method.name: method.identify(size) for method, size in zip(methods, sizes)}
+        return self._add_entries(tasks, identities, context, result, progress, watch)
 
     def _add_entries(
         self,
         tasks: list[Task],
+        identities: dict[str, MethodIdentity],
         context: Context,
         result: StudyResult,
         progress: bool | Callable[[Progress], None],
@@ -408,7 +436,8 @@ class Study:
             if path is not None:
                 journal = open_journal(path)
                 stack.callback(close_journal, path)
-                journal.start(result.fingerprint, sessions[0])
+                journal.start(result.fingerprint, sessions[0], identities)
+                context = replace(context, header=journal.header)
                 journal.check_specs({task.method.name: task.spec for task in tasks})
                 found = [journal.find(*task.journal_key) for task in tasks]
                 entries = [entry for entry in found if entry is not None and (entry.ok or not self.retry_failed)]
@@ -416,6 +445,8 @@ class Study:
             done = {entry.key for entry in entries}
             todo = [task for task in tasks if task.key not in done]
             n_jobs = effective_n_jobs(self.n_jobs)
+            if todo:
+                _kernels.check_cache()
             watcher = None
             if watch is not None:
                 watcher = Watcher(lambda: watch(replace(result, entries={entry.key: entry for entry in entries})))
@@ -432,13 +463,23 @@ class Study:
                     returned = {entry.key for entry in entries}
                     late = [journal.find(*task.journal_key) for task in todo if task.key not in returned]
                     entries += [entry for entry in late if entry is not None]
+            if path is not None:
+                try:
+                    journal.refresh()  # restores the file if it was removed
+                except (ProximityError, OSError) as error:  # the results are complete
+                    warn_user(str(error), JournalWarning)
         by_key = {entry.key: entry for entry in entries}
         ordered = {task.key: by_key[task.key] for task in tasks if task.key in by_key}
         return replace(result, entries=ordered, sessions=sessions, partial=len(ordered) < len(tasks))
 
 
 def _header(
-    problem: Problem, protocol: Protocol, facts: MatrixFacts, goal: Goal, given: list[Split] | None
+    problem: Problem,
+    protocol: Protocol,
+    facts: MatrixFacts,
+    goal: Goal,
+    probabilities: bool,
+    given: list[Split] | None,
 ) -> dict[str, Any]:
     fixed = protocol.fixed_part()
     if given is not None:
@@ -449,11 +490,19 @@ def _header(
     # Entries depend on the metric by the choice of parameters. 1.0 had no metric: it chose by cost, else by error.
     chosen_by = goal.metric if goal.metric in OF_LABELS else "log_loss"
     usual = "error" if problem.costs is None else "cost"
+    header = problem.header()
+    if given is not None:
+        digest = blake2b(b"|".join(split.train.tobytes() for split in given), digest_size=8).hexdigest()
+        header["exact"]["train"] = digest
     return {
-        **problem.header(),
+        **header,
         **({} if chosen_by == usual else {"metric": chosen_by}),
         "protocol": fixed,
-        "settings": {"to_similarity": facts.to_similarity, "to_dissimilarity": facts.to_dissimilarity},
+        "settings": {
+            "to_similarity": facts.to_similarity,
+            "to_dissimilarity": facts.to_dissimilarity,
+            **({} if probabilities else {"probabilities": False}),
+        },
         "versions": versions(),
     }
 
