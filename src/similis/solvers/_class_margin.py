@@ -235,7 +235,7 @@ class ClassMargin:
         """Multipliers between the bounds and the worst violators."""
         free = (u > 0) & (u < C)
         size = np.where(wrong, np.abs(slope), 0.0)
-        n_free = np.count_nonzero(free)
+        n_free = int(np.count_nonzero(free))
         most = min(max(_MAX_ACTIVE, n_free + 100), 1000)
         if n_free <= most:
             size[free] = np.inf
