@@ -135,6 +135,18 @@ def test_words_of_the_verdict():
     assert "These groups cannot tell it from" in grouped.certainty
 
 
+def test_intervals_are_in_the_table_of_the_report(tmp_path):
+    result = make_result(methods={"nc": 0.1, "knn": 0.6})
+    low, high = result.differences()["knn"].interval
+    head, best, other = result.format_table(intervals=True)
+    place = head.index("95 % interval")
+    assert best[place] == ""
+    assert other[place] == f"{100 * low:.2f} to {100 * high:.2f}"
+    result.to_html(tmp_path / "report.html")
+    assert other[place] in (tmp_path / "report.html").read_text()
+    assert "95 % interval" not in result.format_table()[0]
+
+
 def test_leader_is_never_a_baseline():
     result = make_result(methods={"majority": 0.0, "nc": 0.3, "knn": 0.4})
     assert result.leader() == "nc"

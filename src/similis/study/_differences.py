@@ -167,7 +167,8 @@ def compare_to_leader(result: StudyResult, level: float = 0.05) -> dict[str, Dif
     for name in result.complete_methods():
         shared = [s for s in result.splits if {(name, s.number), (leader, s.number)} <= result.entries.keys()]
         n = len(result.codes)
-        total, count = np.zeros(n), np.zeros(n)
+        total: Floats = np.zeros(n)
+        count: Floats = np.zeros(n)
         balance = balancing_weights(result.codes, shared) if result.metric == "balanced_error" else None
         for place, split in enumerate(shared):
             own, best = (
@@ -179,8 +180,8 @@ def compare_to_leader(result: StudyResult, level: float = 0.05) -> dict[str, Dif
             count[split.test] += 1
         else:
             if result.groups is not None:
-                total = np.bincount(result.groups, weights=total)
-                count = np.bincount(result.groups, weights=count)
+                total = np.bincount(result.groups, weights=total).astype(np.float64)
+                count = np.bincount(result.groups, weights=count).astype(np.float64)
             ratio = float(np.mean([len(s.test) / s.n_train for s in shared])) if shared else 0.0
             found[name] = compare_objects(name, total, count, ratio, started, level=level, is_leader=name == leader)
     return found

@@ -343,8 +343,13 @@ class StudyResult:
         """
         return make_rows(self)
 
-    def format_table(self) -> list[list[str]]:
+    def format_table(self, *, intervals: bool = False) -> list[list[str]]:
         """Table of the study as text: the headings, then one list of cells per method.
+
+        Parameters
+        ----------
+        intervals : bool, default=False
+            Add the 95 % interval of the difference to the best method, for all methods at the same time.
 
         Returns
         -------
@@ -372,9 +377,13 @@ class StudyResult:
                 _format_number(row.fit_seconds, 2),
             ]
             lines.append([row.method, *numbers, note])
+        if intervals:
+            cells = ["95 % interval", *(self._format_interval(row) for row in self.table())]
+            place = heads.index("behind") + 1
+            lines = [[*line[:place], cell, *line[place:]] for line, cell in zip(lines, cells)]
         if self.expected_costs is not None:
             return lines
-        cost = heads.index("cost")
+        cost = lines[0].index("cost")
         return [line[:cost] + line[cost + 1 :] for line in lines]
 
     def describe_test(self) -> str:
@@ -686,6 +695,11 @@ class StudyResult:
         if self.metric in ("error", "balanced_error"):
             return _format_number(100 * difference, 2)
         return _format_number(difference, 3)
+
+    def _format_interval(self, row: Row) -> str:
+        if row.interval is None or row.verdict == "best" or not np.isfinite(row.interval).all():
+            return ""
+        return " to ".join(map(self._format_loss, row.interval))
 
     def _lacks_classes(self) -> bool:
         """True if a class is absent from some test part."""
