@@ -66,6 +66,10 @@ def read_csv(path: Path, *, square: bool, delimiter: str | None, max_bytes: int)
         return _bare_table(where, header, lines, np.stack(numbers), square, kind)
     if not lines:
         raise ProximityError(f"{where} has ids in line {header_line} but no rows of numbers below them.")
+    if width == 1:
+        raise ProximityError(
+            f"{where}, line {lines[0]}: there is one cell per line. A matrix needs one column of numbers per object."
+        )
     if ids_only:
         return proximity_in_file(where, np.stack(numbers), ids=ids, kind=kind)
     if len(header) == width - 1:  # no corner cell
