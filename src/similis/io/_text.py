@@ -35,7 +35,9 @@ _UNKNOWN = dict.fromkeys(("", "NA", "NaN", "nan", "N/A", "null"), "nan")  # the 
 _INFINITE = ("inf", "infinity")
 
 
-def read_csv(path: Path, *, square: bool, delimiter: str | None, max_bytes: int) -> Proximity:
+def read_csv(
+    path: Path, *, square: bool, delimiter: str | None, max_bytes: int, has_header: bool | None = None
+) -> Proximity:
     """Read a file of proximities in text, perhaps gzipped."""
     where = short_path(path)
     comments: list[str] = []
@@ -63,7 +65,7 @@ def read_csv(path: Path, *, square: bool, delimiter: str | None, max_bytes: int)
         lines.append(line)
         numbers.append(_parse_numbers(cells[skip:], where, line, skip))
     if bare:
-        return _bare_table(where, header, lines, np.stack(numbers), square, kind)
+        return _bare_table(where, header, lines, np.stack(numbers), square, kind, has_header)
     if not lines:
         raise ProximityError(f"{where} has ids in line {header_line} but no rows of numbers below them.")
     if ids_only:
@@ -84,14 +86,27 @@ def read_csv(path: Path, *, square: bool, delimiter: str | None, max_bytes: int)
 
 
 def _bare_table(
-    where: str, header: list[str], lines: list[int], values: NDArray[np.float64], square: bool, kind: Kind | None
+    where: str,
+    header: list[str],
+    lines: list[int],
+    values: NDArray[np.float64],
+    square: bool,
+    kind: Kind | None,
+    has_header: bool | None,
 ) -> Proximity:
     """Make the matrix of a table of numbers, the first line of which may hold the ids of the columns."""
     rows, width = values.shape
+    if has_header is not None:
+        ids = header if has_header else None
+        return proximity_in_file(
+            where, values[int(has_header) :], ids=ids if square else None, kind=kind, column_ids=None if square else ids
+        )
     plain = width > 2 and header == list(map(str, range(width)))  # the columns of a frame without names
     if plain and rows != width + 1:  # as many rows as columns: a header only if it alone has whole numbers
         plain = rows > 1 and (rows != width or not np.equal(np.nan_to_num(values) % 1, 0).all())
     if plain:
+        if not square:
+            warn_user(f"{where}: line {lines[0]} counts the columns; header=False reads it as a row.", InputWarning)
         return proximity_in_file(where, values[1:], kind=kind)
     if square and rows == width + 1 and width > 1 and len(set(header)) == width:
         warn_user(f"{where}: line {lines[0]} holds the ids of the columns, {header[0]} to {header[-1]}.", InputWarning)
