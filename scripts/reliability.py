@@ -29,6 +29,8 @@ TITLES = {
     "mixups": "Mix-ups of cells, journals and files",
     "fuzz_functions": "Fuzzing of functions and estimators",
     "fuzz_readers": "Fuzzing of file readers",
+    "fuzz_models": "Fuzzing of model files, with bounds checks",
+    "fuzz_input": "Labels, dialects and frames",
     "security": "Security",
 }
 

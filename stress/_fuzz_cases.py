@@ -78,7 +78,7 @@ _CLASSIFIERS = {
     "svm": "PotentialSVM LPMachine SVMKNN IndefiniteSVM SimSVM FullKernelSVM",
 }
 _TRANSFORMERS = (
-    "Symmetrize ToDissimilarity ToSimilarity BoxCox UnitDiagonal SpectrumClip SpectrumFlip SpectrumShift "
+    "Symmetrize ToDissimilarity ToSimilarity BoxCox UnitDiagonal Rescale SpectrumClip SpectrumFlip SpectrumShift "
     "SpectrumSquare SimilarityFeatures RowRBF DissimilaritySpace PseudoEuclidean Whiten Landmarks CompleteKernel"
 )
 _FLAGS = (False, True)

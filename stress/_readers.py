@@ -18,12 +18,15 @@ import numpy as np
 
 import similis
 from similis import Proximity, Study, StudyResult, read_proximity, write_proximity
-from similis.io import read_labels, read_objects
+from similis.io import align_labels, read_labels, read_objects
 from similis.report import make_report
 from similis.study import read_model, train_model, write_model
 from similis.study._journal import Journal
 
 LIMIT = 2**24  # what a file may unpack to here
+
+
+DIALECTS = [b"# distance\n0 1 2\n1 0 3\n2 3 0\n", b"#q\ta\tb\na\t0\t\nb\t1\t0\n", b"a,0,0.5\nb,0.5,0\n"]
 
 
 class Reader:
@@ -137,7 +140,7 @@ def text_readers(folder):
     """Readers of proximities and labels in text."""
     matrix, csv, bare = _matrix_in(folder), _written("m.csv"), b"1,0.5\n0.5,1\n"
     return {
-        "csv": Reader(folder, "m.csv", matrix("m.csv"), seeds=[csv["m.csv"], bare, b"a;b\n1;\nNA;2\n"]),
+        "csv": Reader(folder, "m.csv", matrix("m.csv"), seeds=[csv["m.csv"], bare, b"a;b\n1;\nNA;2\n", *DIALECTS]),
         "csv, any shape": Reader(folder, "q.tsv", matrix("q.tsv", square=False), seeds=[b"\ta\tb\nx\t1\t2\n", bare]),
         "csv.gz": Reader(folder, "p.csv.gz", matrix("p.csv.gz"), seeds=[gzip.compress(csv["m.csv"], mtime=0)]),
         "csv inside gzip": Reader(folder, "i.csv.gz", matrix("i.csv.gz"), seeds=[csv["m.csv"]], wrap=gzip.compress),
@@ -152,7 +155,13 @@ def text_readers(folder):
             folder,
             "y.csv",
             lambda: read_labels(folder / "y.csv", None, 2, max_bytes=LIMIT),
-            seeds=[b"a\nb\n", b"id,label\na,1\nb,2\n"],
+            seeds=[b"a\nb\n", b"id,label\n0,1\n1,2\n"],
+        ),
+        "labels of ids": Reader(
+            folder,
+            "z.csv",
+            lambda: align_labels(folder / "z.csv", ["a", "b c", "d"], 3, max_bytes=LIMIT),
+            seeds=[b"id,label\na,1\nb c,2\n", b"# of 2020\nd x\na y\n", b"x;0.5;d\ny;NA;a\nx;1;b c\n"],
         ),
     }
 
@@ -285,10 +294,10 @@ def study_readers(folder):
 
 
 NAMES = (
-    "csv|csv, any shape|csv.gz|csv inside gzip|labels beside a csv|labels|npy|npy, mapped|sidecar of an npy|npz|"
-    "array inside an npz|ids inside an npz|parquet|zarr metadata|zarr chunk|zarr metadata, format 2|objects|"
-    "objects in JSON|model|description inside a model|array inside a model|card of a model|results|results.gz|"
-    "results, and their report|journal|lines of a journal"
+    "csv|csv, any shape|csv.gz|csv inside gzip|labels beside a csv|labels|labels of ids|npy|npy, mapped|"
+    "sidecar of an npy|npz|array inside an npz|ids inside an npz|parquet|zarr metadata|zarr chunk|"
+    "zarr metadata, format 2|objects|objects in JSON|model|description inside a model|array inside a model|"
+    "card of a model|results|results.gz|results, and their report|journal|lines of a journal"
 ).split("|")
 
 

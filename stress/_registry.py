@@ -27,6 +27,7 @@ def transformers():
         s.ToDissimilarity(),
         s.ToDissimilarity(method="root"),
         s.UnitDiagonal(),
+        s.Rescale(),
         s.SpectrumClip(),
         s.SpectrumFlip(),
         s.SpectrumShift(),

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "similis"
 FILES = sorted(SOURCE.rglob("*.py"))
-FAMILIES = {"neighbors", "discriminant", "mixture", "svm", "normal", "maxsim"}
+FAMILIES = {"neighbors", "discriminant", "mixture", "svm", "normal", "maxsim", "cluster"}
 
 # Packages by level, the lowest first; a package imports from lower levels only.
 LEVELS = (

@@ -109,6 +109,26 @@ def test_degenerate_classes_have_limits(recwarn):
     assert not [w for w in recwarn if "zero diagonal" not in str(w.message)]
 
 
+@pytest.mark.parametrize("y", [[0, 0, 0, 1], [0, 0, 1, 2], [0, 1, 2, 3]])
+def test_adjusted_scores_are_finite_for_classes_of_one_object(y):
+    """Divided by a mean distance of zero, a distance would be infinite; the limit of a common small mean is not."""
+    x = np.array([0.0, 1, 2, 7])
+    D = np.abs(x[:, None] - x)
+    model = NearestCentroid(adjusted=True, kind="dissimilarity").fit(D, y)
+    new = np.array([0.3, 2, 6.5, 7, 100])
+    scores = model.decision_function(np.abs(new[:, None] - x))
+    assert np.isfinite(scores).all()
+    assert model.predict([[7.0, 6, 5, 0]])[0] == y[3]
+    # The limit: an object at a positive distance belongs to a class with spread if there is one, else to the nearest.
+    spread = np.array([np.ptp(x[np.array(y) == g]) > 0 for g in model.classes_])
+    expected = []
+    for row in np.abs(new[:, None] - x)[:, model.centroids_]:
+        rest = np.flatnonzero(spread) if spread.any() and row.min() > 0 else np.arange(len(row))
+        scaled = row / np.where(spread, model.mean_proximity_, 1.0)
+        expected.append(rest[scaled[rest].argmin()])
+    np.testing.assert_array_equal(model.predict(np.abs(new[:, None] - x)), model.classes_[expected])
+
+
 def test_adjusted_names_the_class_it_cannot_serve():
     with pytest.raises(ValueError, match="Class 'b'"):
         NearestCentroid(adjusted=True).fit([[1.0, 0.0], [0.0, -1.0]], ["a", "b"])

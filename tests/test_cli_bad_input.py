@@ -63,11 +63,13 @@ def test_broken_matrices(command, name, folder):
     "labels",
     [
         "",
-        "id,label\na,x\n",
-        "id,label\na,x\nb,x\nc,y\nd,y\ne,y\n",
+        "id,label\nq,x\nr,y\n",
+        "id,label\na,x\nb,x\nc,y\nd,y\na,y\n",
         "x\ny\n",
-        "a,x,1\nb,x,2\n",
-        "id,label\na,\nb,x\nc,y\nd,y\n",
+        "a,x,1\nb,x,2\nc,y,1\nd,y,2\n",
+        "label\n\nx\ny\ny\n",
+        "a;x,y\nb;x\n",
+        "id,label\na,1\nb,2\nc,3\nd,4\n",
     ],
 )
 def test_broken_labels(labels, folder):
@@ -90,11 +92,10 @@ def test_standard_input_is_named_in_the_sentence():
     "arguments, words",
     [
         (("study", "good.csv", "-l", "labels.csv", "--method", "kn"), "There is no method 'kn'"),
-        (("study", "good.csv", "-l", "labels.csv", "--kind", "distance"), "kind must be"),
-        (("study", "good.csv", "-l", "labels.csv", "--kind", "dissimilarity"), "similarity"),
-        (("study", "good.csv", "-l", "labels.csv", "--protocol", "bootstrap"), "protocol must be"),
-        (("study", "good.csv", "-l", "labels.csv", "--splits", "0"), "n_splits"),
-        (("study", "good.csv", "-l", "labels.csv", "--test-size", "1.5"), "test_size"),
+        (("study", "good.csv", "-l", "labels.csv", "--kind", "distance"), "--kind must be similarity or dissimilarity"),
+        (("study", "good.csv", "-l", "labels.csv", "--protocol", "bootstrap"), "--protocol must be"),
+        (("study", "good.csv", "-l", "labels.csv", "--splits", "0"), "--splits must"),
+        (("study", "good.csv", "-l", "labels.csv", "--test-size", "1.5"), "--test-size must"),
         (("study", "good.csv", "-l", "labels.csv", "--folds", "many"), "--folds"),
         (("study", "good.csv", "--dataset", "votes"), "not both"),
         (("study",), "--dataset"),

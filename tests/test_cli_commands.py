@@ -97,7 +97,8 @@ def test_measure_reads_standard_input_and_writes_standard_output(tmp_path):
     (tmp_path / "objects.csv").write_text(text)
     printed = run("measure", "-", "-m", "counting", stdin=text).stdout
     assert printed == run("measure", tmp_path / "objects.csv", "-m", "counting").stdout
-    values = np.array([[float(cell) for cell in row] for row in csv.reader(io.StringIO(printed))])
+    assert printed.startswith("# similarity\n")
+    values = np.loadtxt(io.StringIO(printed), delimiter=",")
     np.testing.assert_array_equal(values, [[3, 2, 1], [2, 3, 0], [1, 0, 3]])
 
 
@@ -182,7 +183,8 @@ def test_study_and_fit_respect_groups_and_costs(matrix, tmp_path):
 @pytest.mark.parametrize(
     ("option", "text", "said"),
     [
-        ("--groups", "object-0,a\n", "has no group for 'object-1'"),
+        ("--groups", "object-0,a\n", "29 of 30 objects have no group and are left out"),
+        ("--groups", "nobody,a\nnothing,b\n", "none of its 2 ids is an id of the objects"),
         ("--groups", "a\nb\n", "one group per object. Got 2 groups for 30"),
         ("--groups", "a\n" * 30, "at least three groups"),
         ("--costs", "said,north,east\nnorth,0,1\neast,1,0\n", "'east' is in one only"),
@@ -225,7 +227,7 @@ def similis_process(*arguments, stdin=None, **more):
 
 def test_python_m_similis_reads_a_pipe_and_keeps_the_streams_apart():
     done = similis_process("measure", "-", "-m", "counting", "-o", "-", stdin="a,b\n1,0\n1,1\n")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "2.0,1.0\n1.0,2.0\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "# similarity\n2.0,1.0\n1.0,2.0\n", "")
 
 
 def test_a_process_ends_with_status_2_and_one_line():

@@ -203,7 +203,7 @@ def similis(*command, **options):
     ("line", "begins"),
     [
         ("predict m.skops rows.csv -o", "id,label"),
-        slow("measure votes.csv -m counting -o", "16.0,13.0"),
+        slow("measure votes.csv -m counting -o", "# similarity\n16.0,13.0"),
         slow("datasets votes -o", "handicapped"),
         slow("report R.json -o", "<!doctype"),
         slow("study M.csv -l L.csv --method nc --splits 2 --json --save", '{"similis-study'),

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from test_cli_commands import matrix, run, votes  # noqa: F401 (fixtures)
 
-from similis import write_proximity
+from similis import Proximity, Study, write_proximity
 from similis.datasets import make_similarity
+from similis.study import predict_rows, train_model
 
 
 @pytest.fixture
@@ -70,16 +71,53 @@ def test_columns_are_found_by_id_in_whatever_order(world, rng):
     assert [r["label"] for r in records] == [r["label"] for r in predictions(by_pipe)]
 
 
+def test_a_model_demands_the_columns_it_needs(world):
+    folder, S, ids, labels = world
+    done = run("fit", folder / "train.csv", "--method", "nc", "--splits", 2, "-q", "-o", folder / "m.skops")
+    needed = json.loads((folder / "m.card.json").read_text())["needed"]
+    assert len(needed) == 2
+    assert "New rows need the columns of 2 of the 30 objects" in done.stdout
+    whole = write_rows(folder / "a.csv", S, range(30, 40), range(30), ids)
+    part = write_rows(folder / "b.csv", S, range(30, 40), [35, *needed[::-1]], ids)
+    np.savetxt(folder / "bare.csv", S[30:, needed], delimiter=",")
+    found = [predictions(run("predict", folder / "m.skops", file).stdout) for file in (whole, part)]
+    assert [row["label"] for row in found[0]] == [row["label"] for row in found[1]] == labels[30:].tolist()
+    assert len(predictions(run("predict", folder / "m.skops", folder / "bare.csv").stdout)) == 10
+    fewer = write_rows(folder / "c.csv", S, range(30, 40), [3, needed[0]], ids)
+    message = run("predict", folder / "m.skops", fewer, code=2).stderr
+    assert f"2 objects of 30 that it needs. 1 are missing, such as {ids[needed[1]]!r}" in message
+    card = json.loads((folder / "m.card.json").read_text())
+    (folder / "m.card.json").write_text(json.dumps(card | {"needed": [0, 99]}))
+    assert "damaged" in run("predict", folder / "m.skops", whole, code=2).stderr
+
+
+@pytest.mark.parametrize("method", ["nc", "sda", "cnn", "svm-kernel(clip)", "psvm", "knn", "svc-raw"])
+def test_a_compact_model_predicts_as_the_whole_one(world, method):
+    _, S, _, labels = world
+    rows = Proximity(S[30:, :30], kind="similarity")
+    found = []
+    for compact in (False, True):
+        study = Study([method], n_splits=2, cv=2)
+        trained = train_model(S[:30, :30], labels[:30], study=study, compact=compact)
+        found.append(predict_rows(trained, rows))
+    assert (trained.card.needed is None) == (method in ("psvm", "knn", "svc-raw"))
+    np.testing.assert_array_equal(found[0].labels, found[1].labels)
+    np.testing.assert_allclose(found[0].scores, found[1].scores)
+    if found[0].proba is not None:
+        np.testing.assert_allclose(found[0].proba, found[1].proba, atol=1e-10)
+
+
 def test_rows_that_do_not_belong_are_refused(world):
     folder, S, ids, _ = world
     model = folder / "m.skops"
     run("fit", folder / "train.csv", "--method", "nc", "--splits", 2, "-q", "-o", model)
-    narrow = write_rows(folder / "narrow.csv", S, range(30, 40), range(1, 30), ids)
-    assert "'o0'" in run("predict", model, narrow, code=2).stderr
+    needed = json.loads((folder / "m.card.json").read_text())["needed"]
+    narrow = write_rows(folder / "narrow.csv", S, range(30, 40), range(needed[0] + 1, 30), ids)
+    assert f"'o{needed[0]}'" in run("predict", model, narrow, code=2).stderr
     other = write_rows(folder / "other.csv", S, range(30, 40), range(30), ids, kind="dissimilarity")
     assert "dissimilarity" in run("predict", model, other, code=2).stderr
     (folder / "bare.csv").write_text("\n".join(",".join(map(repr, map(float, row[:29]))) for row in S[30:]) + "\n")
-    assert "30 training objects" in run("predict", model, folder / "bare.csv", code=2).stderr
+    assert "2 objects of 30 that it needs. Got 29" in run("predict", model, folder / "bare.csv", code=2).stderr
     (folder / "bare.csv").write_text("\n".join(",".join(map(repr, map(float, row[:30]))) for row in S[30:]) + "\n")
     assert len(predictions(run("predict", model, folder / "bare.csv").stdout)) == 10
 

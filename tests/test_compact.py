@@ -47,6 +47,16 @@ def test_a_pipeline_forgets_the_other_objects(votes):
     np.testing.assert_array_equal(small.predict(new), model.predict(new))
 
 
+def test_columns_are_returned():
+    S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
+    y = ["a", "a", "b", "b"]
+    small, columns = compact(NearestCentroid().fit(S, y), return_columns=True)
+    assert columns.tolist() == small.columns_.tolist() == [0, 2]
+    whole = make_pipeline(Symmetrize(), SimilarityKNN(n_neighbors=1)).fit(S, y)
+    assert compact(whole, return_columns=True)[1].tolist() == [0, 1, 2, 3]
+    assert compact(make_pipeline(Pairwise(Counting()), NearestCentroid()).fit(S, y), return_columns=True)[1] is None
+
+
 def test_only_needed_objects_are_measured(votes):
     X, y, new = votes
     calls = []

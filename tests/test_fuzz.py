@@ -176,7 +176,7 @@ def test_powers_of_huge_vectors_are_refused():
 
 
 def test_two_classes_without_extent_tie():
-    """Both scores are infinite, their difference is none; it is 0, without a warning."""
+    """Means of zero: the limit compares plain distances, without a warning."""
     D = np.array([[0.0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0], [1, 1, 0, 0]])
     model = similis.NearestCentroid(adjusted=True, kind="dissimilarity").fit(D, [0, 0, 1, 1])
     with warnings.catch_warnings():

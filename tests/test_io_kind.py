@@ -183,15 +183,6 @@ def test_numbers_as_ids_of_the_columns(tmp_path):
         assert read_proximity(tmp_path / "m.csv").ids == ("101", "102", "103")
 
 
-def test_a_numeric_header_is_no_new_object(tmp_path):
-    text = "0,1,2,3\n0.5,1.0,2.0,0.25\n0.125,0.5,0.5,0.5\n"
-    (tmp_path / "m.csv").write_text(text)
-    P = read_proximity(tmp_path / "m.csv", square=False)
-    np.testing.assert_array_equal(P.values, [[0.5, 1, 2, 0.25], [0.125, 0.5, 0.5, 0.5]])
-    (tmp_path / "m.csv").write_text(text + "1,2,3,0.5\n")  # as many lines as columns
-    assert read_proximity(tmp_path / "m.csv", square=False).shape == (3, 4)
-
-
 # Values
 
 

@@ -66,6 +66,7 @@ def test_extra_ids_and_missing_labels_are_counted(tmp_path):
         ("label\nx\n\nx\ny\n", "Got 3 labels below the header 'label' for 4 objects. Line 3 has none"),
         ("label\nx\ny\nx\n", "Got 3 labels below the header 'label' for 4 objects"),
         ("class\n1\n2\n1\n", "Got 3 labels below the header 'class' for 4 objects"),
+        ("Family\nx\ny\nx\n", "Got 3 labels below the header 'Family' for 4 objects"),
         ("species\n1\n2\n1\n", "Got 3 labels below the header 'species' for 4 objects"),
         ("x\n\ny\nx\ny\n", "Got 4 labels for 4 objects. Line 2 has none"),
         ("x\ny\nNA\ny\n", "Got 3 labels for 4 objects. Line 3 has none .'NA'."),
@@ -82,7 +83,9 @@ def test_without_ids_nothing_is_shifted(tmp_path, text, counts):
 def test_a_word_of_a_header_may_be_a_label(tmp_path):
     assert aligned(tmp_path, "y\nn\ny\nn\n")[0] == ["y", "n", "y", "n"]
     assert aligned(tmp_path, "target\nother\ntarget\nother\n")[0] == ["target", "other"] * 2
-    assert aligned(tmp_path, "y\nn\nn\nn\n")[0] == ["y", "n", "n", "n"]
+    labels, remark = aligned(tmp_path, "y\nn\nn\nn\n")
+    assert labels == ["y", "n", "n", "n"]
+    assert "line 1, 'y', is read as the label of one object" in remark
 
 
 def test_columns_by_name_and_number(tmp_path):

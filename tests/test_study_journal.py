@@ -340,3 +340,31 @@ def test_two_studies_share_one_journal(tmp_path):
     assert len({line["session"] for line in lines if "method" in line}) > 1
     result = study(path, n_splits=80).run(S, Y)
     assert contents(result) == contents(study(n_splits=80).run(S, Y))
+
+
+_STOPPED = """
+from studies import run
+
+def stop(progress):
+    if progress.done == 3:
+        raise KeyboardInterrupt
+
+if __name__ == "__main__":
+    options = {"n_jobs": 2, "journal": "a.journal"}
+    found = run(["nc", "knn", "majority"], n_splits=8, study=options, progress=stop)
+    assert found.partial and len(found.entries) >= 3, found
+    again = run(["nc", "knn", "majority"], n_splits=8, study=options)
+    assert not again.partial
+    print("resumed")
+"""
+
+
+def test_a_callback_can_interrupt_several_workers(tmp_path):
+    """In a process of its own: before, the run waited for ever."""
+    (tmp_path / "stopped.py").write_text(_STOPPED)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    found = subprocess.run(
+        [sys.executable, "stopped.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200
+    )
+    assert found.stdout == "resumed\n", found.stderr
+    assert found.stderr == ""

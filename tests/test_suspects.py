@@ -114,6 +114,58 @@ def test_one_wrong_entry_is_found_and_what_it_should_be(rng):
     assert found.scores[0] > 5
 
 
+def _ordinal(rng, n=60, levels=5):
+    D = _distances(rng, n)
+    D = np.floor((levels - 1e-9) * D / D.max())
+    np.fill_diagonal(D, 0)
+    return D
+
+
+def _multiply(D, rng, n_pairs=10):
+    i, j = np.triu_indices(len(D), 1)
+    hit = rng.choice(np.flatnonzero(D[i, j] > 0), n_pairs, replace=False)
+    mask = np.zeros(D.shape, dtype=bool)
+    mask[i[hit], j[hit]] = mask[j[hit], i[hit]] = True
+    return np.where(mask, 10 * D, D), mask
+
+
+@pytest.mark.parametrize("kind", ["dissimilarity", "similarity"])
+@pytest.mark.parametrize("n_pairs", [1, 10, 40])
+def test_values_beyond_all_others_are_found(rng, kind, n_pairs):
+    """Ordinal proximities from 0 to 4, some multiplied by ten."""
+    D = _ordinal(rng)
+    A = D if kind == "dissimilarity" else 4 - D
+    assert len(suspects(A, kind)) == 0
+    A, mask = _multiply(A, rng, n_pairs)
+    found = suspects(A, kind)
+    np.testing.assert_array_equal(found.mask(60), mask)
+    assert (found.values >= 10).all()
+    assert ((0 <= found.expected) & (found.expected <= 4)).all()
+    assert (found.scores > rule.CUT).all()
+    assert {tuple(pair) for pair in suspects(3 * A + 1, kind).pairs} == {tuple(pair) for pair in found.pairs}
+
+
+def test_heavy_tails_are_not_outside(rng):
+    """Independent values: nothing but their distribution tells which are too large."""
+    i, j = np.triu_indices(50, 1)
+    alarms = 0
+    for draw in (
+        rng.exponential,
+        rng.lognormal,
+        lambda size: rng.lognormal(0, 2, size),
+        lambda size: rng.pareto(2, size),
+    ):
+        for _ in range(50):
+            for sign in (1, -1):
+                alarms += rule._far_outside(sign * draw(size=len(i)), i, j, np.full(50, np.nan)).any()
+    assert alarms <= 1
+
+
+def test_an_object_far_from_all_others_is_not_outside(rng):
+    x = np.r_[rng.normal(size=(58, 3)), [[900.0, 0, 0], [0, 700, 0]]]
+    assert len(suspects(np.linalg.norm(x[:, None] - x[None], axis=2), "dissimilarity")) == 0
+
+
 # Laws
 
 

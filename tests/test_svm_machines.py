@@ -131,6 +131,32 @@ class TestLPMachine:
             best = (y - f)[np.array(loss) <= min(loss) + 1e-12]
             assert best_intercept(f, y, cost) == pytest.approx((best.min() + best.max()) / 2, abs=1e-12)
 
+    @pytest.mark.parametrize("power", [-100, -30, -9, -3, 0, 4, 8, 10, 12, 30, 100])
+    def test_extreme_scales(self, rng, power):
+        """Version 1.0 reported an unbounded program for large similarities, and a useless solution for small ones."""
+        x = rng.normal(size=(24, 2))
+        y = np.where(x[:, 0] + 0.5 * rng.normal(size=24) > 0, 1, -1)
+        S = np.exp(-((x[:, None] - x) ** 2).sum(axis=-1))
+        found = lp_margin(S * 10.0**power, y, 1.0)
+        assert found.gap <= 1e-6 * found.objective
+        if power < -2:  # no weight pays: everything belongs to the larger class
+            assert not found.coef.any()
+            assert found.objective == pytest.approx(2 * min((y == 1).sum(), (y == -1).sum()))
+        if power >= 8:  # hard margins: the same weights in other units
+            hard = lp_margin(S, y, 1e6)
+            np.testing.assert_allclose(10.0**power * found.coef, hard.coef, rtol=1e-6, atol=1e-6)
+        np.testing.assert_array_equal(np.isfinite(found.multipliers), True)
+        model = LPMachine().fit(S * 10.0**power, y)
+        assert np.isfinite(model.decision_function(S * 10.0**power)).all()
+
+    @pytest.mark.parametrize("power", [8, 16, 60])
+    def test_extreme_scales_of_overlapping_classes(self, rng, power):
+        """Two columns cannot separate the classes: the least number of violations remains, whatever C."""
+        x = rng.normal(size=(30, 2))
+        y = np.where(x[:, 0] + rng.normal(size=30) > 0, 1, -1)
+        known = lp_margin(x, y, 1e5).objective / 1e5
+        assert lp_margin(x * 10.0**power, y, 1.0).objective == pytest.approx(known, rel=1e-3)
+
 
 MACHINES = [
     PotentialSVM(epsilon=0.05),

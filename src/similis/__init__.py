@@ -54,6 +54,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "ToSimilarity",
         "BoxCox",
         "UnitDiagonal",
+        "Rescale",
         "Tighten",
         "SpectrumClip",
         "SpectrumFlip",
@@ -74,6 +75,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "permdisp",
         "mantel",
     ),
+    "cluster": ("KMedoids",),
     "discriminant": ("SDA", "NearestNeighborSDA", "LocalSDA", "MixtureSDA", "MixedSDA"),
     "neighbors": ("CondensedNN", "LocalNearestCentroid", "NearestCentroid", "SimilarityKNN"),
     "datasets": (
@@ -103,6 +105,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
 }
 _MODULES = (
     "base",
+    "cluster",
     "datasets",
     "discriminant",
     "distributed",

@@ -7,9 +7,10 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
-__all__ = ["escape_controls", "warn_user", "progress_bar", "track"]
+__all__ = ["escape_controls", "warn_user", "warn_once", "progress_bar", "track"]
 
 _LAYERS = ("similis", "sklearn", "joblib")
 # Control characters except tab and line feed, marks that change the direction of text, and lone surrogates.
@@ -21,8 +22,32 @@ def escape_controls(text: str) -> str:
     return _CONTROL.sub(lambda mark: repr(mark[0])[1:-1] if mark[0] > "~" else f"\\x{ord(mark[0]):02x}", text)
 
 
+_SEEN: ContextVar[set[tuple[type[Warning], str]] | None] = ContextVar("_SEEN", default=None)
+
+
+@contextmanager
+def warn_once() -> Iterator[None]:
+    """Let :func:`warn_user` give each warning once inside, such as those of all folds of a search.
+
+    Two messages that differ only in a decimal number count as one. The filters of the warnings module do not achieve
+    this, because they start anew after each ``warnings.catch_warnings``.
+    """
+    seen = _SEEN.get()
+    token = _SEEN.set(set() if seen is None else seen)
+    try:
+        yield
+    finally:
+        _SEEN.reset(token)
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the nearest frame outside similis, scikit-learn and joblib."""
+    seen = _SEEN.get()
+    if seen is not None:
+        key = category, re.sub(r"\d+\.\d+(e[+-]?\d+)?|\d+e[+-]?\d+", "#", message)
+        if key in seen:
+            return
+        seen.add(key)
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _LAYERS:
         frame, level = frame.f_back, level + 1

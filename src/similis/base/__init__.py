@@ -3,6 +3,14 @@
 An extension of similis imports from this package only; :mod:`similis.testing` checks it.
 """
 
+from similis._utils.fitted import (
+    FittedArrays,
+    fitted_count,
+    fitted_indices,
+    fitted_part,
+    fitted_reals,
+    verify_numbering,
+)
 from similis._utils.storable import storable
 from similis.base._bayes import BayesClassifier
 from similis.base._compact import compact
@@ -15,7 +23,13 @@ from similis.base._decision import (
     least_cost,
     max_neighbors,
 )
-from similis.base._estimators import ProximityClassifier, ProximityEstimator, ProximityTransformer, predict_responses
+from similis.base._estimators import (
+    ColumnsMixin,
+    ProximityClassifier,
+    ProximityEstimator,
+    ProximityTransformer,
+    predict_responses,
+)
 from similis.base._incomplete import check_kernel, check_partial_kernel, measured_objects
 from similis.base._measure import STRIP as STRIP
 from similis.base._measure import (
@@ -65,9 +79,17 @@ __all__ = [
     "ProximityClassifier",
     "BayesClassifier",
     "PathMixin",
+    "ColumnsMixin",
     "predict_responses",
     "compact",
     "storable",
+    # verification of fitted models
+    "FittedArrays",
+    "fitted_indices",
+    "fitted_reals",
+    "fitted_count",
+    "fitted_part",
+    "verify_numbering",
     # measures
     "Measure",
     "as_collection",

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.fitted import fitted_reals
 from similis.base._estimators import ProximityClassifier
 from similis.exceptions import ProximityError
 
@@ -56,6 +57,11 @@ def _pair_coefficients(svc: Any) -> NDArray[np.float64]:
 
 class FoldedSVC(ProximityClassifier):
     """Decision functions of a fitted SVC, linear in a row of proximities; made by :func:`similis.compact`."""
+
+    fitted_arrays = {
+        "coef_": fitted_reals("pairs", None),
+        "intercept_": fitted_reals("pairs"),
+    }
 
     accept_sparse = True
 
@@ -123,7 +129,7 @@ class FoldedSVC(ProximityClassifier):
         return np.asarray(_ovr_decision_function(f < 0, -f, len(self.classes_)))
 
 
-def compact(model: Any) -> Any:
+def compact(model: Any, *, return_columns: bool = False) -> Any:
     """Reduce a fitted model to the training objects that its predictions need.
 
     Parameters
@@ -132,12 +138,17 @@ def compact(model: Any) -> Any:
         A classifier of similis, or a pipeline that ends in one or in scikit-learn's ``SVC`` on rows (kernel
         "precomputed" or "linear", without probabilities). A pipeline that starts with ``Pairwise`` keeps the needed
         objects only and measures new objects against them.
+    return_columns : bool, default=False
+        Also return the columns that the reduced model reads.
 
     Returns
     -------
-    fitted model
+    small : fitted model
         Model with the same predictions. A bare classifier reads a block with the columns ``columns_``, in that order;
         a pipeline that starts from objects is used as before. If every object is needed, the model is unchanged.
+    columns : ndarray of int or None
+        Training objects whose columns `small` reads, in that order; None for all of them, and for a pipeline that
+        starts from objects. Only with `return_columns`.
 
     Notes
     -----
@@ -162,14 +173,16 @@ def compact(model: Any) -> Any:
             raise ProximityError(
                 f"compact needs a classifier of similis, or a pipeline of one. Got {type(model).__name__}."
             )
-        return model.select_columns()[0]
+        small, columns = model.select_columns()
+        return (small, columns) if return_columns else small
     steps = _fold_svc([(name, step) for name, step in model.steps if step not in (None, "passthrough")])
     if not all(hasattr(step, "select_columns") for _, step in steps):
-        return copy.copy(model)
+        return (copy.copy(model), None) if return_columns else copy.copy(model)
     name, last = steps[-1]
     last, columns = last.select_columns()
-    small = [(name, last)]
+    kept = [(name, last)]
     for name, step in reversed(steps[:-1]):
         step, columns = step.select_columns(columns)
-        small.append((name, step))
-    return Pipeline(small[::-1])
+        kept.append((name, step))
+    small = Pipeline(kept[::-1])
+    return (small, columns) if return_columns else small

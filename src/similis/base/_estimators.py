@@ -17,16 +17,17 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.environment import DOC_LINK_TEMPLATE
+from similis._utils.fitted import FittedArrays, fitted_indices
 from similis._utils.messages import warn_user
 from similis._utils.moved import DEPRECATED
 from similis.base._decision import check_costs, least_cost
 from similis.base._validation import Kind, check_labels, check_proximity, check_query
 from similis.exceptions import ProximityError
 
-__all__ = ["ProximityClassifier", "ProximityEstimator", "ProximityTransformer", "predict_responses"]
+__all__ = ["ColumnsMixin", "ProximityClassifier", "ProximityEstimator", "ProximityTransformer", "predict_responses"]
 
 
-class ProximityEstimator(BaseEstimator):
+class ProximityEstimator(FittedArrays, BaseEstimator):
     """Base class of everything that reads a proximity matrix: n x n at ``fit``, m x n afterwards.
 
     Attributes
@@ -209,7 +210,73 @@ class ProximityTransformer(TransformerMixin, ProximityEstimator):
         return tags
 
 
-class ProximityClassifier(ClassifierMixin, ProximityEstimator):
+class ColumnsMixin:
+    """Mixin of estimators whose predictions may need some columns of a row only, such as those of centroids.
+
+    :func:`compact` reduces such a model to these columns.
+    """
+
+    # Both are part of saved models.
+    _kept_objects: NDArray[np.intp]
+    _kept_places: NDArray[np.intp]
+    n_features_in_: int
+
+    def keep_columns(self, objects: NDArray[np.intp]) -> None:
+        """Declare in ``fit`` the training objects whose columns the predictions need, such as centroids.
+
+        Parameters
+        ----------
+        objects : ndarray of int
+            Training objects, in the order in which :meth:`kept_columns` returns their columns; repeats are allowed.
+        """
+        self._kept_objects = np.asarray(objects, dtype=np.intp)
+        self._kept_places = self._kept_objects
+
+    def kept_columns(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Select the columns declared with :meth:`keep_columns`.
+
+        Parameters
+        ----------
+        Q : ndarray of shape (m, n)
+            Validated rows; after :func:`compact`, rows that contain the needed columns only.
+
+        Returns
+        -------
+        ndarray of shape (m, number of declared objects)
+            `Q` itself, not a copy, where all columns are declared in their order.
+        """
+        places = self._kept_places
+        whole = len(places) == Q.shape[1] and bool((places == np.arange(len(places))).all())
+        return Q if whole else Q[:, places]
+
+    @property
+    def columns_(self) -> NDArray[np.intp]:
+        """Training objects whose columns ``predict`` reads, ascending."""
+        check_is_fitted(self)
+        return np.unique(self._kept_objects) if hasattr(self, "_kept_objects") else np.arange(self.n_features_in_)
+
+    def select_columns(self) -> tuple[Any, NDArray[np.intp]]:
+        """Return a model with the same predictions that reads ``columns_`` only.
+
+        Returns
+        -------
+        model : estimator
+            A shallow copy, or the estimator itself where it needs every column.
+        columns : ndarray of int
+            ``columns_``.
+        """
+        columns = self.columns_
+        if not hasattr(self, "_kept_objects"):
+            return self, columns
+        small: Any = copy.copy(self)
+        small._kept_places = np.searchsorted(columns, self._kept_objects)
+        small.n_features_in_ = len(columns)
+        if hasattr(self, "feature_names_in_") and len(self.feature_names_in_) > len(columns):
+            small.feature_names_in_ = self.feature_names_in_[columns]
+        return small, columns
+
+
+class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
     """Base class of classifiers on proximity rows.
 
     A subclass writes ``fit``, which starts with :meth:`check_training_labels`, and :meth:`class_scores`. The base class
@@ -244,6 +311,11 @@ class ProximityClassifier(ClassifierMixin, ProximityEstimator):
     >>> MeanSimilarity().fit(S, ["a", "a", "b", "b"]).predict([[2, 3, 1, 1], [0, 0, 2, 2]])
     array(['a', 'b'], dtype='<U1')
     """
+
+    fitted_arrays = {
+        "_kept_objects": fitted_indices("kept", optional=True),
+        "_kept_places": fitted_indices("kept", below="n", optional=True),
+    }
 
     classes_: NDArray[Any]
 
@@ -355,62 +427,6 @@ class ProximityClassifier(ClassifierMixin, ProximityEstimator):
             Labels from ``classes_``; the earlier class wins a tie.
         """
         return self.respond(X, "predict")
-
-    # Columns that predictions need, for `compact`. The two attributes are part of saved models.
-
-    def keep_columns(self, objects: NDArray[np.intp]) -> None:
-        """Declare in ``fit`` the training objects whose columns the predictions need, such as centroids.
-
-        Parameters
-        ----------
-        objects : ndarray of int
-            Training objects, in the order in which :meth:`kept_columns` returns their columns; repeats are allowed.
-        """
-        self._kept_objects = np.asarray(objects, dtype=np.intp)
-        self._kept_places = self._kept_objects
-
-    def kept_columns(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Select the columns declared with :meth:`keep_columns`.
-
-        Parameters
-        ----------
-        Q : ndarray of shape (m, n)
-            Validated rows; after :func:`compact`, rows that contain the needed columns only.
-
-        Returns
-        -------
-        ndarray of shape (m, number of declared objects)
-            `Q` itself, not a copy, where all columns are declared in their order.
-        """
-        places = self._kept_places
-        whole = len(places) == Q.shape[1] and bool((places == np.arange(len(places))).all())
-        return Q if whole else Q[:, places]
-
-    @property
-    def columns_(self) -> NDArray[np.intp]:
-        """Training objects whose columns ``predict`` reads, ascending."""
-        check_is_fitted(self)
-        return np.unique(self._kept_objects) if hasattr(self, "_kept_objects") else np.arange(self.n_features_in_)
-
-    def select_columns(self) -> tuple[Any, NDArray[np.intp]]:
-        """Return a model with the same predictions that reads ``columns_`` only.
-
-        Returns
-        -------
-        model : classifier
-            A shallow copy, or the classifier itself where it needs every column.
-        columns : ndarray of int
-            ``columns_``.
-        """
-        columns = self.columns_
-        if not hasattr(self, "_kept_objects"):
-            return self, columns
-        small: Any = copy.copy(self)
-        small._kept_places = np.searchsorted(columns, self._kept_objects)
-        small.n_features_in_ = len(columns)
-        if hasattr(self, "feature_names_in_") and len(self.feature_names_in_) > len(columns):
-            small.feature_names_in_ = self.feature_names_in_[columns]
-        return small, columns
 
 
 def predict_responses(model: Any, X: Any, responses: Sequence[str]) -> list[NDArray[Any]]:

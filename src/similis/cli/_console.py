@@ -6,6 +6,7 @@ import errno
 import json
 import math
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -20,14 +21,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from similis._utils.messages import escape_controls
-from similis.exceptions import ProximityError
+from similis._utils.messages import escape_controls, warn_once
+from similis.exceptions import ClusterError, ProximityError
 
 __all__ = [
     "BAD_INPUT",
     "FAILED",
     "INTERRUPTED",
     "echo",
+    "in_cli_words",
     "input_path",
     "note",
     "print_json",
@@ -41,14 +43,82 @@ BAD_INPUT = 2
 INTERRUPTED = 130
 
 
+# Advice of the Python functions, in the words of the command line.
+_IN_CLI_WORDS = [
+    (r"kind must be 'similarity', 'dissimilarity' or None", "--kind must be similarity or dissimilarity"),
+    (r"kind must be 'similarity' or 'dissimilarity'", "--kind must be similarity or dissimilarity"),
+    (r"\b(set|as) kind='(\w+)'", r"\1 --kind \2"),
+    (r"\bkind='(\w+)'", r"--kind \1"),
+    (r" or convert with To(?:Dis)?[Ss]imilarity", ""),
+    (r"For a block of new rows use square=False\.", "Rows of new objects are for `similis predict`."),
+    (r"set directed=True", "use --directed"),
+    (r"\b(label|id)_column=('[^']*')", r"--\1-column \2"),
+    (r"\b(label|id)_column\b", r"--\1-column"),
+    (r"say which with key=\.\.\.", "name one as FILE::NAME"),
+    (
+        r"more than max_bytes=(\d+); raise it(?: if you trust it)?(?:, or use mmap=True)?",
+        r"more than \1; unpack it first",
+    ),
+    (r"larger than max_bytes=(\d+); raise max_bytes to read it", r"larger than \1 bytes"),
+    (r"; if you trust it, raise max_bytes", "; unpack it first"),
+    (r"\bCall symmetrize\([SD]\)|\bsymmetrize\([SD]\)(?:, or put Symmetrize\(\) in front)?", "--symmetrize"),
+    (
+        r"Symmetrize it first if this is intended: Symmetrize in a pipeline, or --symmetrize\.",
+        "Average both directions with --symmetrize if this is intended.",
+    ),
+    (
+        r"Fill them with complete_kernel, or use an estimator that allows them, such as SimilarityKNN\.",
+        "Fill them in with `similis complete`, or use a method that allows them, such as knn.",
+    ),
+    (
+        r"Use SimilarityKNN or NearestCentroid, which skip missing entries,",
+        "Use knn or nc, which skip missing entries,",
+    ),
+    (r"or complete the matrix", "or complete the matrix with `similis complete`"),
+    (
+        r"To start from features or other objects, put Pairwise\(measure\) in front; in a meta-estimator that indexes "
+        r"rows only, Pairwise\(FromMatrix\(S\)\)\.",
+        "To start from objects, name a --measure.",
+    ),
+    (r"\bn_splits\b", "--splits"),
+    (r"\btest_size\b", "--test-size"),
+    (r"^cv must be", "--folds must be"),
+    (r"^protocol must be", "--protocol must be"),
+    (r"\bneeds method='nuclear' and psd=False\b", "needs --method nuclear without --psd"),
+]
+
+
+def in_cli_words(text: str) -> str:
+    """Replace Python parameters in a message by options of the command line."""
+    for pattern, words in _IN_CLI_WORDS:
+        text = re.sub(pattern, words, text)
+    for path, name in _NAMES.items():
+        text = text.replace(path, name)
+    return text
+
+
+_NAMES: dict[str, str] = {}  # names of temporary copies in messages
+
+
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Run a command: bad input ends with one message and status 2, Ctrl-C with status 130; a bug keeps its traceback.
+    """Run a command: bad input ends with one message and status 2, a lost cluster with 1, Ctrl-C with 130.
+
+    A bug keeps its traceback.
 
     With SIMILIS_DEBUG set, bad input shows its traceback too.
     """
-    with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *rest, **more: note(str(message))
+    said: set[str] = set()
+
+    def say_once(message: Warning | str, *rest: Any, **more: Any) -> None:
+        text = in_cli_words(str(message))
+        if text not in said:
+            note(text)
+        said.add(text)
+
+    with warnings.catch_warnings(), warn_once():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = say_once
         try:
             yield
         except KeyboardInterrupt:
@@ -58,10 +128,13 @@ def report_errors() -> Iterator[None]:
             # The reader of the output has closed it. Python flushes standard output at exit and would complain.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
+        except ClusterError as error:
+            note(str(error))
+            raise typer.Exit(FAILED) from None
         except (ValueError, OSError, ImportError, MemoryError) as error:
             if os.environ.get("SIMILIS_DEBUG"):
                 raise
-            note(_error_message(error))
+            note(in_cli_words(_error_message(error)))
             raise typer.Exit(BAD_INPUT) from None
 
 
@@ -109,16 +182,15 @@ def input_path(path: str, *, suffix: str = ".csv") -> Iterator[Path]:
     if path != "-":
         yield Path(path)
         return
-    if sys.stdin.isatty():
-        raise ProximityError("Standard input is a terminal; name a file, or send one in with '<' or a pipe.")
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        state = "a terminal" if sys.stdin is not None and not sys.stdin.closed else "closed"
+        raise ProximityError(f"Standard input is {state}; name a file, or send one in with '<' or a pipe.")
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / f"stdin{suffix}"
         with open(copy, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
-        try:
-            yield copy
-        except ValueError as error:  # the message must name what the user gave
-            raise type(error)(str(error).replace(os.fspath(copy), "standard input")) from None
+        _NAMES[os.fspath(copy)] = "standard input"  # messages must name what the user gave
+        yield copy
 
 
 def _error_message(error: BaseException) -> str:

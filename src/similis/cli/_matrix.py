@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import logging
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from similis.cli._console import echo, input_path, note, print_json, print_table, show_progress
+from similis.cli._console import echo, in_cli_words, note, print_json, print_table, show_progress
 from similis.cli._options import Jobs, Json, Overwrite, Quiet, command
 from similis.cli._outputs import check_outputs, output_path, write_table
-from similis.cli._source import Source, complete_dataset, load_data
+from similis.cli._source import Source, complete_dataset, load_data, read_matrix
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _WITH_AUXILIARY = ("em", "frobenius", "wishart")
 _ALONE = ("nuclear", "psd")
 
 
-@command(without=("path", "kind", "groups", "costs", "priors"))
+@command(without=("path", "kind", "groups", "costs", "priors", "symmetrize", "directed"))
 def measure(
     source: Source,
     objects: Annotated[
@@ -111,9 +112,13 @@ def measure(
     if output.lower().endswith((".npy", ".zarr")):
         from similis.distributed import connect, measure_to_disk
 
-        address = None if cluster == "local" else cluster
         before = _stamps(output)
-        with nullcontext() if cluster is None else connect(address) as client:
+        with ExitStack() as stack:
+            client = None
+            if cluster is not None:
+                logging.disable(logging.ERROR)  # tracebacks that Dask logs; what they mean is raised
+                stack.callback(logging.disable, logging.NOTSET)
+                client = stack.enter_context(connect(None if cluster == "local" else cluster))
             matrix = measure_to_disk(
                 output,
                 data.values,
@@ -175,16 +180,17 @@ def inspect(source: Source, json: Json = False) -> None:
 
     data, chosen, *_ = load_data(source)
     if chosen is not None:
-        diagnosis = diagnose(Pairwise(chosen).fit_transform(data.values, data.labels), data.labels, kind=chosen.kind)
+        step = Pairwise(chosen, symmetrize=source.symmetrize)
+        diagnosis = diagnose(step.fit_transform(data.values, data.labels), data.labels, kind=chosen.kind)
     else:
-        diagnosis = diagnose(data.values, data.labels, kind=data.kind or "similarity")  # type: ignore[union-attr]
+        diagnosis = diagnose(data.values, data.labels, kind=data.kind)  # type: ignore[union-attr]
     if json:
         print_json(diagnosis.to_dict())
     else:
-        echo(str(diagnosis))
+        echo(in_cli_words(str(diagnosis)))
 
 
-@command(only=("labels", "kind"))
+@command(only=("labels", "kind", "label_column", "id_column", "na", "directed"))
 def complete(
     source: Source,
     file: Annotated[
@@ -244,7 +250,7 @@ def complete(
 
         similis complete - --method psd --fitted --json < kernel.csv
     """
-    from similis.io import read_proximity, write_proximity
+    from similis.io import write_proximity
     from similis.proximity import CompleteKernel, make_stack
 
     check_outputs([file, source.labels, *(auxiliary or [])], overwrite=overwrite, matrix=output)
@@ -260,12 +266,11 @@ def complete(
         weight: float | str = mu if mu == "auto" else float(mu)
     except ValueError:
         raise ProximityError(f"--mu must be a number or auto. Got {mu[:40]!r}.") from None
-    with input_path(file) as path:
-        P = read_proximity(path, labels=source.labels, kind=source.kind)  # type: ignore[arg-type]
+    P = read_matrix(source, file)
     values = P.values
     if auxiliary:
         values = make_stack([P.values, *(_auxiliary_values(name, P) for name in auxiliary)])
-    step = CompleteKernel(method=method, psd=psd, mu=weight, keep_known=not fitted, kind=P.kind or "similarity")
+    step = CompleteKernel(method=method, psd=psd, mu=weight, keep_known=not fitted, kind=str(P.kind))
     completed = replace(P, values=step.fit_transform(values))
     summary: dict[str, Any] = {
         "method": method,

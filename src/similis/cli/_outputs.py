@@ -125,7 +125,7 @@ def _is_matrix(path: Path) -> bool:
     line = head.decode("utf-8", "replace").lstrip("\ufeff").partition("\n")[0]
     delimiter = next((mark for mark in ",\t;" if mark in line), ",")
     corner, _, rest = line.partition(delimiter)
-    if corner in ("", '""', "similarity", "dissimilarity"):
+    if corner.strip("# \r") in ("", '""', "similarity", "dissimilarity"):
         return True
     return (corner == "id" and rest.startswith('"')) or corner.strip("-+").partition(".")[0].isdecimal()
 

@@ -55,11 +55,12 @@ def predict(
 ) -> None:
     """Predict new objects: label, probabilities, and a score that is low for objects unlike all training objects.
 
-    Rows must belong to the model. If both rows and model have ids, columns are matched by id, in any order; else
-    their number must be that of the training objects. A file of the other kind is rejected.
+    Rows must belong to the model. If both rows and model have ids, columns are matched by id, in any order, and those
+    that the model does not need may be absent; else their number must be that of the training objects. A file of the
+    other kind is rejected.
 
     The score is the model's own (`score_samples`) if it has one; otherwise the highest similarity to a training
-    object, or minus the lowest dissimilarity.
+    object in the rows, or minus the lowest dissimilarity.
 
     Ids and labels are written as they are. Give `--escape-formulas` before opening the table in a spreadsheet if others
     chose the names. On a terminal, control characters are shown by their numbers.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from similis._utils.files import short_path
 from similis.cli._console import input_path, note
 from similis.exceptions import ProximityError
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from similis.io import Objects, Proximity
 
-__all__ = ["Inputs", "Source", "complete_dataset", "load_data", "measure_names"]
+__all__ = ["Inputs", "Source", "complete_dataset", "load_data", "measure_names", "read_matrix"]
 
 LARGE = 2**30  # bytes from which a matrix stays on disk
 # Measures of functions and matrices, which no file of objects holds.
@@ -66,14 +67,21 @@ class Source:
         str | None,
         typer.Argument(
             metavar="FILE",
-            help="Matrix of proximities (npz, npy, csv, tsv, parquet; - reads a csv from standard input), or, with "
-            "--measure, objects (csv; json for graphs, point sets and series).",
+            help="Matrix of proximities (npz, npy, zarr, csv, tsv, txt, parquet; FILE::NAME for one array of several; "
+            "- reads a csv from standard input), or, with --measure, objects (csv; json for graphs, point sets and "
+            "series).",
             show_default=False,
         ),
     ] = None
     labels: Annotated[
         str | None,
-        _option("--labels", "-l", metavar="FILE", help="Class labels: lines `id,label`, or one label per line."),
+        _option(
+            "--labels",
+            "-l",
+            metavar="FILE",
+            help="Class labels: lines `id,label` in any order, perhaps with a header and more columns, or one label "
+            "per line.",
+        ),
     ] = None
     kind: Annotated[
         str | None,
@@ -81,7 +89,7 @@ class Source:
             "--kind",
             "-k",
             metavar="similarity|dissimilarity",
-            help="Kind of the values, if the file does not name it; similarity otherwise.",
+            help="Kind of the values. By default what the file names, or what its diagonal shows clearly.",
         ),
     ] = None
     dataset: Annotated[
@@ -109,14 +117,20 @@ class Source:
     ] = None
     id_column: Annotated[
         str | None,
-        _option("--id-column", metavar="NAME", help="Column of the objects' names; one called id or name by default."),
+        _option(
+            "--id-column",
+            metavar="NAME",
+            help="Column of the objects' names, in the table of objects or in the --labels file; one called id or name "
+            "by default.",
+        ),
     ] = None
     label_column: Annotated[
         str | None,
         _option(
             "--label-column",
             metavar="NAME",
-            help="Column of the class labels; one called class, label or target by default.",
+            help="Column of the class labels, in the table of objects or in the --labels file; one called class, label "
+            "or target by default.",
         ),
     ] = None
     columns: Annotated[
@@ -127,6 +141,24 @@ class Source:
             help="A column that describes the objects; may be repeated, all others by default.",
         ),
     ] = None
+    na: Annotated[
+        list[str] | None,
+        _option(
+            "--na",
+            metavar="WORD",
+            help="Spelling of a missing label, beside an empty cell; may be repeated. NA, N/A, NaN, null by default.",
+        ),
+    ] = None
+    symmetrize: Annotated[bool, _option("--symmetrize", help="Average both directions of an asymmetric matrix.")] = (
+        False
+    )
+    directed: Annotated[
+        bool,
+        _option(
+            "--directed",
+            help="Keep a matrix with one empty triangle as it is, instead of filling it in from the other one.",
+        ),
+    ] = False
     groups: Annotated[
         str | None,
         _option(
@@ -162,13 +194,16 @@ class Source:
 
     def files(self) -> list[str | None]:
         """Files that are read."""
-        return [self.path, self.labels, self.groups, self.costs]
+        return [self.path and self.path.partition("::")[0], self.labels, self.groups, self.costs]
 
     def arguments(self) -> str:
         """Command line arguments that name the same data."""
         words = [] if self.path is None else [self.path]
         for name, flag in _FLAGS.items():
             given = getattr(self, name)
+            if isinstance(given, bool):
+                words += [flag] * given
+                continue
             for value in given if isinstance(given, list) else [given] if given is not None else []:
                 words += [flag, value]
         return shlex.join(words)
@@ -183,6 +218,9 @@ _FLAGS = {
     "id_column": "--id-column",
     "label_column": "--label-column",
     "columns": "--column",
+    "na": "--na",
+    "symmetrize": "--symmetrize",
+    "directed": "--directed",
     "groups": "--groups",
     "costs": "--costs",
     "priors": "--priors",
@@ -200,17 +238,28 @@ class Inputs(NamedTuple):
 
 
 def load_data(source: Source, *, need_labels: bool = False) -> Inputs:
-    """Read the data that a source names."""
-    from similis.io import read_labels
+    """Read the data that a source names: the objects that have a label and a group, where these are given."""
+    from similis.io import check_classes
 
     if (source.path is None) == (source.dataset is None):
         raise ProximityError("Name a file, or a data set with --dataset; one of them, not both.")
     inputs = _read_file(source, source.path) if source.path is not None else _read_dataset(source, str(source.dataset))
+    if source.labels is not None and (source.dataset is not None or source.measure is not None):
+        data, labels = _align(inputs.data, source, source.labels, "label")
+        inputs = inputs._replace(data=replace(data, labels=labels))
+    if source.groups is not None:
+        data, groups = _align(inputs.data, source, source.groups, "group")
+        inputs = inputs._replace(data=data, groups=groups)
     data = inputs.data
+    if source.symmetrize and need_labels and inputs.measure is not None:
+        raise ProximityError(
+            "--symmetrize is for matrices; where a method needs it, objects are measured in both directions and "
+            "averaged."
+        )
     if data.labels is None and (need_labels or source.costs is not None or source.priors is not None):
         raise ProximityError("Labels are needed; give them with --labels FILE, or name their column.")
-    if source.groups is not None:
-        inputs = inputs._replace(groups=read_labels(Path(source.groups), data.ids, data.n, what="group"))
+    if data.labels is not None and (need_labels or source.labels is not None):
+        check_classes(data.labels, source.labels or source.path or str(source.dataset))
     if source.costs is not None:
         known = source.costs == "balanced"
         inputs = inputs._replace(costs=source.costs if known else _read_costs(source.costs, data.labels))
@@ -219,20 +268,67 @@ def load_data(source: Source, *, need_labels: bool = False) -> Inputs:
     return inputs
 
 
-def _read_file(source: Source, name: str) -> Inputs:
-    from similis._utils.disk import is_stored, load_stored
-    from similis.io import read_objects, read_proximity
+def _align(data: Proximity | Objects, source: Source, path: str, what: str) -> tuple[Any, NDArray[Any]]:
+    """Objects that have a label or group in a file of these, and the labels or groups."""
+    from similis.io import Proximity, align_labels
 
+    is_label = what == "label"
+    rows, values = align_labels(
+        path,
+        data.ids,
+        data.n,
+        column=source.label_column if is_label else None,
+        id_column=source.id_column if is_label else None,
+        na=source.na or None,
+        what=what,
+    )
+    if len(rows) == data.n:
+        return data, values
+    if isinstance(data, Proximity):
+        return data.take(rows), values
+    ids = None if data.ids is None else tuple(data.ids[i] for i in rows)
+    labels = None if data.labels is None else data.labels[rows]
+    return replace(data, values=data.values[rows], ids=ids, labels=labels), values
+
+
+def read_matrix(source: Source, name: str) -> Proximity:
+    """Read a matrix and decide its kind."""
+    from similis._utils.disk import is_stored, load_stored
+    from similis.io import decide_kind, read_proximity
+
+    file, _, key = name.partition("::")
+    with input_path(file) as path:
+        P = read_proximity(
+            path,
+            labels=source.labels,
+            label_column=source.label_column,
+            id_column=source.id_column,
+            na=source.na or None,
+            kind=source.kind,  # type: ignore[arg-type]
+            mmap=_is_large(path),
+            directed=source.directed,
+            key=key or None,
+        )
+        values = load_stored(P.values) if is_stored(P.values) else P.values
+        if source.symmetrize:
+            from similis.proximity import symmetrize
+
+            values = symmetrize(values)
+        kind = decide_kind(values, given=None, stated=P.kind, where=short_path(path), required=True)
+    return replace(P, values=values, kind=kind)
+
+
+def _read_file(source: Source, name: str) -> Inputs:
+    from similis.io import read_objects
+
+    if source.measure is None:
+        return Inputs(read_matrix(source, name))
+    measure = _make_measure(source.measure, source.params or [])
     with input_path(name) as path:
-        if source.measure is None:
-            P = read_proximity(path, labels=source.labels, kind=source.kind, mmap=_is_large(path))  # type: ignore[arg-type]
-            return Inputs(replace(P, values=load_stored(P.values)) if is_stored(P.values) else P)
-        measure = _make_measure(source.measure, source.params or [])
         objects = read_objects(
             path,
-            id_column=source.id_column,
-            label_column=source.label_column,
-            labels=source.labels,
+            id_column=source.id_column if source.labels is None else None,
+            label_column=source.label_column if source.labels is None else None,
             columns=source.columns or None,
             types=measure.cells,
         )
@@ -287,7 +383,7 @@ def _read_costs(path: str, labels: Any) -> NDArray[Any]:
 
     from similis.io import read_proximity
 
-    table = read_proximity(path)
+    table = read_proximity(path, directed=True)
     classes = [str(name) for name in np.unique(labels)]
     if table.ids is None:
         if len(table.values) != len(classes):

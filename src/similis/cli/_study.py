@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from similis._utils.files import is_stream
-from similis.cli._console import FAILED, INTERRUPTED, echo, note, print_json, print_table, show_progress
+from similis.cli._console import FAILED, INTERRUPTED, echo, in_cli_words, note, print_json, print_table, show_progress
 from similis.cli._options import Jobs, Json, Overwrite, Quiet, Seed, command
 from similis.cli._outputs import check_outputs
 from similis.cli._source import Inputs, Source, load_data
@@ -218,6 +218,7 @@ def fit(
         costs=inputs.costs,
         priors=inputs.priors,
         measure=inputs.measure,
+        compact=True,
         progress=show_progress(quiet),
     )
     card_file = write_model(trained, output)
@@ -235,6 +236,8 @@ def fit(
         )
         if card.settings["metric"] == "balanced_error":
             echo(f"Parameters are chosen by balanced error: {100 * card.expected['balanced_error']:.1f} %.")
+    if card.needed is not None:
+        echo(f"New rows need the columns of {len(card.needed)} of the {card.n} objects, listed in the card.")
     note(f"wrote {output}" + ("; it has no card beside it" if card_file is None else f" and {card_file}"))
 
 
@@ -328,7 +331,7 @@ def _print_result(result: StudyResult, json: bool) -> None:
             }
         )
         return
-    echo(str(result))
+    echo(in_cli_words(str(result)))
     if advice is not None:
         echo(f"\nIn Python:\n\n{advice.python}\n\nOn the command line:\n\n{advice.command}")
 

@@ -105,8 +105,8 @@ def read_proximity(
         Character between the cells of a text file. By default a comma, or a tab or semicolon if the first line has no
         comma.
     header : bool, optional
-        Whether the first line of a text file that holds numbers only names the columns. By default it does if it
-        counts them, or if a square matrix has one line too many.
+        Whether the first line of a text file that holds numbers only names the columns. By default it does if a square
+        matrix has one line too many.
     max_bytes : int, default=2**31
         Largest size that a compressed file may unpack to.
 

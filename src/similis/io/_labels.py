@@ -27,6 +27,10 @@ _TEXT_SUFFIXES = (".gz", ".csv", ".tsv", ".txt")
 ID_HEADERS = {"", "id", "ids", "name", "object", "index", "key"}
 LABEL_HEADERS = {"label", "labels", "class", "classes", "y", "target"}
 _GROUP_HEADERS = {"group", "groups"}
+_LABEL_WORDS = (  # further names of a column of labels
+    "annotation annotations categories category cluster clusters condition diagnosis family genre genus labels outcome "
+    "phenotype population response species status subtype taxon treatment type types"
+).split()
 _MORE_HEADERS = {"#", "sample", "sample_id", "sampleid", "sample-id", "sample id", "objects", "names"}
 NA = ("NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "<NA>", "#N/A")  # spellings of a missing label
 
@@ -165,7 +169,13 @@ class _LabelFile:
         if len(values) == n + 1:
             return True
         rest_is_numeric = not _is_numeric([values[0]]) and len(values) > 1 and _is_numeric(values[1:])
-        return rest_is_numeric or word in (LABEL_HEADERS | _GROUP_HEADERS) - {"y"}
+        if rest_is_numeric or word in {*LABEL_HEADERS, *_GROUP_HEADERS, *_LABEL_WORDS} - {"y"}:
+            return True
+        if len(values) == n > 2 and len(set(values)) < n:
+            self.remarks.append(
+                f"line {self.lines[0]}, {quote_short(values[0])}, is read as the {self.what} of one object"
+            )
+        return False
 
     def by_id(self, ids: Sequence[str] | None, n: int, column: str | None, id_column: str | None) -> dict[int, str]:
         """Labels by the position of the object that the line names."""
@@ -220,7 +230,7 @@ class _LabelFile:
             if any(cell in known for cell in first):
                 return None
             return first if any(cell in known for row in rest for cell in row) else None
-        words = ID_HEADERS | LABEL_HEADERS | _GROUP_HEADERS | _MORE_HEADERS
+        words = {*ID_HEADERS, *LABEL_HEADERS, *_GROUP_HEADERS, *_MORE_HEADERS, *_LABEL_WORDS}
         is_number = [_is_numeric([cell]) for cell in first]
         numeric_below = [_is_numeric([row[j] for row in rest]) for j in range(self.width)] if rest else []
         if any(below and not above for above, below in zip(is_number, numeric_below)):
@@ -278,6 +288,7 @@ class _LabelFile:
         named = [j for j in places if header is not None and header[j].lower() in words]
         rows = self.rows if header is None else self.rows[1:]
         found = named or [j for j in places if _looks_like_labels([row[j] for row in rows if row[j] not in self.na])]
+        found = found or [j for j in places if header is not None and header[j].lower() in _LABEL_WORDS]
         names = [quote_short(header[j] if header else str(j + 1)) for j in found or places]
         if len(found) != 1:
             raise ProximityError(

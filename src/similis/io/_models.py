@@ -29,6 +29,7 @@ from similis._utils.storable import STORABLE
 from similis.exceptions import ProximityError
 from similis.io._numpy import read_header
 from similis.io._objects import infer_types
+from similis.io._verify import verify_model
 
 __all__ = ["ModelCard", "TrainedModel", "card_path", "load", "read_model", "save", "write_model"]
 
@@ -140,8 +141,9 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> Any:
 
     Notes
     -----
-    Nothing in the file is executed. Its numbers are not verified, though: a malicious file can hold numbers that make
-    predictions wrong.
+    Nothing in the file is executed. Every fitted array is verified (type, shape, range of codes and indices, finiteness
+    where required; see :class:`similis.base.FittedArrays`), because compiled code reads them unchecked. A malicious
+    file can still hold numbers that make predictions wrong.
     """
     import skops.io
 
@@ -151,9 +153,11 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> Any:
         names = _audit(file, where, trusted)
         file.seek(0)
         try:
-            return skops.io.load(file, trusted=names)
+            model = skops.io.load(file, trusted=names)
+            verify_model(model)
         except Exception as error:  # a damaged or malicious file may make the parser raise anything
             raise ValueError(f"{where} cannot be loaded: {_reason(error)}.") from None
+    return model
 
 
 def _audit(file: IO[bytes], where: str, trusted: Sequence[type]) -> list[str]:
@@ -326,9 +330,11 @@ class ModelCard:
     classes : list
         Class labels.
     n : int
-        Number of training objects, which is the width of a row of proximities.
+        Number of training objects.
     ids : list of str or None
         Names of the training objects, in the order of the columns.
+    needed : list of int or None
+        Training objects whose columns the model reads, in that order; None for all, and for a model of objects.
     columns : list of str or None
         Names of the objects' features.
     types : dict or None
@@ -366,6 +372,7 @@ class ModelCard:
     versions: dict[str, str] = field(default_factory=dict)
     created: str = ""
     digest: str = ""
+    needed: list[int] | None = None
     types: dict[str, Any] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -465,12 +472,15 @@ def card_path(path: str | os.PathLike[str]) -> Path:
 def _card_of(record: Any) -> ModelCard:
     if record.pop(_MAGIC) != 1:
         raise ValueError("another version")
-    record = {"types": None, "settings": {}, **record}  # cards of 1.0 have neither
+    record = {"needed": None, "types": None, "settings": {}, **record}  # cards of 1.0 have none
     card = ModelCard(**{f.name: record[f.name] for f in fields(ModelCard)})
     if card.reads not in ("proximities", "objects") or card.kind not in ("similarity", "dissimilarity"):
         raise ValueError("reads or kind")
     if card.ids is not None and (len(card.ids) != card.n or len(set(card.ids)) != card.n):
         raise ValueError("ids")
+    needed = [] if card.needed is None else card.needed
+    if not all(type(j) is int and 0 <= j < card.n for j in needed) or len(set(needed)) < len(needed):
+        raise ValueError("needed")
     if card.types is not None and not set(card.types.values()) <= {"number", "text", "category"}:
         raise ValueError("types")
     return card

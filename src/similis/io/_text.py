@@ -101,17 +101,12 @@ def _bare_table(
         return proximity_in_file(
             where, values[int(has_header) :], ids=ids if square else None, kind=kind, column_ids=None if square else ids
         )
-    plain = width > 2 and header == list(map(str, range(width)))  # the columns of a frame without names
-    if plain and rows != width + 1:  # as many rows as columns: a header only if it alone has whole numbers
-        plain = rows > 1 and (rows != width or not np.equal(np.nan_to_num(values) % 1, 0).all())
-    if plain:
-        if not square:
-            warn_user(f"{where}: line {lines[0]} counts the columns; header=False reads it as a row.", InputWarning)
+    if not square or rows != width + 1 or width < 2 or len(set(header)) < width:
+        return proximity_in_file(where, values, kind=kind)
+    if header == list(map(str, range(width))):  # the columns of a frame without names
         return proximity_in_file(where, values[1:], kind=kind)
-    if square and rows == width + 1 and width > 1 and len(set(header)) == width:
-        warn_user(f"{where}: line {lines[0]} holds the ids of the columns, {header[0]} to {header[-1]}.", InputWarning)
-        return proximity_in_file(where, values[1:], ids=header, kind=kind)
-    return proximity_in_file(where, values, kind=kind)
+    warn_user(f"{where}: line {lines[0]} holds the ids of the columns, {header[0]} to {header[-1]}.", InputWarning)
+    return proximity_in_file(where, values[1:], ids=header, kind=kind)
 
 
 def _is_row_with_id(cells: list[str]) -> bool:

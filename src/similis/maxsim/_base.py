@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from similis.base import Kind, ProximityClassifier
+from similis.base import Kind, ProximityClassifier, fitted_indices, fitted_reals
 from similis.proximity import ToSimilarity
 
 __all__ = ["ClassSimilarity", "class_sums", "signed_similarities"]
@@ -21,6 +21,13 @@ class ClassSimilarity(ProximityClassifier):
     Dissimilarities are converted to s = exp(-8 d / d_m), d_m the median training dissimilarity: the smallest sum of
     dissimilarities would be that of the smallest class.
     """
+
+    fitted_arrays = {
+        "alpha_": fitted_reals(None),
+        "_weights": fitted_reals("k"),
+        "_weighted_classes": fitted_indices("g", below="G"),
+        "_starts": fitted_indices("g", below="k"),
+    }
 
     kind: Kind = "similarity"
 
@@ -109,7 +116,12 @@ class ClassSimilarity(ProximityClassifier):
 
 def class_sums(S: NDArray[Any], alpha: NDArray[Any], codes: NDArray[np.intp]) -> Any:
     """[bernal2003] Eq. (1) -> the weighted similarity of each row to each class."""
-    weights = np.zeros((len(codes), int(codes.max()) + 1))
+    n_classes = int(codes.max()) + 1
+    if n_classes > 32:  # a product would cost a pass per class
+        order = np.argsort(codes, kind="stable")
+        starts = np.searchsorted(codes[order], np.arange(n_classes))
+        return np.add.reduceat(S[:, order] * alpha[order], starts, axis=1)
+    weights = np.zeros((len(codes), n_classes))
     weights[np.arange(len(codes)), codes] = alpha
     return S @ weights
 

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from similis._utils.linalg import row_distances
 from similis._utils.messages import warn_user
+from similis._utils.threads import single_blas_thread
 from similis.base import Kind, PathMixin, Points, choice, positive, quote, validated
 from similis.exceptions import ProximityError
 from similis.maxsim._base import ClassSimilarity, class_sums
@@ -163,14 +164,15 @@ class SBC(PathMixin, ClassSimilarity):
         kept: dict[Any, NDArray[Any]] | None = None,
     ) -> dict[Any, MarginWeights]:
         """Solutions by C; `kept` receives the multipliers."""
-        problem = ClassMargin(S, codes, each=not self.strong, normalize=self.normalize)
         found = {}
-        for C in sorted({point["C"] for point in points}, key=lambda C: np.inf if C is None else C):
-            if starts and C in starts:
-                problem.start(starts[C], C)
-            found[C] = self._solve(problem, C, S, codes)
-            if kept is not None and C is not None:
-                kept[C] = problem.multipliers
+        with single_blas_thread():  # once for all C
+            problem = ClassMargin(S, codes, each=not self.strong, normalize=self.normalize)
+            for C in sorted({point["C"] for point in points}, key=lambda C: np.inf if C is None else C):
+                if starts and C in starts:
+                    problem.start(starts[C], C)
+                found[C] = self._solve(problem, C, S, codes)
+                if kept is not None and C is not None:
+                    kept[C] = problem.multipliers
         return found
 
     def _solve(self, problem: ClassMargin, C: float | None, S: NDArray[Any], codes: NDArray[np.intp]) -> MarginWeights:

@@ -31,7 +31,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, column_or_1d, indexable
 
 from similis._utils.environment import DOC_LINK_TEMPLATE
-from similis._utils.messages import track
+from similis._utils.messages import track, warn_once
 from similis._utils.threads import single_blas_thread
 from similis.base import check_labels, validated_outer
 from similis.exceptions import ProximityError
@@ -431,7 +431,8 @@ class PathSearchCV(GridSearchCV):
         self
         """
         try:
-            return self._fit(X, y, groups, params)
+            with warn_once():  # the folds repeat the warnings
+                return self._fit(X, y, groups, params)
         except ValueError as error:
             if "fits failed" not in str(error):
                 raise

@@ -7,7 +7,17 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from similis.base import PathMixin, Points, ProximityClassifier, check_class_weights, choice, quote, validated
+from similis.base import (
+    PathMixin,
+    Points,
+    ProximityClassifier,
+    check_class_weights,
+    choice,
+    fitted_indices,
+    fitted_reals,
+    quote,
+    validated,
+)
 from similis.exceptions import ProximityError
 from similis.solvers import centroids_by_fold, class_centroids
 
@@ -58,6 +68,11 @@ class NearestCentroid(PathMixin, ProximityClassifier):
     objects and describes it by those of the class; the definition is used. Missing entries (NaN) are left out of
     the means; a class with a missing similarity to its centroid is predicted only if all are missing.
 
+    With ``adjusted=True``, the mean distance of a class with one member is zero. Such means are replaced by 2.2e-16
+    times the largest one, so that scores are finite: the class is predicted for objects at distance zero, and objects
+    are compared with several such classes by plain distances. If all means are zero, so are the distances of all
+    classes.
+
     References
     ----------
     [cazzanti2007] Eq. (2.9)-(2.10), (3.1), (3.11).
@@ -71,6 +86,12 @@ class NearestCentroid(PathMixin, ProximityClassifier):
     >>> model.predict([[2, 2, 3, 1]])
     array([1])
     """
+
+    fitted_arrays = {
+        "centroids_": fitted_indices("G"),
+        "class_count_": fitted_reals("G", low=0),
+        "mean_proximity_": fitted_reals("G", nan=True, infinite=True),
+    }
 
     _parameter_constraints = {
         "adjusted": ["boolean"],
@@ -141,9 +162,8 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         """[cazzanti2007] Eq. (2.9) -> s(x, mu_h), or Eq. (3.1) -> s(x, mu_h) / mean s(., mu_h)."""
         scores = np.asarray(to_centroids, dtype=np.float64)
         if self.adjusted:
-            # 0 / 0: a distance of zero to a class without spread; the limit is 0.
-            limit = np.where(scores == 0, 0.0, np.copysign(np.inf, scores))
-            scores = np.divide(scores, mean, out=limit, where=mean > 0)
+            # A mean of zero (a single member at distance zero): the limit of a common small mean.
+            scores = scores / np.maximum(mean, np.finfo(np.float64).eps * mean.max() if mean.any() else 1.0)
         scores = self.sign * scores
         unknown = np.isnan(scores)
         if unknown.any():

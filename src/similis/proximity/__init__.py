@@ -3,7 +3,15 @@
 from similis.base import check_proximity
 from similis.proximity._build import diffusion_kernel, make_stack
 from similis.proximity._complete import CompleteKernel, complete_kernel
-from similis.proximity._convert import BoxCox, Symmetrize, ToDissimilarity, ToSimilarity, UnitDiagonal, symmetrize
+from similis.proximity._convert import (
+    BoxCox,
+    Rescale,
+    Symmetrize,
+    ToDissimilarity,
+    ToSimilarity,
+    UnitDiagonal,
+    symmetrize,
+)
 from similis.proximity._diagnosis import Diagnosis, diagnose
 from similis.proximity._displays import EmbeddingDisplay, HistogramDisplay, MatrixDisplay, SpectrumDisplay, seriation
 from similis.proximity._embedding import PseudoEuclidean, Whiten
@@ -24,6 +32,7 @@ __all__ = [
     "ToSimilarity",
     "BoxCox",
     "UnitDiagonal",
+    "Rescale",
     "Tighten",
     # spectrum
     "SpectrumClip",

@@ -1,4 +1,4 @@
-"""Elementwise conversions: similarity to dissimilarity and back, symmetrization, unit diagonal, Box-Cox.
+"""Elementwise conversions: similarity to dissimilarity and back, symmetrization, unit diagonal, scale, Box-Cox.
 
 [qiao2013] sec. 5.2; [chen2010] p. 35; [pekalska2000] sec. 4.4.
 """
@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 
 from similis._utils.linalg import asymmetry, symmetric_part
-from similis.base import between, check_proximity, choice, positive
+from similis.base import between, check_proximity, choice, fitted_reals, positive
 from similis.exceptions import ProximityError
 from similis.proximity._base import Elementwise, ToRows, warn_if_self_differs
 
-__all__ = ["ToDissimilarity", "ToSimilarity", "Symmetrize", "symmetrize", "UnitDiagonal", "BoxCox"]
+__all__ = ["ToDissimilarity", "ToSimilarity", "Symmetrize", "symmetrize", "UnitDiagonal", "Rescale", "BoxCox"]
 
 
 class ToDissimilarity(Elementwise):
@@ -341,6 +341,10 @@ class UnitDiagonal(ToRows):
     array([[1., 1.]])
     """
 
+    fitted_arrays = {
+        "self_similarities_": fitted_reals(None, nan=True),
+    }
+
     reads = "similarity"
     accept_sparse = True
     _parameter_constraints: dict[str, list[Any]] = {"self_similarity": [choice("constant"), positive()]}
@@ -413,6 +417,62 @@ class UnitDiagonal(ToRows):
 
 
 _SMALLEST_POWER = 0.01  # p = 0 is the logarithm, which is infinite for identical objects
+
+
+class Rescale(Elementwise):
+    """Divide proximities by their range in the training matrix, so that results do not depend on their unit.
+
+    Put it in front of a classifier with a parameter in the unit of the proximities: the C of a support vector machine,
+    a ridge, the width of a Gaussian. The study does so where the conversion to similarities has no fixed range.
+
+    Parameters
+    ----------
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        Kind of the matrix. It decides what an absent entry of a sparse matrix means: a similarity of zero, or a missing
+        dissimilarity.
+
+    Attributes
+    ----------
+    scale_ : float
+        Largest minus smallest training proximity. The largest absolute value if that difference is rounding error; 1 if
+        all are zero or missing.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    UnitDiagonal : scale each object by its self-similarity.
+
+    Notes
+    -----
+    Multiplying all proximities by a constant leaves the output unchanged; adding one shifts the output. Similarities
+    from 0 to 1 keep their values. Missing entries stay missing.
+
+    Examples
+    --------
+    >>> from similis.proximity import Rescale
+    >>> scale = Rescale().fit([[57.0, 17.0], [17.0, 57.0]])
+    >>> scale.transform([[20.0, 40.0]])
+    array([[0.5, 1. ]])
+    """
+
+    allow_missing = True
+    accept_sparse = True
+    _parameter_constraints: dict[str, list[Any]] = {"kind": [choice("similarity", "dissimilarity")]}
+
+    def __init__(self, *, kind: str = "similarity") -> None:
+        self.kind = kind
+
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Find the range."""
+        known = S[~np.isnan(S)] if np.isnan(S).any() else S
+        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+        largest = max(abs(low), abs(high))
+        is_range = 100 * np.finfo(S.dtype).eps * largest < high - low < np.inf
+        self.scale_ = (high - low if is_range else largest) or 1.0
+
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        return Q / Q.dtype.type(self.scale_)
 
 
 class BoxCox(Elementwise):

@@ -4,6 +4,8 @@ Each round predicts every pair from the neighbors of its two objects, converts t
 deviations, and rejects pairs that are far from the prediction and also contradicted by the triangles over them.
 Rejected values are replaced by their predictions before the next round, with narrower neighborhoods, until the rejected
 pairs no longer change.
+
+Values far outside the range of all others are suspicious in any case, and take no part in the predictions.
 """
 
 from __future__ import annotations
@@ -38,6 +40,9 @@ LEVEL_SHARE, TRIANGLE_SHARE, KNOTS = 0.1, 0.05, 64  # windows (fraction of the p
 MATCHES = 8  # neighbors of one object matched with each neighbor of the other; as accurate as all, and faster
 WORK = 200_000_000  # values used in a round; larger matrices use fewer matches
 CURVE_PAIRS = 200_000  # evenly spaced pairs behind curves and quantiles
+# Values outside the range of the others: how many times as far from the median, at most this fraction of the pairs and
+# of the pairs of an object, odds of such a gap under a power law fitted to this fraction of the others
+OUTSIDE, OUTSIDE_PAIRS, OUTSIDE_ROW, OUTSIDE_ODDS, OUTSIDE_TAIL = 2.5, 0.05, 0.2, 1e-4, 0.05
 SIGMA = 1.4826  # ratio of standard deviation and median absolute deviation of a normal distribution
 
 
@@ -105,7 +110,8 @@ def suspects(S: ArrayLike, kind: Kind = "similarity", *, ids: Any = None, random
 
     Typical causes are a lost digit, a swapped pair or a wrong unit. A pair is suspicious if its value differs from the
     value predicted from the neighbors of its two objects by far more than is usual in this matrix, and if the triangles
-    over it agree with the predicted value.
+    over it agree with the predicted value. A pair whose value lies far outside the range of all others is suspicious
+    whatever the triangles are.
 
     Parameters
     ----------
@@ -165,7 +171,8 @@ def find_suspects(
     if n < MIN_OBJECTS:
         return replace(nothing, skipped=f"at least {MIN_OBJECTS} objects are needed, got {n}")
     sign = 1.0 if kind == "dissimilarity" else -1.0
-    verdict = judge(sign * s, n, _generator(random_state))
+    outside = _far_outside(sign * s, i, j, sign * np.diagonal(A).astype(np.float64))
+    verdict = judge(sign * s, n, _generator(random_state), outside)
     if verdict is None:
         return replace(nothing, skipped="more than half of the entries are equal or missing")
     order = np.argsort(-verdict.deviations, kind="stable")
@@ -215,30 +222,79 @@ class _Round:
     stretch: Callable[[Array], Array]
 
 
-def judge(d: Array, n: int, rng: Any) -> Verdict | None:
-    """Check every pair of a matrix given by its upper triangle; None if more than half of the entries are equal."""
-    known = np.isfinite(d)
+def judge(d: Array, n: int, rng: Any, outside: NDArray[np.bool_] | None = None) -> Verdict | None:
+    """Check every pair of a matrix given by its upper triangle; None if more than half of the entries are equal.
+
+    Pairs `outside` are suspicious in any case.
+    """
+    outside = np.zeros(len(d), dtype=bool) if outside is None else outside
+    known = np.isfinite(d) & ~outside
     if spread(d[known]) <= 1e-12 * np.abs(d[known]).max(initial=0.0):  # equal up to rounding
         return None
     t = _dither(d, known, rng)
     columns = np.arange(n) if n <= REFERENCES else np.sort(rng.choice(n, REFERENCES, replace=False))
-    filled, rejected = t, np.zeros(len(t), dtype=bool)
+    filled, rejected = np.where(outside, np.nan, t), outside
     first = True
     for width in WIDTHS:
         for _ in range(MAX_ROUNDS):
             result = _run_round(t, filled, known & ~rejected, n, columns, width)
-            unchanged = np.array_equal(result.rejected, rejected)
-            rejected, expected = result.rejected, result.expected
+            unchanged = np.array_equal(result.rejected | outside, rejected)
+            rejected, expected = result.rejected | outside, result.expected
             if first:  # from here on distances are measured in local standard deviations
                 t, expected, first = result.stretch(t), result.stretch(expected), False
             filled = np.where(rejected, expected, t)
             if unchanged:
                 break
-    if not len(result.suspects):
-        return Verdict(result.suspects, result.deviations, np.empty(0))
+    pairs, deviations = result.suspects, result.deviations
+    if outside.any():
+        expected = np.where(np.isnan(result.expected), np.median(t[known]), result.expected)
+        scores = np.abs(result.stretch(t) - result.stretch(expected))
+        inside = ~outside[pairs]
+        pairs = np.concatenate([pairs[inside], np.flatnonzero(outside)])
+        deviations = np.concatenate([deviations[inside], scores[outside]])
+    else:
+        expected = result.expected
+    if not len(pairs):
+        return Verdict(pairs, deviations, np.empty(0))
     order = np.argsort(t[known])  # interpolate back to the scale of d
-    expected = np.interp(result.expected[result.suspects], t[known][order], d[known][order])
-    return Verdict(result.suspects, result.deviations, expected)
+    return Verdict(pairs, deviations, np.interp(expected[pairs], t[known][order], d[known][order]))
+
+
+def _far_outside(d: Array, i: NDArray[Any], j: NDArray[Any], own: Array) -> NDArray[np.bool_]:
+    """Return True for scattered pairs whose distance lies far outside the range of all other distances.
+
+    On the near side, where close pairs may be few, the range includes `own`, the distances of objects to themselves;
+    values of this side are outside only if, without them, most objects are nearest to themselves.
+    """
+    n, ends = len(own), np.r_[i, j]
+    outside = _beyond_gap(d, -np.inf)
+    near = _beyond_gap(-d, float(np.max(-own[np.isfinite(own)], initial=-np.inf)))
+    if near.any():
+        nearest = np.full(n, np.inf)
+        np.fmin.at(nearest, ends, np.tile(np.where(near, np.nan, d), 2))
+        outside |= near & bool(np.mean(own <= nearest) > 1 / 2)
+    # An object with many such pairs is an unusual object.
+    known = np.bincount(ends, np.tile(np.isfinite(d), 2), n)
+    share = np.bincount(ends, np.tile(outside, 2), n) / np.maximum(known, 1)
+    return outside & (np.maximum(share[i], share[j]) <= OUTSIDE_ROW)
+
+
+def _beyond_gap(x: Array, largest: float) -> NDArray[np.bool_]:
+    """Return True for the values above a gap in x that a power law for the largest other values does not explain.
+
+    Values up to `largest` belong to the others in any case.
+    """
+    values = np.sort(x[np.isfinite(x)])[::-1]
+    most, tail = int(OUTSIDE_PAIRS * len(values)), int(OUTSIDE_TAIL * len(values))
+    excess = values - np.median(values) if len(values) else values
+    below = np.maximum(excess[1 : most + 1], largest - np.median(values)) if most else excess[:0]
+    for m in np.flatnonzero((below > 0) & (excess[:most] >= OUTSIDE * below))[::-1] + 1:
+        others = excess[m : m + tail + 1]
+        # Logarithms of neighboring order statistics of a power law: exponential with mean (Hill's estimate) / m.
+        hill = np.mean(np.log(others / others[-1])) if others[-1] > 0 else np.inf
+        if m * np.log(excess[m - 1] / below[m - 1]) >= -np.log(OUTSIDE_ODDS) * hill:
+            return np.asarray(x >= values[m - 1])
+    return np.zeros(len(x), dtype=bool)
 
 
 def spread(values: Array) -> float:

@@ -188,21 +188,26 @@ class ClassMargin:
     def _solve_stage(self, C: float, tol: float) -> tuple[float, int, float, Any]:
         u, pull = self._u, self._pull(self._u)
         _scale_up(u, pull, C)
-        damping, steps, best = 0.0, 0, np.inf
-        stalled = 0
+        damping, steps, stalled, best = 0.0, 0, 0, np.inf
+        swept = np.inf  # gap before the last sweeps
         while True:
             margins = self._margins(np.maximum(pull, 0.0) / 2)
             square = float(np.square(np.maximum(pull, 0.0)).sum()) / 4
             objective = square + C * float(np.maximum(1 - margins, 0.0).sum(where=self._used))
             gap = max(objective - float(u.sum()) + square, 0.0) / (1 + objective)
             stalled = stalled + 1 if gap > 0.5 * best else 0
+            slow, swept = gap > 0.5 * swept, np.inf
             best = min(best, gap)
             if gap <= tol or steps >= _MAX_STEPS or stalled > _PATIENCE:
                 return gap, steps, objective, pull
             steps += 1
             slope = margins - 1
             wrong = self._used & (((slope < 0) & (u < C)) | ((slope > 0) & (u > 0)))
-            if gap > _SWEEP_GAP and steps <= _ROUNDS:
+            # Sweeps also while they work and there are more multipliers than one step takes: tight similarities have a
+            # nearly diagonal A and nearly all multipliers between the bounds.
+            crowded = np.count_nonzero(wrong) > _MAX_ACTIVE and not slow
+            if crowded or (gap > _SWEEP_GAP and steps <= _ROUNDS):
+                swept = gap
                 rows, others = np.nonzero(wrong)
                 for _ in range(3):
                     _kernels.margin_sweep(
@@ -230,7 +235,8 @@ class ClassMargin:
         """Multipliers between the bounds and the worst violators."""
         free = (u > 0) & (u < C)
         size = np.where(wrong, np.abs(slope), 0.0)
-        size[free] = np.inf
+        if np.count_nonzero(free) <= _MAX_ACTIVE:
+            size[free] = np.inf
         chosen = np.flatnonzero(size)
         if len(chosen) > _MAX_ACTIVE:
             flat = size.ravel()[chosen]
@@ -317,9 +323,8 @@ def _box_step(H: NDArray[Any], g: NDArray[Any], low: NDArray[Any], high: NDArray
         if len(Z):
             block = H[np.ix_(Z, Z)]
             block[np.diag_indices(len(Z))] += ridge
-            try:
-                step = -linalg.solve(block, slope[Z], assume_a="pos", check_finite=False)
-            except linalg.LinAlgError:
+            _, step, failed = linalg.lapack.dposv(block, -slope[Z])
+            if failed:
                 ridge *= 100
                 continue
             with np.errstate(divide="ignore", invalid="ignore"):

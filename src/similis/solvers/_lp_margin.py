@@ -13,6 +13,9 @@ from scipy.optimize import linprog
 __all__ = ["LPMargin", "best_intercept", "lp_margin"]
 
 
+LARGEST_COST = 1e6  # largest scale * C that the solver handles in any case
+
+
 @dataclass(frozen=True)
 class LPMargin:
     """Solution of :func:`lp_margin`.
@@ -64,32 +67,72 @@ def lp_margin(S: NDArray[Any], y: ArrayLike, C: float | ArrayLike) -> LPMargin:
     """
     y = np.asarray(y, dtype=np.float64)
     n, p = np.shape(S)
-    # Scale by the largest entry of S and the largest cost, so that the tolerances of the solver are relative.
+    # In units of the largest entry of S, so that the tolerances of the solver are relative, with weights v = scale w:
+    # min ||v||_1 + sum_i (scale C_i) xi_i.
     scale = float(np.abs(S).max(initial=0.0)) or 1.0
     A = y[:, None] * (np.asarray(S, dtype=np.float64) / scale)
     cost = np.broadcast_to(np.asarray(C, dtype=np.float64), (n,))
-    unit = max(1.0 / scale, float(cost.max()))
-    # Variables: w = w+ - w-, b, slacks xi >= 1 - y (S w + b).
-    result = linprog(
-        np.concatenate([np.full(2 * p, 1.0 / scale), [0.0], cost]) / unit,
-        A_ub=sparse.csr_array(np.hstack([-A, A, -y[:, None], -np.eye(n)])),
-        b_ub=-np.ones(n),
-        bounds=np.column_stack(
-            [np.r_[np.zeros(2 * p), -np.inf, np.zeros(n)], np.full(2 * p + 1 + n, np.inf)],
-        ),
-        method="highs-ds",
-    )
-    if result.x is None:  # pragma: no cover
-        raise RuntimeError(f"The linear program was not solved: {result.message}")
-    w = (result.x[:p] - result.x[p : 2 * p]) / scale
-    f = np.asarray(S, dtype=np.float64) @ w
+    zero = _zero_weights(y, cost, p)
+    if scale * float(zero.multipliers.sum()) <= 1:  # |sum_i u_i y_i s_ij| <= scale sum_i u_i
+        return zero
+    # For costs so large that the solver ignores ||v||_1, a bound on the costs: from some cost on, the solution is that
+    # for hard margins.
+    best: LPMargin | None = None
+    message = ""
+    for bound in (np.inf, LARGEST_COST):
+        relative = np.minimum(scale * cost, bound)
+        unit = max(1.0, float(relative.max()))
+        # Variables: v = v+ - v-, b, slacks xi >= 1 - y (S w + b).
+        result = linprog(
+            np.concatenate([np.ones(2 * p), [0.0], relative]) / unit,
+            A_ub=sparse.csr_array(np.hstack([-A, A, -y[:, None], -np.eye(n)])),
+            b_ub=-np.ones(n),
+            bounds=np.column_stack(
+                [np.r_[np.zeros(2 * p), -np.inf, np.zeros(n)], np.full(2 * p + 1 + n, np.inf)],
+            ),
+            method="highs-ds",
+        )
+        if result.x is None:
+            message = result.message
+            continue
+        w = (result.x[:p] - result.x[p : 2 * p]) / scale
+        u = np.clip(-result.ineqlin.marginals * unit / scale, 0.0, cost)
+        found = _certified(np.asarray(S, dtype=np.float64), y, cost, w, u)
+        best = found if best is None or found.gap < best.gap else best
+        if best.gap <= 1e-6 * best.objective or scale * float(cost.max()) <= LARGEST_COST:
+            break
+    if best is None:
+        raise RuntimeError(f"The linear program was not solved: {message}")
+    return best
+
+
+def _certified(
+    S: NDArray[np.float64], y: NDArray[np.float64], cost: NDArray[np.float64], w: Any, u: NDArray[np.float64]
+) -> LPMargin:
+    """Solution for weights w, with its gap to the dual point made of the multipliers u, 0 <= u <= C."""
+    f = S @ w
     b = best_intercept(f, y, cost)
-    objective = float(np.abs(w).sum()) + float(cost @ np.maximum(1 - y * (f + b), 0.0))
-    # Dual point: multipliers clipped to [0, C] and scaled until |sum_i u_i y_i s_ij| <= 1.
-    u = np.clip(-result.ineqlin.marginals * unit, 0.0, cost)
-    u /= max(1.0, scale * float(np.abs(A.T @ u).max(initial=0.0)))
+    norm, margins = float(np.abs(w).sum()), y * (f + b)
+    objective = norm + float(cost @ np.maximum(1 - margins, 0.0))
+    # Margins violated within the tolerance of the solver cost much for a large C: scale until they hold.
+    if 0 < (slack := float(np.max(1 - margins))) < 1 / 2:
+        larger = (1 + 4 * np.finfo(float).eps) / (1 - slack)
+        scaled = larger * norm + float(cost @ np.maximum(1 - larger * margins, 0.0))
+        if scaled < objective:
+            w, b, objective = larger * w, larger * b, scaled
+    # Dual point: scaled until |sum_i u_i y_i s_ij| <= 1.
+    u = u / max(1.0, float(np.abs((y * u) @ S).max(initial=0.0)))
     gap = objective - float(u.sum()) + abs(b * float(y @ u))
     return LPMargin(w, b, u, objective, max(gap, 0.0))
+
+
+def _zero_weights(y: NDArray[np.float64], cost: NDArray[np.float64], p: int) -> LPMargin:
+    """Solution without weights, optimal for small costs: all objects are assigned to the class of larger cost."""
+    totals = np.array([cost[y == g].sum() for g in (-1, 1)])
+    u = cost * (totals.min() / totals)[(y > 0).astype(int)]
+    b = best_intercept(np.zeros(len(y)), y, cost)
+    objective = float(cost @ np.maximum(1 - y * b, 0.0))
+    return LPMargin(np.zeros(p), b, u, objective, max(objective - float(u.sum()), 0.0))
 
 
 def best_intercept(f: NDArray[np.float64], y: NDArray[np.float64], cost: float | NDArray[np.float64]) -> float:

@@ -14,7 +14,7 @@ from sklearn.utils import get_tags
 from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.model_selection import PathSearchCV
-from similis.proximity import CompleteKernel, Symmetrize, ToDissimilarity, ToSimilarity
+from similis.proximity import CompleteKernel, Rescale, Symmetrize, ToDissimilarity, ToSimilarity
 from similis.study._differences import OF_LABELS, RANKING, balancing_costs, check_decision, expect_costs, find_metric
 from similis.study._methods import Method, find_methods
 from similis.study._metrics import log_loss, mean_cost
@@ -114,6 +114,11 @@ def assemble(
             step = ToDissimilarity(method=facts.to_dissimilarity)
         front.append(("convert", step))
         added.append(f"to {kind} ({step.method})")
+    # The linear conversion to similarities has the range 1.
+    in_range = kind == "similarity" != facts.kind and facts.to_similarity == "linear"
+    if of_matrix and method.rescale and not in_range:
+        front.append(("rescale", Rescale(kind=kind)))
+        added.append("rescaled")
     own = list(made.steps) if isinstance(made, Pipeline) else [("classifier", made)]
     last = own[-1][1]
     known = last.get_params(deep=False)

@@ -27,11 +27,13 @@ __all__ = [
     "C_SBC",
     "DIMENSION_PARZEN",
     "GAMMA_RBF",
+    "GAMMA_ROWS",
     "K",
     "LAMBDA_KRI",
     "LAMBDA_KRR",
     "R_LINEAR",
     "R_QUADRATIC",
+    "TIGHTNESS",
     "powers",
     "AtMost",
     "Method",
@@ -83,6 +85,9 @@ class Method:
         reads "objects" gets the objects themselves: those given with `measure`, or by ``Study.run(..., objects=X)``.
     symmetric : bool, default=False
         Whether an asymmetric matrix is symmetrized first.
+    rescale : bool, default=False
+        Whether the matrix is divided by its range first (:class:`~similis.Rescale`): for a method with parameters in
+        the unit of the proximities, so that its grid fits any unit.
     family : str
         For grouping in reports.
     paper : str
@@ -116,6 +121,7 @@ class Method:
     grid: Mapping[str, Any] = field(default_factory=dict)
     reads: Reads = "similarity"
     symmetric: bool = False
+    rescale: bool = field(default=False, kw_only=True)
     family: str = ""
     paper: str = ""
     summary: str = ""
@@ -145,6 +151,8 @@ class Method:
         text = f"{name}|{describe(grid)}|{self.reads}|{self.symmetric}"
         if self.cv is not None:
             text += f"|{describe(self.cv)}"
+        if self.rescale:
+            text += "|rescale"
         exact = fingerprint([made, grid, self.cv, self.details])
         before = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
         if exact.is_described:
@@ -302,9 +310,12 @@ LAMBDA_KRR = powers(-3, 1)
 C = powers(-3, 5)
 C_RBF = powers(-3, 1)
 GAMMA_RBF = powers(-5, 1)
+GAMMA_ROWS = powers(-2, 0)  # the paper has 1; distances between rows grow with the number of objects
 # [cazzanti2007] sec. 6.1, for CNN and mixture SDA
 COMPONENTS = AtMost((2, 3, 4, 5, 7, 10))
 C_SBC = powers(-1, 2)
+# of a similarity, [bernal2003] sec. 3.2; 1 leaves it as it is
+TIGHTNESS = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
 # [qiao2013] sec. 5.1
 COMPONENTS_HLM = AtMost((*range(1, 11), 12, 14, 16))
 # [pekalska2000] tried "a few" regularizers; the quadratic rule needs smaller ones.

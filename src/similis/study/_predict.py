@@ -31,7 +31,8 @@ class Predictions:
         Classes of the columns of `proba`.
     scores : ndarray of shape (m,)
         Low for objects unlike all training objects. The model's ``score_samples`` if it has one, else the highest
-        similarity (minus the lowest dissimilarity) to a training object.
+        similarity (minus the lowest dissimilarity) to a training object in the rows, or among those that a model of
+        objects keeps.
     """
 
     ids: tuple[str, ...] | None
@@ -50,7 +51,8 @@ def predict_rows(trained: TrainedModel, rows: Proximity | Objects) -> Prediction
         From :func:`train_model` or :func:`read_model`.
     rows : Proximity or Objects
         Proximities of new objects to the training objects, one row each. If both the rows and the model have ids,
-        columns are matched by id; else their number must fit. For a model that measures: the objects; their features
+        columns are matched by id, and those that the model does not need may be absent; else their number must be that
+        of the training objects or of the needed ones. For a model that measures: the objects; their features
         are matched by name.
 
     Returns
@@ -67,7 +69,11 @@ def predict_rows(trained: TrainedModel, rows: Proximity | Objects) -> Prediction
         wanted = "rows of proximities" if card.reads == "proximities" else "objects, which it measures itself"
         given = "rows of proximities" if isinstance(rows, Proximity) else "objects"
         raise ProximityError(f"This model reads {wanted}. Got {given}.")
-    X = _proximity_rows(rows, card) if isinstance(rows, Proximity) else _object_rows(rows, trained)
+    known: NDArray[Any] | None = None  # proximities to training objects
+    if isinstance(rows, Proximity):
+        X, known = _proximity_rows(rows, card)
+    else:
+        X = _object_rows(rows, trained)
     names = ["predict", "predict_proba"] if hasattr(model, "predict_proba") else ["predict"]
     labels, *proba = predict_responses(model, X, names)
     return Predictions(
@@ -75,29 +81,33 @@ def predict_rows(trained: TrainedModel, rows: Proximity | Objects) -> Prediction
         labels=np.asarray(labels),
         proba=np.asarray(proba[0]) if proba else None,
         classes=np.asarray(model.classes_),
-        scores=_scores(model, card, X),
+        scores=_scores(model, card, X, known),
     )
 
 
-def _proximity_rows(rows: Proximity, card: ModelCard) -> NDArray[Any]:
-    """Values of the model's columns, in the model's order."""
+def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Values of the columns that the model needs, in its order, and of the columns of all training objects."""
     if rows.kind not in (None, card.kind):
         raise ProximityError(f"The model was trained on a {card.kind}, and these rows hold a {rows.kind}.")
     columns = rows.columns
+    needed = list(range(card.n)) if card.needed is None else card.needed
+    which = f"{card.n} training objects" if card.needed is None else f"{len(needed)} objects of {card.n} that it needs"
     if columns is not None and card.ids is not None:
         place = {name: j for j, name in enumerate(columns)}
-        missing = [name for name in card.ids if name not in place]
+        names = [card.ids[j] for j in needed]
+        missing = [name for name in names if name not in place]
         if missing:
             raise ProximityError(
-                f"The rows must have a column for each of the model's {card.n} training objects. {len(missing)} are "
-                f"missing, such as {missing[0][:40]!r}."
+                f"The rows must have a column for each of the model's {which}. {len(missing)} are missing, such as "
+                f"{missing[0][:40]!r}."
             )
-        return rows.values[:, [place[name] for name in card.ids]]
+        known = [place[name] for name in card.ids if name in place]
+        return rows.values[:, [place[name] for name in names]], rows.values[:, known]
+    if rows.shape[1] == len(needed):
+        return rows.values, rows.values
     if rows.shape[1] != card.n:
-        raise ProximityError(
-            f"The rows must have one column for each of the model's {card.n} training objects. Got {rows.shape[1]}."
-        )
-    return rows.values
+        raise ProximityError(f"The rows must have one column for each of the model's {which}. Got {rows.shape[1]}.")
+    return rows.values[:, needed], rows.values
 
 
 def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
@@ -133,10 +143,10 @@ def _check_types(rows: Objects, card: ModelCard) -> None:
             )
 
 
-def _scores(model: Any, card: ModelCard, X: NDArray[Any]) -> NDArray[np.float64]:
+def _scores(model: Any, card: ModelCard, X: NDArray[Any], known: NDArray[Any] | None) -> NDArray[np.float64]:
     if hasattr(model, "score_samples"):
         return np.asarray(model.score_samples(X), dtype=np.float64)
-    S = X if card.reads == "proximities" else np.asarray(model.steps[0][1].transform(X))
+    S = np.asarray(model.steps[0][1].transform(X)) if known is None else known
     values = S.reshape(len(S), -1).astype(np.float64)
     values = values if card.kind == "similarity" else -values
     known = np.where(np.isnan(values), -np.inf, values).max(axis=1)

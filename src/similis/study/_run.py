@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -75,7 +76,7 @@ def _evaluate_all(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[
 
     with _backend(n_jobs):
         pool = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
-        finished: Iterable[Done] = pool(calls())
+        finished: Generator[Done, None, None] = pool(calls())
         try:
             for done in finished:
                 del started[done[0]]
@@ -83,9 +84,12 @@ def _evaluate_all(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[
         except BrokenProcessPool:  # a worker was killed by one of these tasks: run each of them alone
             _stop_workers()
             yield from (_evaluate_alone(task, context) for task in started.values())
-        except BaseException:
-            _stop_workers()
-            raise
+        finally:
+            # Interrupted here or by the caller: joblib stops dispatching and kills the workers. Shutting down loky's
+            # executor instead would wait for a thread that waits to dispatch the next task.
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about tasks that are not finished
+                finished.close()
 
 
 def _backend(n_jobs: int) -> parallel_config:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+from sklearn.pipeline import Pipeline
+
 from similis._utils.environment import versions
 from similis.base import Kind
+from similis.base import compact as compact_model
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
 from similis.study._entry import to_json
 from similis.study._methods import describe
@@ -28,6 +32,7 @@ def train_model(
     priors: Any = None,
     measure: Any = None,
     columns: Any = None,
+    compact: bool = False,
     progress: bool = False,
 ) -> TrainedModel:
     """Estimate the error of a method by a study, then choose its parameters on all data and fit it.
@@ -56,6 +61,9 @@ def train_model(
         Measure that compares objects.
     columns : sequence of str, optional
         Names of the objects' features.
+    compact : bool, default=False
+        Reduce the model to the training objects that its predictions need (see :func:`similis.compact`); the card then
+        lists them as ``needed``.
     progress : bool, default=False
         Show a progress bar on standard error.
 
@@ -104,6 +112,9 @@ def train_model(
             "level": 0.95,
             "protocol": result.protocol.describe(len(result.splits)),
         }
+    fitted, needed = getattr(model, "best_estimator_", model), None
+    if compact and (isinstance(fitted, Pipeline) or hasattr(fitted, "select_columns")):
+        fitted, needed = compact_model(fitted, return_columns=True)
     card = ModelCard(
         method=name,
         params={key: to_json(value) for key, value in getattr(model, "best_params_", {}).items()},
@@ -119,6 +130,7 @@ def train_model(
         expected=expected,
         settings=result.settings(),
         versions=versions(),
+        needed=None if needed is None or np.array_equal(needed, range(len(result.codes))) else needed.tolist(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    return TrainedModel(getattr(model, "best_estimator_", model), card, result)
+    return TrainedModel(fitted, card, result)

@@ -1,0 +1,304 @@
+"""k-medoids: clusters around objects, from any proximity. [qiao2013] sec. 2.2."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.cluster.hierarchy import cut_tree, linkage
+from scipy.spatial.distance import squareform
+from sklearn.base import ClusterMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from similis._utils.messages import warn_user
+from similis.base import (
+    ColumnsMixin,
+    Kind,
+    ProximityEstimator,
+    at_least,
+    check_labels,
+    check_proximity,
+    choice,
+    validated,
+    validated_function,
+)
+from similis.exceptions import InputWarning, ProximityError
+from similis.solvers import Medoids, k_medoids
+
+__all__ = ["KMedoids", "silhouette_samples"]
+
+Array = NDArray[np.float64]
+
+
+class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
+    """Cluster objects around medoids: objects with the smallest total dissimilarity to their cluster.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default=8
+        Number of clusters. "auto" chooses between 2 and `max_clusters` by the largest mean silhouette.
+    method : {"vsh", "eager", "alternate", "ward"}, default="vsh"
+        "vsh", vertex substitution: make the best exchange of a medoid and an object until none improves. "eager": make
+        any exchange that improves as soon as it is found; the same kind of optimum, faster for large n. "alternate":
+        assign objects to medoids, update the medoids, repeat; faster and worse. "ward": cut Ward's tree, and take the
+        medoid of each cluster.
+    n_init : int, default=10
+        Number of random starts; the best result is kept. Not used by "ward".
+    kind : {"similarity", "dissimilarity"}, default="dissimilarity"
+        Kind of the proximities.
+    max_clusters : int, default=10
+        Largest number of clusters tried by "auto".
+    max_iter : int, default=300
+        Largest number of sweeps per start.
+    random_state : int, RandomState instance or None, default=None
+        Random seed of the starts.
+    n_jobs : int or None, default=None
+        Threads over the starts; the result does not depend on it.
+
+    Attributes
+    ----------
+    medoid_indices_ : ndarray of shape (k,)
+        Training objects that are medoids, ascending. Fewer than `n_clusters` if there are fewer distinct objects.
+    labels_ : ndarray of shape (n,)
+        Cluster of each training object: position of its medoid in ``medoid_indices_``.
+    inertia_ : float
+        Sum of the proximities of the objects to their medoids.
+    n_iter_ : int
+        Sweeps of the best start; 0 for "ward".
+    silhouette_samples_ : ndarray of shape (n,)
+        Silhouette of each training object; the mean is ``silhouette_``.
+    silhouettes_ : dict of int to float
+        Mean silhouette for each number of clusters that "auto" tried.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    similis.solvers.k_medoids : The algorithms on arrays, with weights and given starts.
+    similis.MixtureHLM : Classifier that describes each class by such clusters.
+
+    Notes
+    -----
+    A matrix on disk (memory map) is read row by row by "eager" and "alternate". An object is assigned by its own row:
+    ``D[i, j]`` is the dissimilarity of object i to medoid j, in asymmetric matrices too. "ward" uses the mean of both
+    directions.
+
+    References
+    ----------
+    [qiao2013] sec. 2.2; [schubert2021] for "eager".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.cluster import KMedoids
+    >>> x = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.0])
+    >>> model = KMedoids(2, random_state=0).fit(np.abs(x[:, None] - x))
+    >>> model.medoid_indices_, model.labels_, model.inertia_
+    (array([1, 4]), array([0, 0, 0, 1, 1, 1]), 4.0)
+    >>> model.predict(np.abs(np.array([[3.0], [9.0]]) - x))
+    array([0, 1])
+    """
+
+    _parameter_constraints = {
+        "n_clusters": [at_least(1), choice("auto")],
+        "method": [choice("vsh", "eager", "alternate", "ward")],
+        "n_init": [at_least(1)],
+        "kind": [choice("similarity", "dissimilarity")],
+        "max_clusters": [at_least(2)],
+        "max_iter": [at_least(1)],
+        "random_state": ["random_state"],
+        "n_jobs": [at_least(1), at_least(-1), None],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | Literal["auto"] = 8,
+        *,
+        method: Literal["vsh", "eager", "alternate", "ward"] = "vsh",
+        n_init: int = 10,
+        kind: Kind = "dissimilarity",
+        max_clusters: int = 10,
+        max_iter: int = 300,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.method = method
+        self.n_init = n_init
+        self.kind = kind
+        self.max_clusters = max_clusters
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Find the medoids.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Proximities of all pairs.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        D = self.check_training(X)
+        n = len(D)
+        if self.n_clusters != "auto" and self.n_clusters > n:
+            raise ProximityError(f"n_clusters={self.n_clusters} must not exceed the number of objects, {n}.")
+        tree = self._ward_tree(D) if self.method == "ward" else None
+        self.silhouettes_: dict[int, float] = {}
+        if self.n_clusters != "auto":
+            best = self._cluster(D, self.n_clusters, tree)
+            self.silhouette_samples_ = _silhouettes(D, best.labels, self.kind)
+        else:
+            if n < 3:
+                raise ProximityError(f"n_clusters='auto' needs at least three objects. Got {n}.")
+            tried = {}
+            for k in range(2, min(self.max_clusters, n - 1) + 1):
+                found = self._cluster(D, k, tree)
+                silhouettes = _silhouettes(D, found.labels, self.kind)
+                tried[k] = found, silhouettes
+                self.silhouettes_[k] = float(silhouettes.mean())
+            chosen = max(tried, key=lambda k: self.silhouettes_[k])
+            best, self.silhouette_samples_ = tried[chosen]
+        self.medoid_indices_, self.labels_ = best.medoids, best.labels
+        self.inertia_, self.n_iter_ = best.total, best.n_iter
+        self.keep_columns(self.medoid_indices_)
+        wanted = self.n_clusters if self.n_clusters != "auto" else 0
+        if len(self.medoid_indices_) < wanted:
+            warn_user(
+                f"Found {len(self.medoid_indices_)} clusters instead of {wanted}: there are fewer distinct objects.",
+                InputWarning,
+            )
+        return self
+
+    @property
+    def silhouette_(self) -> float:
+        """Mean silhouette of the training objects."""
+        check_is_fitted(self)
+        return float(self.silhouette_samples_.mean())
+
+    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Assign new objects to the cluster of the nearest medoid.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of m new objects to the n training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Clusters, numbered as in ``labels_``; the first one on a tie.
+        """
+        check_is_fitted(self)
+        to_medoids = self.kept_columns(self.check_rows(X))
+        return (self.sign * to_medoids).argmax(axis=1)
+
+    def _cluster(self, D: NDArray[Any], k: int, tree: Any) -> Medoids:
+        """Cluster into k clusters."""
+        if tree is None:
+            method: Any = "alternating" if self.method == "alternate" else self.method
+            rng = check_random_state(self.random_state)
+            found = k_medoids(
+                D,
+                k,
+                sign=self.sign,
+                method=method,
+                n_init=self.n_init,
+                max_iter=self.max_iter,
+                random_state=rng,
+                n_jobs=self.n_jobs,
+            )
+            # Among duplicates a medoid may have no members.
+            used = np.bincount(found.labels, minlength=len(found.medoids)) > 0
+            if used.all():
+                return found
+            labels = (np.cumsum(used) - 1)[found.labels]
+            return Medoids(found.medoids[used], labels, found.total, found.n_iter, found.n_swaps, found.converged)
+        cluster = cut_tree(tree, n_clusters=k)[:, 0]
+        medoids = np.empty(k, np.intp)
+        for j in range(k):
+            own = np.flatnonzero(cluster == j)
+            medoids[j] = own[int((self.sign * D[np.ix_(own, own)]).sum(axis=0).argmax())]
+        order = np.argsort(medoids)
+        labels = np.argsort(order)[cluster]
+        total = float(D[np.arange(len(D)), medoids[order][labels]].sum(dtype=np.float64))
+        return Medoids(medoids[order], labels, total, 0, 0, True)
+
+    def _ward_tree(self, D: NDArray[Any]) -> Any:
+        """Return Ward's tree of the mean of both directions; similarities are subtracted from the largest one."""
+        A = np.array(D, dtype=np.float64)
+        if self.kind == "similarity":
+            A = A.max() - A
+        np.fill_diagonal(A, 0.0)
+        if len(A) == 1:
+            raise ProximityError("method='ward' needs at least two objects. Got one.")
+        return linkage(squareform((A + A.T) / 2, checks=False), "ward")
+
+
+@validated_function({"kind": [choice("similarity", "dissimilarity")]})
+def silhouette_samples(D: ArrayLike, labels: Any, kind: Kind = "dissimilarity") -> Array:
+    """Compute the silhouette of each object from a proximity matrix.
+
+    Parameters
+    ----------
+    D : array-like of shape (n, n)
+        Proximities of all pairs; they need not be symmetric or metric.
+    labels : array-like of shape (n,)
+        Cluster of each object.
+    kind : {"similarity", "dissimilarity"}, default="dissimilarity"
+        Kind of the proximities. Similarities are subtracted from the largest one.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        (b - a) / max(a, b), where a is the mean dissimilarity to the other objects of the own cluster and b the
+        smallest mean dissimilarity to another cluster; 0 for an object alone in its cluster.
+
+    See Also
+    --------
+    KMedoids : Its ``silhouette_samples_`` holds these values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.cluster import silhouette_samples
+    >>> x = np.array([0.0, 1.0, 10.0, 11.0])
+    >>> silhouette_samples(np.abs(x[:, None] - x), [0, 0, 1, 1]).round(3)
+    array([0.905, 0.895, 0.895, 0.905])
+    """
+    A = check_proximity(D, kind=kind)
+    _, codes = check_labels(labels, len(A), who="silhouette_samples")
+    return _silhouettes(A, codes, kind)
+
+
+def _silhouettes(D: NDArray[Any], codes: NDArray[np.intp], kind: Kind) -> Array:
+    """Compute silhouettes; zeros for a single cluster."""
+    n, k = len(D), int(codes.max()) + 1
+    sizes = np.bincount(codes, minlength=k)
+    if (sizes > 0).sum() < 2:
+        return np.zeros(n)
+    sums = np.asarray(D @ np.eye(k, dtype=D.dtype)[codes], dtype=np.float64)
+    own = np.arange(n), codes
+    sums[own] -= np.einsum("ii->i", D)  # an object is not compared with itself
+    counts = np.broadcast_to(sizes, sums.shape).astype(np.float64)
+    counts[own] -= 1
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = sums / counts
+    if kind == "similarity":
+        means = float(D.max()) - means
+    a = means[own].copy()
+    means[own] = np.inf
+    means[:, sizes == 0] = np.inf
+    b = means.min(axis=1)
+    larger = np.maximum(a, b)
+    alone = sizes[codes] == 1
+    return np.divide(b - a, larger, out=np.zeros(n), where=~alone & (larger > 0))
