@@ -21,7 +21,7 @@ from similis.study._differences import compare_objects
 from similis.study._metrics import compare_to_best
 from similis.study._protocol import Protocol
 
-SEED, STUDIES, EQUAL = 20261116, 150, 20
+SEED, STUDIES, EQUAL = 20261116, 100, 20
 RECORD = Path(__file__).parent / "results" / "derive_differences.json"
 
 
@@ -87,6 +87,7 @@ SCHEMES = {
     "10 random splits": Protocol(n_splits=10),
     "20 random splits": Protocol(n_splits=20),
     "5 folds": Protocol("kfold", n_splits=5),
+    "10 folds": Protocol("kfold", n_splits=10, test_size=0.1),
     "leave one out": Protocol("loo"),
     "one test set, 20 %": Protocol(n_splits=1),
     "one test set, 50 %": Protocol(n_splits=1, test_size=0.5),

@@ -28,6 +28,7 @@ TITLES = {
     "precision": "Precision, BLAS threads and order",
     "fuzz_functions": "Fuzzing of functions and estimators",
     "fuzz_readers": "Fuzzing of file readers",
+    "fuzz_models": "Fuzzing of model files, with bounds checks",
     "fuzz_input": "Labels, dialects and frames",
     "security": "Security",
 }

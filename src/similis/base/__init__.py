@@ -3,6 +3,14 @@
 An extension of similis imports from this package only; :mod:`similis.testing` checks it.
 """
 
+from similis._utils.fitted import (
+    FittedArrays,
+    fitted_count,
+    fitted_indices,
+    fitted_part,
+    fitted_reals,
+    verify_numbering,
+)
 from similis._utils.storable import storable
 from similis.base._bayes import BayesClassifier
 from similis.base._compact import compact
@@ -75,6 +83,13 @@ __all__ = [
     "predict_responses",
     "compact",
     "storable",
+    # verification of fitted models
+    "FittedArrays",
+    "fitted_indices",
+    "fitted_reals",
+    "fitted_count",
+    "fitted_part",
+    "verify_numbering",
     # measures
     "Measure",
     "as_collection",

@@ -24,7 +24,7 @@ from similis.base import Integral, at_least, choice, count_objects, quote, valid
 from similis.distributed._cluster import run_tiles
 from similis.distributed._record import Record, Writer
 from similis.distributed._tiles import Plan, Rejection, Tile, TileJob, tile_size
-from similis.exceptions import ProximityError
+from similis.exceptions import ClusterError, ProximityError
 from similis.io import BlockFile, Proximity, file_format, matrix_card, read_proximity
 from similis.measures import Measure
 
@@ -121,7 +121,7 @@ def measure_to_disk(
     >>> measure_to_disk(path, ["a", "bcd", "ef"], measure=longer, dtype="float32", ids=["u", "v", "w"])
     Proximity(3 x 3 dissimilarity, float32, ids 'u' ... 'w')
     """
-    path = _check_path(path)
+    path = _check_path(path) if client is None else _check_path(path).absolute()  # workers run in other folders
     fitted = clone(measure).fit(X, y)
     objects = fitted.validate_objects(X)
     n = count_objects(objects)
@@ -258,6 +258,8 @@ def _measure_missing(
                 first = tile, rejection
     except OSError as error:
         kept = f"{len(record.done)} of {len(tiles)} blocks are kept"
+        if isinstance(error, ClusterError):
+            raise ClusterError(f"{error} {kept}.") from None
         raise job.store.write_error(error, kept) from None
     finally:
         journal.flush()

@@ -29,6 +29,7 @@ from similis._utils.storable import STORABLE
 from similis.exceptions import ProximityError
 from similis.io._numpy import read_header
 from similis.io._objects import infer_types
+from similis.io._verify import verify_model
 
 __all__ = ["ModelCard", "TrainedModel", "card_path", "load", "read_model", "save", "write_model"]
 
@@ -140,8 +141,9 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> Any:
 
     Notes
     -----
-    Nothing in the file is executed. Its numbers are not verified, though: a malicious file can hold numbers that make
-    predictions wrong.
+    Nothing in the file is executed. Every fitted array is verified (type, shape, range of codes and indices, finiteness
+    where required; see :class:`similis.base.FittedArrays`), because compiled code reads them unchecked. A malicious
+    file can still hold numbers that make predictions wrong.
     """
     import skops.io
 
@@ -151,9 +153,11 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> Any:
         names = _audit(file, where, trusted)
         file.seek(0)
         try:
-            return skops.io.load(file, trusted=names)
+            model = skops.io.load(file, trusted=names)
+            verify_model(model)
         except Exception as error:  # a damaged or malicious file may make the parser raise anything
             raise ValueError(f"{where} cannot be loaded: {_reason(error)}.") from None
+    return model
 
 
 def _audit(file: IO[bytes], where: str, trusted: Sequence[type]) -> list[str]:

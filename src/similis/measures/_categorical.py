@@ -16,7 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis import _kernels
-from similis.base import Measure, ProgressCallback, check_table, choice, for_each_strip, storable
+from similis.base import (
+    FittedArrays,
+    Measure,
+    ProgressCallback,
+    check_table,
+    choice,
+    fitted_indices,
+    fitted_part,
+    for_each_strip,
+    storable,
+    verify_numbering,
+)
 from similis.exceptions import ProximityError
 from similis.measures._vectors import TwoWayArray, both_layouts
 
@@ -85,7 +96,7 @@ def is_missing(value: Any) -> bool:
 
 @storable
 @dataclass
-class Codebook:
+class Codebook(FittedArrays):
     """Integer codes of the values of each column.
 
     ``columns[k]`` maps the values of column k to codes 0, 1, ...; None is the key of missing values. A value without a
@@ -93,9 +104,24 @@ class Codebook:
     from the smallest value `low`, the same in every column.
     """
 
+    fitted_arrays = {
+        "size": fitted_indices("n"),
+    }
+
     size: NDArray[np.intp]
     columns: list[dict[Any, int]] | None = None
     low: int = 0
+
+    def verify_fitted(self) -> None:
+        super().verify_fitted()
+        if self.columns is None:
+            if type(self.low) is not int or not self.size.size or (self.size != self.size[0]).any():
+                raise ProximityError("low and size of Codebook must describe one range of integers.")
+            return
+        if not isinstance(self.columns, list) or len(self.columns) != len(self.size):
+            raise ProximityError("columns of Codebook must be a list with one dictionary per feature.")
+        for column, size in zip(self.columns, self.size.tolist()):
+            verify_numbering(column, size, "columns of Codebook")
 
     @classmethod
     def learn(cls, *tables: NDArray[Any]) -> Codebook:
@@ -214,6 +240,10 @@ class Counting(CategoricalMeasure):
     array([[3., 2.],
            [2., 3.]])
     """
+
+    fitted_arrays = {
+        "_codebook": fitted_part(Codebook, n="n"),
+    }
 
     _parameter_constraints = {"missing": [choice("match", "mismatch")]}
 
