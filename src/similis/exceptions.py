@@ -2,6 +2,7 @@
 
 __all__ = [
     "AsymmetryWarning",
+    "ClusterError",
     "CompilationCacheWarning",
     "DataNotFoundError",
     "DiagonalWarning",
@@ -22,6 +23,10 @@ class DataNotFoundError(FileNotFoundError):
 
 class MissingExtraError(ImportError, ProximityError):
     """Missing optional package; the message contains the command that installs it."""
+
+
+class ClusterError(ConnectionError):
+    """Lost connection to a cluster, or a cluster without workers; the message tells how to resume."""
 
 
 class InputWarning(UserWarning):

@@ -3,6 +3,14 @@
 An extension of similis imports from this package only; :mod:`similis.testing` checks it.
 """
 
+from similis._utils.fitted import (
+    FittedArrays,
+    fitted_count,
+    fitted_indices,
+    fitted_part,
+    fitted_reals,
+    verify_numbering,
+)
 from similis._utils.storable import storable
 from similis.base._bayes import BayesClassifier
 from similis.base._compact import compact
@@ -59,6 +67,7 @@ from similis.base._validation import (
     check_query,
     check_stack_width,
     check_table,
+    fill_masked,
     first_position,
     kind_evidence,
     quote,
@@ -75,6 +84,13 @@ __all__ = [
     "predict_responses",
     "compact",
     "storable",
+    # verification of fitted models
+    "FittedArrays",
+    "fitted_indices",
+    "fitted_reals",
+    "fitted_count",
+    "fitted_part",
+    "verify_numbering",
     # measures
     "Measure",
     "as_collection",
@@ -94,6 +110,7 @@ __all__ = [
     "check_kernel",
     "check_partial_kernel",
     "measured_objects",
+    "fill_masked",
     "first_position",
     "kind_evidence",
     "quote",

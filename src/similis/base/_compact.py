@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.fitted import fitted_reals
 from similis.base._estimators import ProximityClassifier
 from similis.exceptions import ProximityError
 
@@ -56,6 +57,11 @@ def _pair_coefficients(svc: Any) -> NDArray[np.float64]:
 
 class FoldedSVC(ProximityClassifier):
     """Decision functions of a fitted SVC, linear in a row of proximities; made by :func:`similis.compact`."""
+
+    fitted_arrays = {
+        "coef_": fitted_reals("pairs", None),
+        "intercept_": fitted_reals("pairs"),
+    }
 
     accept_sparse = True
 

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.environment import DOC_LINK_TEMPLATE
+from similis._utils.fitted import FittedArrays, fitted_indices
 from similis._utils.messages import warn_user
 from similis._utils.moved import DEPRECATED
 from similis.base._decision import check_costs, least_cost
@@ -26,7 +27,7 @@ from similis.exceptions import ProximityError
 __all__ = ["ColumnsMixin", "ProximityClassifier", "ProximityEstimator", "ProximityTransformer", "predict_responses"]
 
 
-class ProximityEstimator(BaseEstimator):
+class ProximityEstimator(FittedArrays, BaseEstimator):
     """Base class of everything that reads a proximity matrix: n x n at ``fit``, m x n afterwards.
 
     Attributes
@@ -310,6 +311,11 @@ class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
     >>> MeanSimilarity().fit(S, ["a", "a", "b", "b"]).predict([[2, 3, 1, 1], [0, 0, 2, 2]])
     array(['a', 'b'], dtype='<U1')
     """
+
+    fitted_arrays = {
+        "_kept_objects": fitted_indices("kept", optional=True),
+        "_kept_places": fitted_indices("kept", below="n", optional=True),
+    }
 
     classes_: NDArray[Any]
 

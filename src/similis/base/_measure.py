@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from similis._utils.environment import DOC_LINK_TEMPLATE
+from similis._utils.fitted import FittedArrays
 from similis._utils.threads import row_chunks
 from similis.base._params import validated
 from similis.base._validation import Kind
@@ -94,7 +95,7 @@ _RENAMED = {  # methods that a measure written for 1.0 may define
 }
 
 
-class Measure(BaseEstimator):
+class Measure(FittedArrays, BaseEstimator):
     """Base class of measures: the similarity or dissimilarity of two objects.
 
     A subclass writes ``__call__(x, z)``, or :meth:`compare` for whole blocks, and sets `kind` and `symmetric` where the
@@ -400,6 +401,17 @@ class Measure(BaseEstimator):
             for name in ("n_features_in_", "feature_names_in_"):
                 self.__dict__.pop(name, None)
         return objects
+
+    def verify_objects(self, objects: Any) -> None:
+        """Raise an error unless stored objects, from a model file, are what :meth:`validate_objects` returns.
+
+        Parameters
+        ----------
+        objects : collection
+            Objects that the measure encodes when the model is used. A measure whose :meth:`validate_objects` does not
+            accept its own results overrides this method.
+        """
+        self._check_width(self.validate_objects(objects))
 
     def _check_width(self, objects: Any) -> None:
         expected = getattr(self, "n_features_in_", None)

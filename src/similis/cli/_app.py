@@ -37,8 +37,8 @@ def _similis(
 ) -> None:
     """Learn from pairwise similarities: measure them, examine them, compare methods, train one, use it.
 
-    Results go to standard output, progress and remarks to standard error. The exit status is 0 on success, 1 for a
-    study in which every method fails, 2 for invalid input (with one message), 130 after Ctrl-C.
+    Results go to standard output, progress and remarks to standard error. The exit status is 0 on success, 1 if every
+    method of a study fails or a cluster is lost, 2 for invalid input (with one message), 130 after Ctrl-C.
 
     **From a matrix to predictions**
 

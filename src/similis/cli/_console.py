@@ -22,7 +22,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from similis._utils.messages import escape_controls, warn_once
-from similis.exceptions import ProximityError
+from similis.exceptions import ClusterError, ProximityError
 
 __all__ = [
     "BAD_INPUT",
@@ -102,7 +102,9 @@ _NAMES: dict[str, str] = {}  # names of temporary copies in messages
 
 @contextmanager
 def report_errors() -> Iterator[None]:
-    """Run a command: bad input ends with one message and status 2, Ctrl-C with status 130; a bug keeps its traceback.
+    """Run a command: bad input ends with one message and status 2, a lost cluster with 1, Ctrl-C with 130.
+
+    A bug keeps its traceback.
 
     With SIMILIS_DEBUG set, bad input shows its traceback too.
     """
@@ -126,6 +128,9 @@ def report_errors() -> Iterator[None]:
             # The reader of the output has closed it. Python flushes standard output at exit and would complain.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
+        except ClusterError as error:
+            note(str(error))
+            raise typer.Exit(FAILED) from None
         except (ValueError, OSError, ImportError, MemoryError) as error:
             if os.environ.get("SIMILIS_DEBUG"):
                 raise

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import logging
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -111,9 +112,13 @@ def measure(
     if output.lower().endswith((".npy", ".zarr")):
         from similis.distributed import connect, measure_to_disk
 
-        address = None if cluster == "local" else cluster
         before = _stamps(output)
-        with nullcontext() if cluster is None else connect(address) as client:
+        with ExitStack() as stack:
+            client = None
+            if cluster is not None:
+                logging.disable(logging.ERROR)  # tracebacks that Dask logs; what they mean is raised
+                stack.callback(logging.disable, logging.NOTSET)
+                client = stack.enter_context(connect(None if cluster == "local" else cluster))
             matrix = measure_to_disk(
                 output,
                 data.values,

@@ -22,6 +22,10 @@ from similis.base import (
     choice,
     class_priors,
     clip_n_neighbors,
+    fitted_count,
+    fitted_indices,
+    fitted_part,
+    fitted_reals,
     max_neighbors,
     validated,
 )
@@ -266,6 +270,14 @@ class LocalSDA(PathMixin, ProximityClassifier):
     >>> LocalSDA(n_neighbors=20).fit(S, np.repeat(["tight", "loose"], 30)).predict(S[[0, 40]])
     array(['tight', 'loose'], dtype='<U5')
     """
+
+    fitted_arrays = {
+        "_codes": fitted_indices("n", below="G"),
+        "_S": fitted_reals("n", "n"),
+        "_omega": fitted_part(Omega),
+        "priors_": fitted_reals("G", low=0),
+        "n_neighbors_": fitted_count(1, "n"),
+    }
 
     _parameter_constraints = {
         "n_neighbors": [at_least(1)],

@@ -16,12 +16,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis.base import (
     LARGEST,
+    FittedArrays,
     HasMethods,
     between,
     check_costs,
     check_labels,
     choice,
     class_priors,
+    fitted_indices,
+    fitted_part,
+    fitted_reals,
     least_cost,
     quote,
     storable,
@@ -129,7 +133,7 @@ def _holds_numbers(column: NDArray[Any]) -> bool:
 
 
 @storable
-class ConditionalGaussians:
+class ConditionalGaussians(FittedArrays):
     """x | t, g ~ N(m_g + B_g (t - s_g), C_g): the conditionals of one joint Gaussian of (t, x) per class.
 
     Parameters
@@ -137,6 +141,15 @@ class ConditionalGaussians:
     regularization : float in (0, 1]
         Weight r of the pooled variances in each class's covariance, (1 - r) C_g + r diag(C).
     """
+
+    fitted_arrays = {
+        "_t": fitted_indices("t"),
+        "_x": fitted_indices("x"),
+        "means": fitted_reals("G", None),
+        "_m": fitted_reals("G", None),
+        "_slope": fitted_reals("G", "x", None),
+        "covariances": fitted_reals("G", "x", "x"),
+    }
 
     def __init__(self, regularization: float) -> None:
         self.regularization = regularization
@@ -181,7 +194,7 @@ class ConditionalGaussians:
         return np.stack(answers, axis=1)
 
 
-class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
+class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
     """Gaussians on the numeric columns of a table times similarity discriminant analysis of the categorical ones.
 
         P(x | g) = P(x_num | g) prod_m gamma_gm exp(lambda_gm T_m(x_cat)),
@@ -258,6 +271,13 @@ class MixedSDA(LogLimitMixin, ClassifierMixin, BaseEstimator):
     >>> model.predict([["red", "long", 1.1], ["green", "long", 2.0]])
     array(['a', 'b'], dtype='<U1')
     """
+
+    fitted_arrays = {
+        "numeric_": fitted_indices(None, below="n"),
+        "categorical_": fitted_indices(None, below="n"),
+        "priors_": fitted_reals("G", low=0),
+        "_gaussians": fitted_part(ConditionalGaussians, G="G"),
+    }
 
     _doc_link_module = "similis"
     _doc_link_template = DOC_LINK_TEMPLATE

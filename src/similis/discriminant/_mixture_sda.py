@@ -13,7 +13,18 @@ from sklearn.utils import check_random_state
 from similis import _kernels
 from similis._utils.disk import take_block
 from similis._utils.threads import row_blocks
-from similis.base import BayesClassifier, Points, at_least, between, choice, quote, validated
+from similis.base import (
+    BayesClassifier,
+    Points,
+    at_least,
+    between,
+    choice,
+    fitted_indices,
+    fitted_part,
+    fitted_reals,
+    quote,
+    validated,
+)
 from similis.discriminant._base import LogLimit, LogLimitMixin, exponential_terms
 from similis.discriminant._statistics import (
     check_domain,
@@ -23,7 +34,7 @@ from similis.discriminant._statistics import (
     public_domain,
     training_values,
 )
-from similis.solvers import k_medoids
+from similis.solvers import Omega, k_medoids
 
 __all__ = ["MixtureSDA"]
 
@@ -124,6 +135,17 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     array([[ 0.5,  0.4],
            [-0.4, -0.5]])
     """
+
+    fitted_arrays = {
+        "centroids_": fitted_indices("G", "c", low=-1),
+        "weights_": fitted_reals("G", "G", "c", low=0),
+        "_omega": fitted_part(Omega),
+        "priors_": fitted_reals("G", low=0),
+        "_rates": fitted_reals("G", "G", "c", nan=True, infinite=True),
+        "_log_z": fitted_reals("G", "G", "c", nan=True, infinite=True),
+        "exponents_": fitted_reals("G", "G", "c", nan=True, infinite=True),
+        "log_normalizers_": fitted_reals("G", "G", "c", nan=True, infinite=True),
+    }
 
     _parameter_constraints = {
         "n_components": [at_least(1)],

@@ -9,7 +9,19 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from similis.base import BayesClassifier, Points, between, check_stack_width, choice, quote, validated
+from similis.base import (
+    BayesClassifier,
+    Points,
+    between,
+    check_stack_width,
+    choice,
+    fitted_count,
+    fitted_indices,
+    fitted_part,
+    fitted_reals,
+    quote,
+    validated,
+)
 from similis.discriminant._base import LogLimit, LogLimitMixin, exponential_terms
 from similis.discriminant._statistics import (
     NAMES,
@@ -23,7 +35,7 @@ from similis.discriminant._statistics import (
     training_values,
     with_products,
 )
-from similis.solvers import class_centroids, maxent_exponents
+from similis.solvers import Omega, class_centroids, maxent_exponents
 
 __all__ = ["SDA"]
 
@@ -134,6 +146,19 @@ class SDA(LogLimitMixin, BayesClassifier):
     array([[ 0.73,  0.2 ],
            [-0.2 , -0.43]])
     """
+
+    fitted_arrays = {
+        "_n_slices": fitted_count(1),
+        "_read": fitted_part(Statistics, G="G"),
+        "centroids_": fitted_indices(any_shape=True),
+        "priors_": fitted_reals("G", low=0),
+        "_omegas": fitted_part(Omega, many=True, length="M"),
+        "_rates": fitted_reals("G", "M", nan=True, infinite=True),
+        "_log_z": fitted_reals("G", "M", nan=True, infinite=True),
+        "exponents_": fitted_reals("G", "M", nan=True, infinite=True),
+        "log_normalizers_": fitted_reals("G", "M", nan=True, infinite=True),
+        "means_": fitted_reals("G", "M", nan=True, infinite=True),
+    }
 
     _parameter_constraints = {
         "statistic": [choice(*NAMES), callable, list, tuple],

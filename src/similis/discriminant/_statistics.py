@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from similis import _kernels
 from similis._utils.threads import row_blocks
-from similis.base import quote, storable
+from similis.base import FittedArrays, fitted_indices, quote, storable
 from similis.exceptions import ProximityError
 from similis.solvers import Omega
 
@@ -203,7 +203,7 @@ def as_list(statistic: Any) -> list[Any]:
 
 
 @storable
-class Statistics:
+class Statistics(FittedArrays):
     """Statistics of a row: names and functions, with the centroids and labels that they need.
 
     Parameters
@@ -219,6 +219,11 @@ class Statistics:
     sign : {1, -1}
         -1 for dissimilarities.
     """
+
+    fitted_arrays = {
+        "centroids": fitted_indices("q", "G"),
+        "codes": fitted_indices("N", below="G"),
+    }
 
     def __init__(self, chosen: list[Any], centroids: NDArray[np.intp], labels: Any, codes: Any, sign: int) -> None:
         self.chosen = chosen

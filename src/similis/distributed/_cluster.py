@@ -1,15 +1,19 @@
 """Dask clusters: connection, blocks and rows as tasks, and joblib calls.
 
 No input of a task lives on one worker only: objects, measure and model are results of tasks, which the scheduler
-recomputes when the worker that held them is lost. A block that was being measured there is started again.
+recomputes when the worker that held them is lost. A block that was being measured there is started again. A lost
+scheduler, and a cluster that has no workers for :data:`NO_WORKERS` seconds, is a :class:`ClusterError`.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -17,15 +21,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis._utils.environment import require_package
+from similis._utils.messages import warn_user
 from similis.base import take_objects
 from similis.distributed._tiles import Plan, Rejection, Tile, TileJob
-from similis.exceptions import ProximityError
+from similis.exceptions import ClusterError, ProximityError
 from similis.measures import Measure
 
 __all__ = ["cluster_jobs", "connect", "hold", "run_tiles", "run_unordered", "FEW_PAIRS", "ClusterPairs"]
 
 T = TypeVar("T")
 _AHEAD = 3  # tasks submitted in advance for each thread of the cluster
+NO_WORKERS = 60.0  # seconds to wait for a worker on a cluster without any
+_INTERVAL = 5.0  # seconds between two looks at the workers
+_ANSWER = 30.0  # seconds to wait for an answer of the scheduler
 
 
 def connect(address: str | None = None, *, n_workers: int | None = None, timeout: float = 5.0) -> Any:
@@ -65,19 +73,75 @@ def connect(address: str | None = None, *, n_workers: int | None = None, timeout
         return distributed.Client(
             n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, set_as_default=False
         )
-    quiet = logging.getLogger("distributed")
-    level = quiet.level
-    quiet.setLevel(logging.CRITICAL)
+    with _quiet_log():
+        try:
+            return distributed.Client(address, timeout=timeout, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            reason = "" if isinstance(error, OSError) else f" ({' '.join(str(error).split())[:60]})"
+            raise ProximityError(
+                f"There is no Dask scheduler at {str(address)[:80]}{reason}. Start one with 'dask scheduler', or leave "
+                "the address out for worker processes on this machine."
+            ) from None
+
+
+@contextmanager
+def _quiet_log() -> Iterator[None]:
+    """Keep the tracebacks that Dask logs off the terminal; what they mean is raised as an exception."""
+    log = logging.getLogger("distributed")
+    level = log.level
+    log.setLevel(logging.CRITICAL)
     try:
-        return distributed.Client(address, timeout=timeout, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        reason = "" if isinstance(error, OSError) else f" ({' '.join(str(error).split())[:60]})"
-        raise ProximityError(
-            f"There is no Dask scheduler at {str(address)[:80]}{reason}. Start one with 'dask scheduler', or leave the "
-            "address out for worker processes on this machine."
-        ) from None
+        yield
     finally:
-        quiet.setLevel(level)
+        log.setLevel(level)
+
+
+@contextmanager
+def _cluster_errors() -> Iterator[None]:
+    """Turn the exceptions of Dask about a lost scheduler or lost workers into a :class:`ClusterError`."""
+    from distributed.comm.core import CommClosedError
+    from distributed.scheduler import KilledWorker
+
+    with _quiet_log():
+        try:
+            yield
+        except ClusterError:
+            raise
+        except KilledWorker:
+            raise ClusterError(
+                "Workers of the cluster died several times at the same task, perhaps for lack of memory. Use smaller "
+                "blocks, or workers with more memory; then run the same again: it resumes."
+            ) from None
+        except (CommClosedError, CancelledError, TimeoutError) as error:
+            if isinstance(error, OSError) and error.filename is not None:
+                raise
+            raise ClusterError(
+                "The connection to the scheduler of the cluster is lost. Start it again and run the same again: it "
+                "resumes."
+            ) from None
+
+
+class _Workers:
+    """Counter of a cluster's threads that raises an error when there have been none for :data:`NO_WORKERS` seconds."""
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._seen, self._warned = client, time.monotonic(), False
+
+    def count(self) -> int:
+        """Number of threads now; the first time that there are none, warn."""
+        threads = sum(self._client.sync(self._client.scheduler.ncores, callback_timeout=_ANSWER).values())
+        now = time.monotonic()
+        if threads:
+            self._seen, self._warned = now, False
+        elif not self._warned:
+            self._warned = True
+            warn_user(f"The cluster has no workers; waiting for one, {NO_WORKERS:.0f} seconds at most.", UserWarning)
+        elif now - self._seen > NO_WORKERS:
+            raise ClusterError(
+                f"The cluster has had no workers for {NO_WORKERS:.0f} seconds. Start some with 'dask worker ADDRESS' "
+                "and run the same again: it resumes."
+            )
+        return threads
 
 
 @contextmanager
@@ -87,7 +151,12 @@ def cluster_jobs(client: Any) -> Iterator[None]:
     Parameters
     ----------
     client : distributed.Client
-        From :func:`connect`.
+        From :func:`connect`. It is closed if the cluster is left without workers.
+
+    Raises
+    ------
+    ClusterError
+        If the scheduler is lost, or the cluster has no workers for a minute. A study with a journal resumes.
 
     Examples
     --------
@@ -98,8 +167,29 @@ def cluster_jobs(client: Any) -> Iterator[None]:
     """
     from joblib import parallel_config
 
-    with parallel_config(backend="dask", client=client):
-        yield
+    workers, ended, gone = _Workers(client), threading.Event(), []
+
+    def watch() -> None:
+        while not ended.wait(min(_INTERVAL, NO_WORKERS)):
+            try:
+                workers.count()
+            except Exception as error:  # joblib would wait for ever
+                gone.append(error)
+                client.close(timeout=1)
+                return
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    with _cluster_errors():
+        try:
+            with parallel_config(backend="dask", client=client):
+                yield
+        except Exception:
+            if gone:
+                raise gone[0] from None
+            raise
+        finally:
+            ended.set()
 
 
 def hold(value: Any, client: Any) -> Any:
@@ -142,24 +232,31 @@ def run_unordered(submit: Callable[[T], Any], items: Iterable[T], client: Any) -
     Yields
     ------
     item, result
+
+    Raises
+    ------
+    ClusterError
+        If the scheduler is lost, or the cluster has no workers for :data:`NO_WORKERS` seconds.
     """
-    from distributed import as_completed
+    from distributed import wait
 
     waiting = deque(items)
-    under_way: dict[str, T] = {}
-    finished = as_completed(loop=client.loop)
-    ahead = _AHEAD * max(1, sum(client.nthreads().values()))
-    try:
+    under_way: dict[Any, T] = {}
+    with _cluster_errors():
+        workers = _Workers(client)
+        ahead = _AHEAD * max(1, workers.count())
         while waiting or under_way:
             while waiting and len(under_way) < ahead:
                 item = waiting.popleft()
-                future = submit(item)
-                under_way[future.key] = item
-                finished.add(future)
-            future = next(finished)
-            yield under_way.pop(future.key), future.result()
-    finally:
-        finished.clear()
+                under_way[submit(item)] = item
+            try:
+                with client.as_current():
+                    done = wait(list(under_way), timeout=min(_INTERVAL, NO_WORKERS), return_when="FIRST_COMPLETED").done
+            except TimeoutError:
+                workers.count()
+                continue
+            for future in done:
+                yield under_way.pop(future), future.result()
 
 
 def _identity(value: T) -> T:
@@ -176,17 +273,21 @@ class ClusterPairs:
     def __init__(self, measure: Measure, objects: Any, client: Any) -> None:
         self._client = client
         self._measure, self._objects = hold(measure, client), hold(objects, client)
-        self._threads = max(1, sum(client.nthreads().values()))
+        with _cluster_errors():
+            self._threads = max(1, _Workers(client).count())
 
     def __call__(self, i: NDArray[Any], j: NDArray[Any]) -> NDArray[Any]:
         """Proximities of objects i to objects j, in their order."""
         tasks = max(-(-len(i) // _MOST), min(2 * self._threads, len(i) // FEW_PAIRS))
-        parts = zip(*(np.array_split(np.asarray(side, np.int32), tasks) for side in (i, j)))
-        futures = [
-            self._client.submit(_measure_pairs, self._measure, self._objects, *part, pure=False, retries=2)
-            for part in parts
-        ]
-        return np.concatenate(self._client.gather(futures))
+        parts = list(zip(*(np.array_split(np.asarray(side, np.int32), tasks) for side in (i, j))))
+
+        def submit(number: int) -> Any:
+            return self._client.submit(
+                _measure_pairs, self._measure, self._objects, *parts[number], pure=False, retries=2
+            )
+
+        found = dict(run_unordered(submit, range(tasks), self._client))
+        return np.concatenate([found[number] for number in range(tasks)])
 
 
 def _measure_pairs(measure: Measure, objects: Any, i: NDArray[np.int32], j: NDArray[np.int32]) -> NDArray[Any]:

@@ -19,12 +19,12 @@ from sklearn.utils import get_tags
 from similis._utils.files import short_path
 from similis._utils.fingerprint import fingerprint
 from similis._utils.messages import track, warn_user
-from similis._utils.moved import name_in_files
+from similis._utils.moved import name_in_files, params_in_files
 from similis.base import Integral, at_least, choice, count_objects, quote, validated_function
 from similis.distributed._cluster import run_tiles
 from similis.distributed._record import Record, Writer
 from similis.distributed._tiles import Plan, Rejection, Tile, TileJob, tile_size
-from similis.exceptions import ProximityError
+from similis.exceptions import ClusterError, ProximityError
 from similis.io import BlockFile, Proximity, file_format, matrix_card, read_proximity
 from similis.measures import Measure
 
@@ -121,7 +121,7 @@ def measure_to_disk(
     >>> measure_to_disk(path, ["a", "bcd", "ef"], measure=longer, dtype="float32", ids=["u", "v", "w"])
     Proximity(3 x 3 dissimilarity, float32, ids 'u' ... 'w')
     """
-    path = _check_path(path)
+    path = _check_path(path) if client is None else _check_path(path).absolute()  # workers run in other folders
     fitted = clone(measure).fit(X, y)
     objects = fitted.validate_objects(X)
     n = count_objects(objects)
@@ -258,6 +258,8 @@ def _measure_missing(
                 first = tile, rejection
     except OSError as error:
         kept = f"{len(record.done)} of {len(tiles)} blocks are kept"
+        if isinstance(error, ClusterError):
+            raise ClusterError(f"{error} {kept}.") from None
         raise job.store.write_error(error, kept) from None
     finally:
         journal.flush()
@@ -309,7 +311,7 @@ def _hashable(value: Any) -> Any:
     if not exact.is_described:
         return exact.digest
     if isinstance(value, Measure):  # as 1.0 described it
-        params = {name: _hashable(given) for name, given in value.get_params(deep=False).items()}
+        params = {name: _hashable(given) for name, given in params_in_files(value).items()}
         module, _, name = name_in_files(type(value)).rpartition(".")
         return [module, name, params]
     return value

@@ -11,7 +11,18 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.environment import DOC_LINK_TEMPLATE, require_package
-from similis.base import as_integer_k, at_least, between, choice, count_objects, take_objects, validated_outer
+from similis.base import (
+    FittedArrays,
+    as_integer_k,
+    at_least,
+    between,
+    choice,
+    count_objects,
+    fitted_indices,
+    fitted_reals,
+    take_objects,
+    validated_outer,
+)
 from similis.distributed._cluster import FEW_PAIRS, ClusterPairs, hold, run_unordered
 from similis.distributed._descent import Lists, PivotTree, descend, grow_tree, search
 from similis.exceptions import ProximityError
@@ -22,7 +33,7 @@ __all__ = ["NeighborIndex"]
 _BATCH = 1024  # new objects per search
 
 
-class NeighborIndex(BaseEstimator):
+class NeighborIndex(FittedArrays, BaseEstimator):
     """Approximate nearest neighbors of objects under an arbitrary measure.
 
     Parameters
@@ -82,6 +93,12 @@ class NeighborIndex(BaseEstimator):
     >>> indices[:, 0].tolist(), proximities[:, 0].tolist()
     ([0, 1, 2], [30.0, 30.0, 30.0])
     """
+
+    fitted_arrays = {
+        "indices_": fitted_indices("N", "K", low=-1, below="N"),
+        "proximities_": fitted_reals("N", "K", nan=True),
+        "_near": fitted_indices("N", None, low=-1, below="N"),
+    }
 
     _doc_link_module = "similis"
     _doc_link_template = DOC_LINK_TEMPLATE
@@ -148,6 +165,14 @@ class NeighborIndex(BaseEstimator):
         self.proximities_ = np.where(lists.indices >= 0, self._sign * lists.best, np.nan).astype(np.float32)
         self._near = _with_reverse(lists.indices, rng)
         return self
+
+    def verify_fitted(self) -> None:
+        super().verify_fitted()
+        if hasattr(self, "objects_") and count_objects(self.objects_) != len(self.indices_):
+            raise ProximityError(
+                f"NeighborIndex must have one list of neighbors per object. Got {len(self.indices_)} for "
+                f"{count_objects(self.objects_)} objects."
+            )
 
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, *, client: Any = None

@@ -10,7 +10,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.environment import DOC_LINK_TEMPLATE
-from similis.base import HasMethods, check_labels, count_objects, take_objects, validated_outer
+from similis.base import (
+    FittedArrays,
+    HasMethods,
+    check_labels,
+    count_objects,
+    fitted_indices,
+    fitted_part,
+    take_objects,
+    validated_outer,
+)
 from similis.distributed._neighbors import NeighborIndex
 from similis.exceptions import ProximityError
 
@@ -19,7 +28,7 @@ __all__ = ["OnNeighbors"]
 _BLOCKS = 1024  # neighbors, of several new objects, in one small matrix
 
 
-class OnNeighbors(ClassifierMixin, BaseEstimator):
+class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
     """Classify by a local method among the neighbors that an index finds, without the matrix of all pairs.
 
     A new object costs its search and k (k + 1) / 2 comparisons among its k neighbors (k^2 if the measure is not
@@ -56,6 +65,11 @@ class OnNeighbors(ClassifierMixin, BaseEstimator):
     >>> bool(model.score(X[300:], y[300:]) > 0.9)
     True
     """
+
+    fitted_arrays = {
+        "_codes": fitted_indices("N", below="G"),
+        "index_": fitted_part(NeighborIndex, N="N"),
+    }
 
     _doc_link_module = "similis"
     _doc_link_template = DOC_LINK_TEMPLATE

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from similis.base import Kind, ProximityClassifier
+from similis.base import Kind, ProximityClassifier, fitted_indices, fitted_reals
 from similis.proximity import ToSimilarity
 
 __all__ = ["ClassSimilarity", "class_sums", "signed_similarities"]
@@ -21,6 +21,13 @@ class ClassSimilarity(ProximityClassifier):
     Dissimilarities are converted to s = exp(-8 d / d_m), d_m the median training dissimilarity: the smallest sum of
     dissimilarities would be that of the smallest class.
     """
+
+    fitted_arrays = {
+        "alpha_": fitted_reals(None),
+        "_weights": fitted_reals("k"),
+        "_weighted_classes": fitted_indices("g", below="G"),
+        "_starts": fitted_indices("g", below="k"),
+    }
 
     kind: Kind = "similarity"
 

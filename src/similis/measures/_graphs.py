@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from similis.base import Measure, ProgressCallback, at_least, storable
+from similis.base import FittedArrays, Measure, ProgressCallback, at_least, storable, verify_numbering
 from similis.exceptions import ProximityError
 from similis.measures._vectors import sparse_products
 
@@ -133,6 +133,9 @@ class WeisfeilerLehman(Measure):
     def validate_objects(self, X: Any) -> list[Graph]:
         return read_graphs(X, "WeisfeilerLehman")
 
+    def verify_objects(self, objects: Any) -> None:
+        """Nothing to verify: plain Python reads the nodes and edges and checks every index."""
+
     def learn(self, objects: list[Graph], y: Any) -> None:
         self._labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
         self._labels.learn([objects], self.edge_labels)
@@ -157,7 +160,7 @@ class WeisfeilerLehman(Measure):
 
 @storable
 @dataclass
-class _Labels:
+class _Labels(FittedArrays):
     """Labels of every round: ``rounds[r]`` maps the description of a node to its number.
 
     `sizes` is the number of labels of each round seen in `fit`; larger numbers are valid within one call only.
@@ -166,6 +169,11 @@ class _Labels:
     rounds: list[dict[Any, int]]
     edges: dict[Any, int]
     sizes: list[int]
+
+    def verify_fitted(self) -> None:
+        for rounds, size in zip(self.rounds, self.sizes, strict=True):
+            verify_numbering(rounds, size, "labels of WeisfeilerLehman")
+        verify_numbering(self.edges, len(self.edges), "edge labels of WeisfeilerLehman")
 
     def learn(self, collections: Sequence[list[Graph]], edge_labels: bool) -> list[list[list[Counter[int]]]]:
         """Label graphs and store all new labels."""

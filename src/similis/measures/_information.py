@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels
-from similis.base import Measure, ProgressCallback, for_each_strip, mirror_upper, storable
+from similis.base import (
+    FittedArrays,
+    Measure,
+    ProgressCallback,
+    fitted_reals,
+    for_each_strip,
+    mirror_upper,
+    storable,
+    verify_numbering,
+)
 from similis.exceptions import ProximityError
 from similis.measures._sets import (
     SetMeasure,
@@ -219,14 +228,25 @@ class ResidualEntropy(Measure):
 
 @storable
 @dataclass
-class _Context:
+class _Context(FittedArrays):
     """Training objects: their features, the objects that have each feature, and the count of each object."""
+
+    fitted_arrays = {
+        "counts": fitted_reals("objects", low=1),
+    }
 
     vocabulary: dict[Any, int]
     having: NDArray[np.bool_]
     counts: NDArray[np.float64]
     of_sets: bool
     presence: bool
+
+    def verify_fitted(self) -> None:
+        super().verify_fitted()
+        shape = len(self.vocabulary), len(self.counts)
+        if not isinstance(self.having, np.ndarray) or self.having.dtype != bool or self.having.shape != shape:
+            raise ProximityError("having of ResidualEntropy must be a table of bits, features x objects.")
+        verify_numbering(self.vocabulary, len(self.vocabulary), "vocabulary of ResidualEntropy")
 
     def sets(self, objects: Any) -> list[frozenset[Any]]:
         """Convert objects to sets in the same way as the training objects."""

@@ -15,7 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.linalg import nystrom_axes, take_symmetric_part
 from similis._utils.messages import progress_bar
-from similis.base import Integral, Kind, Measure, at_least, choice, count_objects, take_objects, validated_outer
+from similis.base import (
+    FittedArrays,
+    Integral,
+    Kind,
+    Measure,
+    at_least,
+    choice,
+    count_objects,
+    fitted_indices,
+    fitted_part,
+    fitted_reals,
+    take_objects,
+    validated_outer,
+)
 from similis.exceptions import ProximityError
 from similis.measures._stored import FromMatrix
 from similis.solvers import k_medoids
@@ -23,8 +36,12 @@ from similis.solvers import k_medoids
 __all__ = ["MeasuringTransformer", "tags_of_measure", "Pairwise", "PairwiseLandmarks"]
 
 
-class MeasuringTransformer(TransformerMixin, BaseEstimator):
+class MeasuringTransformer(FittedArrays, TransformerMixin, BaseEstimator):
     """Base of transformers that compare objects with stored ``objects_`` by a fitted measure, ``measure_``."""
+
+    fitted_arrays = {
+        "measure_": fitted_part(Measure),
+    }
 
     _doc_link_module = "similis"
     _doc_link_template = DOC_LINK_TEMPLATE
@@ -336,6 +353,12 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
     >>> bool(model.fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.9)
     True
     """
+
+    fitted_arrays = {
+        "landmark_indices_": fitted_indices("k"),
+        "components_": fitted_reals("c", "k"),
+        "signature_": fitted_reals("c"),
+    }
 
     _parameter_constraints = {
         "measure": [Measure],

@@ -22,6 +22,8 @@ from similis.base import (
     between,
     choice,
     first_position,
+    fitted_count,
+    fitted_reals,
     for_each_strip,
     mirror_upper,
 )
@@ -386,6 +388,11 @@ class PyramidMatch(PointSetMeasure):
            [1.  , 1.  , 0.18],
            [0.18, 0.18, 1.  ]])
     """
+
+    fitted_arrays = {
+        "low_": fitted_reals("d"),
+        "_dimension": fitted_count(1),
+    }
 
     fit_only_indexes = False
     # A float64 coordinate has 53 binary digits.

@@ -27,7 +27,7 @@ from similis.base import (
 )
 from similis.exceptions import ProximityError
 from similis.measures._categorical import is_missing
-from similis.measures._point_sets import PointSetMeasure, PointSets, as_points
+from similis.measures._point_sets import PointSetMeasure, PointSets, as_points, read_point_sets
 
 __all__ = ["SequenceMeasure", "Spelling", "code_points", "read_sequences", "Edit", "DTW"]
 
@@ -414,6 +414,9 @@ class DTW(PointSetMeasure):
             for i, x in enumerate(as_collection(X, "DTW"))
         ]
         return [(x, np.ones(len(x))) for x in series]
+
+    def verify_objects(self, objects: Any) -> None:
+        read_point_sets(objects, "DTW")
 
     def block(
         self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: ProgressCallback | None = None

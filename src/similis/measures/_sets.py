@@ -16,15 +16,19 @@ from scipy import sparse
 
 from similis import _kernels
 from similis.base import (
+    FittedArrays,
     Measure,
     ProgressCallback,
     between,
     check_table,
     count_objects,
     first_position,
+    fitted_count,
+    fitted_reals,
     for_each_strip,
     mirror_upper,
     storable,
+    verify_numbering,
 )
 from similis.exceptions import ProximityError
 from similis.measures._categorical import is_missing, read_table
@@ -96,18 +100,30 @@ class _Sets:
 
 @storable
 @dataclass
-class _Features:
+class _Features(FittedArrays):
     """Features of the sets in a fixed order.
 
     `vocabulary` numbers the features of token sets and is None for binary rows; `weights` is None if each feature
     counts one; `bits` is True for packed sets and False for sparse ones.
     """
 
+    fitted_arrays = {
+        "n_features": fitted_count(),
+        "weights": fitted_reals(None, optional=True),
+    }
+
     n_features: int
     vocabulary: dict[Any, int] | None
     weights: NDArray[np.float64] | None
     salience: Any
     bits: bool
+
+    def verify_fitted(self) -> None:
+        super().verify_fitted()
+        if self.vocabulary is not None:
+            verify_numbering(self.vocabulary, self.n_features, "vocabulary of sets")
+        if self.weights is not None and len(self.weights) != self.n_features:
+            raise ProximityError("Sets must have one weight per feature.")
 
     @classmethod
     def of(cls, collections: Sequence[Any], salience: Any) -> _Features:

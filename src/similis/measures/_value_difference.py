@@ -13,11 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from similis import _kernels
 from similis.base import (
     STRIP,
+    FittedArrays,
     Kind,
     ProgressCallback,
     between,
     check_labels,
     choice,
+    fitted_indices,
+    fitted_part,
+    fitted_reals,
     for_each_strip,
     positive,
     storable,
@@ -34,12 +38,20 @@ GROUP = 256  # largest number of codes of a group of features, which fit into a 
 
 @storable
 @dataclass
-class ValueTables:
+class ValueTables(FittedArrays):
     """Tables of the differences of values, estimated from the training labels.
 
     Values of a feature with the same class probabilities are one *kind* of value. Neighboring features with few kinds
     form a *group*, whose table holds their summed differences for every combination of kinds, which saves look-ups.
     """
+
+    fitted_arrays = {
+        "codebook": fitted_part(Codebook, n="n"),
+        "weights": fitted_indices("n"),
+        "table": fitted_reals(None),
+        "offsets": fitted_indices("groups"),
+        "widths": fitted_indices("groups"),
+    }
 
     codebook: Codebook
     kinds: list[NDArray[np.intp]]  # per feature: kind of each code
@@ -48,6 +60,25 @@ class ValueTables:
     table: NDArray[np.float64]
     offsets: NDArray[np.int64]
     widths: NDArray[np.int64]
+
+    def verify_fitted(self) -> None:
+        super().verify_fitted()
+        sizes, d = self.codebook.size, len(self.weights)
+        if not isinstance(self.kinds, list) or not isinstance(self.groups, list) or len(self.kinds) != d:
+            raise ProximityError("kinds and groups of ValueTables must be lists, kinds one per feature.")
+        for kinds, size in zip(self.kinds, sizes.tolist()):
+            fitted_indices(None).verify(kinds, {}, "kinds of ValueTables")
+            if len(kinds) <= size:
+                raise ProximityError("kinds of ValueTables must have an entry per code, and one for unseen values.")
+        spans = [tuple(span) for span in self.groups]
+        starts = [first for first, _ in spans]
+        if [*starts, d] != [0, *(stop for _, stop in spans)] or len(spans) != len(self.widths):
+            raise ProximityError("groups of ValueTables must divide the features in their order.")
+        # The largest code of a group must lie inside its part of the table, which compiled code reads unchecked.
+        largest = [sum(int(self.weights[k]) * int(self.kinds[k].max()) for k in range(*span)) for span in spans]
+        ends = self.offsets + self.widths**2
+        if (np.array(largest) >= self.widths).any() or (ends > len(self.table)).any():
+            raise ProximityError("codes of ValueTables must lie inside its table.")
 
     @classmethod
     def learn(
@@ -193,6 +224,10 @@ class VDM(CategoricalMeasure):
            [2.5, 2. , 0. ]])
     """
 
+    fitted_arrays = {
+        "_tables": fitted_part(ValueTables, n="n"),
+    }
+
     _parameter_constraints = {
         "q": [positive()],
         "smoothing": [between(0, None, "left")],
@@ -299,6 +334,12 @@ class HVDM(CategoricalMeasure):
            [0.53 , 0.   , 1.51 ],
            [1.414, 1.51 , 0.   ]])
     """
+
+    fitted_arrays = {
+        "_tables": fitted_part(ValueTables, optional=True),
+        "mean_": fitted_reals("d"),
+        "scale_": fitted_reals("d"),
+    }
 
     kind = "dissimilarity"
     _parameter_constraints = {

@@ -9,7 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from similis._utils.threads import row_blocks
-from similis.base import BayesClassifier, class_priors, storable
+from similis.base import (
+    BayesClassifier,
+    FittedArrays,
+    class_priors,
+    fitted_indices,
+    fitted_part,
+    fitted_reals,
+    storable,
+)
 from similis.exceptions import ProximityError
 from similis.solvers import gamma_shape
 
@@ -33,7 +41,7 @@ _NAMES = ("members", "numbers", "counts", "means", "excess")
 
 
 @storable
-class Clusters:
+class Clusters(FittedArrays):
     """Statistics of clusters, one entry each, as used in Eq. (3) and Eq. (4).
 
     Parameters
@@ -49,6 +57,14 @@ class Clusters:
     excess : ndarray
         Weighted sum of log(mean / u_i): their log of the arithmetic over the geometric mean, times the count.
     """
+
+    fitted_arrays = {
+        "members": fitted_reals("k", nan=True, infinite=True),
+        "numbers": fitted_reals("k", nan=True, infinite=True),
+        "counts": fitted_reals("k", nan=True, infinite=True),
+        "means": fitted_reals("k", nan=True, infinite=True),
+        "excess": fitted_reals("k", nan=True, infinite=True),
+    }
 
     def __init__(self, members: NDArray[np.intp], numbers: Any, counts: Any, means: NDArray[Any], excess: Any) -> None:
         self.members, self.numbers = members, numbers
@@ -251,8 +267,20 @@ def _log_ratio(mean: NDArray[Any], u: NDArray[Any]) -> Any:
 
 
 @storable
-class Mixture:
+class Mixture(FittedArrays):
     """Mixture components at some objects, class by class: one scale per component, one shape per class."""
+
+    fitted_arrays = {
+        "shapes": fitted_reals("G"),
+        "centroids": fitted_indices("k"),
+        "codes": fitted_indices("k", below="G"),
+        "scales": fitted_reals("k"),
+        "first": fitted_indices("G", below="k"),
+        "weights": fitted_reals("k"),
+        "sizes": fitted_reals("G"),
+        "priors": fitted_reals("G", low=0),
+        "log_priors": fitted_reals("G", infinite=True),
+    }
 
     def __init__(
         self,
@@ -304,6 +332,15 @@ class Mixture:
 
 class HLMClassifier(BayesClassifier):
     """Base class of classifiers by mixtures on distances to centroids; ``fit`` calls :meth:`_set_mixture`."""
+
+    fitted_arrays = {
+        "_mixture": fitted_part(Mixture, G="G", k="k"),
+        "centroids_": fitted_indices("k"),
+        "component_classes_": fitted_indices("k", below="G"),
+        "component_priors_": fitted_reals("k"),
+        "scales_": fitted_reals("k"),
+        "priors_": fitted_reals("G", low=0),
+    }
 
     reads = "dissimilarity"
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from similis._utils.disk import allocate, on_disk, take_block
 from similis._utils.threads import row_blocks
 from similis.base import (
+    FittedArrays,
     Integral,
     Measure,
     Points,
@@ -26,6 +27,10 @@ from similis.base import (
     class_priors,
     compact,
     count_objects,
+    fitted_count,
+    fitted_indices,
+    fitted_part,
+    fitted_reals,
     quote,
     storable,
     take_objects,
@@ -50,7 +55,7 @@ __all__ = ["ClassHistory", "IncrementalHLM", "ObjectStream", "stream_fit"]
 
 
 @storable
-class ClassHistory:
+class ClassHistory(FittedArrays):
     """Components of one class and, for scheme II, its stored objects with distances, samples and weights.
 
     Attributes
@@ -76,6 +81,18 @@ class ClassHistory:
         Positions of the objects that take part in the next clustering, ascending, and their weights.
     """
 
+    fitted_arrays = {
+        "centroids": fitted_indices("k"),
+        "rounds": fitted_count(),
+        "clusters": fitted_part(Clusters, k="k"),
+        "near": fitted_part(Clusters),
+        "whole": fitted_part(Clusters, optional=True),
+        "objects": fitted_indices("o"),
+        "D": fitted_reals("o", "o"),
+        "mass": fitted_reals("o"),
+        "sample": fitted_indices("s", below="o"),
+        "weights": fitted_reals("s"),
+    }
     whole = Clusters.empty([0])  # models of 1.0 have none
 
     def __init__(self) -> None:
@@ -291,6 +308,14 @@ class IncrementalHLM(HLMClassifier):
     >>> round(model.score(D[60:, :60], y[60:]), 2)
     1.0
     """
+
+    fitted_arrays = {
+        "_pasts": fitted_part(ClassHistory, many=True, length="G"),
+        "_between": fitted_reals(2),
+        "n_seen_": fitted_count(1),
+        "n_batches_": fitted_count(1),
+        "_columns": fitted_indices("n", optional=True),
+    }
 
     _parameter_constraints = {
         "scheme": [choice("append", "resample")],
@@ -555,7 +580,7 @@ def stream_fit(
 
 
 @storable
-class ObjectStream:
+class ObjectStream(FittedArrays):
     """A model fitted to distances, with its measure and the stored objects.
 
     Parameters
@@ -567,6 +592,10 @@ class ObjectStream:
     n_jobs : int, optional
         Number of threads or processes of the measure.
     """
+
+    fitted_arrays = {
+        "numbers": fitted_indices(None),
+    }
 
     def __init__(self, model: IncrementalHLM, measure: Measure, n_jobs: int | None = None) -> None:
         if not hasattr(measure, "matrix"):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from similis.base import ProximityClassifier, at_least, choice, validated
+from similis.base import ProximityClassifier, at_least, choice, fitted_indices, validated
 from similis.solvers import k_medoids
 
 __all__ = ["CondensedNN"]
@@ -71,6 +71,12 @@ class CondensedNN(ProximityClassifier):
     >>> CondensedNN(n_prototypes=2).fit(S, [0, 0, 1, 1]).predict([[2, 2, 3, 1]])
     array([1])
     """
+
+    fitted_arrays = {
+        "prototypes_": fitted_indices("p"),
+        "prototype_classes_": fitted_indices("p", below="G"),
+        "cluster_sizes_": fitted_indices("p"),
+    }
 
     _parameter_constraints = {
         "n_prototypes": [at_least(1)],

@@ -19,6 +19,9 @@ from similis.base import (
     between,
     choice,
     clip_n_neighbors,
+    fitted_count,
+    fitted_indices,
+    fitted_reals,
     max_neighbors,
     validated,
 )
@@ -142,6 +145,13 @@ class SimilarityKNN(PathMixin, ProximityClassifier):
     >>> model.neighbor_weights([[3, 3, 3, 3]])[1].round(3)
     array([[0.369, 0.173, 0.173, 0.285]])
     """
+
+    fitted_arrays = {
+        "_codes": fitted_indices("n", below="G"),
+        "_S": fitted_reals("n", "n", optional=True),
+        "priors_": fitted_reals("G", low=0),
+        "n_neighbors_": fitted_count(1, "n"),
+    }
 
     _parameter_constraints = {
         "n_neighbors": [at_least(1)],

@@ -19,6 +19,9 @@ from similis.base import (
     at_least,
     choice,
     clip_n_neighbors,
+    fitted_count,
+    fitted_indices,
+    fitted_reals,
     max_neighbors,
     validated,
 )
@@ -71,6 +74,12 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
     >>> LocalNearestCentroid(n_neighbors=3).fit(S, [0, 0, 1, 1]).predict([[2, 2, 3, 1]])
     array([1])
     """
+
+    fitted_arrays = {
+        "_codes": fitted_indices("n", below="G"),
+        "_S": fitted_reals("n", "n"),
+        "n_neighbors_": fitted_count(1, "n"),
+    }
 
     _parameter_constraints = {
         "n_neighbors": [at_least(1)],

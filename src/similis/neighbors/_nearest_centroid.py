@@ -7,7 +7,17 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from similis.base import PathMixin, Points, ProximityClassifier, check_class_weights, choice, quote, validated
+from similis.base import (
+    PathMixin,
+    Points,
+    ProximityClassifier,
+    check_class_weights,
+    choice,
+    fitted_indices,
+    fitted_reals,
+    quote,
+    validated,
+)
 from similis.exceptions import ProximityError
 from similis.solvers import centroids_by_fold, class_centroids
 
@@ -76,6 +86,12 @@ class NearestCentroid(PathMixin, ProximityClassifier):
     >>> model.predict([[2, 2, 3, 1]])
     array([1])
     """
+
+    fitted_arrays = {
+        "centroids_": fitted_indices("G"),
+        "class_count_": fitted_reals("G", low=0),
+        "mean_proximity_": fitted_reals("G", nan=True, infinite=True),
+    }
 
     _parameter_constraints = {
         "adjusted": ["boolean"],

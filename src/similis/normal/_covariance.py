@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis._utils.linalg import eigen_symmetric
-from similis.base import storable
+from similis.base import FittedArrays, fitted_reals, storable
 
 __all__ = ["ClassRows", "ShrunkCovariance"]
 
@@ -72,7 +72,7 @@ class ClassRows:
 
 
 @storable
-class ShrunkCovariance:
+class ShrunkCovariance(FittedArrays):
     """(1 - r) C + r T of deviations W, C = W'W / m, for every r in [0, 1] from one decomposition.
 
     T = diag(C) or (tr C / p) I. With A = W T^(-1/2) / sqrt(m) it is T^(1/2) ((1 - r) A'A + r I) T^(1/2), and the
@@ -89,6 +89,13 @@ class ShrunkCovariance:
     fallback : ndarray of shape (p,)
         Positive variances, used where T = 0.
     """
+
+    fitted_arrays = {
+        "scale": fitted_reals("v"),
+        "A": fitted_reals("m", "v"),
+        "l": fitted_reals("k"),
+        "V": fitted_reals("m", "k"),
+    }
 
     def __init__(self, W: NDArray[Any], shrinkage_target: Any, fallback: Any) -> None:
         T = (W**2).mean(axis=0)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.linalg import roundoff
 from similis._utils.moved import DEPRECATED
-from similis.base import BayesClassifier, Points, between, choice, validated
+from similis.base import BayesClassifier, Points, between, choice, fitted_indices, fitted_reals, validated
 from similis.normal._covariance import ClassRows, ShrunkCovariance
 
 __all__ = ["LinearRule", "NormalLinear", "PseudoFisher"]
@@ -22,6 +22,17 @@ class LinearRule(BayesClassifier):
 
     A subclass gives ``_solve(rows, points)``: S^-1 (m_g - m) for the S of each point, shape (len(points), p, G).
     """
+
+    fitted_arrays = {
+        "_codes": fitted_indices("n", below="G"),
+        "_S": fitted_reals("n", "n"),
+        "means_": fitted_reals("G", "n"),
+        "coef_": fitted_reals("G", "n"),
+        "_columns": fitted_indices("v", below="n"),
+        "_centre": fitted_reals("v"),
+        "_constants": fitted_reals("G", infinite=True),
+        "priors_": fitted_reals("G", low=0),
+    }
 
     @validated
     def fit(self, X: ArrayLike, y: Any) -> Self:

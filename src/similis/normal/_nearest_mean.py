@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from similis.base import ProximityClassifier, validated
+from similis.base import ProximityClassifier, fitted_reals, validated
 
 __all__ = ["PseudoNearestMean"]
 
@@ -52,6 +52,11 @@ class PseudoNearestMean(ProximityClassifier):
     >>> model.decision_function([[5.0, 3.0, 1.0, 4.0]])  # point 5: 4^2 - 2.5^2
     array([9.75])
     """
+
+    fitted_arrays = {
+        "_weights": fitted_reals("n", "G"),
+        "spread_": fitted_reals("G"),
+    }
 
     reads = "dissimilarity"
     _parameter_constraints: dict[str, list[Any]] = {}

@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from similis._utils.linalg import row_distances
-from similis.base import BayesClassifier, Points, choice, positive, validated
+from similis.base import BayesClassifier, Points, choice, fitted_indices, fitted_reals, positive, validated
 from similis.solvers import gamma_shape
 
 __all__ = ["distance_dimension", "likely_bandwidth", "Parzen"]
@@ -160,6 +160,12 @@ class Parzen(BayesClassifier):
     >>> round(model.score(D[1::2, ::2], y[1::2]), 2)
     0.96
     """
+
+    fitted_arrays = {
+        "_codes": fitted_indices("n", below="G"),
+        "_training_rows": fitted_reals("n", "n", optional=True),
+        "priors_": fitted_reals("G", low=0),
+    }
 
     _parameter_constraints = {
         "bandwidth": [positive(), choice("ml")],

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.moved import DEPRECATED
-from similis.base import BayesClassifier, Points, between, choice, validated
+from similis.base import BayesClassifier, Points, between, choice, fitted_indices, fitted_part, fitted_reals, validated
 from similis.normal._covariance import ClassRows, ShrunkCovariance
 
 __all__ = ["NormalQuadratic"]
@@ -87,6 +87,13 @@ class NormalQuadratic(BayesClassifier):
     >>> round(model.score(D[1::2, ::2], y[1::2]), 2)
     0.97
     """
+
+    fitted_arrays = {
+        "_columns": fitted_indices("v", below="n"),
+        "means_": fitted_reals("G", "n"),
+        "priors_": fitted_reals("G", low=0),
+        "_class_covariances": fitted_part(ShrunkCovariance, many=True, length="G", v="v"),
+    }
 
     _parameter_constraints = {
         "regularization": [between(0, 1)],

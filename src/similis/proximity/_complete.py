@@ -19,6 +19,7 @@ from similis.base import (
     check_proximity,
     check_stack_width,
     choice,
+    fitted_reals,
     measured_objects,
     positive,
     validated_function,
@@ -401,6 +402,12 @@ class CompleteKernel(ToRows):
     >>> model.transform([[np.nan, 6.0, 2.0]]).round(3)
     array([[1.333, 6.   , 2.   ]])
     """
+
+    fitted_arrays = {
+        "kernel_": fitted_reals("n", "n"),
+        "_R": fitted_reals("n", None),
+        "auxiliary_": fitted_reals("n", "n", optional=True),
+    }
 
     allow_missing = True
     _parameter_constraints: dict[str, list[Any]] = {

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 
 from similis._utils.linalg import asymmetry, symmetric_part
-from similis.base import between, check_proximity, choice, positive
+from similis.base import between, check_proximity, choice, fitted_reals, positive
 from similis.exceptions import ProximityError
 from similis.proximity._base import Elementwise, ToRows, warn_if_self_differs
 
@@ -340,6 +340,10 @@ class UnitDiagonal(ToRows):
     >>> unit.transform([[2.0, 3.0]], self_similarity=[1.0])
     array([[1., 1.]])
     """
+
+    fitted_arrays = {
+        "self_similarities_": fitted_reals(None, nan=True),
+    }
 
     reads = "similarity"
     accept_sparse = True

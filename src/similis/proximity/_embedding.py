@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from similis._utils.linalg import asymmetry, eigen_symmetric, fix_signs, roundoff, symmetric_part, take_symmetric_part
-from similis.base import at_least
+from similis.base import at_least, fitted_reals
 from similis.proximity._base import ToFeatures, warn_if_self_differs
 
 __all__ = ["PseudoEuclidean", "Whiten"]
@@ -73,6 +73,13 @@ class PseudoEuclidean(ToFeatures):
     >>> float(np.linalg.norm(X[1] - X[2]).round(12))
     5.0
     """
+
+    fitted_arrays = {
+        "column_means_": fitted_reals(None),
+        "components_": fitted_reals("c", None),
+        "eigenvalues_": fitted_reals("c"),
+        "signature_": fitted_reals("c"),
+    }
 
     reads = "dissimilarity"
     _parameter_constraints: dict[str, list[Any]] = {
@@ -153,6 +160,11 @@ class Whiten(ToFeatures):
     array([[4., 0.],
            [0., 4.]])
     """
+
+    fitted_arrays = {
+        "components_": fitted_reals(None, None),
+        "singular_values_": fitted_reals(None),
+    }
 
     _parameter_constraints: dict[str, list[Any]] = {}
 

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from similis._utils.linalg import nystrom_axes, take_symmetric_part
 from similis._utils.threads import row_chunks
-from similis.base import at_least, choice
+from similis.base import at_least, choice, fitted_indices, fitted_reals
 from similis.proximity._base import ToFeatures
 from similis.solvers import farthest_first, k_medoids
 
@@ -131,6 +131,12 @@ class Landmarks(ToFeatures):
     >>> np.allclose(Z @ Z.T, S)
     True
     """
+
+    fitted_arrays = {
+        "landmark_indices_": fitted_indices("p", below="n"),
+        "components_": fitted_reals("c", None),
+        "signature_": fitted_reals("c"),
+    }
 
     reads = "similarity"
     accept_sparse = True

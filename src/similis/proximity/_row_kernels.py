@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis._utils.linalg import row_distances
-from similis.base import positive
+from similis.base import fitted_reals, positive
 from similis.proximity._base import ToRows
 
 __all__ = ["RowRBF", "SpectrumSquare"]
@@ -42,6 +42,10 @@ class SpectrumSquare(ToRows):
     array([[ 4.,  6.],
            [ 6., 10.]])
     """
+
+    fitted_arrays = {
+        "similarities_": fitted_reals(None, None),
+    }
 
     gives = "similarity"
     _parameter_constraints: dict[str, list[Any]] = {}
@@ -90,6 +94,10 @@ class RowRBF(ToRows):
     array([[1.    , 0.0067],
            [0.0067, 1.    ]])
     """
+
+    fitted_arrays = {
+        "rows_": fitted_reals(None, None),
+    }
 
     gives = "similarity"
     _parameter_constraints: dict[str, list[Any]] = {"gamma": [positive()]}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from similis.base import at_least, check_labels, choice
+from similis.base import at_least, check_labels, choice, fitted_indices
 from similis.exceptions import ProximityError
 from similis.proximity._base import ToRows
 from similis.proximity._landmarks import choose_prototypes
@@ -104,6 +104,10 @@ class DissimilaritySpace(ToRows):
     >>> space.transform([[3.0, 2.0, 5.0]])
     array([[2., 5.]])
     """
+
+    fitted_arrays = {
+        "prototype_indices_": fitted_indices("p", below="n"),
+    }
 
     reads = "dissimilarity"
     _parameter_constraints: dict[str, list[Any]] = {

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.linalg import EigenSystem, eigen_symmetric, is_psd, roundoff, take_symmetric_part
-from similis.base import at_least
+from similis.base import at_least, fitted_reals
 from similis.proximity._base import ToRows
 
 __all__ = ["SpectrumClip", "SpectrumFlip", "SpectrumShift"]
@@ -20,6 +20,12 @@ __all__ = ["SpectrumClip", "SpectrumFlip", "SpectrumShift"]
 
 class _Spectrum(ToRows):
     """Transformer that decomposes the symmetric part A of S only if it is not positive semi-definite."""
+
+    fitted_arrays = {
+        "_matrix": fitted_reals(None, None, optional=True),
+        "_values": fitted_reals("k", optional=True),
+        "_vectors": fitted_reals(None, "k", optional=True),
+    }
 
     reads = "similarity"
     accept_sparse = True
@@ -65,6 +71,10 @@ class _Spectrum(ToRows):
 
 class _Projection(_Spectrum):
     """Clip and flip: training matrix and new rows are multiplied by P = U diag(d) U', d in {-1, 0, 1}."""
+
+    fitted_arrays = {
+        "_signs": fitted_reals(None, optional=True),
+    }
 
     _beyond = -1
     _parameter_constraints: dict[str, list[Any]] = {"n_components": [at_least(1), None]}

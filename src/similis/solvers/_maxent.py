@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from similis import _kernels
+from similis._utils.fitted import FittedArrays, fitted_reals
 from similis._utils.storable import storable
 
 __all__ = ["Exponentials", "Omega", "maxent_exponents"]
@@ -58,7 +59,7 @@ class Exponentials(NamedTuple):
 
 
 @storable
-class Omega:
+class Omega(FittedArrays):
     """A set of possible values, prepared for many maximum-entropy fits.
 
     Parameters
@@ -89,6 +90,10 @@ class Omega:
     >>> fitted.exponents.round(4)
     array([ 0.7271, -0.4313,     inf])
     """
+
+    fitted_arrays = {
+        "values": fitted_reals(None, optional=True),
+    }
 
     no_table = np.empty((2, 0, _TAYLOR_TERMS + 2))
 

@@ -21,6 +21,8 @@ from similis.base import (
     ProximityClassifier,
     check_block,
     check_class_weights,
+    fitted_indices,
+    fitted_reals,
     quote,
     validated,
 )
@@ -102,6 +104,11 @@ class MarginClassifier(PathMixin, ProximityClassifier):
 
 class RowMachine(MarginClassifier):
     """Base class of linear classifiers on rows; a subclass solves two-class problems in :meth:`_solve`."""
+
+    fitted_arrays = {
+        "coef_": fitted_reals(any_shape=True),
+        "pairs_": fitted_indices(None, 2, below="G", optional=True),
+    }
 
     accept_sparse = True
 
@@ -372,6 +379,11 @@ def eigen_system(S: NDArray[Any]) -> EigenSystem:
 
 class KernelSVM(LearnedSVM):
     """Base class of methods that learn every entry of the kernel: ``kernel_`` and ``_kernel_coef``."""
+
+    fitted_arrays = {
+        "kernel_": fitted_reals(None, None, optional=True),
+        "_kernel_coef": fitted_reals(None, optional=True),
+    }
 
     def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
         """Decision values of each row.

@@ -21,6 +21,7 @@ from similis.base import (
     check_partial_kernel,
     check_proximity,
     check_stack_width,
+    fitted_reals,
     measured_objects,
     positive,
     validated,
@@ -107,6 +108,13 @@ class CompletionSVM(ProximityClassifier):
     >>> model.predict(make_stack([[[np.nan] * 4], [[0.5, 0.4, -0.5, -0.4]]]))
     array(['a'], dtype='<U1')
     """
+
+    fitted_arrays = {
+        "kernel_": fitted_reals("n", "n", optional=True),
+        "_aux": fitted_reals("n", "n", optional=True),
+        "_R": fitted_reals("n", None, optional=True),
+        "dual_coef_": fitted_reals("n", optional=True),
+    }
 
     reads = "similarity"
     allow_missing = True

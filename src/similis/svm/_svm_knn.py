@@ -14,6 +14,9 @@ from similis.base import (
     at_least,
     choice,
     clip_n_neighbors,
+    fitted_count,
+    fitted_indices,
+    fitted_reals,
     max_neighbors,
     positive,
     validated,
@@ -82,6 +85,12 @@ class SVMKNN(MarginClassifier):
     >>> model.predict([[0.5, 0.6, 0.1, 0.2], [0.2, 0.1, 0.7, 0.6]])
     array(['a', 'b'], dtype='<U1')
     """
+
+    fitted_arrays = {
+        "_codes": fitted_indices("n", below="G"),
+        "_S": fitted_reals("n", "n"),
+        "n_neighbors_": fitted_count(1, "n"),
+    }
 
     _parameter_constraints = {
         "n_neighbors": [at_least(1)],

@@ -17,7 +17,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import has_fit_parameter
 
-from similis.base import Measure, ProximityClassifier, compact, count_objects, take_objects
+from similis.base import FittedArrays, Measure, ProximityClassifier, compact, count_objects, take_objects
 
 __all__ = [
     "check_estimator",
@@ -125,12 +125,14 @@ def estimator_checks(estimator: Any) -> list[Check]:
     if not get_tags(estimator).input_tags.pairwise:
         return []
     if not is_classifier(estimator):
-        return [check_transform_rows_independent, check_transform_float32] if hasattr(estimator, "transform") else []
+        transforms: list[Check] = [check_transform_rows_independent, check_transform_float32, check_fitted_arrays]
+        return transforms if hasattr(estimator, "transform") else []
     checks: list[Check] = [
         check_predictions_agree,
         check_rows_independent,
         check_object_order,
         check_float32,
+        check_fitted_arrays,
     ]
     if has_fit_parameter(estimator, "sample_weight"):
         checks += [check_weight_repeats_object, check_zero_weight_removes_object]
@@ -274,6 +276,18 @@ def check_float32(estimator: Any) -> None:
     double = clone(estimator).fit(S, y).predict(Q)
     single = clone(estimator).fit(S.astype(np.float32), y).predict(Q.astype(np.float32))
     np.testing.assert_array_equal(double, single)
+
+
+def check_fitted_arrays(estimator: Any) -> None:
+    """Check that what ``fit`` sets agrees with ``fitted_arrays``, so that saved models load."""
+    for n, n_classes, dtype in ((30, 2, np.float64), (31, 3, np.float32), (4, 2, np.float64)):
+        S, y, _ = make_proximities(estimator, n=n, n_classes=n_classes)
+        try:
+            model = clone(estimator).fit(S.astype(dtype), y)
+        except ValueError:  # a method for two classes, or for more objects
+            continue
+        if isinstance(model, FittedArrays):
+            model.verify_fitted()
 
 
 def check_error_messages(estimator: Any) -> None:

@@ -10,6 +10,8 @@ from similis.base import (
     ProximityTransformer,
     at_least,
     choice,
+    fitted_indices,
+    fitted_reals,
     positive,
     validated,
 )
@@ -64,6 +66,7 @@ class MeanOfNearest(PathMixin, ProximityClassifier):
     """
 
     _parameter_constraints = {"k": [at_least(1)], "kind": [choice("similarity", "dissimilarity")]}
+    fitted_arrays = {"_S": fitted_reals("n", "n"), "_codes": fitted_indices("n", below="G")}
     path_params = ("k",)
 
     def __init__(self, *, k=3, kind="similarity"):
