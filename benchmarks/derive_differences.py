@@ -21,7 +21,7 @@ from similis.study._differences import compare_objects
 from similis.study._metrics import compare_to_best
 from similis.study._protocol import Protocol
 
-SEED, STUDIES, EQUAL = 20261116, 150, 20
+SEED, STUDIES, EQUAL = 20261116, 100, 20
 RECORD = Path(__file__).parent / "results" / "derive_differences.json"
 
 
@@ -87,6 +87,7 @@ SCHEMES = {
     "10 random splits": Protocol(n_splits=10),
     "20 random splits": Protocol(n_splits=20),
     "5 folds": Protocol("kfold", n_splits=5),
+    "10 folds": Protocol("kfold", n_splits=10, test_size=0.1),
     "leave one out": Protocol("loo"),
     "one test set, 20 %": Protocol(n_splits=1),
     "one test set, 50 %": Protocol(n_splits=1, test_size=0.5),
@@ -187,10 +188,10 @@ def page():
     ]
     for scheme in SCHEMES:
         rows = [i for i in items if i["name"] == "null" and i["scheme"] == scheme and "triples" not in i["data"]]
-        cells = [
-            f"{100 * min(r[k] for r in rows):.0f}-{100 * max(r[k] for r in rows):.0f} %"
-            for k in ("clearly", "any possibly", "possibly", "signed rank")
-        ]
+        cells = []
+        for key in ("clearly", "any possibly", "possibly", "signed rank"):
+            low, high = (f"{100 * of(row[key] for row in rows):.0f}" for of in (min, max))
+            cells.append(f"{low} %" if low == high else f"{low}-{high} %")
         if "one test set" in scheme:
             cells[-1] = ""
         lines.append(f"| {scheme} | {' | '.join(cells)} |")

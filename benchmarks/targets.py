@@ -80,6 +80,12 @@ TARGETS = (
         ("Indefinite SVM, value and gradient, n = 2000", "decomposition", 3, 4),
     ),
     *_same(
+        "SBC",
+        "maxsim",
+        ("SBC, four C, n = 2000", "interior points", 50, 150),
+        ("SBC, two-letter words", "SVC", 1, 3),
+    ),
+    *_same(
         "k-medoids",
         "medoids",
         ("k-medoids (vsh), n = 2500", "plain", 10, 24),

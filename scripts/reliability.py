@@ -26,6 +26,7 @@ TITLES = {
     "versions": "Versions",
     "quiet": "No warnings",
     "precision": "Precision, BLAS threads and order",
+    "mixups": "Mix-ups of cells, journals and files",
     "fuzz_functions": "Fuzzing of functions and estimators",
     "fuzz_readers": "Fuzzing of file readers",
     "fuzz_models": "Fuzzing of model files, with bounds checks",

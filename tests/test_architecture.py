@@ -29,6 +29,7 @@ LEVEL = {package: level for level, packages in enumerate(LEVELS) for package in 
 # Imports within a level or upwards; each is deliberate.
 EXCEPTIONS = {
     ("_drawing", "_utils"),  # pictures are drawn with helpers for packages and files
+    ("_kernels", "exceptions"),  # the warning that compiled code cannot be stored; exceptions import nothing
 }
 # Lazy upward imports, by file: the two classes with a method `to_html` call the package that makes the pages.
 UPWARD = {

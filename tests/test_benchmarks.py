@@ -56,8 +56,8 @@ def test_every_promise_is_measured_and_no_script_holds_itself_to_less(target):
     assert target.goal >= target.floor
 
 
-def test_seventeen_kinds_of_work_are_promised_and_all_scripts_are_run():
-    assert len({target.work for target in TARGETS}) == 17
+def test_all_kinds_of_work_are_promised_and_all_scripts_are_run():
+    assert len({target.work for target in TARGETS}) >= 18
     scripts = {path.stem.removeprefix("bench_") for path in (ROOT / "benchmarks").glob("bench_*.py")}
     assert scripts == {*RUN.SCRIPTS, *RUN.BY_HAND}
     assert {target.record for target in TARGETS} <= {record for records in RUN.SCRIPTS.values() for record in records}

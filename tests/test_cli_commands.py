@@ -129,6 +129,14 @@ def test_inspect_prints_the_diagnosis(matrix):
     assert run("inspect", "-", stdin=path.read_text()).stdout
 
 
+def test_inspect_tests_the_classes_with_groups_as_blocks(matrix, tmp_path):
+    path, labels = matrix
+    assert "of the dissimilarity, p = " in run("inspect", path, "--labels", labels).stdout
+    groups = tmp_path / "groups.csv"
+    groups.write_text(labels.read_text())  # the class is constant within each group
+    assert "whole blocks were permuted" in run("inspect", path, "--labels", labels, "--groups", groups).stdout
+
+
 # study
 
 

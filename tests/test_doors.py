@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse as sp
 
-from similis import PathSearchCV, Proximity, SimilarityKNN, Study, diagnose
+from similis import FromMatrix, PathSearchCV, Proximity, SimilarityKNN, Study, diagnose, make_stack
 from similis.base import Measure, ProximityTransformer, check_labels, check_proximity, check_query
 from similis.exceptions import KindWarning, ProximityError
 
@@ -339,6 +339,17 @@ def test_labels_in_another_order_than_the_frame_are_rejected():
     with pytest.raises(ProximityError, match="same objects in the same order"):
         SimilarityKNN(n_neighbors=1).fit(*shuffled)
     SimilarityKNN(n_neighbors=1).fit(np.eye(4), shuffled[1])  # an array has no order to compare with
+
+
+def test_stored_and_stacked_matrices_follow_the_same_rules():
+    shuffled = pd.DataFrame(np.eye(3), index=["b", "a", "c"], columns=["a", "b", "c"])
+    masked = np.ma.masked_equal([[1, 7], [7, 1]], 7)
+    for call in (lambda: FromMatrix(shuffled).matrix([0, 1]), lambda: make_stack([np.eye(3), shuffled])):
+        with pytest.raises(ProximityError, match="same, in the same order"):
+            call()
+    nan = np.nan
+    np.testing.assert_array_equal(FromMatrix(masked).matrix([0, 1]), [[1, nan], [nan, 1]])
+    np.testing.assert_array_equal(np.asarray(make_stack([masked, np.eye(2)]))[:, :, 0], [[1, nan], [nan, 1]])
 
 
 @pytest.mark.parametrize("step", [Step, SimilarityKNN])

@@ -59,6 +59,7 @@ TEXTS = {
     "quote inside": (b'id,a\n"a"b,1\n', "line 2"),
     "huge cell": (b"id," + b"a" * 200000 + b"\na,1\n", "line 1: field larger"),
     "empty id": (b"id,,b\n,1,2\nb,3,4\n", "must not be empty"),
+    "one column": (b"a\nb\nc\n", "line 2: there is one cell per line"),
     "comments only": (b"# similarity\n# of nothing\n", "is empty"),
 }
 

@@ -5,9 +5,11 @@ import json
 import os
 import pickle
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import sklearn
 import skops.io
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -335,3 +337,46 @@ def test_storable_classes_keep_any_dictionary(tmp_path):
     assert [type(key) for key in back.done[0]] == [type(key) for key in value[0]]
     assert back.head == {"nested": ({1: [{2: {3: 4}}]},)}
     np.testing.assert_array_equal(back.path, np.eye(2))
+
+
+# Versions
+
+
+def later_version(path):
+    """Rewrite a model file as if a later version of scikit-learn had saved it."""
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    assert sklearn.__version__.encode() in files["schema.json"]
+    files["schema.json"] = files["schema.json"].replace(sklearn.__version__.encode(), b"99.2.1")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
+def test_a_model_of_a_later_scikit_learn_names_the_version(problem, tmp_path, recwarn):
+    S, y = problem
+    path = tmp_path / "model.skops"
+    save(make_pipeline(similis.SpectrumClip(), SVC(kernel="precomputed")).fit(S, y), path)
+    load(path)
+    assert not recwarn
+    later_version(path)
+    with pytest.warns(UserWarning, match=r"saved with scikit-learn 99\.2\.1, .* install scikit-learn 99\.2 or later"):
+        model = load(path)
+    np.testing.assert_array_equal(model.predict(S), model.predict(S))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_failed_prediction_names_the_version(problem, tmp_path):
+    """An attribute that a later version no longer has: scikit-learn 1.6 says that the pipeline is not fitted."""
+    S, y = problem
+    rows = similis.io.Proximity(S[:4], kind="similarity")
+    model = make_pipeline(similis.SpectrumClip(), SVC(kernel="precomputed")).fit(S, y)
+    del model[-1].shape_fit_
+    card = similis.io.ModelCard("svm-kernel", {}, "proximities", "similarity", ["x", "y"], 30)
+    for versions, error in (({}, AttributeError), ({"scikit-learn": "99.2.1"}, similis.ProximityError)):
+        trained = similis.io.TrainedModel(model, replace(card, versions=versions))
+        with pytest.raises(error, match="shape_fit_") as found:
+            similis.study.predict_rows(trained, rows)
+        assert ("install scikit-learn 99.2 or later" in str(found.value)) == bool(versions)

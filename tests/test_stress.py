@@ -56,7 +56,9 @@ def test_no_import_warns():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["fuzz_input", "kill_points", "kills", "memory", "precision", "quiet", "threads"])
+@pytest.mark.parametrize(
+    "name", ["fuzz_input", "kill_points", "kills", "memory", "mixups", "precision", "quiet", "threads"]
+)
 def test_parts_run(name, monkeypatch):
     monkeypatch.setenv("SIMILIS_STRESS_QUICK", "1")
     done = subprocess.run([sys.executable, ROOT / "stress" / f"{name}.py"], capture_output=True, text=True)

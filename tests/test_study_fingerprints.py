@@ -227,7 +227,7 @@ def as_version_1(data):
 def test_concatenated_journals_use_their_own_entries(tmp_path, monkeypatch, version, order):
     ours, theirs = tmp_path / "ours.journal", tmp_path / "theirs.journal"
     first = study(ours).run(S, Y)
-    flipped = 2 - S
+    flipped = S**3
     study(theirs).run(flipped, Y)
     parts = [ours.read_bytes(), theirs.read_bytes()]
     parts = [as_version_1(part) for part in parts] if version == 1 else parts
@@ -247,7 +247,7 @@ def test_entries_below_a_damaged_header_belong_to_no_study(tmp_path):
     """Version 1.0: a torn line and the header of the next file make one damaged line."""
     ours, theirs = tmp_path / "ours.journal", tmp_path / "theirs.journal"
     first = study(ours, n_splits=1).run(S, Y)
-    study(theirs).run(2 - S, Y)
+    study(theirs).run(S**3, Y)
     both = tmp_path / "both.journal"
     both.write_bytes(as_version_1(ours.read_bytes())[:-9] + as_version_1(theirs.read_bytes()))
     with pytest.warns(JournalWarning, match="damaged"):
@@ -297,7 +297,7 @@ def test_a_journal_removed_after_the_last_entry_is_restored(tmp_path, monkeypatc
 @pytest.mark.parametrize("what", ["journal", "text"])
 def test_a_journal_that_is_replaced_by_another_file_is_saved(tmp_path, what):
     path, other = tmp_path / "a.journal", tmp_path / "other.journal"
-    study(other).run(2 - S, Y)
+    study(other).run(S**3, Y)
     data = other.read_bytes() if what == "journal" else b"my notes\n"
 
     def disturb():

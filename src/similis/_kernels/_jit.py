@@ -37,8 +37,8 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
             _warn("no folder for it can be written to")
         else:
             _tolerate_errors(compiled)
-            return compiled  # type: ignore[no-any-return]
-    return numba.njit(**options)(function)  # type: ignore[no-any-return]
+            return compiled
+    return numba.njit(**options)(function)
 
 
 def check_cache() -> None:

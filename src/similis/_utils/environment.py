@@ -12,7 +12,7 @@ from typing import Any
 import similis
 from similis.exceptions import MissingExtraError
 
-__all__ = ["DOC_LINK_TEMPLATE", "machine", "versions", "require_package"]
+__all__ = ["DOC_LINK_TEMPLATE", "machine", "versions", "require_package", "version_hint"]
 
 # The documentation has no public address yet; an empty template shows no link. With an address it becomes
 # "https://<address>/api/generated/{estimator_module}.{estimator_name}.html", as docs/_ext/similis_site.py names pages.
@@ -57,3 +57,19 @@ def require_package(module: str, *, extra: str, who: str) -> Any:
         raise MissingExtraError(
             f"{who} needs the library {library}. Install it with: pip install 'similis[{extra}]'"
         ) from None
+
+
+def version_hint(written: str) -> str:
+    """Return a sentence that names the needed version of scikit-learn; empty if the installed one is not earlier."""
+    from sklearn import __version__ as installed
+
+    try:
+        needed, here = (tuple(map(int, version.split(".")[:2])) for version in (written, installed))
+    except ValueError:
+        return ""
+    if needed <= here:
+        return ""
+    return (
+        f" The model was saved with scikit-learn {written}, and {installed} is installed: install scikit-learn "
+        f"{needed[0]}.{needed[1]} or later, or fit the model again."
+    )

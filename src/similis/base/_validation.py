@@ -29,6 +29,7 @@ __all__ = [
     "check_query",
     "check_stack_width",
     "check_table",
+    "fill_masked",
     "kind_evidence",
     "quote",
 ]
@@ -292,6 +293,7 @@ def check_table(X: Any, who: str, **options: Any) -> Any:
     >>> check_table([[1, 2]], "example")
     array([[1, 2]])
     """
+    X = fill_masked(X)
     try:
         return check_array(X, estimator=who, ensure_all_finite=False, **options)
     except (ValueError, TypeError, OverflowError) as error:
@@ -432,8 +434,7 @@ def _to_array(
             f"Found array with dim 3, while dim <= 2 is required: {who} reads one matrix, not a stack of several. Got "
             f"shape {X.shape}."
         )
-    if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)  # a masked entry is missing
+    X = fill_masked(X)
     try:
         A = check_array(X, **options) if estimator is None else validate_data(estimator, X, reset=reset, **options)
     except (ValueError, TypeError, OverflowError) as error:
@@ -443,6 +444,31 @@ def _to_array(
     if A.ndim > 3:
         raise ProximityError(f"{who} reads a matrix or a stack n x n x q. Got shape {A.shape}.")
     return A
+
+
+def fill_masked(X: Any) -> Any:
+    """Replace the masked entries of a masked array of numbers by NaN, which is missing.
+
+    Parameters
+    ----------
+    X : object
+        Anything; only a masked array of numbers is changed.
+
+    Returns
+    -------
+    object
+        A float array, or `X` itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import fill_masked
+    >>> fill_masked(np.ma.masked_equal([1, 7], 7))
+    array([ 1., nan])
+    """
+    if not isinstance(X, np.ma.MaskedArray) or X.dtype.kind not in "fiub":
+        return X
+    return np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
 
 
 def _with_shape(X: Any) -> Any:

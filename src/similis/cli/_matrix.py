@@ -161,11 +161,13 @@ def _stamps(output: str) -> list[tuple[int, int]]:
     ]
 
 
-@command(without=("groups", "costs", "priors"))
+@command(without=("costs", "priors"))
 def inspect(source: Source, json: Json = False) -> None:
     """Diagnose a matrix: symmetry, spectrum, triangles, ties, missing entries, classes, and what to try.
 
-    Nothing is changed or repaired; every finding comes with its number, and the advice with its reason.
+    Nothing is changed or repaired; every finding comes with its number, and the advice with its reason. With labels, it
+    tests whether the classes differ (PERMANOVA); `--groups` names objects that belong together, such as samples of one
+    donor, which that test permutes within their group or as a whole.
 
     **Examples**
 
@@ -178,12 +180,12 @@ def inspect(source: Source, json: Json = False) -> None:
     from similis.measures import Pairwise
     from similis.proximity import diagnose
 
-    data, chosen, *_ = load_data(source)
-    if chosen is not None:
-        step = Pairwise(chosen, symmetrize=source.symmetrize)
-        diagnosis = diagnose(step.fit_transform(data.values, data.labels), data.labels, kind=chosen.kind)
-    else:
-        diagnosis = diagnose(data.values, data.labels, kind=data.kind)  # type: ignore[union-attr]
+    inputs = load_data(source)
+    values, kind = inputs.data.values, getattr(inputs.data, "kind", None)
+    if inputs.measure is not None:
+        kind = inputs.measure.kind
+        values = Pairwise(inputs.measure, symmetrize=source.symmetrize).fit_transform(values, inputs.data.labels)
+    diagnosis = diagnose(values, inputs.data.labels, kind=kind, groups=inputs.groups)
     if json:
         print_json(diagnosis.to_dict())
     else:

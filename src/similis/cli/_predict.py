@@ -83,7 +83,7 @@ def predict(
         if trained.card.reads == "objects":
             new = read_objects(path, id_column=source.id_column, types=trained.card.types)
         else:
-            new = read_proximity(path, square=False, kind=source.kind)  # type: ignore[arg-type]
+            new = read_proximity(path, square=False, kind=source.kind, header=False)  # type: ignore[arg-type]
             if new.ids is None and new.columns is None and file_format(path) == "csv":
                 new = _without_header(new, trained.card, header, rows)
     predictions = predict_rows(trained, new)

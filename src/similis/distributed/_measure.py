@@ -19,7 +19,7 @@ from sklearn.utils import get_tags
 from similis._utils.files import short_path
 from similis._utils.fingerprint import fingerprint
 from similis._utils.messages import track, warn_user
-from similis._utils.moved import name_in_files
+from similis._utils.moved import name_in_files, params_in_files
 from similis.base import Integral, at_least, choice, count_objects, quote, validated_function
 from similis.distributed._cluster import run_tiles
 from similis.distributed._record import Record, Writer
@@ -311,7 +311,7 @@ def _hashable(value: Any) -> Any:
     if not exact.is_described:
         return exact.digest
     if isinstance(value, Measure):  # as 1.0 described it
-        params = {name: _hashable(given) for name, given in value.get_params(deep=False).items()}
+        params = {name: _hashable(given) for name, given in params_in_files(value).items()}
         module, _, name = name_in_files(type(value)).rpartition(".")
         return [module, name, params]
     return value

@@ -63,6 +63,7 @@ def read_proximity(
     dtype: DTypeLike | None = None,
     key: str | None = None,
     delimiter: str | None = None,
+    header: bool | None = None,
     max_bytes: int = 2**31,
 ) -> Proximity:
     """Read a proximity matrix, with its ids, kind and labels.
@@ -103,6 +104,9 @@ def read_proximity(
     delimiter : str, optional
         Character between the cells of a text file. By default a comma, or a tab or semicolon if the first line has no
         comma.
+    header : bool, optional
+        Whether the first line of a text file that holds numbers only names the columns. By default it does if a square
+        matrix has one line too many.
     max_bytes : int, default=2**31
         Largest size that a compressed file may unpack to.
 
@@ -156,7 +160,7 @@ def read_proximity(
     elif form == "parquet":
         P = read_parquet(path, square=square, max_bytes=max_bytes)
     else:
-        P = read_csv(path, square=square, delimiter=delimiter, max_bytes=max_bytes)
+        P = read_csv(path, square=square, delimiter=delimiter, max_bytes=max_bytes, has_header=header)
         beside = labels_beside(path)
         if labels is None and beside.exists():
             labels = beside

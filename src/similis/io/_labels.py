@@ -288,6 +288,7 @@ class _LabelFile:
         named = [j for j in places if header is not None and header[j].lower() in words]
         rows = self.rows if header is None else self.rows[1:]
         found = named or [j for j in places if _looks_like_labels([row[j] for row in rows if row[j] not in self.na])]
+        found = found or [j for j in places if header is not None and header[j].lower() in _LABEL_WORDS]
         names = [quote_short(header[j] if header else str(j + 1)) for j in found or places]
         if len(found) != 1:
             raise ProximityError(

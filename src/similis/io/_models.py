@@ -23,7 +23,9 @@ from pathlib import Path
 from typing import IO, Any
 
 import similis
+from similis._utils.environment import version_hint
 from similis._utils.files import atomic_write, is_stream, short_path
+from similis._utils.messages import warn_user
 from similis._utils.moved import current_name
 from similis._utils.storable import STORABLE
 from similis.exceptions import ProximityError
@@ -151,13 +153,26 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[type] = ()) -> Any:
     with open(path, "rb") as stored:
         file = _with_current_names(stored, where)
         names = _audit(file, where, trusted)
+        hint = version_hint(_sklearn_version(_schema(file, where)))
         file.seek(0)
         try:
             model = skops.io.load(file, trusted=names)
             verify_model(model)
         except Exception as error:  # a damaged or malicious file may make the parser raise anything
-            raise ValueError(f"{where} cannot be loaded: {_reason(error)}.") from None
+            raise ValueError(f"{where} cannot be loaded: {_reason(error)}.{hint}") from None
+    if hint:
+        warn_user(f"{where} may not predict with the installed version of scikit-learn.{hint}", UserWarning)
     return model
+
+
+def _sklearn_version(schema: Any) -> str:
+    """Return the version of scikit-learn that saved the estimators of a model; empty if there is none."""
+    for node in _nodes(schema):
+        content = node.get("content")
+        stored = content.get("_sklearn_version") if isinstance(content, dict) else None
+        if isinstance(stored, dict) and isinstance(stored.get("content"), str):
+            return str(stored["content"].strip('"'))[:20]
+    return ""
 
 
 def _audit(file: IO[bytes], where: str, trusted: Sequence[type]) -> list[str]:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from similis._utils.disk import is_stored, load_stored, take_block
 from similis._utils.environment import require_package
 from similis._utils.messages import warn_user
-from similis.base import Kind, check_frame_order, check_label_order
+from similis.base import Kind, check_frame_order, check_label_order, fill_masked
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._kind import KINDS
 
@@ -229,8 +229,7 @@ def as_values(values: Any) -> NDArray[Any]:
     if is_stored(values):
         return values
     check_frame_order(values)
-    if isinstance(values, np.ma.MaskedArray):  # a masked entry is missing
-        values = np.ma.filled(values.astype(np.result_type(values.dtype, np.float32)), np.nan)
+    values = fill_masked(values)
     if not isinstance(values, np.ndarray):
         if hasattr(values, "tocsr"):
             raise ProximityError("values must be a dense matrix. Got a sparse one; convert it with toarray() first.")

@@ -35,7 +35,9 @@ _UNKNOWN = dict.fromkeys(("", "NA", "NaN", "nan", "N/A", "null"), "nan")  # the 
 _INFINITE = ("inf", "infinity")
 
 
-def read_csv(path: Path, *, square: bool, delimiter: str | None, max_bytes: int) -> Proximity:
+def read_csv(
+    path: Path, *, square: bool, delimiter: str | None, max_bytes: int, has_header: bool | None = None
+) -> Proximity:
     """Read a file of proximities in text, perhaps gzipped."""
     where = short_path(path)
     comments: list[str] = []
@@ -63,9 +65,13 @@ def read_csv(path: Path, *, square: bool, delimiter: str | None, max_bytes: int)
         lines.append(line)
         numbers.append(_parse_numbers(cells[skip:], where, line, skip))
     if bare:
-        return _bare_table(where, header, lines, np.stack(numbers), square, kind)
+        return _bare_table(where, header, lines, np.stack(numbers), square, kind, has_header)
     if not lines:
         raise ProximityError(f"{where} has ids in line {header_line} but no rows of numbers below them.")
+    if width == 1:
+        raise ProximityError(
+            f"{where}, line {lines[0]}: there is one cell per line. A matrix needs one column of numbers per object."
+        )
     if ids_only:
         return proximity_in_file(where, np.stack(numbers), ids=ids, kind=kind)
     if len(header) == width - 1:  # no corner cell
@@ -84,10 +90,21 @@ def read_csv(path: Path, *, square: bool, delimiter: str | None, max_bytes: int)
 
 
 def _bare_table(
-    where: str, header: list[str], lines: list[int], values: NDArray[np.float64], square: bool, kind: Kind | None
+    where: str,
+    header: list[str],
+    lines: list[int],
+    values: NDArray[np.float64],
+    square: bool,
+    kind: Kind | None,
+    has_header: bool | None,
 ) -> Proximity:
     """Make the matrix of a table of numbers, the first line of which may hold the ids of the columns."""
     rows, width = values.shape
+    if has_header is not None:
+        ids = header if has_header else None
+        return proximity_in_file(
+            where, values[int(has_header) :], ids=ids if square else None, kind=kind, column_ids=None if square else ids
+        )
     if not square or rows != width + 1 or width < 2 or len(set(header)) < width:
         return proximity_in_file(where, values, kind=kind)
     if header == list(map(str, range(width))):  # the columns of a frame without names

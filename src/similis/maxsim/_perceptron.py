@@ -27,7 +27,8 @@ class SimilarityPerceptron(ClassSimilarity):
     max_iter : int, default=100
         Largest number of sweeps.
     average : bool, default=False
-        Use the weights averaged over all steps, which generalize better if the sweeps do not converge.
+        Use the weights averaged over all steps, which generalize better if the sweeps do not converge. No warning is
+        given then.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of proximity in the matrix. Dissimilarities are converted to s = exp(-8 d / d_m), where d_m is the median
         training dissimilarity of two objects; the result does not depend on the unit.
@@ -95,7 +96,7 @@ class SimilarityPerceptron(ClassSimilarity):
         Sigma = np.ascontiguousarray(signed_similarities(S, codes).T, dtype=np.float64)
         alpha, total = np.zeros(len(S)), np.zeros(len(S))
         self.n_iter_, self.fits_ = _kernels.perceptron(Sigma, self.max_iter, alpha, total)
-        if not self.fits_:
+        if not self.fits_ and not self.average:  # averages are meant for sweeps that do not end
             warn_user(
                 "SimilarityPerceptron made max_iter sweeps without classifying every training object; raise max_iter, "
                 "set average=True, or use a tighter similarity.",

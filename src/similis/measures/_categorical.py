@@ -208,30 +208,36 @@ class _Coded:
 
 
 class Counting(CategoricalMeasure):
-    """Number of features with equal values, s(x, z) = #{i : x[i] = z[i]}.
+    """Number of features with equal values, s(x, z) = #{i : x[i] = z[i]}; for sets, number of common elements.
 
     Parameters
     ----------
     missing : {"match", "mismatch"}, default="match"
         Count two missing values of a feature as equal or not. None, NaN and NA of pandas are missing; a mark such as
         "?" is an ordinary value.
+    sets : bool, default=False
+        Read objects as sets of features: lists of tokens of any length, or binary rows, in which only common ones
+        count. Python sets are read as sets in any case.
 
     Attributes
     ----------
     domain_ : ndarray of shape (d + 1,)
-        0, 1, ..., d.
+        0, 1, ..., d; for sets d is the size of the largest training set.
     n_features_in_ : int
-        The number d of features.
+        The number d of features; not set for Python sets and lists of tokens.
 
     See Also
     --------
     VDM : weights differences of values by their class distributions.
-    TverskyContrast : the analogue for sets; with alpha = beta = 0 it counts common features.
+    TverskyContrast : common features minus weighted differences; with alpha = beta = 0 it counts common features.
+    Jaccard, Dice, Overlap : common features relative to the sizes of the sets.
 
     Notes
     -----
-    Also called Hamming similarity ([cazzanti2007] sec. 2.1): d minus the Hamming distance. Values are strings, numbers
-    or any hashable objects; a value not seen in `fit` equals no training value.
+    Also called Hamming similarity ([cazzanti2007] sec. 2.1, fig. 2.1): d minus the Hamming distance. Values are
+    strings, numbers or any hashable objects; a value not seen in `fit` equals no training value. The similarity of a
+    set to itself is its size, so that it differs between objects; normalized similarities of sets are
+    :class:`Jaccard`, :class:`Dice` and :class:`Overlap`.
 
     Examples
     --------
@@ -239,29 +245,77 @@ class Counting(CategoricalMeasure):
     >>> Counting().matrix([["y", "n", "?"], ["y", "y", "?"]])
     array([[3., 2.],
            [2., 3.]])
+    >>> Counting()({"eyes", "nose", "mouth", "hair"}, {"hair", "mouth"})
+    2.0
     """
 
     fitted_arrays = {
-        "_codebook": fitted_part(Codebook, n="n"),
+        "_codebook": fitted_part(Codebook, optional=True, n="n"),  # none for sets
     }
 
-    _parameter_constraints = {"missing": [choice("match", "mismatch")]}
+    _parameter_constraints = {"missing": [choice("match", "mismatch")], "sets": ["boolean"]}
+    _added_params = ("sets",)  # since 1.0
+    sets = False
 
-    def __init__(self, *, missing: str = "match") -> None:
+    def __init__(self, *, missing: str = "match", sets: bool = False) -> None:
         self.missing = missing
+        self.sets = sets
 
-    def learn(self, objects: NDArray[Any], y: Any) -> None:
-        self._codebook = Codebook.learn(objects)
-        self.domain_ = np.arange(objects.shape[1] + 1, dtype=np.float64)
+    def validate_objects(self, X: Any) -> Any:
+        from similis.measures._sets import read_sets
 
-    def encode(self, objects: NDArray[Any]) -> _Coded:
-        return self._encode_with(self._codebook, objects)
+        objects = X.to_numpy() if hasattr(X, "to_numpy") and not hasattr(X, "columns") else X
+        listed = isinstance(objects, (list, tuple)) or (getattr(objects, "ndim", 0) == 1 and objects.dtype == object)
+        if self.sets or (listed and any(isinstance(x, (set, frozenset)) for x in objects)):
+            return read_sets(objects, self)
+        try:
+            return super().validate_objects(X)
+        except ProximityError as error:
+            if "same length" in str(error):
+                raise ProximityError(f"{error} Pass Python sets, or sets=True, to count common elements.") from None
+            raise
 
-    def encode_together(self, collections: Sequence[NDArray[Any]]) -> list[_Coded]:
+    def learn(self, objects: Any, y: Any) -> None:
+        from similis.measures._sets import _Features
+
+        self._features = _Features.of([objects], None) if self._are_sets(objects) else None
+        if self._features is not None:
+            largest = int(self._features.encode(objects, "Counting").salience.max(initial=0.0))
+        else:
+            self._codebook, largest = Codebook.learn(objects), objects.shape[1]
+        self.domain_ = np.arange(largest + 1, dtype=np.float64)
+
+    def verify_fitted(self) -> None:
+        from similis.measures._sets import _Features
+
+        super().verify_fitted()
+        features = getattr(self, "_features", None)
+        if features is not None:
+            if not isinstance(features, _Features):
+                raise ProximityError("Counting must have features of sets.")
+            features.verify_fitted()
+
+    def _are_sets(self, objects: Any) -> bool:
+        return self.sets or isinstance(objects, list)
+
+    def encode(self, objects: Any) -> Any:
+        from similis.measures._sets import check_form
+
+        features = getattr(self, "_features", None)  # models of 1.0 have none
+        if not self.sets:
+            check_form(objects, features is not None, "Counting")
+        return self._encode_with(self._codebook, objects) if features is None else features.encode(objects, "Counting")
+
+    def encode_together(self, collections: Sequence[Any]) -> list[Any]:
+        # Two new objects may share a value that no training object has, so use the values of the given objects.
+        if any(map(self._are_sets, collections)):
+            from similis.measures._sets import _Features
+
+            features = _Features.of(collections, None)
+            return [features.encode(objects, "Counting") for objects in collections]
         if collections[0].shape[1] != collections[-1].shape[1]:
             widths = [table.shape[1] for table in collections]
             raise ProximityError(f"X and Z must have the same number of columns. Got {widths}.")
-        # Two new objects may share a value that no training object has, so use a codebook of the given objects.
         codebook = Codebook.learn(*collections)
         return [self._encode_with(codebook, table) for table in collections]
 
@@ -272,17 +326,21 @@ class Counting(CategoricalMeasure):
             missing = (codes == codebook.missing_code()).astype(np.float32)
         return _Coded(both_layouts(codes), missing)
 
-    def pairs(self, left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
-        if left.dtype.kind not in "biu" or right.dtype.kind not in "biu":
+    def pairs(self, left: Any, right: Any) -> NDArray[Any]:
+        if any(self._are_sets(side) or side.dtype.kind not in "biu" for side in (left, right)):
             return super().pairs(left, right)
         out = np.empty(len(left))
         for i in range(0, len(left), 2**16):
             out[i : i + 2**16] = np.count_nonzero(left[i : i + 2**16] == right[i : i + 2**16], axis=1)
         return out
 
-    def block(
-        self, A: _Coded, B: _Coded, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
+        if not isinstance(A, _Coded):
+            from similis.measures._sets import _common
+
+            out = _common(A, B, n_jobs)
+            for_each_strip(lambda rows: None, len(out), n_jobs, tick)
+            return out
         left, right = A.codes.rows, B.codes.columns
         out = np.empty((left.shape[0], right.shape[1]))
         mirror = B is A and right.shape[0] > FEW_FEATURES

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from similis.base import HasMethods, Kind, Measure, as_collection, choice
+from similis.base import HasMethods, Kind, Measure, as_collection, check_frame_order, choice, fill_masked
 from similis.exceptions import ProximityError
 
 __all__ = ["FromFunction", "FromMatrix"]
@@ -133,7 +133,7 @@ class FromMatrix(Measure):
     def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: Any = None) -> NDArray[Any]:
         S = self._stored()
         if isinstance(S, np.ndarray):
-            out = S[np.ix_(A, B)]
+            out = fill_masked(S[np.ix_(A, B)])
         elif hasattr(S, "oindex"):
             out = np.asarray(S.oindex[A, B])
         else:
@@ -146,6 +146,7 @@ class FromMatrix(Measure):
         S = self.S
         if hasattr(S, "tocsr"):
             raise ProximityError("FromMatrix needs a dense matrix S. Got a sparse one; convert it with toarray().")
+        check_frame_order(S)
         if not hasattr(S, "shape") or hasattr(S, "columns"):
             try:
                 S = np.asarray(S)

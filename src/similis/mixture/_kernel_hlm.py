@@ -158,7 +158,8 @@ class KernelHLM(HLMClassifier):
         """
         D, codes = self.check_training_labels(X, y)
         check_symmetric(D, type(self).__name__)
-        mixture, estimates = self._mix(codes, *self._select(D, codes), vars(self))
+        kept, neighbors, whole_classes = self._select(D, codes)
+        mixture, estimates = self._mix(codes, kept, neighbors, whole_classes, vars(self))
         self._set_mixture(mixture, estimates, self.shared)
         scale = mixture.scales[mixture.first]
         self.scale_ = float(scale[0]) if self.shared else scale
@@ -200,5 +201,5 @@ class KernelHLM(HLMClassifier):
     ) -> list[NDArray[Any]]:
         """Scores for every shape and scale; nearest neighbors are found once."""
         check_symmetric(S, type(self).__name__)
-        selected = self._select(S, codes)
-        return [self._mix(codes, *selected, point)[0].discriminants(Q) for point in points]
+        kept, neighbors, whole_classes = self._select(S, codes)
+        return [self._mix(codes, kept, neighbors, whole_classes, point)[0].discriminants(Q) for point in points]

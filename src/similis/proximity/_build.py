@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from similis._utils.linalg import eigen_symmetric, symmetric_part_of
-from similis.base import check_proximity, check_table, positive, validated_function
+from similis.base import check_frame_order, check_proximity, check_table, positive, validated_function
 from similis.exceptions import ProximityError
 
 __all__ = ["make_stack", "diffusion_kernel"]
@@ -70,6 +70,7 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
     called = [repr(name) for name in names] if names else [str(i) for i in range(len(matrices))]
     slices: list[NDArray[Any]] = []
     for matrix, name in zip(matrices, called):
+        check_frame_order(matrix)
         A = check_table(matrix, f"Matrix {name} of a stack", dtype=(np.float64, np.float32))
         if slices and A.shape != slices[0].shape:
             raise ProximityError(

@@ -174,7 +174,7 @@ def _recommend(result: StudyResult) -> tuple[Recommendation | None, str]:
 def _summarize(result: StudyResult, advice: Recommendation | None, reason: str) -> dict[str, Any]:
     """Verdict, table of methods and errors by split."""
     table = result.table()
-    heads, *texts = result.format_table()
+    heads, *texts = result.format_table(intervals=True)
     found: dict[str, Any] = {
         "advice": advice,
         "reason": reason,

@@ -21,7 +21,7 @@ from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
 
 __all__ = ["ClassMargin"]
 
-_MAX_ACTIVE = 300  # multipliers of one Newton step
+_MAX_ACTIVE = 300  # multipliers of one Newton step, more where as many lie between the bounds
 _ROUNDS = 1  # of coordinate sweeps, while the gap is above:
 _SWEEP_GAP = 1e-2
 _MAX_STEPS = 400  # per stage of the continuation
@@ -235,12 +235,14 @@ class ClassMargin:
         """Multipliers between the bounds and the worst violators."""
         free = (u > 0) & (u < C)
         size = np.where(wrong, np.abs(slope), 0.0)
-        if np.count_nonzero(free) <= _MAX_ACTIVE:
+        n_free = int(np.count_nonzero(free))
+        most = min(max(_MAX_ACTIVE, n_free + 100), 1000)
+        if n_free <= most:
             size[free] = np.inf
         chosen = np.flatnonzero(size)
-        if len(chosen) > _MAX_ACTIVE:
+        if len(chosen) > most:
             flat = size.ravel()[chosen]
-            chosen = chosen[np.argpartition(-flat, _MAX_ACTIVE)[:_MAX_ACTIVE]]
+            chosen = chosen[np.argpartition(-flat, most)[:most]]
         return np.unravel_index(np.sort(chosen), u.shape)
 
     def _rows(self, rows: Any, others: Any) -> Any:

@@ -249,7 +249,7 @@ def with_search(parts: Assembled, grid: dict[str, list[Any]], *, cv: Any, goal: 
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """What methods are chosen by: the metric, with costs and priors.
+    """Metric by which methods and parameters are chosen, with costs and priors.
 
     Attributes
     ----------

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from similis._utils.environment import version_hint
 from similis.base import predict_responses
 from similis.exceptions import ProximityError
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
@@ -75,14 +76,22 @@ def predict_rows(trained: TrainedModel, rows: Proximity | Objects) -> Prediction
     else:
         X = _object_rows(rows, trained)
     names = ["predict", "predict_proba"] if hasattr(model, "predict_proba") else ["predict"]
-    labels, *proba = predict_responses(model, X, names)
-    return Predictions(
-        ids=rows.ids,
-        labels=np.asarray(labels),
-        proba=np.asarray(proba[0]) if proba else None,
-        classes=np.asarray(model.classes_),
-        scores=_scores(model, card, X, known),
-    )
+    try:
+        labels, *proba = predict_responses(model, X, names)
+        return Predictions(
+            ids=rows.ids,
+            labels=np.asarray(labels),
+            proba=np.asarray(proba[0]) if proba else None,
+            classes=np.asarray(model.classes_),
+            scores=_scores(model, card, X, known),
+        )
+    except ProximityError:
+        raise
+    except Exception as error:  # estimators of a later scikit-learn fail in many ways
+        hint = version_hint(card.versions.get("scikit-learn", ""))
+        if not hint:
+            raise
+        raise ProximityError(f"The model cannot predict: {' '.join(str(error).split())[:100]}.{hint}") from error
 
 
 def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[NDArray[Any], NDArray[Any]]:

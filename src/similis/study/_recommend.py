@@ -175,12 +175,12 @@ def _ranking(result: StudyResult, best: str) -> str:
 
 def _recall(result: StudyResult, method: str, of_rare: NDArray[np.bool_]) -> str:
     """Share of the tests of some objects in which a method predicted their class."""
-    found = [
-        result.entries[method, s.number].predictions[of_rare[s.test]] == result.codes[s.test][of_rare[s.test]]
-        for s in result.splits
-        if (method, s.number) in result.entries
-    ]
-    right = np.concatenate(found)
+    right = np.zeros(0, dtype=bool)
+    for split in result.splits:
+        entry = result.entries.get((method, split.number))
+        if entry is not None and entry.predictions is not None:
+            hit = entry.predictions == result.codes[split.test]
+            right = np.append(right, hit[of_rare[split.test]])
     return f"{100 * right.mean():.0f} %" if right.size else "none"
 
 

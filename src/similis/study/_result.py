@@ -163,8 +163,8 @@ class StudyResult:
     def mean_scores(self, metric: str = "error") -> dict[str, float]:
         """Mean of a metric over the splits, for each method without failure.
 
-        Balanced error, calibration error, perplexity and everything under leave-one-out are computed from the test
-        objects of all splits together.
+        Calibration error, perplexity, everything under leave-one-out, and the balanced error if a class is absent from
+        some test part are computed from the test objects of all splits together.
 
         Parameters
         ----------
@@ -177,8 +177,11 @@ class StudyResult:
         """
         metric = find_metric(metric)
         names = self.complete_methods()
-        # A small class is absent from some test parts.
-        if METRICS[metric].pooled or metric == "balanced_error" or (self.is_loo and not metric.endswith("seconds")):
+        if (
+            METRICS[metric].pooled
+            or (metric == "balanced_error" and self._lacks_classes())
+            or (self.is_loo and not metric.endswith("seconds"))
+        ):
             return {name: self._score(metric, name, self.splits) for name in names}
         scores = self.scores(metric)
         known = {name: scores[name][~np.isnan(scores[name])] for name in names}
@@ -220,7 +223,8 @@ class StudyResult:
 
         The unit of the test is the object, or the group: T_i is the sum of its differences of loss between a method
         and the leader over the c_i splits that tested it. The mean difference is delta = sum T / sum c with variance
-        (1 + 2 n_test / n_train) sum (T_i - delta c_i)^2 / (sum c)^2 N / (N - 1). A method is clearly worse if delta
+        (1 + 2 n_test / n_train) sum (T_i - delta c_i)^2 / (sum c)^2 N / (N - 1), where n_test / n_train is the mean
+        over the splits, at least 1/4. A method is clearly worse if delta
         exceeds q / sqrt(2) standard errors, with q the 5 % point of the studentized range of all methods that were
         started.
 
@@ -237,7 +241,7 @@ class StudyResult:
         Notes
         -----
         The loss of a prediction is 0 or 1 for the error; its cost; n / (G n_g) for a wrong prediction in a class of n_g
-        of n tests for the balanced error; -log P for the metrics of probabilities.
+        of the n tests for the balanced error; -log P for the metrics of probabilities.
         """
         return compare_to_leader(self, level)
 
@@ -287,7 +291,7 @@ class StudyResult:
         truth = [self.codes[s.test] for s in self.splits]
         largest = [int(np.bincount(self.codes[s.train]).argmax()) for s in self.splits]
         predicted = [np.full(len(t), g) for t, g in zip(truth, largest)]
-        if self.is_loo or metric == "balanced_error":
+        if self.is_loo or (metric == "balanced_error" and self._lacks_classes()):
             return of_labels(np.concatenate(truth), np.concatenate(predicted))
         return float(np.mean([of_labels(t, p) for t, p in zip(truth, predicted)]))
 
@@ -339,8 +343,13 @@ class StudyResult:
         """
         return make_rows(self)
 
-    def format_table(self) -> list[list[str]]:
+    def format_table(self, *, intervals: bool = False) -> list[list[str]]:
         """Table of the study as text: the headings, then one list of cells per method.
+
+        Parameters
+        ----------
+        intervals : bool, default=False
+            Add the 95 % interval of the difference to the best method, for all methods at the same time.
 
         Returns
         -------
@@ -368,9 +377,13 @@ class StudyResult:
                 _format_number(row.fit_seconds, 2),
             ]
             lines.append([row.method, *numbers, note])
+        if intervals:
+            cells = ["95 % interval", *(self._format_interval(row) for row in self.table())]
+            place = heads.index("behind") + 1
+            lines = [[*line[:place], cell, *line[place:]] for line, cell in zip(lines, cells)]
         if self.expected_costs is not None:
             return lines
-        cost = heads.index("cost")
+        cost = lines[0].index("cost")
         return [line[:cost] + line[cost + 1 :] for line in lines]
 
     def describe_test(self) -> str:
@@ -383,9 +396,9 @@ class StudyResult:
         units = {"error": "points of error", "balanced_error": "points of balanced error", "cost": "cost"}
         what = "groups" if self.groups is not None else "objects"
         return (
-            f"Ranked by {METRICS[self.metric].label}. behind: mean difference to the best method, in "
-            f"{units.get(self.metric, 'log loss')}. verdict: test over {what}, at the 5 % level for all methods "
-            "together; possibly worse: above 1.65 standard errors; undecided: these "
+            f"Ranked by {METRICS[self.metric].label}. Behind: mean difference to the best method, in "
+            f"{units.get(self.metric, 'log loss')}. Verdict: test over {what}, at the 5 % level for all methods "
+            "together; possibly worse is not corrected for the choice of the best method; undecided: these "
             f"{what} cannot tell the method from the best."
         )
 
@@ -682,6 +695,15 @@ class StudyResult:
         if self.metric in ("error", "balanced_error"):
             return _format_number(100 * difference, 2)
         return _format_number(difference, 3)
+
+    def _format_interval(self, row: Row) -> str:
+        if row.interval is None or row.verdict == "best" or not np.isfinite(row.interval).all():
+            return ""
+        return " to ".join(map(self._format_loss, row.interval))
+
+    def _lacks_classes(self) -> bool:
+        """True if a class is absent from some test part."""
+        return any(len(np.unique(self.codes[s.test])) < len(self.classes) for s in self.splits)
 
     def _finished(self, method: str, splits: list[Split]) -> list[tuple[Split, Entry]]:
         """Splits on which a method has predictions, with their entries."""

@@ -131,7 +131,8 @@ def _build(cls: Any, record: dict[str, Any]) -> Any:
         if arrays["groups"] is not None:
             record["training"] = {}
     for name, shape in (("groups", (n,)), ("costs", (G, G)), ("priors", (G,))):
-        if arrays[name] is not None and arrays[name].shape != shape:
+        found = arrays[name]
+        if found is not None and found.shape != shape:
             raise ValueError(f"the {name} do not fit")
     return cls(
         classes=classes,
