@@ -325,6 +325,14 @@ def test_classes_in_model_files_verify_themselves():
     assert all(issubclass(cls, FittedArrays) for cls in ESTIMATORS.values())
 
 
+def test_versions_in_damaged_files():
+    from similis._utils.environment import version_hint
+
+    for written in ("255", "", "x.y", "1", None, 7, "-1.0"):
+        assert version_hint(written) == ""
+    assert len(version_hint("99.99." + "9" * 1000)) < 200
+
+
 def test_a_cycle_ends(tmp_path):
     model = SVC()
     model.extra_ = [model]
