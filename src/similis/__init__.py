@@ -99,6 +99,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "SimMKL",
         "FullKernelSVM",
         "CompletionSVM",
+        "ProximityRidge",
     ),
     "model_selection": ("PathSearchCV",),
     "study": ("Study", "StudyResult"),

@@ -37,6 +37,7 @@ from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
 from similis.solvers._maxent import Exponentials, Omega, maxent_exponents
 from similis.solvers._medoids import Medoids, RandomStarts, farthest_first, k_medoids, total_proximity
 from similis.solvers._neighbors import class_sums, top_k, vote_winners
+from similis.solvers._ridge import RidgePath, ridge_path
 from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit, SpectralMachine
 
 __all__ = [
@@ -77,6 +78,9 @@ __all__ = [
     "lp_margin",
     "LPMargin",
     "best_intercept",
+    # kernel ridge regression
+    "ridge_path",
+    "RidgePath",
     # kernels learned together with the SVM
     "SpectralMachine",
     "SpectralFit",
