@@ -57,8 +57,8 @@ def ridge_path(values: NDArray[Any], vectors: NDArray[Any], target: ArrayLike, a
     Notes
     -----
     With G = (K + alpha I)^-1 the solution is b = 1'G y / 1'G 1 and c = G (y - b 1). The matrix of the linear system
-    with the border for b is M = [[K + alpha I, 1], [1', 0]]; the leave-one-out residual of object i is c_i divided by the
-    diagonal entry i of M^-1, which is G_ii - (G 1)_i^2 / 1'G 1. Each alpha costs O(n^2) after the decomposition.
+    with the border for b is M = [[K + alpha I, 1], [1', 0]]; the leave-one-out residual of object i is c_i divided by
+    the diagonal entry i of M^-1, which is G_ii - (G 1)_i^2 / 1'G 1. Each alpha costs O(n^2) after the decomposition.
 
     Examples
     --------
