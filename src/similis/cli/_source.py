@@ -408,7 +408,7 @@ def read_matrix(source: Source, name: str) -> Proximity:
         P = read_proximity(
             path,
             labels=source.labels,
-            label_column=source.label_column,
+            label_column=None if source.metadata is not None else source.label_column,
             id_column=source.id_column,
             na=source.na or None,
             kind=source.kind,  # type: ignore[arg-type]

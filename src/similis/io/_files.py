@@ -148,7 +148,8 @@ def read_proximity(
     if delimiter is not None and delimiter not in _DELIMITERS:
         raise ProximityError(f"delimiter must be a comma, semicolon, tab, blank or bar. Got {quote_short(delimiter)}.")
     pairs = PairOptions(columns, score, aggregate, absent)
-    options = ReadOptions(square, directed, mmap, kind, key, delimiter, header, max_bytes, pairs)
+    column = label_column if labels is None else None  # of the file itself
+    options = ReadOptions(square, directed, mmap, kind, key, delimiter, header, max_bytes, column, pairs)
     form = find_format(path, format, options)
     if mmap and form.name not in ("npy", "zarr"):
         raise ProximityError(
@@ -164,7 +165,7 @@ def read_proximity(
     if square:
         _check_square(P, where)
     values = P.values if mmap or dtype is None else P.values.astype(dtype, copy=False)
-    if square and not directed and form.name != "pairs" and not sparse.issparse(values):
+    if square and not directed and form.name not in ("pairs", "graphml", "h5ad") and not sparse.issparse(values):
         values = mirror_triangle(values, where)
     kind = decide_kind(values, given=kind, stated=P.kind, where=where)
     if (

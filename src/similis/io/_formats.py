@@ -16,6 +16,7 @@ from typing import IO
 from similis._utils.files import short_path
 from similis.base import Kind
 from similis.exceptions import ProximityError
+from similis.io._containers import read_excel, read_graphml, read_hdf5, read_mat, read_rds, write_h5ad
 from similis.io._numpy import read_npy, read_npz, write_npz
 from similis.io._pairs import PairOptions, is_pair_list, read_pairs, write_pairs
 from similis.io._parquet import holds_pairs, read_parquet, write_parquet
@@ -45,6 +46,8 @@ class ReadOptions:
         Whether the first line of a text file names the columns.
     max_bytes : int
         Largest size that a compressed file may unpack to.
+    label_column : str or None
+        Column of the labels, for formats with a table of the objects.
     pairs : PairOptions
         Options of lists of pairs: columns, score, aggregate, absent.
     """
@@ -57,6 +60,7 @@ class ReadOptions:
     delimiter: str | None = None
     header: bool | None = None
     max_bytes: int = 2**31
+    label_column: str | None = None
     pairs: PairOptions = field(default_factory=PairOptions)
 
 
@@ -121,6 +125,18 @@ def _read_pairs(path: Path, options: ReadOptions) -> Proximity:
     )
 
 
+def _read_hdf5(path: Path, options: ReadOptions) -> Proximity:
+    return read_hdf5(
+        path,
+        square=options.square,
+        key=options.key,
+        max_bytes=options.max_bytes,
+        label_column=options.label_column,
+        absent=options.pairs.absent,
+        kind=options.kind,
+    )
+
+
 def _write_lsmat(file: IO[bytes], P: Proximity) -> None:
     if P.kind == "similarity":
         raise ProximityError("A scikit-bio matrix holds dissimilarities. Got similarities; convert them first.")
@@ -173,6 +189,40 @@ _BUILT_IN = (
         kind="dissimilarity",
     ),
     Format("lsmat", "scikit-bio distance matrix", (".lsmat",), _read_text, _write_lsmat, True, kind="dissimilarity"),
+    Format(
+        "feather",
+        "Feather table",
+        (".feather", ".arrow"),
+        lambda path, o: read_parquet(path, square=o.square, max_bytes=o.max_bytes),
+        magic=b"ARROW1",
+    ),
+    Format("hdf5", "HDF5 file", (".h5", ".hdf5"), _read_hdf5, magic=b"\x89HDF\r\n\x1a\n"),
+    Format("h5ad", "AnnData file", (".h5ad",), _read_hdf5, write_h5ad),
+    Format(
+        "mat",
+        "MATLAB file",
+        (".mat",),
+        lambda path, o: read_mat(path, square=o.square, key=o.key, max_bytes=o.max_bytes),
+        magic=b"MATLAB",
+    ),
+    Format(
+        "rds",
+        "file of R",
+        (".rds", ".rdata", ".rda"),
+        lambda path, o: read_rds(path, square=o.square, key=o.key, max_bytes=o.max_bytes),
+    ),
+    Format(
+        "xlsx",
+        "Excel workbook",
+        (".xlsx",),
+        lambda path, o: read_excel(path, square=o.square, key=o.key, max_bytes=o.max_bytes, header=o.header),
+    ),
+    Format(
+        "graphml",
+        "GraphML graph",
+        (".graphml",),
+        lambda path, o: read_graphml(path, options=o.pairs, kind=o.kind, directed=o.directed, max_bytes=o.max_bytes),
+    ),
     Format("qza", "QIIME 2 artifact", (".qza",), _read_text, kind="dissimilarity"),
 )
 
@@ -210,9 +260,9 @@ def find_format(path: Path, name: str | None, options: ReadOptions) -> Format:
     form = format_of_name(path)
     if form is None:
         form = _format_of_contents(path)
-    if options.pairs.any and (form.is_text or form.name == "parquet"):
+    if options.pairs.any and (form.is_text or form.name in ("parquet", "feather")):
         return known["pairs"]
-    if form.name == "parquet" and path.is_file() and holds_pairs(path):
+    if form.name in ("parquet", "feather") and path.is_file() and holds_pairs(path):
         return known["pairs"]
     if form.is_text and form.name in ("csv", "tsv", "pairs", "phylip") and path.is_file():
         lines = _first_lines(path, options.max_bytes)

@@ -29,7 +29,16 @@ from similis.io._kind import KINDS, decide_kind, kind_in_words
 from similis.io._proximity import Proximity, proximity_in_file, quote_short
 from similis.io._text import decimal_point, is_number, open_text, quote, sniff_delimiter
 
-__all__ = ["AGGREGATES", "PairOptions", "absent_entries", "is_pair_list", "read_pairs", "write_pairs"]
+__all__ = [
+    "AGGREGATES",
+    "PairOptions",
+    "absent_entries",
+    "collect_pairs",
+    "complete_diagonal",
+    "is_pair_list",
+    "read_pairs",
+    "write_pairs",
+]
 
 AGGREGATES = ("max", "min", "sum", "mean")
 _CHUNK = 1 << 16  # lines that are parsed at once
@@ -271,7 +280,7 @@ class _Collected:
             about["pairs"] = int(np.count_nonzero(rows != columns))
         fill, about["absent"] = self._absent(kind, values)
         if self.square:
-            rows, columns, values, about["diagonal"] = _diagonal(rows, columns, values, shape[0], kind)
+            rows, columns, values, about["diagonal"] = complete_diagonal(rows, columns, values, shape[0], kind)
         matrix = sp.coo_array((values, (rows, columns)), shape=shape).tocsr()
         dense = absent_entries(matrix, fill, kind, as_sparse, self.where, max_bytes)
         n_possible = shape[0] * (shape[0] - 1) if self.square else shape[0] * shape[1]
@@ -594,6 +603,31 @@ def _read_table(path: Path, pairs: _Collected, max_bytes: int) -> None:
             pairs.add(left, right, np.asarray(values, dtype=np.float64))
 
 
+def collect_pairs(
+    where: str,
+    options: PairOptions,
+    kind: Kind | None,
+    directed: bool,
+    max_bytes: int,
+    edges: list[tuple[str, str, dict[str, str]]],
+    *,
+    form: str,
+    objects: Iterable[str] = (),
+) -> Proximity:
+    """Make the matrix of edges with named attributes; `objects` may name some that have no edge."""
+    pairs = _Collected(where, options, True, form)
+    for name in objects:
+        pairs.left[name]
+    names = list(dict.fromkeys(name for _, _, data in edges for name in data))
+    if not names:
+        raise ProximityError(f"{where} has no edges with a value.")
+    rows = [["source", "target", *names], *([a, b, *(data.get(name, "") for name in names)] for a, b, data in edges)]
+    places, _ = _layout(pairs, rows[:51], None)
+    left, right, values = _parse_slowly(rows[1:], list(range(1, len(rows))), places, where, ",")
+    pairs.add(left, right, values)
+    return pairs.to_proximity(kind, directed, None, max_bytes)
+
+
 def _sorted_ids(index: dict[str, int]) -> tuple[list[str], NDArray[np.int64]]:
     """Ids in sorted order (whole numbers by value), and the new position of each code."""
     names = list(index)
@@ -651,7 +685,7 @@ def _directions(
     )
 
 
-def _diagonal(
+def complete_diagonal(
     rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], n: int, kind: Kind | None
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], str]:
     """Add the diagonal entries that the list does not contain; also a sentence about them."""

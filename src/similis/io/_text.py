@@ -39,6 +39,7 @@ __all__ = [
     "is_number",
     "matrix_of_rows",
     "open_text",
+    "open_unpacked",
     "quote",
     "read_csv",
     "read_rows",
@@ -222,9 +223,25 @@ def read_rows(
 
 @contextmanager
 def open_text(path: Path, max_bytes: int, line: Callable[[], int] = lambda: 1) -> Iterator[IO[str]]:
-    """Open a text file, unpacked if it is compressed (gzip, bzip2, xz, zstandard, QIIME 2 artifact).
+    """Open a text file, unpacked if it is compressed.
 
-    The contents and not the name decide. `line` is the number of the line at which decoding stopped, for a message.
+    `line` is the number of the line at which decoding stopped, for a message.
+    """
+    with open_unpacked(path, max_bytes) as file:
+        try:
+            yield io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+        except UnicodeDecodeError:
+            raise ProximityError(
+                f"{short_path(path)} is not UTF-8 text from about line {line()} on; save it again with the encoding "
+                "UTF-8."
+            ) from None
+
+
+@contextmanager
+def open_unpacked(path: Path, max_bytes: int) -> Iterator[Any]:
+    """Open a file, unpacked if it is compressed (gzip, bzip2, xz, zstandard, QIIME 2 artifact).
+
+    The contents and not the name decide.
     """
     where = short_path(path)
     with ExitStack() as files:
@@ -243,16 +260,10 @@ def open_text(path: Path, max_bytes: int, line: Callable[[], int] = lambda: 1) -
             elif start.startswith(b"\x28\xb5\x2f\xfd"):
                 zstandard = require_package("zstandard", extra="zst", who="A file compressed with zstandard")
                 damaged = (*damaged, zstandard.ZstdError)
-                unpacked = zstandard.ZstdDecompressor(max_window_size=2**27).stream_reader(raw, read_across_frames=True)
+                unpacked = _Zstandard(zstandard, raw)
             elif start.startswith(b"PK\x03\x04"):
                 unpacked = files.enter_context(_open_member(files.enter_context(zipfile.ZipFile(raw)), where))
-            if unpacked is not None:
-                raw = io.BufferedReader(_Limited(unpacked, max_bytes, where))
-            yield io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
-        except UnicodeDecodeError:
-            raise ProximityError(
-                f"{where} is not UTF-8 text from about line {line()} on; save it again with the encoding UTF-8."
-            ) from None
+            yield raw if unpacked is None else io.BufferedReader(_Limited(unpacked, max_bytes, where))
         except Exception as error:
             if not isinstance(error, damaged) or not start.startswith(PACKED):
                 raise
@@ -368,6 +379,29 @@ def sniff_delimiter(head: str, blanks: bool = False) -> str:
         if len(cells) > 1 and "," in bare and all("," not in c or _DECIMAL_COMMA.fullmatch(c) for c in cells):
             return mark
     return next((mark for mark in (",\t; " if blanks else ",\t;") if mark in bare), ",")
+
+
+class _Zstandard:
+    """Reader of zstandard data that raises at a truncated end, which the library's own stream reader does not."""
+
+    def __init__(self, zstandard: Any, raw: IO[bytes]) -> None:
+        self.make = zstandard.ZstdDecompressor(max_window_size=2**27).decompressobj
+        self.raw, self.frame, self.ready = raw, self.make(), b""
+
+    def read(self, size: int) -> bytes:
+        """Return up to `size` bytes; empty at the end."""
+        while not self.ready:
+            packed = self.frame.unused_data if self.frame.eof else b""
+            packed = packed or self.raw.read(1024)  # few, because they may unpack to many
+            if not packed:
+                if not self.frame.eof:
+                    raise EOFError
+                return b""
+            if self.frame.eof:
+                self.frame = self.make()
+            self.ready = self.frame.decompress(packed)
+        data, self.ready = self.ready[:size], self.ready[size:]
+        return data
 
 
 class _Limited(io.RawIOBase):
