@@ -322,7 +322,9 @@ def read_rds(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Pr
         if "dim" in attributes:
             dim = [int(x) for x in attributes["dim"].value]
             values = values.reshape(dim, order="F")
-            names = [_strings(x) for x in attributes["dimnames"].value] if "dimnames" in attributes else [None, None]
+            names: list[list[str] | None] = [None, None]
+            if "dimnames" in attributes:
+                names = [_strings(x) for x in attributes["dimnames"].value]
             if square and names[0] is None:
                 names[0] = names[1]
             return proximity_in_file(where, values, names[0], None, None, names[1] if names[1] != names[0] else None)

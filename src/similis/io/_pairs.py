@@ -102,7 +102,7 @@ class PairOptions:
         if self.absent in (None, "missing", "zero"):
             return
         try:
-            is_finite = not isinstance(self.absent, bool) and np.isfinite(float(self.absent))  # type: ignore[arg-type]
+            is_finite = not isinstance(self.absent, bool) and np.isfinite(float(self.absent))
         except (TypeError, ValueError):
             is_finite = False
         if not is_finite:
@@ -400,9 +400,9 @@ def is_pair_list(lines: list[str], *, square: bool) -> bool:
     texts = [all(not is_number(row[j]) for row in body_rows if j < len(row)) for j in (0, 1)]
     if all(texts):
         return any(all(is_number(row[j]) for row in body_rows if j < len(row)) for j in range(2, width))
-    ids = all(row[0].strip().isdecimal() and row[1].strip().isdecimal() for row in rows)
+    whole = all(row[0].strip().isdecimal() and row[1].strip().isdecimal() for row in rows)
     # Three columns of numbers and more than four lines are no square matrix, with ids or without.
-    return square and ids and width == 3 and len(rows) > 4
+    return square and whole and width == 3 and len(rows) > 4
 
 
 def _names_pairs(cells: Sequence[str]) -> bool:
@@ -456,6 +456,8 @@ def _read_lines(path: Path, pairs: _Collected, delimiter: str | None, max_bytes:
         if "\0" in head[0]:
             raise ProximityError(f"{where} is not a text file: it has NUL characters in line {numbers[0]}.")
         mark = delimiter or sniff_delimiter(head[0], blanks=True)
+        left: Sequence[str]
+        right: Sequence[str]
         try:
             places, n_header = _layout(pairs, _split(head, mark), names)
             del numbers[:n_header]
@@ -719,7 +721,8 @@ def write_pairs(file: IO[bytes], P: Proximity, *, delimiter: str = "\t") -> None
     """
     if len(P.shape) != 2:
         raise ProximityError(f"An edge list holds one matrix. Got a stack of shape {P.shape}.")
-    values = P.values
+    values: Any = P.values
+    row: Any
     left = P.ids or tuple(map(str, range(P.shape[0])))
     right = (P.columns if not P.square else left) or tuple(map(str, range(P.shape[1])))
     spell = quote if delimiter == "," else str

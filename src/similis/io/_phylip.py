@@ -61,8 +61,8 @@ def read_phylip(path: Path, *, max_bytes: int) -> Proximity:
             f"{k + 1}, {quote_short(rows[k][1])}, has {counts[k]} numbers."
         )
     values = np.zeros((n, n))
-    for i, (line, _, numbers) in enumerate(rows):
-        row = np.array([_number(cell, where, line) for cell in numbers])
+    for i, (place, _, numbers) in enumerate(rows):
+        row = np.array([_number(cell, where, place) for cell in numbers])
         start = {"upper": i + 1, "upper with diagonal": i}.get(layout, 0)
         values[i, start : start + len(row)] = row
         if layout != "square":

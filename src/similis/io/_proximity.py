@@ -156,12 +156,13 @@ class Proximity:
         -------
         ndarray
         """
-        if not sparse.issparse(self.values):
-            return self.values
+        values: Any = self.values
+        if not sparse.issparse(values):
+            return values
         if self.kind != "dissimilarity":
-            return self.values.toarray()
-        dense = np.full(self.values.shape, np.nan, dtype=self.values.dtype)
-        entries = self.values.tocoo()
+            return values.toarray()
+        dense = np.full(values.shape, np.nan, dtype=values.dtype)
+        entries = values.tocoo()
         dense[entries.coords] = entries.data
         return dense
 
