@@ -15,6 +15,7 @@ from similis.study._displays import (
     TimeErrorDisplay,
 )
 from similis.study._entry import Entry
+from similis.study._estimate import Estimate
 from similis.study._journal import JournalWarning
 from similis.study._methods import AtMost, Method, list_methods
 from similis.study._metrics import METRICS, Ranks, Verdict, average_ranks, holm, signed_rank
@@ -44,6 +45,7 @@ __all__ = [
     "Row",
     "Recommendation",
     "Progress",
+    "Estimate",
     "Verdict",
     "Difference",
     "Ranks",
