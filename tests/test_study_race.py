@@ -108,7 +108,9 @@ def test_dropped_methods_keep_their_rows(raced, tmp_path):
     assert loaded.dropped == raced.dropped
     assert str(loaded) == str(raced)
     raced.to_html(tmp_path / "r.html")
-    assert "dropped after 5 splits" in (tmp_path / "r.html").read_text()
+    page = (tmp_path / "r.html").read_text()
+    assert "dropped after 5 splits" in page
+    assert "Errors as splits come in" in page
 
 
 def test_results_without_a_race_load(full, tmp_path):
@@ -198,6 +200,9 @@ def test_a_budget_is_shared_fairly_and_a_slow_method_is_skipped(tmp_path):
     assert counts["slow"] < 6
     assert not result.partial
     assert f"skipped after {counts['slow']} split" in str(result)
+    assert f"The time budget was 2 s; skipped, since the next split did not fit: slow after {counts['slow']}" in str(
+        result
+    )
     text = (tmp_path / "j").read_text()
     again = study.run(S, Y)
     assert again.skipped == result.skipped

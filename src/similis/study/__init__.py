@@ -8,6 +8,7 @@ from similis.study._displays import (
     AgreementDisplay,
     ConfusionDisplay,
     ObjectsDisplay,
+    RaceDisplay,
     RanksDisplay,
     Reliability,
     ReliabilityDisplay,
@@ -56,6 +57,7 @@ __all__ = [
     "JournalWarning",
     # pictures and pages
     "SplitsDisplay",
+    "RaceDisplay",
     "TimeErrorDisplay",
     "ReliabilityDisplay",
     "Reliability",

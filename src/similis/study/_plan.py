@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import blake2b
@@ -146,12 +145,10 @@ class Plan:
         A method whose next split does not fit into the time that is left is skipped from then on.
         """
         assert self.budget is not None
-        used: Counter[str] = Counter()
-        for key, entry in self.entries.items():
-            used[key[0]] += _seconds(entry)
-        deadline = time.monotonic() + self.budget - sum(used.values()) / n_jobs
+        before = sum(_seconds(entry) for entry in self.entries.values())
+        deadline = time.monotonic() + self.budget - before / n_jobs
         while True:
-            used = Counter()
+            used: dict[str, float] = dict.fromkeys((task.method.name for task in self.tasks), 0.0)
             for key, entry in list(self.entries.items()):
                 used[key[0]] += _seconds(entry)
             for key, seconds in list(self._running.items()):

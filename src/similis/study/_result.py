@@ -31,6 +31,7 @@ from similis.study._metrics import (
 from similis.study._picture import Picture, make_picture
 from similis.study._predictions import ObjectPredictions, count_predictions
 from similis.study._problem import Problem
+from similis.study._progress import clock
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import Recommendation, recommend
 from similis.study._rows import Row, make_rows
@@ -442,6 +443,23 @@ class StudyResult:
             f"{what} cannot tell the method from the best." + (dropped if self.dropped or self.skipped else "")
         )
 
+    def describe_time(self) -> str:
+        """Sentences about the computing time of the study, and about the use of its time budget.
+
+        Returns
+        -------
+        str
+        """
+        used = sum(entry.fit_seconds + entry.predict_seconds for entry in self.entries.values())
+        words = f"All splits together took {clock(used)} of computing."
+        if self.time_budget is None:
+            return words
+        words += f" The time budget was {clock(self.time_budget)}"
+        if not self.skipped:
+            return f"{words}; all methods fit into it."
+        each = [f"{name} after {r} split{'s'[: r != 1]}" for name, r in self.skipped.items()]
+        return f"{words}; skipped, since the next split did not fit: {', '.join(each)}."
+
     def object_names(self, max_length: int = 60) -> list[str]:
         """Name of each object: its id, or "object" and its number.
 
@@ -721,6 +739,8 @@ class StudyResult:
             cells = [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(numbers, widths[1:])), note]
             lines.append("  ".join(cells).rstrip())
         lines += ["", self.describe_test(), self.protocol.describe(len(self.splits))]
+        if self.time_budget is not None:
+            lines.append(self.describe_time())
         if self.leader() is not None:
             lines += ["", self.recommend().text]
         return "\n".join(lines)

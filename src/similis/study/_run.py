@@ -73,15 +73,15 @@ def run_plan(plan: Plan, context: Context, n_jobs: int) -> Generator[Entry, None
     while found:  # again after a worker was killed
         found = False
         with closing(_evaluate_all(plan.fair_share(n_jobs), context, n_jobs, "n_jobs")) as finished:  # type: ignore[type-var]
-            for key, entry in finished:
+            for key, new_entry in finished:
                 found = True
-                if entry is None:  # another study is computing it
+                if new_entry is None:  # another study is computing it
                     plan.release(key)
                     time.sleep(0.2)
                 else:
-                    plan.add(entry)
+                    plan.add(new_entry)
                     plan.drop_losers()
-                    yield entry
+                    yield new_entry
 
 
 Done = tuple[tuple[str, int], Entry | None]  # key of a task and its entry; None if another process has claimed it
@@ -242,7 +242,9 @@ class Study:
     random_state : int, default=0
         Seed of splits, folds and methods.
     n_jobs : int or None, default=None
-        Number of worker processes. Results do not depend on it.
+        Number of worker processes; -1 uses all cores. None: one, or what ``joblib.parallel_config`` sets; the command
+        line uses all cores by default. Each process runs BLAS in one thread. Results do not depend on it, except for
+        which methods are skipped under a time budget.
     journal : str or path-like, optional
         File to which every finished (split, method) is appended at once. A run on the same journal resumes, also
         after a crash; several runs at the same time share the work.
@@ -343,6 +345,7 @@ class Study:
         progress: bool | Callable[[Progress], None] = False,
         watch: Callable[[StudyResult], None] | None = None,
         note: Mapping[str, Any] | None = None,
+        announce: Callable[[Estimate], None] | None = None,
     ) -> StudyResult:
         """Run the study, or resume it from its journal.
 
@@ -381,6 +384,8 @@ class Study:
             Called with the results so far, at intervals while the study runs, for example to write a report.
         note : mapping, optional
             Facts to keep with this session in journal and results, such as the commit of your own code.
+        announce : callable, optional
+            Called before anything is computed with the :class:`Estimate` of the time that the open splits will take.
 
         Returns
         -------
@@ -459,11 +464,20 @@ class Study:
         )
         identities = {method.name: method.identify(size) for method, size in zip(methods, sizes)}
         race = bool(self.race) and splits is None and protocol.scheme != "loo"
-        expected = {}
-        if progress or budget is not None:
-            expected, _ = expect_seconds(methods, n_train, n_train if self.cv == "loo" else protocol.cv)
+        expected: dict[str, float] = {}
+        unknown: tuple[str, ...] = ()
+        if progress or announce is not None or budget is not None:
+            expected, unknown = expect_seconds(methods, n_train, n_train if protocol.cv == "loo" else protocol.cv)
         plan = Plan(tasks, result, race=race, budget=budget, expected=expected)
-        return self._add_entries(plan, identities, context, progress, watch)
+
+        def tell() -> None:
+            left, n_jobs = plan.open_tasks(), effective_n_jobs(self.n_jobs)
+            if announce is not None and left:
+                seconds = sum(plan.expected_seconds(task.method.name) for task in left) / n_jobs
+                n_splits = len({task.split.number for task in left})
+                announce(Estimate(seconds, expected, n_splits, n_train, n_jobs, unknown))
+
+        return self._add_entries(plan, identities, context, progress, watch, tell)
 
     def estimate(self, S: Any = None, y: Any = None) -> Estimate:
         """Estimate how long the study will take, without running it.
@@ -508,6 +522,7 @@ class Study:
         context: Context,
         progress: bool | Callable[[Progress], None],
         watch: Callable[[StudyResult], None] | None,
+        tell: Callable[[], None],
     ) -> StudyResult:
         """Take the entries of a plan from the journal or compute them; return the result with its entries."""
         path, result = context.journal, plan.snapshot()
@@ -531,6 +546,7 @@ class Study:
             n_jobs = effective_n_jobs(self.n_jobs)
             if plan.open_tasks():
                 _kernels.check_cache()
+                tell()
             watcher = None
             if watch is not None:
                 watcher = Watcher(lambda: watch(plan.snapshot()))
