@@ -187,6 +187,7 @@ CASES = {
         f"study.{n}": result_display(getattr(study, n).from_result)
         for n in (
             "SplitsDisplay",
+            "RaceDisplay",
             "TimeErrorDisplay",
             "ReliabilityDisplay",
             "AgreementDisplay",
