@@ -49,7 +49,10 @@ from similis.base._params import (
     at_least,
     between,
     choice,
+    describe_constraints,
     positive,
+    satisfies_constraints,
+    string_options,
     validated,
     validated_function,
     validated_outer,
@@ -130,4 +133,7 @@ __all__ = [
     "between",
     "choice",
     "positive",
+    "describe_constraints",
+    "satisfies_constraints",
+    "string_options",
 ]
