@@ -126,6 +126,8 @@ def parse_method(text: str, table: Mapping[str, Method], aliases: Mapping[str, s
     """
 
     def lookup(name: str) -> Method | None:
+        if name in aliases and aliases[name] not in table:  # with parameters
+            return parse_method(aliases[name], table, {})
         return table.get(aliases.get(name, name))
 
     text = text.strip()
