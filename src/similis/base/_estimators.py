@@ -224,7 +224,7 @@ class ColumnsMixin:
     :func:`compact` reduces such a model to these columns.
     """
 
-    fitted_arrays = {
+    fitted_arrays: ClassVar[dict[str, Any]] = {
         "_kept_objects": fitted_indices("kept", optional=True),
         "_kept_places": fitted_indices("kept", below="n", optional=True),
     }
