@@ -183,7 +183,8 @@ def page():
     """Tables of the guide, from the record."""
     items = json.loads(RECORD.read_text())["items"]
     lines = [
-        "| splits | clearly worse | possibly worse: any method | possibly worse: one method | signed rank over splits |",
+        "| splits | clearly worse | possibly worse: any method | possibly worse: one method "
+        "| signed rank over splits |",
         "|---|---|---|---|---|",
     ]
     for scheme in SCHEMES:

@@ -213,6 +213,8 @@ def test_a_split_network_loses_nothing(tmp_path, cluster, split_network, soon, m
     monkeypatch.setattr(_cluster, "_ANSWER", 10.0)
     name, here, there, cable = split_network
     port = cluster.address.rpartition(":")[2]
+    cluster.worker.kill()  # its address cannot be reached from the namespace
+    cluster.add_worker((), f"tcp://{here}:{port}", ("--host", here))
     cluster.add_worker(("ip", "netns", "exec", name), f"tcp://{here}:{port}", ("--host", there))
     journal, measure, states = tmp_path / "S.npy.part.jsonl", slow_measure(), []
 
@@ -225,7 +227,7 @@ def test_a_split_network_loses_nothing(tmp_path, cluster, split_network, soon, m
 
     options = {"measure": measure, "block_size": 5}
     with connect(cluster.address) as client:
-        client.wait_for_workers(2, timeout=60)
+        wait_until(lambda: len([worker for worker in client.nthreads() if "10.213" in worker]) == 2)
         splitter = threading.Thread(target=split, daemon=True)
         splitter.start()
         with suppress(ClusterError):

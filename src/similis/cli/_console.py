@@ -88,6 +88,7 @@ _IN_CLI_WORDS = [
     (r"\btest_size\b", "--test-size"),
     (r"^cv must be", "--folds must be"),
     (r"^protocol must be", "--protocol must be"),
+    (r"^time_budget must be a number of seconds, or a text such as", "--budget must be a time such as"),
     (r"\bneeds method='nuclear' and psd=False\b", "needs --method nuclear without --psd"),
 ]
 

@@ -105,7 +105,7 @@ def predict(
     table = [["id", "label", *classes, "score"]]
     for record in records:
         shares = [f"{p:.6g}" for p in record.get("probabilities", {}).values()]
-        table.append([record["id"], record["label"], *shares, f"{record['score']:.6g}"])
+        table.append([record["id"], record["label"], *shares, f"{record['score'] + 0.0:.6g}"])
     write_table(output, table, escape_formulas=escape_formulas)
     if output != "-":
         note(f"wrote {len(predictions.labels)} predictions to {output}")

@@ -231,8 +231,11 @@ def mirror_triangle(values: NDArray[Any], where: str) -> NDArray[Any]:
     if values.ndim != 2 or values.shape[0] != values.shape[1] or values.shape[0] < 3:
         return values
     ends = np.asarray(values[0, 1:]), np.asarray(values[-1, :-1])  # empty below the diagonal: so is the last row
-    if not any(np.isnan(end).all() or not end.any() for end in ends):
+    empty_ends = [bool(np.isnan(end).all() or not end.any()) for end in ends]
+    if not any(empty_ends):
         return values
+    if all(empty_ends) and (is_stored(values) or isinstance(values, np.memmap)):
+        return values  # a file that stays on disk is read whole only where one end alone is empty
     A = np.asarray(values)
     n_pairs = len(A) * (len(A) - 1) // 2
     missing = np.isnan(A)
