@@ -183,15 +183,16 @@ def page():
     """Tables of the guide, from the record."""
     items = json.loads(RECORD.read_text())["items"]
     lines = [
-        "| splits | clearly worse | possibly worse: any method | possibly worse: one method | signed rank over splits |",
+        "| splits | clearly worse | possibly worse: any method | possibly worse: one method "
+        "| signed rank over splits |",
         "|---|---|---|---|---|",
     ]
     for scheme in SCHEMES:
         rows = [i for i in items if i["name"] == "null" and i["scheme"] == scheme and "triples" not in i["data"]]
-        cells = [
-            f"{100 * min(r[k] for r in rows):.0f}-{100 * max(r[k] for r in rows):.0f} %"
-            for k in ("clearly", "any possibly", "possibly", "signed rank")
-        ]
+        cells = []
+        for key in ("clearly", "any possibly", "possibly", "signed rank"):
+            low, high = (f"{100 * of(row[key] for row in rows):.0f}" for of in (min, max))
+            cells.append(f"{low} %" if low == high else f"{low}-{high} %")
         if "one test set" in scheme:
             cells[-1] = ""
         lines.append(f"| {scheme} | {' | '.join(cells)} |")

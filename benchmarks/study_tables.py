@@ -55,6 +55,7 @@ def study(name, options, folder):
         cv=options.folds,
         n_jobs=options.jobs,
         journal=folder / f"{name}.journal",
+        race=False,
     )
     labels = np.asarray(data.target_names)[data.target]
     result = plan.run(data.proximity, labels, kind=data.kind, progress=True)

@@ -165,6 +165,7 @@ def run_once(
         retry_failed=True,
         probabilities=False,
         metric="error",  # the papers choose parameters by plain error
+        race=False,
     )
     result = study.run(
         data.matrix,

@@ -19,6 +19,9 @@ FILES = {
     "test_security": "pickles, bombs, paths",
     "test_security_names": "names in pages and on a terminal",
     "test_io_malformed": "malformed and hostile matrices",
+    "test_security_models": "numbers of models that compiled code reads",
+    "test_cli_outputs": "outputs, terminals and spreadsheets",
+    "test_files": "devices, links, modes and owners",
     "test_persistence": "malformed and hostile models",
     "test_fuzz": "what fuzzing found",
 }

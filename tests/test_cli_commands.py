@@ -129,6 +129,14 @@ def test_inspect_prints_the_diagnosis(matrix):
     assert run("inspect", "-", stdin=path.read_text()).stdout
 
 
+def test_inspect_tests_the_classes_with_groups_as_blocks(matrix, tmp_path):
+    path, labels = matrix
+    assert "of the dissimilarity, p = " in run("inspect", path, "--labels", labels).stdout
+    groups = tmp_path / "groups.csv"
+    groups.write_text(labels.read_text())  # the class is constant within each group
+    assert "whole blocks were permuted" in run("inspect", path, "--labels", labels, "--groups", groups).stdout
+
+
 # study
 
 
@@ -287,6 +295,6 @@ def test_ctrl_c_ends_a_real_process_and_the_next_one_goes_on(tmp_path):
     os.killpg(process.pid, signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "interrupted" in errors
+    assert f"This command resumes: similis {shlex.join(arguments)}" in errors
     assert "Traceback" not in errors
     assert kept.read_text().count("n_neighbors") >= 3

@@ -100,7 +100,7 @@ def test_a_compact_model_predicts_as_the_whole_one(world, method):
         study = Study([method], n_splits=2, cv=2)
         trained = train_model(S[:30, :30], labels[:30], study=study, compact=compact)
         found.append(predict_rows(trained, rows))
-    assert (trained.card.needed is None) == (method in ("psvm", "knn", "svc-raw"))
+    assert (trained.card.needed is None) == (method in ("psvm", "knn"))
     np.testing.assert_array_equal(found[0].labels, found[1].labels)
     np.testing.assert_allclose(found[0].scores, found[1].scores)
     if found[0].proba is not None:

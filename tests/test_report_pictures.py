@@ -24,6 +24,7 @@ from similis.study import (
     AgreementDisplay,
     ConfusionDisplay,
     ObjectsDisplay,
+    RaceDisplay,
     RanksDisplay,
     ReliabilityDisplay,
     SplitsDisplay,
@@ -160,7 +161,8 @@ def test_every_display_has_both_renderings(rng):
     result = make_result()
     S, y = similarities(30, 2, rng)
     scores = {d: {m: rng.random() for m in "abcdef"} for d in "uvw"}
-    displays = [c.from_result(result, plot=False) for c in (SplitsDisplay, TimeErrorDisplay, ReliabilityDisplay)]
+    displays = [c.from_result(result, plot=False) for c in (SplitsDisplay, RaceDisplay, TimeErrorDisplay)]
+    displays += [ReliabilityDisplay.from_result(result, plot=False)]
     displays += [c.from_result(result, plot=False) for c in (AgreementDisplay, ConfusionDisplay, ObjectsDisplay)]
     displays += [RanksDisplay.from_results(scores, plot=False)]
     displays += [c.from_proximity(S, y, plot=False) for c in (MatrixDisplay, EmbeddingDisplay, HistogramDisplay)]

@@ -254,7 +254,7 @@ def test_codes_of_measures_are_verified(tmp_path):
         rejected(model, path, match)
 
     check(similis.Counting(), TABLE, lambda m, step: m._codebook.columns[0].update(u=10**6), "columns")
-    check(similis.Counting(), TABLE, lambda m, step: setattr(m, "_codebook", None), "_codebook")
+    check(similis.Counting(), TABLE, lambda m, step: setattr(m, "_codebook", "x"), "_codebook")
     check(similis.VDM(), TABLE, lambda m, step: m._tables.kinds[0].fill(200), "table")
     check(similis.VDM(), TABLE, lambda m, step: m._tables.offsets.__setitem__(0, 10**7), "table")
     check(similis.VDM(), TABLE, lambda m, step: setattr(m._tables, "table", np.zeros(3)), "table")
@@ -323,6 +323,14 @@ def test_classes_in_model_files_verify_themselves():
     without = {cls.__name__ for cls in STORABLE if not issubclass(cls, FittedArrays)} - plain
     assert not {name for name in without if not name.startswith("Test")}, without
     assert all(issubclass(cls, FittedArrays) for cls in ESTIMATORS.values())
+
+
+def test_versions_in_damaged_files():
+    from similis._utils.environment import version_hint
+
+    for written in ("255", "", "x.y", "1", None, 7, "-1.0"):
+        assert version_hint(written) == ""
+    assert len(version_hint("99.99." + "9" * 1000)) < 200
 
 
 def test_a_cycle_ends(tmp_path):

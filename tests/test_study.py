@@ -220,7 +220,7 @@ def test_missing_entries_are_completed_inside_the_splits_where_a_method_cannot_r
     rows = {row.method: row for row in result.table()}
     assert {row.status for row in rows.values()} == {"ok"}
     assert rows["knn"].conversion == ""
-    assert rows["svm-kernel(clip)"].conversion == "completed"
+    assert rows["svm-kernel(clip)"].conversion == "completed, rescaled"
     model = result.model("svm-kernel(clip)").fit(holes, Y)
     assert model.predict(np.where(np.arange(36) < 3, np.nan, S[:4])).shape == (4,)
     distances = {row.method: row for row in run(["knn", "nc"], (S.max() - holes, Y), kind="dissimilarity").table()}

@@ -78,3 +78,21 @@ def test_settings_reach_results_printed_command_and_card(rare, options, settings
 )
 def test_bad_options_get_one_sentence(rare, options, words):
     assert words in rare("study", "--method", "nc", *options, code=2).stderr
+
+
+def test_estimate_budget_and_race(rare):
+    methods = ("--method", "nc", "--method", "knn", "--method", "majority")
+    found = rare("study", *methods, "--estimate")
+    assert "s per split" in found.stdout
+    assert "3 methods on 2 splits of 58 training objects in 1 process" in found.stdout
+    expected = json.loads(rare("study", *methods, "--estimate", "--json").stdout)
+    assert expected["per_split"].keys() == {"nc", "knn", "majority"}
+    found = rare("study", *methods, "--splits", "8", "--metric", "error")
+    assert "8 splits of 58 training objects in 1 process; less if methods are dropped" in found.stderr
+    assert "--budget" not in found.stderr
+    raced = rare("study", *methods, "--splits", "8", "--budget", "10m", "--quiet")
+    assert raced.stderr == ""
+    full = json.loads(rare("study", *methods, "--splits", "8", "--full", "--json").stdout)
+    assert {row["n_splits"] for row in full["table"]} == {8}
+    message = rare("study", *methods, "--budget", "soon", code=2).stderr
+    assert message == "similis: --budget must be a time such as '90s', '5m' or '2h'. Got 'soon'.\n"

@@ -77,7 +77,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
     ),
     "cluster": ("KMedoids",),
     "discriminant": ("SDA", "NearestNeighborSDA", "LocalSDA", "MixtureSDA", "MixedSDA"),
-    "neighbors": ("CondensedNN", "LocalNearestCentroid", "NearestCentroid", "SimilarityKNN"),
+    "neighbors": ("CondensedNN", "LocalNearestCentroid", "NearestCentroid", "SimilarityKNN", "SimilarityKNNRegressor"),
     "datasets": (
         "make_perturbed_centroids",
         "make_similarity",
@@ -99,6 +99,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "SimMKL",
         "FullKernelSVM",
         "CompletionSVM",
+        "ProximityRidge",
     ),
     "model_selection": ("PathSearchCV",),
     "study": ("Study", "StudyResult"),

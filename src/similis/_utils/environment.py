@@ -65,11 +65,11 @@ def version_hint(written: str) -> str:
 
     try:
         needed, here = (tuple(map(int, version.split(".")[:2])) for version in (written, installed))
-    except ValueError:
+    except (ValueError, AttributeError):  # a damaged file
         return ""
-    if needed <= here:
+    if len(needed) < 2 or needed <= here:
         return ""
     return (
-        f" The model was saved with scikit-learn {written}, and {installed} is installed: install scikit-learn "
+        f" The model was saved with scikit-learn {written[:20]}, and {installed} is installed: install scikit-learn "
         f"{needed[0]}.{needed[1]} or later, or fit the model again."
     )

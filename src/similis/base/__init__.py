@@ -27,6 +27,7 @@ from similis.base._estimators import (
     ColumnsMixin,
     ProximityClassifier,
     ProximityEstimator,
+    ProximityRegressor,
     ProximityTransformer,
     predict_responses,
 )
@@ -54,7 +55,7 @@ from similis.base._params import (
     validated_function,
     validated_outer,
 )
-from similis.base._path import PathMixin
+from similis.base._path import PathMixin, RegressorPathMixin
 from similis.base._path import Points as Points
 from similis.base._validation import LARGEST as LARGEST
 from similis.base._validation import Kind as Kind
@@ -67,6 +68,7 @@ from similis.base._validation import (
     check_query,
     check_stack_width,
     check_table,
+    check_target,
     fill_masked,
     first_position,
     kind_evidence,
@@ -78,8 +80,10 @@ __all__ = [
     "ProximityEstimator",
     "ProximityTransformer",
     "ProximityClassifier",
+    "ProximityRegressor",
     "BayesClassifier",
     "PathMixin",
+    "RegressorPathMixin",
     "ColumnsMixin",
     "predict_responses",
     "compact",
@@ -105,6 +109,7 @@ __all__ = [
     "check_frame_order",
     "check_label_order",
     "check_labels",
+    "check_target",
     "check_table",
     "check_stack_width",
     "check_kernel",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -12,17 +14,18 @@ import typer
 
 from similis._utils.files import is_stream
 from similis.cli._console import FAILED, INTERRUPTED, echo, in_cli_words, note, print_json, print_table, show_progress
-from similis.cli._options import Jobs, Json, Overwrite, Quiet, Seed, command
+from similis.cli._options import Json, Overwrite, Quiet, Seed, command
 from similis.cli._outputs import check_outputs
 from similis.cli._source import Inputs, Source, load_data
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
-    from similis.study import Study, StudyResult
+    from similis.study import Estimate, Study, StudyResult
 
 __all__ = ["fit", "report", "study"]
 
 _option = partial(typer.Option, rich_help_panel="Protocol")
+_SHORT = 15.0  # seconds of work for which one process is enough
 
 
 def complete_method(incomplete: str) -> list[str]:
@@ -68,8 +71,34 @@ class StudySetup:
             show_default=False,
         ),
     ] = None
+    full: Annotated[
+        bool,
+        _option(
+            "--full",
+            help="Run every method on every split; by default methods that are behind are dropped, from split 5 on.",
+        ),
+    ] = False
+    budget: Annotated[
+        str | None,
+        _option(
+            "--budget",
+            metavar="TIME",
+            help="Time for the comparison, such as 90s, 5m or 2h, shared fairly by the methods; what does not fit is "
+            "skipped.",
+            show_default=False,
+        ),
+    ] = None
     seed: Seed = 0
-    jobs: Jobs = 1
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs",
+            "-j",
+            metavar="N",
+            help="Number of processes; by default all cores, or one for a study of a few seconds.",
+            show_default=False,
+        ),
+    ] = None
 
     def make_study(self, methods: list[str], inputs: Inputs) -> Study:
         """Make the study."""
@@ -79,17 +108,35 @@ class StudySetup:
             raise ProximityError("--metric cost needs --costs or --priors.")
         if self.folds != "loo" and not self.folds.isdecimal():
             raise ProximityError(f"--folds must be a number or 'loo'. Got {self.folds[:40]!r}.")
-        return Study(
+        study = Study(
             methods[0] if methods in (["all"], ["quick"]) else methods,
             protocol=self.protocol,  # type: ignore[arg-type]
             n_splits=self.splits,
             test_size=self.test_size,
             cv="loo" if self.folds == "loo" else int(self.folds),
             random_state=self.seed,
-            n_jobs=self.jobs,
+            n_jobs=-1 if self.jobs is None else self.jobs,
             journal=self.journal,
             metric=self.metric,
+            race=not self.full,
+            time_budget=self.budget,
         )
+        if self.jobs is None and study.n_jobs == -1:
+            expected = study.estimate(inputs.data)
+            if expected.seconds * expected.n_jobs < _SHORT:  # starting processes would take longer
+                study.n_jobs = 1
+        return study
+
+    def announce(self, expected: Estimate) -> None:
+        """Print how long the study will take, before it runs."""
+        words = str(expected)
+        if self.budget is not None:
+            words += f"; --budget {self.budget} limits it"
+        elif not self.full and expected.n_splits > 5:
+            words += "; less if methods are dropped from the race"
+        if expected.is_long and self.budget is None:
+            words += ". This is more than ten minutes: --budget 5m limits it"
+        note(f"{words}.")
 
 
 @command()
@@ -119,6 +166,9 @@ def study(
         str | None,
         typer.Option("--save", metavar="FILE", help="Write all results to this JSON file.", show_default=False),
     ] = None,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Print how long the study would take, by method, and stop.")
+    ] = False,
     overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -129,7 +179,8 @@ def study(
     learns (spectra, conversions, vdm) is fitted inside the split. The table shows errors, ranks and a verdict on the
     difference to the best method; below it are the recommended method, its expected error, and how to train it.
 
-    A study with a journal can be stopped at any moment and started again: it resumes.
+    Before it runs, the command prints how long it will take. From split 5 on methods that are behind are dropped; their
+    rows stay in the table. A study with a journal can be stopped at any moment and started again: it resumes.
 
     **Examples**
 
@@ -140,6 +191,8 @@ def study(
         similis study --dataset votes --method quick --report votes.html --watch
 
         similis study distances.npz --kind dissimilarity --method knn --method nc --splits 10 --json
+
+        similis study matrix.csv --labels labels.csv --budget 5m --journal study.journal
     """
     if listing:
         _list_methods(json)
@@ -148,7 +201,11 @@ def study(
         report = "report.html"
     check_outputs(source.files(), overwrite=overwrite, report=report, results=save, journal=setup.journal)
     inputs = load_data(source, need_labels=True)
-    result = setup.make_study(method or ["all"], inputs).run(
+    planned = setup.make_study(method or ["all"], inputs)
+    if estimate:
+        _print_estimate(planned.estimate(inputs.data), json)
+        return
+    result = planned.run(
         inputs.data,
         groups=inputs.groups,
         costs=inputs.costs,
@@ -156,6 +213,7 @@ def study(
         measure=inputs.measure,
         progress=show_progress(quiet),
         watch=_make_watcher(source, str(report), quiet) if watch else None,
+        announce=None if quiet else setup.announce,
     )
     _set_names(result, source)
     if save is not None:
@@ -167,7 +225,7 @@ def study(
         if setup.journal is None:
             note("interrupted; these are the results so far. With --journal FILE a study can be resumed.")
         else:
-            note(f"interrupted; these are the results so far. Run the same command again to resume {setup.journal}.")
+            note(f"interrupted; these are the results so far. This command resumes: {_this_command()}")
         raise typer.Exit(INTERRUPTED)
     if not any(entry.ok for entry in result.entries.values()):
         note("every method failed; the reasons are in the table.")
@@ -220,6 +278,7 @@ def fit(
         measure=inputs.measure,
         compact=True,
         progress=show_progress(quiet),
+        announce=None if quiet else setup.announce,
     )
     card_file = write_model(trained, output)
     card = trained.card
@@ -334,6 +393,23 @@ def _print_result(result: StudyResult, json: bool) -> None:
     echo(in_cli_words(str(result)))
     if advice is not None:
         echo(f"\nIn Python:\n\n{advice.python}\n\nOn the command line:\n\n{advice.command}")
+
+
+def _this_command() -> str:
+    """Command line of this process, quoted for a shell."""
+    return shlex.join(["similis", *sys.argv[1:]])
+
+
+def _print_estimate(expected: Estimate, json: bool) -> None:
+    if json:
+        print_json({**asdict(expected)})
+        return
+    rows = sorted(expected.per_split.items(), key=lambda item: -item[1])
+    print_table(
+        ("method", "s per split", ""),
+        [(name, f"{seconds:.2f}", "not measured" * (name in expected.unknown)) for name, seconds in rows],
+    )
+    echo(f"\n{expected}.")
 
 
 def _list_methods(json: bool) -> None:

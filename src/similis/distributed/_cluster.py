@@ -116,9 +116,9 @@ def _cluster_errors() -> Iterator[None]:
             if isinstance(error, OSError) and error.filename is not None:
                 raise
             raise ClusterError(
-                "The connection to the scheduler of the cluster is lost. Start it again and run the same again: it "
-                "resumes."
-            ) from None
+                "The connection to the scheduler of the cluster is lost, or that of the scheduler to a worker. See "
+                "that they run and reach each other; then run the same again: it resumes."
+            ) from error
 
 
 class _Workers:
@@ -256,7 +256,8 @@ def run_unordered(submit: Callable[[T], Any], items: Iterable[T], client: Any) -
                 workers.count()
                 continue
             for future in done:
-                yield under_way.pop(future), future.result()
+                # The result lies on a worker, which may have become unreachable since.
+                yield under_way.pop(future), future.result(timeout=2 * _ANSWER)
 
 
 def _identity(value: T) -> T:

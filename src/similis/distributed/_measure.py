@@ -259,7 +259,7 @@ def _measure_missing(
     except OSError as error:
         kept = f"{len(record.done)} of {len(tiles)} blocks are kept"
         if isinstance(error, ClusterError):
-            raise ClusterError(f"{error} {kept}.") from None
+            raise ClusterError(f"{error} {kept}.") from error
         raise job.store.write_error(error, kept) from None
     finally:
         journal.flush()

@@ -1,8 +1,8 @@
-"""Weights of ranked neighbors (KRI, KRR, LIME) and class scores for whole grids, [chen2010] ch. 3 and sec. 4.1.
+"""Weights of ranked neighbors (KRI, KRR, LIME), class scores and means for whole grids, [chen2010] ch. 3 and sec. 4.1.
 
 Three levels: repair of indefinite blocks (:func:`local_psd`, :func:`spectral_filter`), weights of given blocks
 (:func:`kri_weights`, :func:`krr_weights`, :func:`lime_weights`), and sweeps over all queries of a training matrix
-(:func:`local_weights`, :func:`local_scores`).
+(:func:`local_weights`, :func:`local_scores`, :func:`local_means`).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ __all__ = [
     "kri_weights",
     "krr_weights",
     "lime_weights",
+    "local_means",
     "local_scores",
     "local_weights",
 ]
@@ -434,6 +435,61 @@ def local_scores(
     _sweep(S, indices, s, grid, ridge, method, spectrum, n_jobs, keep)
     scores = sums.reshape(len(indices), grid.size, ridge.size, n_classes)
     return scores.transpose(1, 2, 0, 3)[where]
+
+
+def local_means(
+    S: NDArray[Any],
+    indices: NDArray[np.intp],
+    s: NDArray[Any],
+    target: NDArray[np.float64],
+    ks: ArrayLike,
+    ridges: ArrayLike,
+    *,
+    method: Method = "kri",
+    spectrum: Spectrum = "clip",
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """Average the target of the neighbors by their weights, for all k and all regularizers in one sweep.
+
+    Parameters
+    ----------
+    S, indices, s, ks, ridges, method, spectrum, n_jobs
+        As in :func:`local_scores`.
+    target : ndarray of shape (n,)
+        Target of every training object.
+
+    Returns
+    -------
+    ndarray of shape (T, R, m)
+        Weighted means. For "krr", whose weights do not sum to one, the mean of the neighbors' targets is subtracted
+        before and added after weighting: local regression with an intercept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import local_means
+    >>> local_means(np.eye(2), np.array([[0, 1]]), np.array([[1.0, 0.5]]), np.array([3.0, 11.0]), [1, 2], [1.0])
+    array([[[3.]],
+           [[6.]]])
+    """
+    grid, where = np.unique(np.asarray(ks, dtype=np.intp), return_inverse=True)
+    ridge = np.atleast_1d(np.asarray(ridges, dtype=np.float64))
+    means = np.empty((len(indices), grid.size, ridge.size))
+    known = indices >= 0
+    center = np.mean(target, dtype=np.float64)  # so that a large mean costs no digits
+    y = np.where(known, np.asarray(target, dtype=np.float64)[indices] - center, 0.0)
+    first = np.minimum(grid, np.maximum(known.sum(axis=1, keepdims=True), 1))  # (m, T): neighbors used
+    centers = np.take_along_axis(y.cumsum(axis=1), first - 1, axis=1) / first
+
+    def keep(rows: slice, part: NDArray[np.float64]) -> None:
+        c, T, R, K = part.shape
+        sums = np.matmul(part.reshape(c, T * R, K), y[rows][:, :, None]).reshape(c, T, R)
+        if method == "krr":
+            sums += (1.0 - part.sum(axis=3)) * centers[rows][:, :, None]
+        means[rows] = sums
+
+    _sweep(S, indices, s, grid, ridge, method, spectrum, n_jobs, keep)
+    return means.transpose(1, 2, 0)[where] + center
 
 
 def _sweep(

@@ -8,6 +8,7 @@ from similis.study._displays import (
     AgreementDisplay,
     ConfusionDisplay,
     ObjectsDisplay,
+    RaceDisplay,
     RanksDisplay,
     Reliability,
     ReliabilityDisplay,
@@ -15,6 +16,7 @@ from similis.study._displays import (
     TimeErrorDisplay,
 )
 from similis.study._entry import Entry
+from similis.study._estimate import Estimate
 from similis.study._journal import JournalWarning
 from similis.study._methods import AtMost, Method, list_methods
 from similis.study._metrics import METRICS, Ranks, Verdict, average_ranks, holm, signed_rank
@@ -44,6 +46,7 @@ __all__ = [
     "Row",
     "Recommendation",
     "Progress",
+    "Estimate",
     "Verdict",
     "Difference",
     "Ranks",
@@ -54,6 +57,7 @@ __all__ = [
     "JournalWarning",
     # pictures and pages
     "SplitsDisplay",
+    "RaceDisplay",
     "TimeErrorDisplay",
     "ReliabilityDisplay",
     "Reliability",

@@ -37,6 +37,7 @@ __all__ = [
     "AgreementDisplay",
     "ConfusionDisplay",
     "ObjectsDisplay",
+    "RaceDisplay",
     "RanksDisplay",
     "Reliability",
     "ReliabilityDisplay",
@@ -166,6 +167,73 @@ class SplitsDisplay(_ResultDisplay):
         if len(errors) > 1:
             tip += f" (sd {errors.std(ddof=1):.2f})\nmedian {np.median(errors):.2f} %"
         return [*marks, Segments([mean], [k - 0.33], [mean], [k + 0.33], 3.0, tips=[tip], name="mean", **look)]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RaceDisplay(_ResultDisplay):
+    """Mean error of every method as splits come in; a line ends where its method was dropped or skipped.
+
+    Parameters
+    ----------
+    methods : sequence of str
+        The best first.
+    means : sequence of ndarray
+        Mean error of each method over its first 1, 2, ... splits.
+    bold : sequence of bool
+        The best method and those that the objects cannot tell from it.
+    ends : sequence of str
+        How a line ends: "dropped", "skipped", or empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import Study
+    >>> from similis.study import RaceDisplay
+    >>> x = np.linspace(0, 1, 40)
+    >>> result = Study(["nc", "majority"], n_splits=7, cv=2).run(1 - abs(x[:, None] - x), x > 0.5)
+    >>> [len(mean) for mean in RaceDisplay.from_result(result, plot=False).means]
+    [7, 5]
+    """
+
+    methods: Sequence[str]
+    means: Sequence[NDArray[np.float64]]
+    bold: Sequence[bool]
+    ends: Sequence[str]
+
+    @classmethod
+    def _read(cls, result: StudyResult) -> Self:
+        rows = [row for row in result.table() if row.error == row.error]
+        scores = result.scores("error")
+        known = [scores[row.method][~np.isnan(scores[row.method])] for row in rows]
+        return cls(
+            methods=tuple(row.method for row in rows),
+            means=[np.cumsum(errors) / np.arange(1, len(errors) + 1) for errors in known],
+            bold=[row.leading for row in rows],
+            ends=[row.status if row.status in ("dropped", "skipped") else "" for row in rows],
+        )
+
+    def describe(self) -> Figure | Sequence[Figure]:
+        """Describe the picture, one line per method."""
+        if not self.methods:
+            return []
+        last = [float(mean[-1]) for mean in self.means]
+        high = 100 * _error_limit(last, [float(mean.max()) for mean in self.means])
+        n_splits = max(map(len, self.means))
+        marks: list[Mark] = []
+        for name, mean, bold, end in zip(self.methods, self.means, self.bold, self.ends):
+            look: dict[str, Any] = {"color": "accent" if bold else "muted", "method": name}
+            x, y = list(range(1, len(mean) + 1)), np.minimum(100 * mean, high).tolist()
+            tip = f"{name}\n{100 * mean[-1]:.2f} % error over {len(mean)} splits" + (f", then {end}" if end else "")
+            marks.append(Lines(x, y, width=1.8 if bold else 1.0, **look))
+            marks.append(Points(x[-1:], y[-1:], 2 if end else 0, 3.5, bool(end), tips=[tip], main=True, **look))
+        return Figure(
+            f"Mean error of {len(self.methods)} methods after 1 to {n_splits} splits.",
+            Axis(1, max(2, n_splits), "splits", format=lambda v: f"{v:g}"),
+            Axis(0, high, "mean test error so far, %", format=lambda v: f"{v:g}"),
+            marks,
+            kind="race",
+            height=360,
+        )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -65,6 +65,7 @@ class Journal:
         self.study = ""
         self._entries: dict[str, dict[tuple[str, int, str], Entry]] = {}  # by study
         self._sessions: dict[str, list[dict[str, Any]]] = {}
+        self._decisions: dict[str, list[dict[str, Any]]] = {}
         self._headers: dict[str, dict[str, Any]] = {}  # those of the file
         self._header: dict[str, Any] = {}  # of this study
         self._above = ""  # study of the last header that was read
@@ -149,6 +150,8 @@ class Journal:
                 self._headers.setdefault(self._above, record)
             elif "begin" in record:
                 self._sessions.setdefault(record.get("study", self._above), []).append(record["begin"])
+            elif "decision" in record:
+                self._decisions.setdefault(record.get("study", self._above), []).append(record["decision"])
             elif "method" in record:
                 self._keep(record.get("study", self._above), Entry.from_record(record))
 
@@ -172,6 +175,16 @@ class Journal:
             self._lines.append([self._record(entry)])
         self._keep(self.study or self._above, entry)  # the line may be lost before it is read
 
+    def decisions(self, plan: str) -> list[dict[str, Any]]:
+        """Decisions that earlier runs of a plan made by the clock."""
+        return [found for found in self._decisions.get(self.study, []) if found["plan"] == plan]
+
+    def append_decisions(self, plan: str, decisions: list[dict[str, Any]]) -> None:
+        """Write decisions that depend on the clock, so that a later run of the same plan repeats them."""
+        if decisions:
+            with self._lines.lock():
+                self._lines.append([{"decision": {"plan": plan, **d}, "study": self.study} for d in decisions])
+
     def _record(self, entry: Entry) -> dict[str, Any]:
         return {**entry.to_record(), **({"study": self.study} if self.study else {})}
 
@@ -190,6 +203,7 @@ class Journal:
             if self.study not in self._headers:
                 records = [{_MAGIC: 1, **self._header}]
                 records += [{"begin": s, "study": self.study} for s in sessions.get(self.study, [])]
+                records += [{"decision": d, "study": self.study} for d in self._decisions.get(self.study, [])]
             records += map(self._record, lost)
             ours = set(self._entries) == {self.study}  # entries that a process wrote before it noticed
             if self.study not in self._headers and not ours and not self._lines.is_unused():

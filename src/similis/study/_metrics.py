@@ -254,7 +254,9 @@ class Verdict:
     worse: bool
 
 
-def compare_to_best(errors: Mapping[str, NDArray[np.float64]], level: float = 0.05) -> dict[str, Verdict]:
+def compare_to_best(
+    errors: Mapping[str, NDArray[np.float64]], level: float = 0.05, *, best: str | None = None
+) -> dict[str, Verdict]:
     """Test every method against the one with the lowest mean error.
 
     Parameters
@@ -263,6 +265,8 @@ def compare_to_best(errors: Mapping[str, NDArray[np.float64]], level: float = 0.
         Error of each method on each split; NaN if it has none. The first of equally good methods is the best.
     level : float, default=0.05
         Significance level.
+    best : str, optional
+        The best method; None for the lowest mean.
 
     Returns
     -------
@@ -273,8 +277,9 @@ def compare_to_best(errors: Mapping[str, NDArray[np.float64]], level: float = 0.
         raise ValueError(f"level must be a number between 0 and 1. Got {str(level)[:40]!r}.")
     if not errors:
         return {}
-    means = {name: float(np.nanmean(row)) for name, row in errors.items()}
-    best = min(means, key=lambda name: round(means[name], _DIGITS))
+    if best is None:
+        means = {name: float(np.nanmean(row)) for name, row in errors.items()}
+        best = min(means, key=lambda name: round(means[name], _DIGITS))
     others = [name for name in errors if name != best]
     p = [signed_rank(errors[name] - errors[best]) for name in others]
     corrected = dict(zip(others, holm(p))) if others else {}
@@ -406,7 +411,7 @@ def average_ranks(results: Mapping[str, Any], metric: str = "error", level: floa
         raise ValueError(f"average_ranks needs results by the name of a data set. Got a {type(results).__name__}.")
     if len(results) < 2:
         raise ValueError(f"average_ranks compares methods across at least two data sets. Got {len(results)}.")
-    scores = {name: r.mean_scores(metric) if hasattr(r, "mean_scores") else dict(r) for name, r in results.items()}
+    scores = {name: r.paired_scores(metric) if hasattr(r, "paired_scores") else dict(r) for name, r in results.items()}
     first = next(iter(scores.values()))
     common = [m for m in first if all(math.isfinite(s.get(m, math.nan)) for s in scores.values())]
     if len(common) < 2:

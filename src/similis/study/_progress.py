@@ -7,9 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from statistics import fmean
+from typing import TYPE_CHECKING
 
 from similis.study._entry import Entry
+
+if TYPE_CHECKING:
+    from similis.study._plan import Plan
 
 __all__ = ["Progress", "Watcher", "show_progress"]
 
@@ -21,27 +24,33 @@ class Progress:
     Attributes
     ----------
     done, total : int
-        Number of finished entries, and of all entries.
+        Number of finished entries, and of all entries of the methods that have not been dropped or skipped.
     seconds_left : float
-        Estimated time left: mean time of each method's finished entries for its open ones, divided by the workers.
+        Estimated time left: mean time of each method's finished entries, or the estimate of :meth:`Study.estimate`, for
+        its open ones, divided by the workers; at most the rest of the time budget.
     entry : Entry
         Entry that was finished last.
+    leader : str or None
+        Leading method so far; None before the first complete split.
+    splits_done : int
+        Number of splits that all methods in the race have finished.
+    dropped : int
+        Number of methods dropped.
     """
 
     done: int
     total: int
     seconds_left: float
     entry: Entry
+    leader: str | None = None
+    splits_done: int = 0
+    dropped: int = 0
 
 
 def show_progress(
-    entries: Iterable[Entry],
-    show: bool | Callable[[Progress], None],
-    known: list[Entry],
-    open_tasks: list[str],
-    n_workers: int,
+    entries: Iterable[Entry], show: bool | Callable[[Progress], None], plan: Plan, n_workers: int
 ) -> Iterator[Entry]:
-    """Yield entries as they are finished; after each, show the number of entries and the time left.
+    """Yield entries as they are finished; after each, show leader, splits done and time left.
 
     Parameters
     ----------
@@ -49,19 +58,20 @@ def show_progress(
         Entries of the open tasks.
     show : bool or callable
         True draws a bar on standard error; a function is called with a :class:`Progress`.
-    known : list of Entry
-        Entries finished by earlier runs.
-    open_tasks : list of str
-        Method of each open task.
+    plan : Plan
+        Tasks, and the entries so far.
     n_workers : int
-        Number of processes that share them.
+        Number of processes that share the tasks.
     """
-    n_done, total = len(known), len(known) + len(open_tasks)
-    n_workers = max(1, min(n_workers, len(open_tasks)))
-    n_open = Counter(open_tasks)
-    times: dict[str, list[float]] = {}
-    for entry in known:
-        times.setdefault(entry.method, []).append(entry.fit_seconds + entry.predict_seconds)
+    if not show:
+        yield from entries
+        return
+    start, leader = time.monotonic(), None
+
+    def find_leader() -> None:
+        nonlocal leader
+        leader = plan.snapshot().leader()
+
     with ExitStack() as stack:
         if show is True:
             from rich.console import Console
@@ -76,19 +86,28 @@ def show_progress(
                 TextColumn("{task.description}"),
             )
             bar = stack.enter_context(Bar(*columns, console=Console(stderr=True), transient=True))
-            task = bar.add_task("", total=total, completed=n_done)
+            task = bar.add_task("", total=len(plan.tasks), completed=len(plan.entries))
+        update_leader = Watcher(find_leader, pause=1.0)
         for entry in entries:
             yield entry
-            n_done += 1
-            n_open[entry.method] -= 1
-            times.setdefault(entry.method, []).append(entry.fit_seconds + entry.predict_seconds)
-            every = [seconds for found in times.values() for seconds in found]
-            left = sum(n * fmean(times.get(method, every)) for method, n in n_open.items()) / n_workers
-            if show is True:
-                words = f"about {clock(left)} left, {entry.method} on split {entry.split + 1} done"
-                bar.update(task, completed=n_done, description=words)
-            elif callable(show):
-                show(Progress(n_done, total, left, entry))
+            open_tasks = plan.open_tasks()
+            n_open = Counter(task.method.name for task in open_tasks)
+            workers = max(1, min(n_workers, len(open_tasks)))
+            left = sum(n * plan.expected_seconds(method) for method, n in n_open.items()) / workers
+            if plan.budget is not None:
+                left = min(left, max(0.0, plan.budget - (time.monotonic() - start)))
+            n_splits = min((task.split.number for task in open_tasks), default=entry.split + 1)
+            if n_splits:
+                update_leader()
+            done = len(plan.entries)
+            state = Progress(done, done + len(open_tasks), left, entry, leader, n_splits, len(plan.dropped))
+            if callable(show):
+                show(state)
+            else:
+                words = f"{leader} leads after {n_splits} split{'s'[: n_splits - 1]}, " if leader else ""
+                words += f"{state.dropped} dropped, " if state.dropped else ""
+                words += f"about {clock(left)} left"
+                bar.update(task, completed=done, total=state.total, description=words)
 
 
 class Watcher:

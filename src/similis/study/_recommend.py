@@ -32,7 +32,8 @@ class Recommendation:
     interval : tuple of float
         95 % interval for the expected error on new objects of the same kind.
     alike : tuple of str
-        Methods that these objects cannot tell from it, or, with too few objects for a test, all others.
+        Methods that these objects cannot tell from it and that were not dropped from the race, or, with too few objects
+        for a test, all others.
     n_worse : int
         Number of methods that are clearly worse.
     certainty : str
@@ -81,8 +82,12 @@ def recommend(result: StudyResult) -> Recommendation:
     baselines = {info.name for info in result.methods if info.baseline}
     tested = [d for d in result.differences().values() if d.method != best and d.method not in baselines - {best}]
     by_verdict: dict[str, list[str]] = {}
+    n_dropped = 0
     for found in sorted(tested, key=lambda found: found.difference):
-        by_verdict.setdefault(found.verdict, []).append(found.method)
+        if found.method in result.dropped and found.verdict == "undecided":
+            n_dropped += 1
+        else:
+            by_verdict.setdefault(found.verdict, []).append(found.method)
     alike = tuple(by_verdict.get("undecided", []) + by_verdict.get("too few objects", []))
     possibly, n_worse = tuple(by_verdict.get("possibly worse", [])), len(by_verdict.get("clearly worse", []))
     mean = result.mean_scores("error")[best]
@@ -92,7 +97,7 @@ def recommend(result: StudyResult) -> Recommendation:
         n_units = max(found.n_units for found in tested)
         certainty = f"Too few {what} to test whether it is better than the other methods ({n_units} were tested)."
     else:
-        certainty = _certainty(alike, possibly, n_worse, what)
+        certainty = _certainty(alike, possibly, n_worse, what, n_dropped)
     warning = _warning(result, best, baselines & set(result.complete_methods()))
     parts = [
         f"Use {best}: expect an error of {percent(mean)} on new objects of this kind "
@@ -100,6 +105,7 @@ def recommend(result: StudyResult) -> Recommendation:
         _ranking(result, best),
         certainty,
         _quicker(result, best, alike, interval[1]),
+        _untested(result),
         warning,
         "The study was interrupted; finish it before you rely on this." if result.partial else "",
     ]
@@ -125,8 +131,8 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _certainty(alike: tuple[str, ...], possibly: tuple[str, ...], n_worse: int, what: str) -> str:
-    if not alike and not possibly:
+def _certainty(alike: tuple[str, ...], possibly: tuple[str, ...], n_worse: int, what: str, n_dropped: int) -> str:
+    if not alike and not possibly and not n_dropped:
         others = f"each of the {n_worse} other methods" if n_worse > 1 else "the other method"
         return f"It is clearly better than {others}." if n_worse else ""
     named = ", ".join(alike[:3]) + (f" and {len(alike) - 3} more" if len(alike) > 3 else "")
@@ -135,9 +141,19 @@ def _certainty(alike: tuple[str, ...], possibly: tuple[str, ...], n_worse: int, 
     parts = [
         f"Clearly worse: {n_worse} method{'s' if n_worse > 1 else ''}." if n_worse else "",
         f"Possibly worse: {len(possibly)}." if possibly else "",
+        f"Dropped from the race, with a difference that is not certain: {n_dropped}." if n_dropped else "",
         f"These {what} cannot tell it from {named}." if alike else "",
     ]
     return " ".join(filter(None, parts))
+
+
+def _untested(result: StudyResult) -> str:
+    """Sentence about methods that the time budget excludes from the recommendation; empty without them."""
+    few = [name for name, after in result.skipped.items() if after < 3]
+    if not few:
+        return ""
+    named = ", ".join(few[:3]) + (f" and {len(few) - 3} more" if len(few) > 3 else "")
+    return f"Not considered, since the time budget left fewer than 3 splits: {named}."
 
 
 def _ranking(result: StudyResult, best: str) -> str:

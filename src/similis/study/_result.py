@@ -31,11 +31,14 @@ from similis.study._metrics import (
 from similis.study._picture import Picture, make_picture
 from similis.study._predictions import ObjectPredictions, count_predictions
 from similis.study._problem import Problem
+from similis.study._progress import clock
 from similis.study._protocol import Protocol, Split
 from similis.study._recommend import Recommendation, recommend
 from similis.study._rows import Row, make_rows
 
 __all__ = ["StudyResult"]
+
+_FEWEST_SPLITS = 3  # of a method that may be recommended
 
 Compute = TypeVar("Compute", bound=Callable[..., Any])
 
@@ -92,6 +95,12 @@ class StudyResult:
         Command line arguments that name the data.
     training : dict of str to str
         Python code that trains each method, as stored in a results file.
+    dropped : dict of str to int
+        Methods that were dropped from the race, and after how many splits. Their scores are those of these splits.
+    skipped : dict of str to int
+        Methods whose next split did not fit into the time budget, and after how many splits.
+    time_budget : float or None
+        Time budget in seconds.
     """
 
     classes: NDArray[Any]
@@ -116,6 +125,9 @@ class StudyResult:
     _picture: Picture | None = None
     priors: NDArray[np.float64] | None = None
     metric: str = "error"
+    dropped: dict[str, int] = field(default_factory=dict)
+    skipped: dict[str, int] = field(default_factory=dict)
+    time_budget: float | None = None
     _computed: dict[Any, Any] = field(default_factory=dict, init=False)
 
     @property
@@ -163,8 +175,9 @@ class StudyResult:
     def mean_scores(self, metric: str = "error") -> dict[str, float]:
         """Mean of a metric over the splits, for each method without failure.
 
-        Calibration error, perplexity, everything under leave-one-out, and the balanced error if a class is absent from
-        some test part are computed from the test objects of all splits together.
+        The mean of a method that was dropped or skipped is that of its own splits; :meth:`paired_scores` can be
+        compared between methods. Calibration error, perplexity, everything under leave-one-out, and the balanced error
+        if a class is absent from some test part are computed from the test objects of all splits together.
 
         Parameters
         ----------
@@ -176,16 +189,34 @@ class StudyResult:
         dict of str to float
         """
         metric = find_metric(metric)
-        names = self.complete_methods()
-        if (
-            METRICS[metric].pooled
-            or (metric == "balanced_error" and self._lacks_classes())
-            or (self.is_loo and not metric.endswith("seconds"))
-        ):
-            return {name: self._score(metric, name, self.splits) for name in names}
-        scores = self.scores(metric)
-        known = {name: scores[name][~np.isnan(scores[name])] for name in names}
-        return {name: float(values.mean()) if values.size else float("nan") for name, values in known.items()}
+        return {name: self._mean_score(metric, name, self.splits) for name in self.complete_methods()}
+
+    @_computed_once
+    def paired_scores(self, metric: str = "error") -> dict[str, float]:
+        """Mean of a metric that allows for the splits that a method lacks, for each method without failure.
+
+        Some splits are harder than others. The score of a method that was dropped, skipped or interrupted is the mean
+        of the method with the most splits, plus the mean difference on the splits that both have.
+
+        Parameters
+        ----------
+        metric : str, default="error"
+            One of ``similis.study.METRICS``, or "nce".
+
+        Returns
+        -------
+        dict of str to float
+        """
+        metric, means = find_metric(metric), self.mean_scores(metric)
+        numbers = {name: [s.number for s, _ in self._finished(name, self.splits)] for name in means}
+        full = max((name for name in means if means[name] == means[name]), key=lambda n: len(numbers[n]), default="")
+        found = dict(means)
+        for name, mean in means.items():
+            if full and mean == mean and numbers[name] != numbers[full]:
+                shared = [s for s in self.splits if s.number in numbers[name] and s.number in numbers[full]]
+                of_both = [self._mean_score(metric, which, shared) for which in (name, full)]
+                found[name] = means[full] + of_both[0] - of_both[1]
+        return found
 
     @_computed_once
     def complete_methods(self) -> list[str]:
@@ -205,14 +236,18 @@ class StudyResult:
     def leader(self) -> str | None:
         """Name of the method with the lowest mean of the study's metric; None if no method has finished.
 
-        Baselines and methods with failures lead only where there are no others.
+        Methods are compared on shared splits, see :meth:`paired_scores`. A method that was dropped, or that has fewer
+        than three splits where others have more, never leads. Baselines lead only where there are no others.
 
         Returns
         -------
         str or None
         """
-        sign, means = METRICS[self.metric].sign, self.mean_scores(self.metric)
-        ranked = [name for name in self.complete_methods() if means[name] == means[name]]
+        sign, means = METRICS[self.metric].sign, self.paired_scores(self.metric)
+        counts = {name: len(self._finished(name, self.splits)) for name in means}
+        fewest = min(_FEWEST_SPLITS, max(counts.values(), default=0))
+        ranked = [name for name in means if means[name] == means[name] and counts[name] >= fewest]
+        ranked = [name for name in ranked if name not in self.dropped] or ranked
         baselines = {info.name for info in self.methods if info.baseline}
         candidates = [name for name in ranked if name not in baselines] or ranked
         return min(candidates, key=lambda name: round(sign * means[name], 12), default=None)
@@ -269,8 +304,10 @@ class StudyResult:
         Splits overlap and are not independent, so this rule calls far too many methods worse if there are many splits,
         and with five splits or fewer it can call none worse. Use it to make tables like those of the papers.
         """
-        errors = self.scores("error")
-        return compare_to_best({name: errors[name] for name in self.complete_methods()}, level)
+        errors, paired = self.scores("error"), self.paired_scores("error")
+        names = [name for name in paired if name not in self.dropped] or list(paired)
+        best = min(names, key=lambda name: round(paired[name], 12), default=None)
+        return compare_to_best({name: errors[name] for name in paired}, level, best=best)
 
     def baseline_error(self, metric: str = "error") -> float:
         """Error of always predicting the largest class of the training part, over the same splits.
@@ -361,7 +398,10 @@ class StudyResult:
         lines = [heads]
         for row in self.table():
             note = row.reason or row.conversion
-            if row.status != "ok":
+            if row.status in ("dropped", "skipped"):
+                after = f"{row.status} after {row.n_splits} split{'s'[: row.n_splits != 1]}"
+                note = "; ".join(filter(None, (after, "baseline" * row.baseline, note)))
+            elif row.status != "ok":
                 note = f"{row.status}: {note}" if note else row.status
             elif row.baseline:
                 note = "; ".join(filter(None, ("baseline", note)))
@@ -395,12 +435,30 @@ class StudyResult:
         """
         units = {"error": "points of error", "balanced_error": "points of balanced error", "cost": "cost"}
         what = "groups" if self.groups is not None else "objects"
+        dropped = " Methods that were dropped or skipped are compared on the splits that they have."
         return (
             f"Ranked by {METRICS[self.metric].label}. Behind: mean difference to the best method, in "
             f"{units.get(self.metric, 'log loss')}. Verdict: test over {what}, at the 5 % level for all methods "
             "together; possibly worse is not corrected for the choice of the best method; undecided: these "
-            f"{what} cannot tell the method from the best."
+            f"{what} cannot tell the method from the best." + (dropped if self.dropped or self.skipped else "")
         )
+
+    def describe_time(self) -> str:
+        """Sentences about the computing time of the study, and about the use of its time budget.
+
+        Returns
+        -------
+        str
+        """
+        used = sum(entry.fit_seconds + entry.predict_seconds for entry in self.entries.values())
+        words = f"All splits together took {clock(used)} of computing."
+        if self.time_budget is None:
+            return words
+        words += f" The time budget was {clock(self.time_budget)}"
+        if not self.skipped:
+            return f"{words}; all methods fit into it."
+        each = [f"{name} after {r} split{'s'[: r != 1]}" for name, r in self.skipped.items()]
+        return f"{words}; skipped, since the next split did not fit: {', '.join(each)}."
 
     def object_names(self, max_length: int = 60) -> list[str]:
         """Name of each object: its id, or "object" and its number.
@@ -681,6 +739,8 @@ class StudyResult:
             cells = [first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(numbers, widths[1:])), note]
             lines.append("  ".join(cells).rstrip())
         lines += ["", self.describe_test(), self.protocol.describe(len(self.splits))]
+        if self.time_budget is not None:
+            lines.append(self.describe_time())
         if self.leader() is not None:
             lines += ["", self.recommend().text]
         return "\n".join(lines)
@@ -704,6 +764,18 @@ class StudyResult:
     def _lacks_classes(self) -> bool:
         """True if a class is absent from some test part."""
         return any(len(np.unique(self.codes[s.test])) < len(self.classes) for s in self.splits)
+
+    def _mean_score(self, metric: str, name: str, splits: list[Split]) -> float:
+        """Mean of a metric over some splits, or the metric of their test objects together; NaN if there is none."""
+        if (
+            METRICS[metric].pooled
+            or (metric == "balanced_error" and self._lacks_classes())
+            or (self.is_loo and not metric.endswith("seconds"))
+        ):
+            return self._score(metric, name, splits)
+        scores = np.array([self._score(metric, name, [s]) for s in splits])
+        known = scores[~np.isnan(scores)]
+        return float(known.mean()) if known.size else float("nan")
 
     def _finished(self, method: str, splits: list[Split]) -> list[tuple[Split, Entry]]:
         """Splits on which a method has predictions, with their entries."""

@@ -31,7 +31,8 @@ class Row:
     error, error_sd : float
         Mean and standard deviation of the error over the splits; over objects, without deviation, for leave-one-out.
     rank : float
-        Mean rank over the splits by the metric of the study, among the methods without failure.
+        Mean rank over the splits of the method by the metric of the study, among the methods without failure that have
+        the same split.
     verdict : {"best", "clearly worse", "possibly worse", "undecided", "too few objects", ""}
         Test against the best method over objects, see :class:`Difference`.
     difference : float
@@ -49,7 +50,9 @@ class Row:
     n_splits : int
         Number of splits with predictions.
     status : str
-        "ok", "failed", "partly failed", "incomplete" or "missing".
+        "ok", "dropped" (from the race), "skipped" (for lack of time), "failed", "partly failed", "incomplete" or
+        "missing". The numbers of a method that was dropped or skipped are those of its own `n_splits` splits, and its
+        `difference` is that on the splits of both methods.
     reason : str
         Error message of a failed method.
     conversion : str
@@ -82,8 +85,8 @@ class Row:
 
     @property
     def leading(self) -> bool:
-        """True for the best method and those that the objects cannot tell from it."""
-        return self.verdict in ("best", "undecided")
+        """True for the best method and those that the objects cannot tell from it and that were not dropped."""
+        return self.verdict in ("best", "undecided") and self.status != "dropped"
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to a dictionary with None for NaN."""
@@ -91,10 +94,10 @@ class Row:
 
 
 def make_rows(result: StudyResult) -> list[Row]:
-    """Make one row per method, the best by the metric of the study first, failures last."""
+    """Make one row per method, the best by the metric of the study first, then dropped ones, failures last."""
     complete = result.complete_methods()
     errors, merits = result.scores("error"), result.scores(result.metric)
-    sign, order = METRICS[result.metric].sign, result.mean_scores(result.metric)
+    sign, order = METRICS[result.metric].sign, result.paired_scores(result.metric)
     means = {metric: result.mean_scores(metric) for metric in _METRICS}
     ranked = [name for name in complete if order[name] == order[name]]
     ranks = _mean_ranks({name: sign * merits[name] for name in ranked})
@@ -120,19 +123,26 @@ def make_rows(result: StudyResult) -> list[Row]:
                 p_value=verdict.p_value,
                 p_holm=verdict.p_holm,
                 n_splits=len(known),
-                status="ok" if len(known) == len(result.splits) else "incomplete",
+                status=_status(result, info.name, len(known)),
                 conversion=info.conversion,
                 baseline=info.baseline,
                 **figures,
             )
         )
 
-    def place(row: Row) -> tuple[bool, bool, float]:
+    def place(row: Row) -> tuple[bool, bool, bool, float]:
         merit = sign * order.get(row.method, _NAN)
         value = row.error if np.isnan(merit) else merit
-        return np.isnan(row.error), np.isnan(merit), 0.0 if np.isnan(value) else round(value, 12)
+        dropped = row.method in result.dropped
+        return np.isnan(row.error), dropped, np.isnan(merit), 0.0 if np.isnan(value) else round(value, 12)
 
     return sorted(rows, key=place)
+
+
+def _status(result: StudyResult, method: str, n_splits: int) -> str:
+    if n_splits == len(result.splits):
+        return "ok"
+    return "dropped" if method in result.dropped else "skipped" if method in result.skipped else "incomplete"
 
 
 def _failed(result: StudyResult, info: MethodInfo) -> Row:
@@ -141,6 +151,8 @@ def _failed(result: StudyResult, info: MethodInfo) -> Row:
     failed = [entry for entry in present if not entry.ok]
     status = "missing" if not present else "failed" if len(failed) == len(present) else "partly failed"
     reason = failed[0].reason if failed else "interrupted before its first split"
+    if not present and info.name in result.skipped:
+        status, reason = "skipped", "its first split does not fit into the time budget"
     if status == "partly failed":
         reason = f"{len(failed)} of {len(present)} splits: {reason}"
     return Row(
@@ -154,11 +166,12 @@ def _failed(result: StudyResult, info: MethodInfo) -> Row:
 
 
 def _mean_ranks(errors: dict[str, Any]) -> dict[str, float]:
-    """Mean rank by error over the splits that all methods have; ties share the mean rank."""
+    """Mean rank by error over the splits of each method, among the methods that have the split; ties share ranks."""
     if not errors:
         return {}
     table = np.round(np.array(list(errors.values())), 12)
-    table = table[:, ~np.isnan(table).any(axis=0)]
-    if not table.size:
-        return dict.fromkeys(errors, _NAN)
-    return dict(zip(errors, rankdata(table, axis=0).mean(axis=1).tolist()))
+    ranks = np.full(table.shape, np.nan)
+    for column, rank in zip(table.T, ranks.T):
+        known = ~np.isnan(column)
+        rank[known] = rankdata(column[known])
+    return {name: float(row[~np.isnan(row)].mean()) for name, row in zip(errors, ranks)}

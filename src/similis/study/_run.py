@@ -29,9 +29,11 @@ from similis.exceptions import ProximityError
 from similis.study._assemble import Goal, MatrixFacts, assemble, make_goal
 from similis.study._differences import OF_LABELS, choose_metric
 from similis.study._entry import Entry, MethodInfo
+from similis.study._estimate import Estimate, expect_seconds
 from similis.study._evaluate import Context, Task, evaluate, is_environment_failure
 from similis.study._journal import Journal, JournalWarning
 from similis.study._methods import Method, MethodIdentity, find_methods
+from similis.study._plan import Plan, as_seconds
 from similis.study._problem import Problem, make_problem
 from similis.study._progress import Progress, Watcher, show_progress
 from similis.study._protocol import Protocol, Scheme, Split, given_splits
@@ -58,12 +60,38 @@ def run_tasks(tasks: list[Task], context: Context, n_jobs: int) -> Generator[Ent
             time.sleep(pause)
 
 
+def run_plan(plan: Plan, context: Context, n_jobs: int) -> Generator[Entry, None, None]:
+    """Run the tasks of a plan, in rounds or within its time budget; yield each entry after it was added to the plan."""
+    if plan.budget is None:
+        for batch in plan.rounds():
+            with closing(run_tasks(batch, context, n_jobs)) as new:  # closing stops the workers
+                for entry in new:
+                    plan.add(entry)
+                    yield entry
+        return
+    found = True
+    while found:  # again after a worker was killed
+        found = False
+        with closing(_evaluate_all(plan.fair_share(n_jobs), context, n_jobs, "n_jobs")) as finished:  # type: ignore[type-var]
+            for key, new_entry in finished:
+                found = True
+                if new_entry is None:  # another study is computing it
+                    plan.release(key)
+                    time.sleep(0.2)
+                else:
+                    plan.add(new_entry)
+                    plan.drop_losers()
+                    yield new_entry
+
+
 Done = tuple[tuple[str, int], Entry | None]  # key of a task and its entry; None if another process has claimed it
 
 
-def _evaluate_all(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[Done]:
+def _evaluate_all(
+    tasks: Iterable[Task], context: Context, n_jobs: int, pre_dispatch: str = "2*n_jobs"
+) -> Iterator[Done]:
     """Evaluate each task once, here or in worker processes; yield its key with the entry, or None if not claimed."""
-    if n_jobs == 1 or len(tasks) == 1:
+    if n_jobs == 1 or (isinstance(tasks, list) and len(tasks) == 1):
         for task in tasks:
             yield _evaluate_unless_done(task, context)
         return
@@ -75,7 +103,7 @@ def _evaluate_all(tasks: list[Task], context: Context, n_jobs: int) -> Iterator[
             yield delayed(_evaluate_unless_done)(task, context)
 
     with _backend(n_jobs):
-        pool = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
+        pool = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch=pre_dispatch)
         finished: Generator[Done, None, None] = pool(calls())
         try:
             for done in finished:
@@ -214,7 +242,9 @@ class Study:
     random_state : int, default=0
         Seed of splits, folds and methods.
     n_jobs : int or None, default=None
-        Number of worker processes. Results do not depend on it.
+        Number of worker processes; -1 uses all cores. None: one, or what ``joblib.parallel_config`` sets; the command
+        line uses all cores by default. Each process runs BLAS in one thread. Results do not depend on it, except for
+        which methods are skipped under a time budget.
     journal : str or path-like, optional
         File to which every finished (split, method) is appended at once. A run on the same journal resumes, also
         after a crash; several runs at the same time share the work.
@@ -231,6 +261,13 @@ class Study:
         Metric that ranks the methods; parameters are chosen by it too. "nce" is the normalized cross entropy. None:
         the cost if there are costs or priors, else the error, or the balanced error if a class is rare, that is, if
         the smallest of G classes holds fewer than 0.4 n / G of the n objects.
+    race : bool, default=True
+        Drop methods that are behind: after 5, 7, 10, 14, 20, 28, ... splits those that are at least one point worse
+        than the leader with a difference of more than 1.28 standard errors, by the test over objects. False runs every
+        method on every split. There is no race with your own splits, leave-one-out, or fewer than 6 splits.
+    time_budget : float or str, optional
+        Time for all splits, in seconds or as "90s", "5m", "2h". The method that has used the least time so far gets the
+        next split; one whose next split does not fit into the time that is left is skipped from then on.
 
     See Also
     --------
@@ -273,6 +310,8 @@ class Study:
         to_dissimilarity: str = "max-minus",
         probabilities: bool = True,
         metric: str | None = None,
+        race: bool = True,
+        time_budget: float | str | None = None,
     ) -> None:
         self.methods = methods
         self.protocol = protocol
@@ -287,6 +326,8 @@ class Study:
         self.to_dissimilarity = to_dissimilarity
         self.probabilities = probabilities
         self.metric = metric
+        self.race = race
+        self.time_budget = time_budget
 
     def run(
         self,
@@ -304,6 +345,7 @@ class Study:
         progress: bool | Callable[[Progress], None] = False,
         watch: Callable[[StudyResult], None] | None = None,
         note: Mapping[str, Any] | None = None,
+        announce: Callable[[Estimate], None] | None = None,
     ) -> StudyResult:
         """Run the study, or resume it from its journal.
 
@@ -342,6 +384,8 @@ class Study:
             Called with the results so far, at intervals while the study runs, for example to write a report.
         note : mapping, optional
             Facts to keep with this session in journal and results, such as the commit of your own code.
+        announce : callable, optional
+            Called before anything is computed with the :class:`Estimate` of the time that the open splits will take.
 
         Returns
         -------
@@ -374,6 +418,7 @@ class Study:
             parts = given_splits(splits, problem.n, allow_empty_test=only_fitted)
         missing = problem.matrix is not None and problem.matrix.ndim == 2 and bool(np.isnan(problem.matrix).any())
         facts = MatrixFacts(problem.kind, problem.symmetric, self.to_similarity, self.to_dissimilarity, missing)
+        budget = None if self.time_budget is None else as_seconds(self.time_budget)
         n_train = min(split.n_train for split in parts)
         sizes = [protocol.inner_train_size(n_train, method.cv) for method in methods]
         infos = [_info(method, size, facts) for method, size in zip(methods, sizes)]
@@ -415,22 +460,73 @@ class Study:
             custom={method.name: method for method in methods},
             measure=problem.measure,
             source=None if problem.matrix is None and problem.objects is None else problem,
+            time_budget=budget,
         )
         identities = {method.name: method.identify(size) for method, size in zip(methods, sizes)}
-        return self._add_entries(tasks, identities, context, result, progress, watch)
+        race = bool(self.race) and splits is None and protocol.scheme != "loo"
+        expected: dict[str, float] = {}
+        unknown: tuple[str, ...] = ()
+        if progress or announce is not None or budget is not None:
+            expected, unknown = expect_seconds(methods, n_train, n_train if protocol.cv == "loo" else protocol.cv)
+        plan = Plan(tasks, result, race=race, budget=budget, expected=expected)
+
+        def tell() -> None:
+            left, n_jobs = plan.open_tasks(), effective_n_jobs(self.n_jobs)
+            if announce is not None and left:
+                seconds = sum(plan.expected_seconds(task.method.name) for task in left) / n_jobs
+                n_splits = len({task.split.number for task in left})
+                announce(Estimate(seconds, expected, n_splits, n_train, n_jobs, unknown))
+
+        return self._add_entries(plan, identities, context, progress, watch, tell)
+
+    def estimate(self, S: Any = None, y: Any = None) -> Estimate:
+        """Estimate how long the study will take, without running it.
+
+        The times of the methods were measured for several numbers of objects; the speed of this machine is measured
+        by a short computation. The time that a measure takes is not included.
+
+        Parameters
+        ----------
+        S : array-like of shape (n, n), Proximity, or objects
+            As for :meth:`run`; it is not read where `y` is given.
+        y : array-like of shape (n,), optional
+            Class labels.
+
+        Returns
+        -------
+        Estimate
+
+        Examples
+        --------
+        >>> from similis import Study
+        >>> estimate = Study(["knn", "nc"]).estimate(y=[0, 1] * 100)
+        >>> estimate.n_splits, estimate.n_train
+        (20, 160)
+        """
+        labels = getattr(S, "labels", None) if y is None else y
+        n = len(S) if labels is None else len(labels)
+        protocol = Protocol(self.protocol, self.n_splits, self.test_size, self.cv, self.random_state)
+        held_out = 1 if protocol.scheme == "loo" else max(1, round(n * self.test_size))
+        n_train = max(1, n - held_out)
+        n_splits = n if protocol.scheme == "loo" else protocol.n_splits
+        folds = n_train if protocol.cv == "loo" else protocol.cv
+        per_split, unknown = expect_seconds(find_methods(self.methods), n_train, folds)
+        n_jobs = effective_n_jobs(self.n_jobs)
+        seconds = n_splits * sum(per_split.values()) / n_jobs
+        return Estimate(seconds, per_split, n_splits, n_train, n_jobs, unknown)
 
     def _add_entries(
         self,
-        tasks: list[Task],
+        plan: Plan,
         identities: dict[str, MethodIdentity],
         context: Context,
-        result: StudyResult,
         progress: bool | Callable[[Progress], None],
         watch: Callable[[StudyResult], None] | None,
+        tell: Callable[[], None],
     ) -> StudyResult:
-        """Take the entries of all tasks from the journal or compute them; return the result with its entries."""
-        path, sessions = context.journal, result.sessions
-        entries: list[Entry] = []
+        """Take the entries of a plan from the journal or compute them; return the result with its entries."""
+        path, result = context.journal, plan.snapshot()
+        sessions = result.sessions
         with ExitStack() as stack:
             stack.enter_context(CACHE.release_new())
             if path is not None:
@@ -438,39 +534,42 @@ class Study:
                 stack.callback(close_journal, path)
                 journal.start(result.fingerprint, sessions[0], identities)
                 context = replace(context, header=journal.header)
-                journal.check_specs({task.method.name: task.spec for task in tasks})
-                found = [journal.find(*task.journal_key) for task in tasks]
-                entries = [entry for entry in found if entry is not None and (entry.ok or not self.retry_failed)]
+                journal.check_specs({task.method.name: task.spec for task in plan.tasks})
+                for task in plan.tasks:
+                    entry = journal.find(*task.journal_key)
+                    if entry is not None and (entry.ok or not self.retry_failed):
+                        plan.add(entry)
+                if plan.budget is not None:
+                    stack.callback(lambda: journal.append_decisions(plan.name(), plan.new_decisions()))
+                    plan.apply(journal.decisions(plan.name()))
                 sessions = journal.sessions
-            done = {entry.key for entry in entries}
-            todo = [task for task in tasks if task.key not in done]
             n_jobs = effective_n_jobs(self.n_jobs)
-            if todo:
+            if plan.open_tasks():
                 _kernels.check_cache()
+                tell()
             watcher = None
             if watch is not None:
-                watcher = Watcher(lambda: watch(replace(result, entries={entry.key: entry for entry in entries})))
-            methods = [task.method.name for task in todo]
+                watcher = Watcher(lambda: watch(plan.snapshot()))
             try:
-                with closing(run_tasks(todo, context, n_jobs)) as new:  # closing stops the workers
-                    for entry in show_progress(new, progress, list(entries), methods, n_jobs):
-                        entries.append(entry)
+                with closing(run_plan(plan, context, n_jobs)) as new:
+                    for _ in show_progress(new, progress, plan, n_jobs):
+                        if path is not None:
+                            journal.append_decisions(plan.name(), plan.new_decisions())
                         if watcher is not None:
                             watcher()
             except KeyboardInterrupt:
                 if path is not None:  # journaled, but not returned before the interruption
                     journal.refresh()
-                    returned = {entry.key for entry in entries}
-                    late = [journal.find(*task.journal_key) for task in todo if task.key not in returned]
-                    entries += [entry for entry in late if entry is not None]
+                    for task in plan.open_tasks():
+                        entry = journal.find(*task.journal_key)
+                        if entry is not None:
+                            plan.add(entry)
             if path is not None:
                 try:
                     journal.refresh()  # restores the file if it was removed
                 except (ProximityError, OSError) as error:  # the results are complete
                     warn_user(str(error), JournalWarning)
-        by_key = {entry.key: entry for entry in entries}
-        ordered = {task.key: by_key[task.key] for task in tasks if task.key in by_key}
-        return replace(result, entries=ordered, sessions=sessions, partial=len(ordered) < len(tasks))
+        return replace(plan.snapshot(), sessions=sessions, partial=bool(plan.open_tasks()))
 
 
 def _header(

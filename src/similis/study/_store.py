@@ -61,6 +61,9 @@ def result_record(result: StudyResult) -> dict[str, Any]:
             for info in result.methods
         ],
         "partial": result.partial,
+        "dropped": result.dropped,
+        "skipped": result.skipped,
+        "time_budget": result.time_budget,
         "fingerprint": result.fingerprint,
         "sessions": result.sessions,
         "name": result.name,
@@ -147,12 +150,23 @@ def _build(cls: Any, record: dict[str, Any]) -> Any:
         sessions=list(record["sessions"]),
         fingerprint=dict(record["fingerprint"]),
         metric=find_metric(metric, RANKING),
+        dropped=_counts(record.get("dropped", {}), methods, len(splits)),
+        skipped=_counts(record.get("skipped", {}), methods, len(splits)),
+        time_budget=None if record.get("time_budget") is None else float(record["time_budget"]),
         name=str(record.get("name", "")),
         arguments=str(record.get("arguments", "")),
         training={str(method): str(code) for method, code in dict(record.get("training", {})).items()},
         _picture=None if record.get("picture") is None else Picture.from_record(record["picture"], n),
         **arrays,
     )
+
+
+def _counts(given: Any, methods: list[MethodInfo], n_splits: int) -> dict[str, int]:
+    """Validate numbers of splits by method."""
+    counts = {str(name): int(r) for name, r in dict(given).items()}
+    if not counts.keys() <= {info.name for info in methods} or not all(0 <= r <= n_splits for r in counts.values()):
+        raise ValueError("methods that were dropped or skipped do not fit")
+    return counts
 
 
 def _check_entry(entry: Entry, splits: list[Split], n_classes: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +14,7 @@ from similis.base import Kind
 from similis.base import compact as compact_model
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
 from similis.study._entry import to_json
+from similis.study._estimate import Estimate
 from similis.study._methods import describe
 from similis.study._run import Study
 
@@ -34,6 +36,7 @@ def train_model(
     columns: Any = None,
     compact: bool = False,
     progress: bool = False,
+    announce: Callable[[Estimate], None] | None = None,
 ) -> TrainedModel:
     """Estimate the error of a method by a study, then choose its parameters on all data and fit it.
 
@@ -66,6 +69,8 @@ def train_model(
         lists them as ``needed``.
     progress : bool, default=False
         Show a progress bar on standard error.
+    announce : callable, optional
+        Called with the estimated time before the study runs; see :meth:`Study.run`.
 
     Returns
     -------
@@ -97,7 +102,16 @@ def train_model(
             columns = S.columns if columns is None else columns
         S = S.values
     result = study.run(
-        S, y, kind=kind, ids=ids, groups=groups, costs=costs, priors=priors, measure=measure, progress=progress
+        S,
+        y,
+        kind=kind,
+        ids=ids,
+        groups=groups,
+        costs=costs,
+        priors=priors,
+        measure=measure,
+        progress=progress,
+        announce=announce,
     )
     if result.partial:
         raise KeyboardInterrupt
