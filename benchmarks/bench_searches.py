@@ -133,7 +133,7 @@ def sparse_coefficients(bench):
         grid,
         with_all,
         peer_name="steps with all coefficients",
-        floor=1.15,
+        floor=1.3,
         goal=2,
         repeats=2,
         check=lambda a, b: np.abs(np.subtract(a, b) / b).max(),

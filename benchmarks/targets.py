@@ -95,7 +95,7 @@ TARGETS = (
         "searches of the study",
         "searches",
         ("SimSVM grid", "interior points", 4, 10),
-        ("P-SVM grid", "all coefficients", 1.15, 2),
+        ("P-SVM grid", "all coefficients", 1.3, 2),
         ("SVM on rows, Gaussian kernel", "every width", 1.5, 3.2),
         ("SVC-D2", "libsvm", 2, 3),
         ("RNLC, 8 regularizers", "eigenvectors", 1.7, 2.2),
