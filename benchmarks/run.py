@@ -31,6 +31,7 @@ SCRIPTS = {
     "normal": ("normal",),
     "psvm": ("psvm",),
     "svm": ("svm",),
+    "regression": ("regression",),
     "kri": ("kri",),
     "medoids": ("medoids",),
     "group_tests": ("group_tests",),

@@ -45,6 +45,12 @@ TARGETS = (
         ("KRI sweep", "daqp", 3, 8),
         ("KRI sweep", "cvxpy", 25, 50),
     ),
+    *_same(
+        "regression",
+        "regression",
+        ("ridge", "SVR", 10, 20),
+        ("k-NN regression search", "GridSearchCV(KNeighborsRegressor)", 3, 10),
+    ),
     *_same("KRR, 19 k x 5 lambda", "krr", ("KRR sweep", "loop", 3, 5), ("KRR sweep", "batched", 1.5, 2)),
     *_same(
         "SDA exponents",

@@ -11,7 +11,7 @@ from _fuzz_inputs import SEEDS, labels, matrix, often, one, parameters
 from _fuzz_law import bearable, call, demand, finite, same
 
 import similis
-from similis import distributed, proximity
+from similis import cluster, distributed, proximity
 
 matplotlib.use("Agg")
 
@@ -125,6 +125,45 @@ def find_suspects(draw, note):
     found = call(proximity.suspects, S, kind)
     call(found.summary)
     call(found.mask, n_rows(S))
+
+
+def group_test(f):
+    """A case for a test of group differences."""
+
+    def case(draw, note):
+        S, _, words = matrix(draw)
+        y, what = labels(draw, n_rows(S))
+        options = {"permutations": odd(draw, 9, 0, 30, share=0.05), "random_state": 0}
+        if options["permutations"] == 10**6:
+            return
+        if often(draw, 0.3):
+            options["strata"] = labels(draw, n_rows(S))[0]
+        if f is proximity.permanova and often(draw, 0.3):
+            options["covariates"] = odd(draw, list(range(n_rows(S))), ["a", "b"] * n_rows(S), share=0.2)
+        note(f"{words}, {what} {options}")
+        found = call(f, S, y, **options)
+        demand(not found.p_value <= 0 and not found.p_value > 1, "a p-value outside (0, 1]")
+        call(str, found)
+        call(found.to_dict)
+
+    return case
+
+
+def mantel(draw, note):
+    A, _, words = matrix(draw)
+    B, _, others = matrix(draw)
+    options = {"method": odd(draw, "pearson", "spearman", share=0.05), "permutations": 9, "random_state": 0}
+    note(f"{words}; {others} {options}")
+    found = call(proximity.mantel, A, B, **options)
+    demand(abs(found.statistic) <= 1 + 1e-9, "a correlation above one")
+
+
+def silhouettes(draw, note):
+    S, _, words = matrix(draw)
+    y, what = labels(draw, n_rows(S))
+    kind = odd(draw, "similarity", "dissimilarity", share=0.05)
+    note(f"{words}, {what} {kind}")
+    call(cluster.silhouette_samples, S, y, kind)
 
 
 # datasets

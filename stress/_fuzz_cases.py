@@ -9,7 +9,7 @@ import _fuzz_calls as calls
 import _fuzz_solvers
 import _fuzz_study as studies
 from _fuzz_calls import display, on_matrix, plainly
-from _fuzz_estimators import classifier, measure, transformer
+from _fuzz_estimators import classifier, clusterer, measure, transformer
 from _fuzz_law import demand, same
 from _fuzz_study import on_numbers, ranks, result_display
 
@@ -35,10 +35,12 @@ LEFT_OUT = {
     **dict.fromkeys(
         "study." + n
         for n in "TrainedModel ModelCard Predictions Entry Row Recommendation Progress Verdict Ranks "
-        "Reliability Comparison".split()
+        "Reliability Comparison Difference".split()
     ),
     **dict.fromkeys(("io.ModelCard", "io.TrainedModel", "io.BlockFile", "report.write_page")),
-    **dict.fromkeys(("proximity.Diagnosis", "proximity.Suspects", "datasets.DatasetInfo", "io.Objects")),
+    **dict.fromkeys(
+        ("proximity.Diagnosis", "proximity.Suspects", "proximity.PermutationTest", "datasets.DatasetInfo", "io.Objects")
+    ),
 }
 _BASE = "a base for extensions; tried through the estimators and measures built on it"
 LEFT_OUT = {name: _RECORD for name in LEFT_OUT} | {
@@ -47,9 +49,13 @@ LEFT_OUT = {name: _RECORD for name in LEFT_OUT} | {
     "solvers.Infeasible": "an exception",
     "exceptions.ProximityError": "an exception",
     **dict.fromkeys(
-        ("exceptions.KindWarning", "exceptions.AsymmetryWarning", "exceptions.DiagonalWarning"), "a warning"
+        (f"exceptions.{name}Warning" for name in ("Kind", "Asymmetry", "Diagonal", "Input", "CompilationCache")),
+        "a warning",
     ),
-    **dict.fromkeys(("exceptions.DataNotFoundError", "exceptions.MissingExtraError"), "an exception"),
+    **dict.fromkeys(
+        (f"exceptions.{name}Error" for name in ("DataNotFound", "MissingExtra", "Cluster")), "an exception"
+    ),
+    **dict.fromkeys(("io.align_labels", "io.check_classes", "io.decide_kind"), "tried by fuzz_input.py"),
     "solvers.RandomStarts": "random draws that k_medoids takes; tried through it",
     "study.JournalWarning": "a warning",
     "study.METRICS": "a table",
@@ -78,8 +84,9 @@ _CLASSIFIERS = {
     "svm": "PotentialSVM LPMachine SVMKNN IndefiniteSVM SimSVM FullKernelSVM",
 }
 _TRANSFORMERS = (
-    "Symmetrize ToDissimilarity ToSimilarity BoxCox UnitDiagonal Rescale SpectrumClip SpectrumFlip SpectrumShift "
-    "SpectrumSquare SimilarityFeatures RowRBF DissimilaritySpace PseudoEuclidean Whiten Landmarks CompleteKernel"
+    "Symmetrize ToDissimilarity ToSimilarity BoxCox UnitDiagonal Rescale Tighten SpectrumClip SpectrumFlip "
+    "SpectrumShift SpectrumSquare SimilarityFeatures RowRBF DissimilaritySpace PseudoEuclidean Whiten Landmarks "
+    "CompleteKernel"
 )
 _FLAGS = (False, True)
 
@@ -125,6 +132,13 @@ CASES = {
     "proximity.SpectrumDisplay": display(proximity.SpectrumDisplay.from_proximity, labeled=False),
     "proximity.EmbeddingDisplay": display(proximity.EmbeddingDisplay.from_proximity),
     "proximity.HistogramDisplay": display(proximity.HistogramDisplay.from_proximity),
+    **{
+        f"proximity.{test.__name__}": calls.group_test(test)
+        for test in (proximity.permanova, proximity.anosim, proximity.permdisp)
+    },
+    "proximity.mantel": calls.mantel,
+    "cluster.KMedoids": clusterer(similis.KMedoids),
+    "cluster.silhouette_samples": calls.silhouettes,
     "datasets.make_similarity": calls.similarity,
     "datasets.make_perturbed_centroids": calls.centroids,
     **{
@@ -141,6 +155,7 @@ CASES = {
     "io.load": calls.save_and_load,
     "io.read_objects": plainly(io.read_objects, ("no.csv", "no.json"), id_column=("id",), columns=(["a"],)),
     "io.read_labels": plainly(io.read_labels, (Path("no.csv"),), (None, ["a"]), (1, 2)),
+    "io.files_beside": plainly(io.files_beside, (Path("m.csv"), Path("m.npy"))),
     "io.file_format": plainly(io.file_format, (Path("m.csv"), Path("m"), Path("m.csv.gz"), Path(".npz"))),
     "distributed.NeighborIndex": calls.neighbor_index,
     "distributed.OnNeighbors": calls.on_neighbors,

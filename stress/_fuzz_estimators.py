@@ -127,6 +127,28 @@ def transformer(cls, *, misses=False, **fixed):
     return case
 
 
+def clusterer(cls):
+    """A case for a clusterer that reads proximity rows."""
+
+    def case(draw, note):
+        chosen = parameters(draw, cls)
+        note(f"{cls.__name__}({chosen})")
+        model = call(cls, **chosen)
+        S, Q, words = matrix(draw)
+        note(words)
+        demand(call(model.fit, S) is model, "fit returns self")
+        note("fitted")
+        k = len(model.medoid_indices_)
+        found = call(model.predict, Q)
+        demand(len(found) == n_rows(Q), "one cluster per row")
+        demand(all(0 <= label < k for label in [*found, *model.labels_]), "a cluster that does not exist")
+        demand(len(set(model.labels_.tolist())) == k, "a cluster without members")
+        if bearable(S):
+            finite(model.silhouette_samples_, "a silhouette")
+
+    return case
+
+
 def _missing(*arrays):
     found = False
     for A in arrays:

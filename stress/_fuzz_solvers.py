@@ -291,6 +291,16 @@ def nonnegative_margin(draw, note):
         finite(found.alpha, "a weight")
 
 
+def class_margin(draw, note):
+    A, rng = plain_matrix(draw)
+    codes = np.unique(rng.integers(0, 3, size=len(A)), return_inverse=True)[1]
+    each, normalize, C = one(draw, False, True), one(draw, False, True), one(draw, 1.0, 100.0)
+    note(f"n={len(A)} each={each} normalize={normalize} C={C}")
+    if len(A) > 1 and codes.max() > 0:
+        margin = call(solvers.ClassMargin, A, codes, each=each, normalize=normalize)
+        finite(call(margin.solve, C).alpha, "a weight")
+
+
 def centroids(draw, note):
     A, rng = plain_matrix(draw)
     codes, rule = rng.integers(0, 3, size=len(A)), one(draw, "max-sum", "popular")
@@ -340,6 +350,7 @@ CASES = {
     "infer_row": rows,
     "completion_machine": completion_machine,
     "nonnegative_margin": nonnegative_margin,
+    "ClassMargin": class_margin,
     "class_centroids": centroids,
     "centroids_by_fold": centroids_by_fold,
 }

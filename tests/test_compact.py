@@ -172,6 +172,8 @@ def test_a_model_without_weights_keeps_a_column(rng):
 
 NEEDS_ALL = {  # classifiers whose answers read every training object's column, and why
     "SimilarityKNN": "any object may be a neighbor",
+    "SimilarityKNNRegressor": "any object may be a neighbor",
+    "ProximityRidge": "every object has a coefficient",
     "LocalNearestCentroid": "any object may be a neighbor",
     "LocalSDA": "any object may be a neighbor",
     "NearestNeighborSDA": "any object may be the nearest of its class",

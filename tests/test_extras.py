@@ -18,7 +18,7 @@ from similis.proximity import SpectrumDisplay, make_stack
 
 ROOT = Path(__file__).parents[1]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-FOR_DEVELOPERS = {"test", "all", "browser", "docs", "dev"}
+FOR_DEVELOPERS = {"test", "all", "formats", "browser", "docs", "dev"}
 
 S = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
 
@@ -27,6 +27,14 @@ def partial_kernel():
     K = S.copy()
     K[2] = K[:, 2] = np.nan
     return make_stack([K, S])
+
+
+def read_zst():
+    Path("m.csv.zst").write_bytes(b"\x28\xb5\x2f\xfd")
+    try:
+        read_proximity("m.csv.zst")
+    finally:
+        Path("m.csv.zst").unlink()
 
 
 # Extra, name of the package, modules to hide, a call that needs it.
@@ -45,6 +53,10 @@ CASES = [
     ("frame", "pandas", ["pandas"], lambda: load_votes(as_frame=True)),
     ("parquet", "pyarrow", ["pyarrow"], lambda: read_proximity("m.parquet")),
     ("parquet", "pyarrow", ["pyarrow.parquet"], lambda: write_proximity("m.parquet", S)),
+    ("hdf5", "h5py", ["h5py"], lambda: read_proximity("m.h5ad")),
+    ("r", "rdata", ["rdata"], lambda: read_proximity("m.rds")),
+    ("excel", "openpyxl", ["openpyxl"], lambda: read_proximity("m.xlsx")),
+    ("zst", "zstandard", ["zstandard"], read_zst),
     ("zarr", "zarr", ["zarr"], lambda: write_proximity("m.zarr", S)),
     ("dask", "distributed", ["distributed"], connect),
     ("report", "matplotlib", ["matplotlib"], lambda: SpectrumDisplay.from_proximity(S)),

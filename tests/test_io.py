@@ -309,9 +309,6 @@ def test_proximity_says_what_is_wrong():
         with pytest.raises(ProximityError, match=message) as caught:
             Proximity(**arguments)
         assert len(str(caught.value)) < 300
-    sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(ProximityError, match="toarray"):
-        Proximity(sparse.eye(3).tocsr())
     assert Proximity(good, labels=[1.0, 2.0]).labels.dtype.kind == "i"
     assert Proximity(np.array([[None, 2]], dtype=object)).shape == (1, 2)
 
@@ -324,7 +321,7 @@ def test_repr_is_short():
     assert P.square
 
 
-@pytest.mark.parametrize("name", ["m.zarrs", "m.txt.bz2", "m", "m.npz.gz", "m.gz", ".gz", "m.xlsx"])
+@pytest.mark.parametrize("name", ["m.zarrs", "m", "m.npz.gz", "m.gz", ".gz", "m.docx"])
 def test_unknown_endings(tmp_path, name):
     with pytest.raises(ProximityError, match=r"must end in \.npz") as caught:
         read_proximity(tmp_path / name)

@@ -48,7 +48,7 @@ TEXTS = {
     "inf": (b"id,a\na,inf\n", "line 2, column 2: infinity"),
     "too large": (b"1,2\n3,1e999\n", "line 2, column 2: '1e999' is too large"),
     "hexadecimal": (b"1,2\n3,0x10\n", "line 2, column 2"),
-    "decimal comma": (b';a;b\na;"0,5";1\nb;1;1\n', "Decimal commas are not read"),
+    "decimal comma": (b',a,b\na,"0,5",1\nb,1,1\n', "Decimal commas are read in files with semicolons"),
     "latin-1": (b"id,Ren\xe9\nRen\xe9,1\n", "not UTF-8 text from about line 1"),
     "latin-1 below": (b"id,a\n" + b"\n" * 20000 + b"Ren\xe9,1\n", "not UTF-8 text"),
     "utf-16": ("id,a\na,1\n".encode("utf-16"), "not UTF-8 text"),

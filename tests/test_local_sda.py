@@ -274,7 +274,6 @@ def test_affine_changes_and_mirrors_change_no_decision(rng):
     S, y, Q = problem(rng, levels=12, symmetric=True)
     for options in (
         {},
-        {"neighborhood": "radius"},
         {"neighborhood": "per-class", "n_neighbors": 5},
         {"smoothing": 0.1},
     ):
@@ -284,6 +283,10 @@ def test_affine_changes_and_mirrors_change_no_decision(rng):
             np.testing.assert_allclose(p, model.fit(3 * S - 7, y).predict_proba(3 * Q - 7), atol=1e-8)
             mirror = LocalSDA(domain=domain, kind="dissimilarity", **options).fit(12 - S, y)
             np.testing.assert_allclose(p, mirror.predict_proba(12 - Q), atol=1e-8)
+    # A radius is a factor of the best similarity: the unit does not matter, the zero does.
+    model = LocalSDA(neighborhood="radius")
+    p = model.fit(S, y).predict_proba(Q)
+    np.testing.assert_allclose(p, model.fit(3 * S, y).predict_proba(3 * Q), atol=1e-8)
 
 
 def test_threads_and_blocks_change_nothing(rng, monkeypatch):

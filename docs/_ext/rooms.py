@@ -13,6 +13,7 @@ ROOMS = (
     "svm",
     "normal",
     "maxsim",
+    "cluster",
     "model_selection",
     "study",
     "report",

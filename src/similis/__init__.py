@@ -77,7 +77,14 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
     ),
     "cluster": ("KMedoids",),
     "discriminant": ("SDA", "NearestNeighborSDA", "LocalSDA", "MixtureSDA", "MixedSDA"),
-    "neighbors": ("CondensedNN", "LocalNearestCentroid", "NearestCentroid", "SimilarityKNN"),
+    "neighbors": (
+        "CondensedNN",
+        "LocalNearestCentroid",
+        "MedoidRegressor",
+        "NearestCentroid",
+        "SimilarityKNN",
+        "SimilarityKNNRegressor",
+    ),
     "datasets": (
         "make_perturbed_centroids",
         "make_similarity",
@@ -99,6 +106,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "SimMKL",
         "FullKernelSVM",
         "CompletionSVM",
+        "ProximityRidge",
     ),
     "model_selection": ("PathSearchCV",),
     "study": ("Study", "StudyResult"),

@@ -27,6 +27,7 @@ from similis.base._estimators import (
     ColumnsMixin,
     ProximityClassifier,
     ProximityEstimator,
+    ProximityRegressor,
     ProximityTransformer,
     predict_responses,
 )
@@ -49,12 +50,15 @@ from similis.base._params import (
     at_least,
     between,
     choice,
+    describe_constraints,
     positive,
+    satisfies_constraints,
+    string_options,
     validated,
     validated_function,
     validated_outer,
 )
-from similis.base._path import PathMixin
+from similis.base._path import PathMixin, RegressorPathMixin
 from similis.base._path import Points as Points
 from similis.base._validation import LARGEST as LARGEST
 from similis.base._validation import Kind as Kind
@@ -67,6 +71,7 @@ from similis.base._validation import (
     check_query,
     check_stack_width,
     check_table,
+    check_target,
     fill_masked,
     first_position,
     kind_evidence,
@@ -78,8 +83,10 @@ __all__ = [
     "ProximityEstimator",
     "ProximityTransformer",
     "ProximityClassifier",
+    "ProximityRegressor",
     "BayesClassifier",
     "PathMixin",
+    "RegressorPathMixin",
     "ColumnsMixin",
     "predict_responses",
     "compact",
@@ -105,6 +112,7 @@ __all__ = [
     "check_frame_order",
     "check_label_order",
     "check_labels",
+    "check_target",
     "check_table",
     "check_stack_width",
     "check_kernel",
@@ -130,4 +138,7 @@ __all__ = [
     "between",
     "choice",
     "positive",
+    "describe_constraints",
+    "satisfies_constraints",
+    "string_options",
 ]

@@ -1,4 +1,4 @@
-"""Base classes of estimators that read proximity matrices: transformers and classifiers.
+"""Base classes of estimators that read proximity matrices: transformers, classifiers and regressors.
 
 A subclass declares what it reads in class attributes (``reads``, ``allow_missing``, ``allow_stack``,
 ``accept_sparse``); scikit-learn's tags, input validation and error messages follow from them.
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,10 +21,17 @@ from similis._utils.fitted import FittedArrays, fitted_indices
 from similis._utils.messages import warn_user
 from similis._utils.moved import DEPRECATED
 from similis.base._decision import check_costs, least_cost
-from similis.base._validation import Kind, check_labels, check_proximity, check_query
+from similis.base._validation import Kind, check_labels, check_proximity, check_query, check_target
 from similis.exceptions import ProximityError
 
-__all__ = ["ColumnsMixin", "ProximityClassifier", "ProximityEstimator", "ProximityTransformer", "predict_responses"]
+__all__ = [
+    "ColumnsMixin",
+    "ProximityClassifier",
+    "ProximityEstimator",
+    "ProximityRegressor",
+    "ProximityTransformer",
+    "predict_responses",
+]
 
 
 class ProximityEstimator(FittedArrays, BaseEstimator):
@@ -46,6 +53,7 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
     --------
     ProximityTransformer : Base class of transformers.
     ProximityClassifier : Base class of classifiers.
+    ProximityRegressor : Base class of regressors.
 
     Notes
     -----
@@ -216,6 +224,11 @@ class ColumnsMixin:
     :func:`compact` reduces such a model to these columns.
     """
 
+    fitted_arrays: ClassVar[dict[str, Any]] = {
+        "_kept_objects": fitted_indices("kept", optional=True),
+        "_kept_places": fitted_indices("kept", below="n", optional=True),
+    }
+
     # Both are part of saved models.
     _kept_objects: NDArray[np.intp]
     _kept_places: NDArray[np.intp]
@@ -311,11 +324,6 @@ class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
     >>> MeanSimilarity().fit(S, ["a", "a", "b", "b"]).predict([[2, 3, 1, 1], [0, 0, 2, 2]])
     array(['a', 'b'], dtype='<U1')
     """
-
-    fitted_arrays = {
-        "_kept_objects": fitted_indices("kept", optional=True),
-        "_kept_places": fitted_indices("kept", below="n", optional=True),
-    }
 
     classes_: NDArray[Any]
 
@@ -427,6 +435,86 @@ class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
             Labels from ``classes_``; the earlier class wins a tie.
         """
         return self.respond(X, "predict")
+
+
+class ProximityRegressor(ColumnsMixin, RegressorMixin, ProximityEstimator):
+    """Base class of regressors on proximity rows.
+
+    A subclass writes ``fit``, which starts with :meth:`check_training_target`, and :meth:`row_values`, from which the
+    base class derives ``predict``. The other class attributes are those of :class:`ProximityEstimator`.
+
+    Attributes
+    ----------
+    columns_ : ndarray of int
+        Training objects whose columns ``predict`` reads; all of them unless ``fit`` calls :meth:`keep_columns`.
+
+    See Also
+    --------
+    RegressorPathMixin : Evaluates a grid of parameters in one pass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import ProximityRegressor
+    >>> class SimilarityWeightedMean(ProximityRegressor):
+    ...     def fit(self, X, y):
+    ...         S, self.target_ = self.check_training_target(X, y)
+    ...         return self
+    ...     def row_values(self, Q):
+    ...         return Q @ self.target_ / Q.sum(axis=1)
+    >>> SimilarityWeightedMean().fit(np.eye(2), [1.0, 5.0]).predict([[1.0, 3.0]])
+    array([4.])
+    """
+
+    def check_training_target(self, X: ArrayLike, y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Validate the training matrix and the target.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities.
+        y : array-like of shape (n,)
+            Target values.
+
+        Returns
+        -------
+        S : ndarray of shape (n, n)
+            The validated matrix.
+        target : ndarray of shape (n,), float64
+            The target.
+        """
+        S = self.check_training(X)
+        return S, check_target(y, S.shape[0], who=type(self).__name__, of=X)
+
+    def row_values(self, Q: NDArray[Any]) -> NDArray[np.float64]:
+        """Predict validated rows: the hook behind ``predict``.
+
+        Parameters
+        ----------
+        Q : ndarray of shape (m, n)
+            Rows returned by :meth:`check_rows`.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Predicted values.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define row_values(Q).")
+
+    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Predict the target of new objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of m new objects to the n training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Predicted values.
+        """
+        return self.row_values(self.check_rows(X))
 
 
 def predict_responses(model: Any, X: Any, responses: Sequence[str]) -> list[NDArray[Any]]:

@@ -1,7 +1,8 @@
 """Grid-path protocol: predictions for all points of a parameter grid, for new rows or for the folds of a partition.
 
-A classifier lists in ``path_params`` the parameters that one pass can vary and writes :meth:`PathMixin.path_scores`.
-This module groups the grid, validates input, loops over folds and converts scores to responses.
+An estimator lists in ``path_params`` the parameters that one pass can vary. A classifier writes
+:meth:`PathMixin.path_scores`, a regressor :meth:`RegressorPathMixin.path_values`. This module groups the grid,
+validates input, loops over folds and converts scores to responses.
 """
 
 from __future__ import annotations
@@ -16,14 +17,128 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from similis._utils.disk import take_block
-from similis.base._validation import check_labels
+from similis.base._validation import check_labels, check_target
+from similis.exceptions import ProximityError
 
-__all__ = ["PathMixin", "Points"]
+__all__ = ["PathMixin", "Points", "RegressorPathMixin"]
 
 Points = list[dict[str, Any]]
 
 
-class PathMixin:
+class _GridPath:
+    """Methods that :class:`PathMixin` and :class:`RegressorPathMixin` share."""
+
+    path_params: ClassVar[tuple[str, ...]] = ()
+
+    def path_columns(self, S: NDArray[Any], train: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Columns of the training part of a fold: the training objects.
+
+        Parameters
+        ----------
+        S : ndarray of shape (n, n)
+            Validated matrix of all objects.
+        train : ndarray of int
+            Training objects of the fold.
+
+        Returns
+        -------
+        ndarray of int
+            `train`. An estimator whose columns are features returns all columns.
+        """
+        return train
+
+    def predict_path(
+        self, S_train: ArrayLike, y_train: Any, S_test: ArrayLike, grid: Points, *, response: str = "predict"
+    ) -> list[NDArray[Any]]:
+        """Predict new rows for every point of a grid.
+
+        Parameters
+        ----------
+        S_train : array-like of shape (n, n)
+            Training proximities.
+        y_train : array-like of shape (n,)
+            Class labels, or the target of a regression.
+        S_test : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+        grid : list of dict
+            Parameter settings.
+        response : {"predict", "predict_proba", "decision_function"}
+            Prediction method; a regressor has ``predict`` only.
+
+        Returns
+        -------
+        list of ndarray
+            One response per grid point.
+        """
+        return self._predict_grid(S_train, y_train, S_test, None, grid, response)
+
+    def predict_path_cv(
+        self, S: ArrayLike, y: Any, test_fold: ArrayLike, grid: Points, *, response: str = "predict"
+    ) -> list[NDArray[Any]]:
+        """Predict every object for every point of a grid, from the objects outside its fold.
+
+        Parameters
+        ----------
+        S : array-like of shape (n, n)
+            Proximities of all objects.
+        y : array-like of shape (n,)
+            Class labels, or the target of a regression.
+        test_fold : array-like of shape (n,)
+            Number of the fold in which each object is tested; n different numbers are leave-one-out.
+        grid, response
+            As in :meth:`predict_path`.
+
+        Returns
+        -------
+        list of ndarray
+            One response per grid point, row i for object i.
+        """
+        return self._predict_grid(S, y, None, np.ascontiguousarray(test_fold, dtype=np.intp), grid, response)
+
+    def _predict_grid(
+        self, X: Any, y: Any, rows: Any, test_fold: NDArray[np.intp] | None, grid: Points, response: str
+    ) -> list[NDArray[Any]]:
+        responses: list[Any] = [None] * len(grid)
+        for model, positions, points in self._path_groups(grid):
+            S = model.check_training(X)
+            Q = None if rows is None else model.check_rows(rows)
+            found = model._group_responses(S, model._path_target(X, y, S.shape[0]), Q, test_fold, points, response)
+            for position, predicted in zip(positions, found):
+                responses[position] = predicted
+        return responses
+
+    def _path_target(self, X: Any, y: Any, n: int) -> NDArray[Any]:
+        """Validate labels or target."""
+        raise NotImplementedError
+
+    def _group_responses(
+        self, S: NDArray[Any], y: NDArray[Any], Q: Any, test_fold: Any, points: Points, response: str
+    ) -> Iterable[NDArray[Any]]:
+        """Responses of points that differ only in ``path_params``."""
+        raise NotImplementedError
+
+    def _path_groups(self, grid: Points) -> Iterator[tuple[Any, list[int], Points]]:
+        """Group grid points that differ only in ``path_params``; each point's values are validated."""
+        groups: dict[str, tuple[Any, list[int], Points]] = {}
+        given = self.get_params(deep=False)  # type: ignore[attr-defined]
+        for position, point in enumerate(grid):
+            if given.keys() >= point.keys():
+                model, params = copy.copy(self), given | point
+                vars(model).update(point)
+            else:  # a parameter of a nested estimator, or an error
+                model = clone(self).set_params(**point)
+                params = model.get_params(deep=False)
+            model._validate_params()  # type: ignore[attr-defined]
+            key = repr([(k, repr(v)) for k, v in sorted(params.items()) if k not in self.path_params])
+            if key not in groups:
+                groups[key] = (clone(model), [], [])
+            _, positions, points = groups[key]
+            positions.append(position)
+            points.append({k: params[k] for k in self.path_params})
+        yield from groups.values()
+
+
+class PathMixin(_GridPath):
     """Mixin for a :class:`ProximityClassifier` that evaluates a grid of parameters in one pass.
 
     :class:`~similis.model_selection.PathSearchCV` calls :meth:`predict_path_cv` and :meth:`predict_path` instead of
@@ -66,7 +181,6 @@ class PathMixin:
     [array([0, 0, 1, 1]), array([0, 0, 1, 1])]
     """
 
-    path_params: ClassVar[tuple[str, ...]] = ()
     classes_: NDArray[Any]
 
     def path_scores(
@@ -153,23 +267,6 @@ class PathMixin:
                 table[np.ix_(test, present)] = part
         return scores
 
-    def path_columns(self, S: NDArray[Any], train: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Columns of the training part of a fold: the training objects.
-
-        Parameters
-        ----------
-        S : ndarray of shape (n, n)
-            Validated matrix of all objects.
-        train : ndarray of int
-            Training objects of the fold.
-
-        Returns
-        -------
-        ndarray of int
-            `train`. A classifier whose columns are features returns all columns.
-        """
-        return train
-
     def path_codes(
         self,
         S: NDArray[Any],
@@ -197,92 +294,116 @@ class PathMixin:
         model: Any = self
         return [model.scores_to_codes(scores) for scores in self._grid_scores(S, codes, Q, test_fold, points)]
 
-    def predict_path(
-        self, S_train: ArrayLike, y_train: Any, S_test: ArrayLike, grid: Points, *, response: str = "predict"
-    ) -> list[NDArray[Any]]:
-        """Predict new rows for every point of a grid.
+    def _path_target(self, X: Any, y: Any, n: int) -> NDArray[np.intp]:
+        self.classes_, codes = check_labels(y, n, who=type(self).__name__, of=X)
+        return codes
 
-        Parameters
-        ----------
-        S_train : array-like of shape (n, n)
-            Training proximities.
-        y_train : array-like of shape (n,)
-            Class labels.
-        S_test : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-        grid : list of dict
-            Parameter settings.
-        response : {"predict", "predict_proba", "decision_function"}
-            Prediction method.
-
-        Returns
-        -------
-        list of ndarray
-            One response per grid point.
-        """
-        return self._predict_grid(S_train, y_train, S_test, None, grid, response)
-
-    def predict_path_cv(
-        self, S: ArrayLike, y: Any, test_fold: ArrayLike, grid: Points, *, response: str = "predict"
-    ) -> list[NDArray[Any]]:
-        """Predict every object for every point of a grid, from the objects outside its fold.
-
-        Parameters
-        ----------
-        S : array-like of shape (n, n)
-            Proximities of all objects.
-        y : array-like of shape (n,)
-            Class labels.
-        test_fold : array-like of shape (n,)
-            Number of the fold in which each object is tested; n different numbers are leave-one-out.
-        grid, response
-            As in :meth:`predict_path`.
-
-        Returns
-        -------
-        list of ndarray
-            One response per grid point, row i for object i.
-        """
-        return self._predict_grid(S, y, None, np.ascontiguousarray(test_fold, dtype=np.intp), grid, response)
-
-    def _predict_grid(
-        self, X: Any, y: Any, rows: Any, test_fold: NDArray[np.intp] | None, grid: Points, response: str
-    ) -> list[NDArray[Any]]:
-        responses: list[Any] = [None] * len(grid)
-        for model, positions, points in self._path_groups(grid):
-            S = model.check_training(X)
-            Q = None if rows is None else model.check_rows(rows)
-            model.classes_, codes = check_labels(y, S.shape[0], who=type(self).__name__, of=X)
-            if response == "predict":
-                found = (model.classes_[predicted] for predicted in model.path_codes(S, codes, Q, test_fold, points))
-            else:
-                scores = model._grid_scores(S, codes, Q, test_fold, points)
-                found = (model.scores_to_response(one, response) for one in scores)
-            for position, predicted in zip(positions, found):
-                responses[position] = predicted
-        return responses
+    def _group_responses(
+        self, S: NDArray[Any], y: NDArray[Any], Q: Any, test_fold: Any, points: Points, response: str
+    ) -> Iterable[NDArray[Any]]:
+        if response == "predict":
+            return (self.classes_[predicted] for predicted in self.path_codes(S, y, Q, test_fold, points))
+        model: Any = self
+        return (model.scores_to_response(one, response) for one in self._grid_scores(S, y, Q, test_fold, points))
 
     def _grid_scores(
         self, S: NDArray[Any], codes: NDArray[np.intp], Q: Any, test_fold: Any, points: Points
     ) -> Iterable[NDArray[Any]]:
         return self.path_scores_cv(S, codes, test_fold, points) if Q is None else self.path_scores(S, codes, Q, points)
 
-    def _path_groups(self, grid: Points) -> Iterator[tuple[Any, list[int], Points]]:
-        """Group grid points that differ only in ``path_params``; each point's values are validated."""
-        groups: dict[str, tuple[Any, list[int], Points]] = {}
-        given = self.get_params(deep=False)  # type: ignore[attr-defined]
-        for position, point in enumerate(grid):
-            if given.keys() >= point.keys():
-                model, params = copy.copy(self), given | point
-                vars(model).update(point)
-            else:  # a parameter of a nested estimator, or an error
-                model = clone(self).set_params(**point)
-                params = model.get_params(deep=False)
-            model._validate_params()  # type: ignore[attr-defined]
-            key = repr([(k, repr(v)) for k, v in sorted(params.items()) if k not in self.path_params])
-            if key not in groups:
-                groups[key] = (clone(model), [], [])
-            _, positions, points = groups[key]
-            positions.append(position)
-            points.append({k: params[k] for k in self.path_params})
-        yield from groups.values()
+
+class RegressorPathMixin(_GridPath):
+    """Mixin for a :class:`ProximityRegressor` that evaluates a grid of parameters in one pass.
+
+    The counterpart of :class:`PathMixin`: a subclass sets ``path_params`` and writes one method, :meth:`path_values`.
+    :meth:`path_values_cv` may be overridden to share work between folds.
+
+    Attributes
+    ----------
+    path_params : tuple of str
+        Class attribute: parameters whose values may differ between the points of one call of :meth:`path_values`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.base import ProximityRegressor, RegressorPathMixin, positive, validated
+    >>> class PowerMean(RegressorPathMixin, ProximityRegressor):
+    ...     _parameter_constraints = {"power": [positive()]}
+    ...     path_params = ("power",)
+    ...     def __init__(self, *, power=1.0):
+    ...         self.power = power
+    ...     @validated
+    ...     def fit(self, X, y):
+    ...         S, self.target_ = self.check_training_target(X, y)
+    ...         return self
+    ...     def row_values(self, Q):
+    ...         return self.path_values(None, self.target_, Q, [{"power": self.power}])[0]
+    ...     def path_values(self, S, target, Q, points):
+    ...         weights = [Q ** point["power"] for point in points]
+    ...         return [w @ target / w.sum(axis=1) for w in weights]
+    >>> PowerMean().predict_path(np.eye(2), [1.0, 5.0], [[1.0, 3.0]], [{"power": 1.0}, {"power": 2.0}])
+    [array([4.]), array([4.6])]
+    """
+
+    def path_values(
+        self, S: NDArray[Any], target: NDArray[np.float64], Q: NDArray[Any], points: Points
+    ) -> Iterable[NDArray[np.float64]]:
+        """Predict new rows for every point of a grid over ``path_params``: the hook of the protocol.
+
+        Parameters
+        ----------
+        S : ndarray of shape (n, n)
+            Validated training matrix.
+        target : ndarray of shape (n,)
+            Target of the training objects.
+        Q : ndarray of shape (m, n)
+            Validated rows of new objects.
+        points : list of dict
+            Value of every parameter in ``path_params``, one dict per grid point.
+
+        Returns
+        -------
+        iterable of ndarray of shape (m,)
+            For each point the values that ``row_values(Q)`` returns after a fit with its parameters.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define path_values(S, target, Q, points).")
+
+    def path_values_cv(
+        self, S: NDArray[Any], target: NDArray[np.float64], test_fold: NDArray[np.intp], points: Points
+    ) -> Iterable[NDArray[np.float64]]:
+        """Predict every object for every grid point, each from the objects outside its fold.
+
+        Parameters
+        ----------
+        S : ndarray of shape (n, n)
+            Validated matrix of all objects.
+        target : ndarray of shape (n,)
+            Target of all objects.
+        test_fold : ndarray of shape (n,)
+            Fold in which each object is tested.
+        points : list of dict
+            As in :meth:`path_values`.
+
+        Returns
+        -------
+        iterable of ndarray of shape (n,)
+            Predicted values.
+        """
+        values = np.empty((len(points), len(target)))
+        for fold in np.unique(test_fold):
+            test, train = np.flatnonzero(test_fold == fold), np.flatnonzero(test_fold != fold)
+            columns = self.path_columns(S, train)
+            found = self.path_values(take_block(S, train, columns), target[train], take_block(S, test, columns), points)
+            for row, part in zip(values, found):
+                row[test] = part
+        return values
+
+    def _path_target(self, X: Any, y: Any, n: int) -> NDArray[np.float64]:
+        return check_target(y, n, who=type(self).__name__, of=X)
+
+    def _group_responses(
+        self, S: NDArray[Any], y: NDArray[Any], Q: Any, test_fold: Any, points: Points, response: str
+    ) -> Iterable[NDArray[Any]]:
+        if response != "predict":
+            raise ProximityError(f"{type(self).__name__} has no {response}.")
+        return self.path_values_cv(S, y, test_fold, points) if Q is None else self.path_values(S, y, Q, points)

@@ -1,8 +1,9 @@
-"""Validation of proximity matrices, rows of new objects, blocks, tables and labels."""
+"""Validation of proximity matrices, rows of new objects, blocks, tables, labels and targets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -29,6 +30,7 @@ __all__ = [
     "check_query",
     "check_stack_width",
     "check_table",
+    "check_target",
     "fill_masked",
     "kind_evidence",
     "quote",
@@ -360,6 +362,55 @@ def check_labels(
     if len(classes) < min_classes:
         raise ProximityError(f"{who} needs at least {min_classes} classes; y has only one class, {quote(classes[0])}.")
     return classes, codes
+
+
+def check_target(y: Any, n: int, *, who: str = "fit", of: Any = None) -> NDArray[np.float64]:
+    """Validate the target of a regression.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Finite numbers.
+    n : int
+        Number of objects.
+    who : str, default="fit"
+        Name used in messages.
+    of : object, optional
+        The matrix, as given. A pandas Series must not hold the objects of a frame in another order.
+
+    Returns
+    -------
+    ndarray of shape (n,), float64
+        The target.
+
+    Examples
+    --------
+    >>> from similis.base import check_target
+    >>> check_target([1, 2.5], 2)
+    array([1. , 2.5])
+    """
+    if y is None:
+        raise ProximityError(f"{who} requires y to be passed, but the target y is None.")
+    if getattr(getattr(y, "dtype", None), "kind", "") == "c":
+        raise ProximityError("Complex data not supported: y must hold real numbers.")
+    check_label_order(of, y)
+    if isinstance(y, np.ma.MaskedArray) and np.ma.getmaskarray(y).any():
+        i = int(np.argmax(np.ma.getmaskarray(y).ravel()))
+        raise ProximityError(f"y must hold a number for every object. Object {i} is masked; leave it out.")
+    y = column_or_1d(y, warn=True)
+    if y.shape[0] != n:
+        raise ProximityError(f"y must hold one number per object. Got {y.shape[0]} numbers for {n} objects.")
+    other = () if y.dtype.kind in "biuf" else [value for value in y if not isinstance(value, Real)]
+    if len(other):
+        raise ProximityError(
+            f"{who} needs a numeric target y. Got {quote(other[0])[:60]}; use a classifier for class labels."
+        )
+    target = np.asarray(y, dtype=np.float64)
+    if not np.isfinite(target).all():
+        i = int(np.argmin(np.isfinite(target)))
+        what = "NaN" if np.isnan(target[i]) else "infinity or a value too large for dtype('float64')"
+        raise ProximityError(f"Input y contains {what}, at object {i}; leave it out.")
+    return target
 
 
 def check_stack_width(A: NDArray[Any], n_slices: int, estimator: Any) -> None:

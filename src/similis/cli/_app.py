@@ -8,7 +8,7 @@ import typer
 
 import similis
 from similis.cli._console import echo
-from similis.cli._matrix import complete, datasets, inspect, measure
+from similis.cli._matrix import complete, convert, datasets, inspect, measure
 from similis.cli._predict import predict
 from similis.cli._study import fit, report, study
 
@@ -52,7 +52,7 @@ def _similis(
     """
 
 
-for command in (measure, inspect, complete, study, report, fit, predict, datasets):
+for command in (measure, convert, inspect, complete, study, report, fit, predict, datasets):
     app.command()(command)
 
 

@@ -54,6 +54,10 @@ _IN_CLI_WORDS = [
     (r"set directed=True", "use --directed"),
     (r"\b(label|id)_column=('[^']*')", r"--\1-column \2"),
     (r"\b(label|id)_column\b", r"--\1-column"),
+    (r"\b(absent|aggregate|score)=('[^']*'|\.\.\.)", r"--\1 \2"),
+    (r"^(absent|aggregate) must be", r"--\1 must be"),
+    (r"name them with columns=\.\.\.", "name them with --columns"),
+    (r": columns must name all", ": --columns must name all"),
     (r"say which with key=\.\.\.", "name one as FILE::NAME"),
     (
         r"more than max_bytes=(\d+); raise it(?: if you trust it)?(?:, or use mmap=True)?",

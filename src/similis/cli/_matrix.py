@@ -13,19 +13,19 @@ import typer
 from similis.cli._console import echo, in_cli_words, note, print_json, print_table, show_progress
 from similis.cli._options import Jobs, Json, Overwrite, Quiet, command
 from similis.cli._outputs import check_outputs, output_path, write_table
-from similis.cli._source import Source, complete_dataset, load_data, read_matrix
+from similis.cli._source import PAIRS, Source, complete_dataset, load_data, read_matrix
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
     from similis.io import Proximity
 
-__all__ = ["complete", "datasets", "inspect", "measure"]
+__all__ = ["complete", "convert", "datasets", "inspect", "measure"]
 
 _WITH_AUXILIARY = ("em", "frobenius", "wishart")
 _ALONE = ("nuclear", "psd")
 
 
-@command(without=("path", "kind", "groups", "costs", "priors", "symmetrize", "directed"))
+@command(without=("path", "kind", "groups", "costs", "priors", "symmetrize", "directed", "group_column", *PAIRS))
 def measure(
     source: Source,
     objects: Annotated[
@@ -186,13 +186,106 @@ def inspect(source: Source, json: Json = False) -> None:
         kind = inputs.measure.kind
         values = Pairwise(inputs.measure, symmetrize=source.symmetrize).fit_transform(values, inputs.data.labels)
     diagnosis = diagnose(values, inputs.data.labels, kind=kind, groups=inputs.groups)
+    read = {} if inputs.measure is not None else _description(inputs.data)  # type: ignore[arg-type]
     if json:
-        print_json(diagnosis.to_dict())
+        print_json({**diagnosis.to_dict(), "read": read})
     else:
+        if read and "possible" in read:
+            read["pairs"] = f"{read['pairs']} of {read.pop('possible')} ordered pairs are present"
+        for name, value in read.items():
+            if value not in ("", None, 0, False):
+                echo(f"read: {name:<12} {value}")
         echo(in_cli_words(str(diagnosis)))
 
 
-@command(only=("labels", "kind", "label_column", "id_column", "na", "directed"))
+def _description(P: Proximity) -> dict[str, Any]:
+    """How a matrix was read from its file; empty for a data set."""
+    import numpy as np
+
+    about = dict(P.about or {})
+    if not about or "lines" in about:  # a list of pairs describes itself
+        return about
+    values = P.to_dense()
+    known = ~np.isnan(values)
+    if P.square and values.ndim == 2:
+        np.fill_diagonal(known, False)
+        about |= {"objects": P.n, "pairs": int(known.sum()), "possible": P.n * (P.n - 1)}
+        n_one = int(np.count_nonzero(known & ~known.T))
+        n_different = int(np.count_nonzero((values != values.T) & known & known.T)) // 2
+        about["direction"] = (
+            f"{n_different} pairs differ by direction, {n_one} are present in one direction only"
+            if n_different or n_one
+            else "symmetric"
+        )
+    return about | {"kind": P.kind, "absent": about.get("absent", "missing")}
+
+
+@command(without=("costs", "priors", "groups", "group_column", "measure", "params", "columns"))
+def convert(
+    source: Source,
+    output: Annotated[
+        str,
+        typer.Argument(
+            metavar="OUT",
+            help="Output file: npz, npy, zarr, csv, tsv, parquet, phylip, lsmat (scikit-bio), edges (list of pairs); - "
+            "writes csv.",
+        ),
+    ],
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top", metavar="K", min=1, help="Keep the K nearest of every row; other entries become missing."
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+) -> None:
+    """Convert a matrix or a list of pairs to another format.
+
+    The ending of the output names its format. Ids, kind and labels are kept; labels of a text file are written to
+    `<name>.labels.csv` beside it.
+
+    **Examples**
+
+        similis convert hits.m8 hits.npz --score bitscore --absent zero
+
+        similis convert distances.qza distances.phylip
+
+        similis convert matrix.npz neighbors.edges --top 50
+    """
+    from similis.io import write_proximity
+
+    check_outputs(source.files(), overwrite=overwrite, matrix=output)
+    P: Any = load_data(source).data
+    if top is not None:
+        P = replace(P, values=_nearest(P, top))
+    with output_path(output) as path:
+        write_proximity(path, P)
+    rows, columns = P.shape[:2]
+    if json and output != "-":
+        print_json({"output": output, "n": P.n, "kind": P.kind, "read": P.about})
+    elif output != "-":
+        note(f"wrote {rows} x {columns} {P.kind} values to {output}")
+
+
+def _nearest(P: Proximity, k: int) -> Any:
+    """Values with all entries but the diagonal and the k nearest of every row missing."""
+    import numpy as np
+
+    values = np.array(P.to_dense())
+    if values.ndim != 2:
+        raise ProximityError("--top needs one matrix, not a stack.")
+    sign = -1.0 if P.kind == "similarity" else 1.0
+    for i, row in enumerate(values):
+        key = np.where(np.isnan(row), np.inf, sign * row)
+        if P.square:
+            key[i] = -np.inf
+        order = np.argsort(key, kind="stable")
+        row[order[k + P.square :]] = np.nan
+    return values
+
+
+@command(only=("labels", "kind", "label_column", "id_column", "na", "directed", *PAIRS))
 def complete(
     source: Source,
     file: Annotated[

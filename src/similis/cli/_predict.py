@@ -10,7 +10,7 @@ import typer
 from similis.cli._console import input_path, note, print_json
 from similis.cli._options import Json, Overwrite, command
 from similis.cli._outputs import check_outputs, write_table
-from similis.cli._source import Source
+from similis.cli._source import PAIRS, Source
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["predict"]
 
 
-@command(only=("kind", "id_column"))
+@command(only=("kind", "id_column", *PAIRS))
 def predict(
     source: Source,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file that `similis fit` wrote.")],
@@ -73,7 +73,7 @@ def predict(
 
         cat new-votes.csv | similis predict votes.skops - -o predicted.csv
     """
-    from similis.io import file_format, read_model, read_objects, read_proximity
+    from similis.io import read_model, read_objects, read_proximity
     from similis.study import predict_rows
 
     check_outputs([model, rows], overwrite=overwrite, predictions=None if json else output)
@@ -83,8 +83,18 @@ def predict(
         if trained.card.reads == "objects":
             new = read_objects(path, id_column=source.id_column, types=trained.card.types)
         else:
-            new = read_proximity(path, square=False, kind=source.kind, header=False)  # type: ignore[arg-type]
-            if new.ids is None and new.columns is None and file_format(path) == "csv":
+            new = read_proximity(
+                path,
+                square=False,
+                kind=source.kind,  # type: ignore[arg-type]
+                header=False,
+                format=source.format,
+                columns=source.pair_columns,
+                score=source.score,
+                aggregate=source.aggregate,
+                absent=source.absent,
+            )
+            if new.ids is None and new.columns is None and new.about["format"] == "table of numbers in text":
                 new = _without_header(new, trained.card, header, rows)
     predictions = predict_rows(trained, new)
     records = _records(predictions)
@@ -95,7 +105,7 @@ def predict(
     table = [["id", "label", *classes, "score"]]
     for record in records:
         shares = [f"{p:.6g}" for p in record.get("probabilities", {}).values()]
-        table.append([record["id"], record["label"], *shares, f"{record['score']:.6g}"])
+        table.append([record["id"], record["label"], *shares, f"{record['score'] + 0.0:.6g}"])
     write_table(output, table, escape_formulas=escape_formulas)
     if output != "-":
         note(f"wrote {len(predictions.labels)} predictions to {output}")

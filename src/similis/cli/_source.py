@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from similis.io import Objects, Proximity
 
-__all__ = ["Inputs", "Source", "complete_dataset", "load_data", "measure_names", "read_matrix"]
+__all__ = ["PAIRS", "Inputs", "Source", "complete_dataset", "load_data", "measure_names", "read_matrix"]
 
 LARGE = 2**30  # bytes from which a matrix stays on disk
 # Measures of functions and matrices, which no file of objects holds.
@@ -57,6 +57,7 @@ def complete_dataset(incomplete: str) -> list[str]:
 
 
 _option = partial(typer.Option, rich_help_panel="Data", show_default=False)
+_pairs = partial(typer.Option, rich_help_panel="Lists of pairs", show_default=False)
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,9 @@ class Source:
         str | None,
         typer.Argument(
             metavar="FILE",
-            help="Matrix of proximities (npz, npy, zarr, csv, tsv, txt, parquet; FILE::NAME for one array of several; "
-            "- reads a csv from standard input), or, with --measure, objects (csv; json for graphs, point sets and "
-            "series).",
+            help="Matrix of proximities (csv, tsv, txt, npz, npy, zarr, parquet, PHYLIP, scikit-bio; FILE::NAME for "
+            "one array of several; - reads a csv from standard input), list of pairs (BLAST, DIAMOND, MMseqs2, "
+            "Foldseek, Mash, edges), or, with --measure, objects (csv; json for graphs, point sets and series).",
             show_default=False,
         ),
     ] = None
@@ -159,6 +160,59 @@ class Source:
             help="Keep a matrix with one empty triangle as it is, instead of filling it in from the other one.",
         ),
     ] = False
+    format: Annotated[
+        str | None,
+        _pairs("--format", metavar="NAME", help="Format of the file, if its ending and contents do not show it."),
+    ] = None
+    pair_columns: Annotated[
+        str | None,
+        _pairs(
+            "--columns",
+            metavar="NAMES",
+            help="Names of all columns of a list of pairs without a header, such as qseqid,sseqid,evalue; or names or "
+            "numbers of both columns of ids and of that of the score.",
+        ),
+    ] = None
+    score: Annotated[
+        str | None,
+        _pairs("--score", metavar="COLUMN", help="Column of the values: bitscore (of hits, by default), pident, ..."),
+    ] = None
+    aggregate: Annotated[
+        str | None,
+        _pairs(
+            "--aggregate",
+            metavar="max|min|sum|mean",
+            help="Value of a pair with several lines; the best one by default.",
+        ),
+    ] = None
+    absent: Annotated[
+        str | None,
+        _pairs(
+            "--absent",
+            metavar="missing|zero|NUMBER",
+            help="Value of pairs that are not listed: zero by default for scores of alignment hits, else missing.",
+        ),
+    ] = None
+    metadata: Annotated[
+        str | None,
+        _option(
+            "--metadata",
+            metavar="FILE",
+            help="Table of the objects: labels are taken from its --label-column, groups from its --group-column.",
+        ),
+    ] = None
+    group_column: Annotated[
+        str | None,
+        _option("--group-column", metavar="NAME", help="Column of the groups in the --metadata or --groups file."),
+    ] = None
+    subset: Annotated[
+        list[str] | None,
+        _option(
+            "--subset",
+            metavar="COLUMN=VALUE",
+            help="Keep the objects with this value in the --metadata table; a|b for several values; may be repeated.",
+        ),
+    ] = None
     groups: Annotated[
         str | None,
         _option(
@@ -194,7 +248,7 @@ class Source:
 
     def files(self) -> list[str | None]:
         """Files that are read."""
-        return [self.path and self.path.partition("::")[0], self.labels, self.groups, self.costs]
+        return [self.path and self.path.partition("::")[0], self.labels, self.metadata, self.groups, self.costs]
 
     def arguments(self) -> str:
         """Command line arguments that name the same data."""
@@ -221,10 +275,21 @@ _FLAGS = {
     "na": "--na",
     "symmetrize": "--symmetrize",
     "directed": "--directed",
+    "format": "--format",
+    "pair_columns": "--columns",
+    "score": "--score",
+    "aggregate": "--aggregate",
+    "absent": "--absent",
+    "metadata": "--metadata",
+    "group_column": "--group-column",
+    "subset": "--subset",
     "groups": "--groups",
     "costs": "--costs",
     "priors": "--priors",
 }
+
+
+PAIRS = ("format", "pair_columns", "score", "aggregate", "absent")  # options of files of other tools
 
 
 class Inputs(NamedTuple):
@@ -244,7 +309,10 @@ def load_data(source: Source, *, need_labels: bool = False) -> Inputs:
     if (source.path is None) == (source.dataset is None):
         raise ProximityError("Name a file, or a data set with --dataset; one of them, not both.")
     inputs = _read_file(source, source.path) if source.path is not None else _read_dataset(source, str(source.dataset))
-    if source.labels is not None and (source.dataset is not None or source.measure is not None):
+    inputs, source = _with_metadata(inputs, source, need_labels)
+    if source.labels is not None and (
+        source.metadata is not None or source.dataset is not None or source.measure is not None
+    ):
         data, labels = _align(inputs.data, source, source.labels, "label")
         inputs = inputs._replace(data=replace(data, labels=labels))
     if source.groups is not None:
@@ -270,25 +338,64 @@ def load_data(source: Source, *, need_labels: bool = False) -> Inputs:
 
 def _align(data: Proximity | Objects, source: Source, path: str, what: str) -> tuple[Any, NDArray[Any]]:
     """Objects that have a label or group in a file of these, and the labels or groups."""
-    from similis.io import Proximity, align_labels
+    from similis.io import align_labels
 
     is_label = what == "label"
     rows, values = align_labels(
         path,
         data.ids,
         data.n,
-        column=source.label_column if is_label else None,
-        id_column=source.id_column if is_label else None,
+        column=source.label_column if is_label else source.group_column,
+        id_column=source.id_column if is_label or source.metadata is not None else None,
         na=source.na or None,
         what=what,
     )
+    return _take(data, rows), values
+
+
+def _take(data: Proximity | Objects, rows: NDArray[Any]) -> Any:
+    """Some of the objects."""
+    from similis.io import Proximity
+
     if len(rows) == data.n:
-        return data, values
+        return data
     if isinstance(data, Proximity):
-        return data.take(rows), values
+        return data.take(rows)
     ids = None if data.ids is None else tuple(data.ids[i] for i in rows)
     labels = None if data.labels is None else data.labels[rows]
-    return replace(data, values=data.values[rows], ids=ids, labels=labels), values
+    return replace(data, values=data.values[rows], ids=ids, labels=labels)
+
+
+def _with_metadata(inputs: Inputs, source: Source, need_labels: bool) -> tuple[Inputs, Source]:
+    """Objects of the subset, and the source with the files of labels and groups that the metadata stand for."""
+    import numpy as np
+
+    from similis.io import align_labels
+
+    if source.metadata is None:
+        if source.subset:
+            raise ProximityError("--subset names a column of the table that --metadata names; give both.")
+        return inputs, source
+    data: Any = inputs.data
+    for item in source.subset or []:
+        column, equals, values = item.partition("=")
+        if not equals or not column or not values:
+            raise ProximityError(f"A subset is given as COLUMN=VALUE, for example batch=b1. Got {item[:40]!r}.")
+        rows, found = align_labels(
+            source.metadata, data.ids, data.n, column=column, id_column=source.id_column, na=source.na, what="value"
+        )
+        kept = rows[np.isin(found.astype(str), values.split("|"))]
+        if not len(kept):
+            there = ", ".join(map(str, np.unique(found)[:5]))
+            raise ProximityError(f"{source.metadata}: no object has {item[:40]!r}. Values of {column!r}: {there[:80]}.")
+        note(f"--subset {item}: {len(kept)} of {data.n} objects are kept.")
+        data = _take(data, kept)
+    inputs = inputs._replace(data=data)
+    if source.labels is None and (source.label_column is not None or (need_labels and data.labels is None)):
+        source = replace(source, labels=source.metadata)
+    if source.groups is None and source.group_column is not None:
+        source = replace(source, groups=source.metadata)
+    return inputs, source
 
 
 def read_matrix(source: Source, name: str) -> Proximity:
@@ -301,10 +408,15 @@ def read_matrix(source: Source, name: str) -> Proximity:
         P = read_proximity(
             path,
             labels=source.labels,
-            label_column=source.label_column,
+            label_column=None if source.metadata is not None else source.label_column,
             id_column=source.id_column,
             na=source.na or None,
             kind=source.kind,  # type: ignore[arg-type]
+            format=source.format,
+            columns=source.pair_columns,
+            score=source.score,
+            aggregate=source.aggregate,
+            absent=source.absent,
             mmap=_is_large(path),
             directed=source.directed,
             key=key or None,
@@ -327,8 +439,8 @@ def _read_file(source: Source, name: str) -> Inputs:
     with input_path(name) as path:
         objects = read_objects(
             path,
-            id_column=source.id_column if source.labels is None else None,
-            label_column=source.label_column if source.labels is None else None,
+            id_column=source.id_column if source.labels is None and source.metadata is None else None,
+            label_column=source.label_column if source.labels is None and source.metadata is None else None,
             columns=source.columns or None,
             types=measure.cells,
         )

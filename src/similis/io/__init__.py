@@ -2,23 +2,30 @@
 
 from similis.io._blocks import BlockFile
 from similis.io._files import file_format, files_beside, read_proximity, write_proximity
+from similis.io._formats import Format, ReadOptions, formats
 from similis.io._kind import decide_kind
 from similis.io._labels import align_labels, check_classes, read_labels
 from similis.io._models import ModelCard, TrainedModel, card_path, load, read_model, save, write_model
 from similis.io._numpy import matrix_card
 from similis.io._objects import Objects, read_objects
+from similis.io._pairs import PairOptions, read_pairs
 from similis.io._proximity import Proximity
 
 __all__ = [
     # matrices
     "Proximity",
     "read_proximity",
+    "read_pairs",
+    "PairOptions",
     "write_proximity",
     "file_format",
     "files_beside",
     "BlockFile",
     "matrix_card",
     "decide_kind",
+    "Format",
+    "ReadOptions",
+    "formats",
     # objects and labels
     "Objects",
     "read_objects",

@@ -12,16 +12,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
+from scipy import sparse
 
 from similis._utils.disk import is_stored
 from similis._utils.files import atomic_write, is_stream, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
+from similis.io._formats import Format, ReadOptions, find_format, format_of_name, formats, unknown_ending
 from similis.io._kind import KINDS, decide_kind
 from similis.io._labels import align_labels, labels_beside, write_labels
-from similis.io._numpy import read_npy, read_npz, sidecar, write_npy, write_npz
-from similis.io._parquet import read_parquet, write_parquet
+from similis.io._numpy import sidecar, write_npy
+from similis.io._pairs import PairOptions
 from similis.io._proximity import (
     Proximity,
     as_proximity,
@@ -30,23 +32,12 @@ from similis.io._proximity import (
     quote_short,
     reject_infinite,
 )
-from similis.io._text import read_csv, write_csv
-from similis.io._zarr import read_zarr, write_zarr
+from similis.io._text import TEXT_PACKERS, write_csv
+from similis.io._zarr import write_zarr
 
 __all__ = ["file_format", "files_beside", "read_proximity", "write_proximity"]
 
 _DELIMITERS = (",", ";", "\t", " ", "|")
-
-_SUFFIXES = {
-    ".npz": "npz",
-    ".npy": "npy",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".zarr": "zarr",
-}
 
 
 def read_proximity(
@@ -64,6 +55,11 @@ def read_proximity(
     key: str | None = None,
     delimiter: str | None = None,
     header: bool | None = None,
+    format: str | None = None,
+    columns: Sequence[str] | str | None = None,
+    score: str | None = None,
+    aggregate: str | None = None,
+    absent: str | float | None = None,
     max_bytes: int = 2**31,
 ) -> Proximity:
     """Read a proximity matrix, with its ids, kind and labels.
@@ -71,11 +67,12 @@ def read_proximity(
     Parameters
     ----------
     path : str or path-like
-        The ending names the format. ``.npz``: written by similis, or any archive with one matrix in it. ``.npy``: a
-        matrix, with ids, kind and labels in a ``.npy.json`` file beside it, if there is one. ``.zarr``: a store of one
-        array. ``.csv``, ``.tsv``, ``.txt``, also gzipped: ids in the first row, the first column or both, or a bare
-        table of numbers whose first cell is not empty. ``.parquet``: one column per object, row ids in a column of
-        text.
+        The ending names the format; text is recognized by its contents. ``.npz``: written by similis, or any archive
+        with one matrix in it. ``.npy``: a matrix, with ids, kind and labels in a
+        ``.npy.json`` file beside it, if there is one. ``.zarr``: a store of one array.
+        ``.csv``, ``.tsv``, ``.txt``, also compressed: ids in the first row, the first column or both, or a bare table
+        of numbers whose first cell is not empty; or a list of pairs (see :func:`similis.io.read_pairs`), or a PHYLIP
+        matrix. ``.parquet``: one column per object, row ids in a column of text; or a list of pairs.
     labels : str, path-like or array-like of shape (m,), optional
         A file of labels, or the labels. A file holds lines ``id,label``, matched by id (see :func:`align_labels`:
         objects without a label are left out, with a warning), or one label per line in the order of the rows; a
@@ -107,6 +104,10 @@ def read_proximity(
     header : bool, optional
         Whether the first line of a text file that holds numbers only names the columns. By default it does if a square
         matrix has one line too many.
+    format : str, optional
+        Name of the format, if the ending and the contents do not show it: csv, pairs, phylip, lsmat, ...
+    columns, score, aggregate, absent : optional
+        For lists of pairs, as in :func:`similis.io.read_pairs`. One of them makes a text file a list of pairs.
     max_bytes : int, default=2**31
         Largest size that a compressed file may unpack to.
 
@@ -140,42 +141,43 @@ def read_proximity(
     Proximity(2 x 2 similarity, float64, ids 'a' ... 'b', 2 classes)
     """
     path = Path(path)
-    form = file_format(path)
     if kind is not None and kind not in KINDS:
         raise ProximityError(f"kind must be 'similarity', 'dissimilarity' or None. Got {quote_short(kind)}.")
     if dtype is not None and not mmap and np.dtype(dtype) not in (np.float32, np.float64):
         raise ProximityError(f"dtype must be float32 or float64. Got {np.dtype(dtype)}.")
     if delimiter is not None and delimiter not in _DELIMITERS:
         raise ProximityError(f"delimiter must be a comma, semicolon, tab, blank or bar. Got {quote_short(delimiter)}.")
-    if mmap and form not in ("npy", "zarr"):
+    pairs = PairOptions(columns, score, aggregate, absent)
+    column = label_column if labels is None else None  # of the file itself
+    options = ReadOptions(square, directed, mmap, kind, key, delimiter, header, max_bytes, column, pairs)
+    form = find_format(path, format, options)
+    if mmap and form.name not in ("npy", "zarr"):
         raise ProximityError(
             f"{short_path(path)}: only npy files and zarr stores can stay on disk. Convert it, or use mmap=False."
         )
-    if form == "npz":
-        P = read_npz(path, square=square, key=key, max_bytes=max_bytes)
-    elif form == "npy":
-        P = read_npy(path, mmap=mmap)
-    elif form == "zarr":
-        P = read_zarr(path, mmap=mmap, max_bytes=max_bytes)
-    elif form == "parquet":
-        P = read_parquet(path, square=square, max_bytes=max_bytes)
-    else:
-        P = read_csv(path, square=square, delimiter=delimiter, max_bytes=max_bytes, has_header=header)
-        beside = labels_beside(path)
-        if labels is None and beside.exists():
-            labels = beside
+    if form.read is None:
+        raise ProximityError(f"{short_path(path)}: the format {form.name} is written, not read.")
+    P = form.read(path, options)
+    P = replace(P, kind=P.kind or form.kind, about={"format": form.about, **(P.about or {})})
+    if form.is_text and labels is None and (beside := labels_beside(path)).exists():
+        labels = beside
     where = short_path(path)
     if square:
         _check_square(P, where)
     values = P.values if mmap or dtype is None else P.values.astype(dtype, copy=False)
-    if square and not directed:
+    if square and not directed and form.name not in ("pairs", "graphml", "h5ad") and not sparse.issparse(values):
         values = mirror_triangle(values, where)
     kind = decide_kind(values, given=kind, stated=P.kind, where=where)
-    if values is not P.values and kind == "dissimilarity" and np.isnan(np.diagonal(values)).all():
+    if (
+        values is not P.values
+        and not sparse.issparse(values)
+        and kind == "dissimilarity"
+        and np.isnan(np.diagonal(values)).all()
+    ):
         np.fill_diagonal(values, 0.0)
         warn_user(f"{where}: the empty diagonal is read as zero.", InputWarning)
     if values is not P.values or kind != P.kind:
-        P = proximity_in_file(where, values, P.ids, kind, P.labels, P.column_ids)
+        P = proximity_in_file(where, values, P.ids, kind, P.labels, P.column_ids, P.about)
     if labels is None:
         return P
     if isinstance(labels, str | os.PathLike):
@@ -183,7 +185,7 @@ def read_proximity(
             labels, P.ids, P.n, column=label_column, id_column=id_column, na=na, max_bytes=max_bytes
         )
         P = P if len(rows) == P.n else P.take(rows)
-    return proximity_in_file(where, P.values, P.ids, P.kind, labels, P.column_ids)
+    return proximity_in_file(where, P.values, P.ids, P.kind, labels, P.column_ids, P.about)
 
 
 def file_format(path: Path) -> str:
@@ -197,16 +199,12 @@ def file_format(path: Path) -> str:
     Returns
     -------
     str
-        "npz", "npy", "zarr", "csv" or "parquet".
+        "npz", "npy", "zarr", "csv" (also for tsv), "parquet", "pairs", "phylip", ...
     """
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    last = suffixes[-2] if len(suffixes) > 1 and suffixes[-1] == ".gz" else "".join(suffixes[-1:])
-    if last not in _SUFFIXES or (suffixes[-1] == ".gz" and _SUFFIXES[last] != "csv"):
-        raise ProximityError(
-            f"{short_path(path)} must end in .npz, .npy, .zarr, .csv, .tsv, .txt, .csv.gz or .parquet, which names its "
-            "format."
-        )
-    return _SUFFIXES[last]
+    form = format_of_name(Path(path))
+    if form is None:
+        raise unknown_ending(Path(path))
+    return "csv" if form.name == "tsv" else form.name
 
 
 def files_beside(path: Path) -> list[Path]:
@@ -226,7 +224,7 @@ def files_beside(path: Path) -> list[Path]:
         form = file_format(path)
     except ProximityError:
         return []
-    return {"csv": [labels_beside(path)], "npy": [sidecar(path)]}.get(form, [])
+    return [labels_beside(path)] if formats()[form].is_text else [sidecar(path)] if form == "npy" else []
 
 
 def _check_square(P: Proximity, where: str) -> None:
@@ -294,27 +292,34 @@ def write_proximity(
     array([0., 1., 4.])
     """
     path = Path(path)
-    form = file_format(path)
+    name = file_format(path)
+    form = formats()["tsv" if name == "csv" and ".tsv" in path.name.lower() else name]
+    if form.write is None and name not in ("npy", "zarr", "csv"):
+        raise ProximityError(f"{short_path(path)}: files of the format {form.name} are read, but not written.")
+    if path.suffix.lower() in TEXT_PACKERS[1:]:
+        raise ProximityError(f"{short_path(path)}: text is written as it is or with .gz.")
     P = as_proximity(proximity, ids=ids, kind=kind, labels=labels, column_ids=column_ids)
-    if form == "zarr":
+    if form.name != "pairs" and sparse.issparse(P.values):
+        P = replace(P, values=P.to_dense())
+    if form.name == "zarr":
         write_zarr(path, P)
         return
     if is_stored(P.values):
         P = replace(P, values=P.values[...])
-    reject_infinite(P.values)
-    if form == "npy":
+    if not sparse.issparse(P.values):
+        reject_infinite(P.values)
+    if form.name == "npy":
         write_npy(path, P)
         return
     with ExitStack() as files:
-        if form == "npz":
-            write_npz(files.enter_context(atomic_write(path)), P)
-        elif form == "parquet":
-            write_parquet(files.enter_context(atomic_write(path)), P)
+        if form.is_text:
+            _write_text(path, P, files, form)
         else:
-            _write_text(path, P, files)
+            assert form.write is not None
+            form.write(files.enter_context(atomic_write(path)), P)
 
 
-def _write_text(path: Path, P: Proximity, files: ExitStack) -> None:
+def _write_text(path: Path, P: Proximity, files: ExitStack, form: Format) -> None:
     """Write the matrix, compressed if its name ends in .gz, and its labels beside it."""
     beside, stream = labels_beside(path), is_stream(path)
     if stream:  # nothing can lie beside it
@@ -328,6 +333,10 @@ def _write_text(path: Path, P: Proximity, files: ExitStack) -> None:
     file: Any = files.enter_context(atomic_write(path))
     # Between the two renames a reader may find a matrix without labels, never one with the labels of another.
     files.push(lambda failed, *_: None if failed or stream else beside.unlink(missing_ok=True))
-    if path.suffix.lower() == ".gz":
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    if suffixes[-1] == ".gz":
         file = files.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=6, mtime=0))
-    write_csv(file, P, delimiter="\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:]) else ",")
+    if form.write is not None:
+        form.write(file, P)
+    else:
+        write_csv(file, P, delimiter="\t" if form.name == "tsv" else ",")

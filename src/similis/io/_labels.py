@@ -368,7 +368,15 @@ def read_labels(
 
 
 def check_classes(labels: NDArray[Any], where: str) -> None:
-    """Reject labels that are all different, which are names or measurements rather than classes."""
+    """Reject labels that are all different, which are names or measurements rather than classes.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Labels.
+    where : str
+        Their file, for the message.
+    """
     if len(labels) > 2 and len(np.unique(labels)) == len(labels):
         raise ProximityError(
             f"{where}: every one of the {len(labels)} objects has a label of its own, such as "

@@ -33,6 +33,8 @@ __all__ = [
     "read_npy",
     "read_header",
     "read_npz",
+    "choose_array",
+    "square_of_condensed",
     "sidecar",
     "write_card",
     "write_npy",
@@ -56,7 +58,7 @@ def read_npz(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Pr
         for name, info in members.items():
             with archive.open(info) as file:
                 headers[name] = read_header(file, f"{where}, array {quote_short(name)}", pickles=True)
-        key = _choose(headers, key, where, square)
+        key = choose_array(headers, key, where, square)
         labels = "labels" if "labels" in members else "y"
         parts: dict[str, NDArray[Any]] = {}
         for name in (key, "kind", labels, "ids", "column_ids"):
@@ -92,8 +94,15 @@ def read_npy(path: Path, *, mmap: bool) -> Proximity:
             values: NDArray[Any] = np.memmap(path, dtype, mode="r", offset=file.tell(), shape=shape, order=order)
         else:
             values = _data(file, header)
-    beside = sidecar(path)
-    about = parts_of_card(_card_beside(path), values.shape, short_path(beside)) if beside.exists() else {}
+    beside, names = sidecar(path), path.with_name(path.name + ".labels.txt")
+    about: dict[str, Any] = {}
+    if values.ndim == 1 and not beside.exists():
+        values, about = square_of_condensed(values, where), {"kind": "dissimilarity"}
+    if beside.exists():
+        about = parts_of_card(_card_beside(path), values.shape, short_path(beside))
+    elif names.exists():  # written by `sourmash compare`
+        with parse_errors(short_path(names), "text file"):
+            about["ids"] = names.read_text(encoding="utf-8-sig").splitlines()
     return proximity_in_file(where, values, **about)
 
 
@@ -192,7 +201,21 @@ def parts_of_card(found: Any, shape: tuple[int, ...], where: str) -> dict[str, A
     return {name: found.get(name) for name in ("kind", "ids", "column_ids", "labels")}
 
 
-def _choose(headers: dict[str, Any], key: str | None, where: str, square: bool) -> str:
+def square_of_condensed(values: NDArray[Any], where: str) -> NDArray[Any]:
+    """Make the symmetric matrix of the upper triangle of a distance matrix, row by row, as SciPy's pdist returns it."""
+    n = round((1 + math.sqrt(1 + 8 * len(values))) / 2)
+    if values.ndim != 1 or n * (n - 1) // 2 != len(values) or not len(values):
+        raise ProximityError(
+            f"{where}: a vector must hold the n (n - 1) / 2 distances of all pairs of n objects. Got {len(values)}."
+        )
+    if values.dtype.kind not in "fiu":
+        raise ProximityError(f"{where} must hold numbers. Got dtype {values.dtype}.")
+    square = np.zeros((n, n), dtype=values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
+    square[np.triu_indices(n, 1)] = values
+    return square + square.T
+
+
+def choose_array(headers: dict[str, Any], key: str | None, where: str, square: bool) -> str:
     """Name of the array that is the matrix."""
     names = ", ".join(map(quote_short, headers))[:120] or "nothing"
     if key is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,9 +16,10 @@ from similis.exceptions import ProximityError
 from similis.io._numpy import card, parts_of_card
 from similis.io._proximity import Proximity, proximity_in_file, quote_short
 
-__all__ = ["read_parquet", "write_parquet"]
+__all__ = ["holds_pairs", "iter_batches", "read_parquet", "write_parquet"]
 
 _CARD = b"similis"
+_FEATHER = b"ARROW1"
 
 
 def read_parquet(path: Path, *, square: bool, max_bytes: int) -> Proximity:
@@ -25,11 +27,16 @@ def read_parquet(path: Path, *, square: bool, max_bytes: int) -> Proximity:
     pa, pq = _pyarrow()
     where = short_path(path)
     with parse_errors(where, "parquet file"), open(path, "rb") as file:
-        parquet = pq.ParquetFile(file)
-        _check_size(parquet.metadata, os.path.getsize(path), where, max_bytes)
-        schema = parquet.schema_arrow
+        if file.read(6) == _FEATHER:
+            file.seek(0)
+            table = pa.ipc.open_file(file).read_all()
+            schema = table.schema
+        else:
+            parquet = pq.ParquetFile(file)
+            _check_size(parquet.metadata, os.path.getsize(path), where, max_bytes)
+            schema = parquet.schema_arrow
+            table = parquet.read()
         found = json.loads((schema.metadata or {}).get(_CARD, b"null"))
-        table = parquet.read()
     names = list(table.column_names)
     is_id = [_holds_ids(pa, field) for field in schema]
     numeric = [i for i in range(len(names)) if not is_id[i]]
@@ -55,6 +62,30 @@ def read_parquet(path: Path, *, square: bool, max_bytes: int) -> Proximity:
         columns = None if columns == [str(j) for j in range(len(numeric))] else columns
         ids = columns if square and len(values) == len(numeric) else None
     return proximity_in_file(where, values, **{**about, "ids": ids, "column_ids": columns})
+
+
+def holds_pairs(path: Path) -> bool:
+    """Tell whether a parquet file has two columns of text beside its numbers, as a list of pairs does."""
+    pa, pq = _pyarrow()
+    with parse_errors(short_path(path), "parquet file"), open(path, "rb") as file:
+        is_feather = file.read(6) == _FEATHER
+        file.seek(0)
+        schema = pa.ipc.open_file(file).schema if is_feather else pq.ParquetFile(file).schema_arrow
+        return sum(_holds_ids(pa, field) for field in schema) > 1
+
+
+def iter_batches(path: Path, max_bytes: int) -> Iterator[Any]:
+    """Yield the record batches of a parquet or Feather file."""
+    pa, pq = _pyarrow()
+    with open(path, "rb") as file:
+        if file.read(4) == b"PAR1":
+            file.seek(0)
+            parquet = pq.ParquetFile(file)
+            _check_size(parquet.metadata, os.path.getsize(path), short_path(path), max_bytes)
+            yield from parquet.iter_batches()
+        else:
+            file.seek(0)
+            yield from pa.ipc.open_file(file).read_all().to_batches()
 
 
 def write_parquet(file: IO[bytes], P: Proximity) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from similis._utils.disk import is_stored, load_stored, take_block
 from similis._utils.environment import require_package
@@ -28,6 +29,7 @@ class Proximity:
     values : array-like of shape (n, n), (m, n) or (n, n, q)
         Proximities: row = the new or left object, column = the training object. NaN is a missing entry. Real
         numbers; float32, float64, memory maps and zarr arrays are kept as they are, everything else becomes float64.
+        A sparse matrix becomes a CSR array: an absent similarity is zero, an absent dissimilarity is missing.
     ids : sequence of str, optional
         One name per row, all distinct. Other objects are converted to text.
     kind : {"similarity", "dissimilarity"}, optional
@@ -36,6 +38,8 @@ class Proximity:
         One class label per row: text, integers or booleans.
     column_ids : sequence of str, optional
         One name per column, if columns and rows are different objects; None for a square matrix of one set of objects.
+    about : dict, optional
+        How the matrix was read from a file: its format and, for a list of pairs, what was counted and filled in.
 
     Examples
     --------
@@ -52,6 +56,7 @@ class Proximity:
     kind: Kind | None = None
     labels: NDArray[Any] | None = None
     column_ids: tuple[str, ...] | None = None
+    about: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         check_label_order(self.values, self.labels)
@@ -112,12 +117,14 @@ class Proximity:
         """
         rows = np.asarray(objects, dtype=np.intp)
         values = load_stored(self.values) if is_stored(self.values) else self.values
+        columns = rows if self.square else np.arange(values.shape[1])
         return Proximity(
-            take_block(values, rows, rows if self.square else np.arange(values.shape[1])),
+            values[rows][:, columns] if sparse.issparse(values) else take_block(values, rows, columns),
             None if self.ids is None else tuple(self.ids[i] for i in rows),
             self.kind,
             None if self.labels is None else self.labels[rows],
             None if self.square else self.column_ids,
+            self.about,
         )
 
     def to_frame(self) -> Any:
@@ -137,10 +144,27 @@ class Proximity:
             raise ProximityError(f"A frame holds one matrix. Got a stack of shape {self.shape}; take one slice.")
         columns = self.columns
         return pd.DataFrame(
-            self.values,
+            self.to_dense(),
             index=None if self.ids is None else list(self.ids),
             columns=None if columns is None else list(columns),
         )
+
+    def to_dense(self) -> NDArray[Any]:
+        """Return the values as an array; absent entries of a sparse dissimilarity become NaN.
+
+        Returns
+        -------
+        ndarray
+        """
+        values: Any = self.values
+        if not sparse.issparse(values):
+            return values
+        if self.kind != "dissimilarity":
+            return values.toarray()
+        dense = np.full(values.shape, np.nan, dtype=values.dtype)
+        entries = values.tocoo()
+        dense[entries.coords] = entries.data
+        return dense
 
     def __repr__(self) -> str:
         parts = [" x ".join(map(str, self.shape)) + f" {self.kind or 'proximity'}", str(self.values.dtype)]
@@ -152,11 +176,17 @@ class Proximity:
 
 
 def proximity_in_file(
-    where: str, values: Any, ids: Any = None, kind: Any = None, labels: Any = None, column_ids: Any = None
+    where: str,
+    values: Any,
+    ids: Any = None,
+    kind: Any = None,
+    labels: Any = None,
+    column_ids: Any = None,
+    about: dict[str, Any] | None = None,
 ) -> Proximity:
     """Make a Proximity of the contents of a file; an error message names the file."""
     try:
-        return Proximity(values, ids, kind, labels, column_ids)
+        return Proximity(values, ids, kind, labels, column_ids, about)
     except ProximityError as error:
         raise ProximityError(f"{where}: {error}") from None
 
@@ -201,8 +231,11 @@ def mirror_triangle(values: NDArray[Any], where: str) -> NDArray[Any]:
     if values.ndim != 2 or values.shape[0] != values.shape[1] or values.shape[0] < 3:
         return values
     ends = np.asarray(values[0, 1:]), np.asarray(values[-1, :-1])  # empty below the diagonal: so is the last row
-    if not any(np.isnan(end).all() or not end.any() for end in ends):
+    empty_ends = [bool(np.isnan(end).all() or not end.any()) for end in ends]
+    if not any(empty_ends):
         return values
+    if all(empty_ends) and (is_stored(values) or isinstance(values, np.memmap)):
+        return values  # a file that stays on disk is read whole only where one end alone is empty
     A = np.asarray(values)
     n_pairs = len(A) * (len(A) - 1) // 2
     missing = np.isnan(A)
@@ -229,10 +262,10 @@ def as_values(values: Any) -> NDArray[Any]:
     if is_stored(values):
         return values
     check_frame_order(values)
+    if sparse.issparse(values):
+        return _as_csr(values)
     values = fill_masked(values)
     if not isinstance(values, np.ndarray):
-        if hasattr(values, "tocsr"):
-            raise ProximityError("values must be a dense matrix. Got a sparse one; convert it with toarray() first.")
         try:
             values = np.asarray(values)
         except ValueError:
@@ -252,6 +285,18 @@ def as_values(values: Any) -> NDArray[Any]:
         values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
     reject_infinite(values)
+    return values
+
+
+def _as_csr(values: Any) -> Any:
+    """Validate a sparse matrix; repeated entries are added."""
+    if values.ndim != 2 or 0 in values.shape:
+        raise ProximityError(f"values must be a matrix with rows and columns. Got shape {values.shape}.")
+    if values.dtype.kind not in "fiub":
+        raise ProximityError(f"values must be real numbers. Got dtype {values.dtype}.")
+    values = sparse.csr_array(values, dtype=values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
+    values.sum_duplicates()
+    reject_infinite(values.data[None, :], "the stored entries")
     return values
 
 

@@ -8,12 +8,16 @@ name line and column.
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
+import lzma
 import re
+import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -21,6 +25,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from similis._utils.environment import require_package
 from similis._utils.files import short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind
@@ -28,26 +33,50 @@ from similis.exceptions import InputWarning, ProximityError
 from similis.io._kind import kind_in_words
 from similis.io._proximity import Proximity, proximity_in_file, quote_short
 
-__all__ = ["read_csv", "read_rows", "write_csv", "quote"]
+__all__ = [
+    "PACKED",
+    "TEXT_PACKERS",
+    "is_number",
+    "matrix_of_rows",
+    "open_text",
+    "open_unpacked",
+    "quote",
+    "read_csv",
+    "read_rows",
+    "write_csv",
+]
 
 MISSING = frozenset({"", "na", "nan", "n/a", "null", "none"})
 _UNKNOWN = dict.fromkeys(("", "NA", "NaN", "nan", "N/A", "null"), "nan")  # the usual spellings, in the fast loop
 _INFINITE = ("inf", "infinity")
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*")
+TEXT_PACKERS = (".gz", ".bz2", ".xz", ".zst")
 
 
 def read_csv(
     path: Path, *, square: bool, delimiter: str | None, max_bytes: int, has_header: bool | None = None
 ) -> Proximity:
-    """Read a file of proximities in text, perhaps gzipped."""
-    where = short_path(path)
+    """Read a file of proximities in text, perhaps compressed."""
     comments: list[str] = []
     rows = read_rows(path, delimiter=delimiter, max_bytes=max_bytes, comments=comments, blanks=True)
+    return matrix_of_rows(short_path(path), rows, square=square, comments=comments, has_header=has_header)
+
+
+def matrix_of_rows(
+    where: str,
+    rows: Iterator[tuple[int, list[str]]],
+    *,
+    square: bool,
+    comments: list[str],
+    has_header: bool | None = None,
+) -> Proximity:
+    """Make the matrix of numbered lines of cells; `comments` is filled while the first line is read."""
     first = next(rows, None)
     if first is None:
         raise ProximityError(f"{where} is empty; it must hold a matrix with one line per object.")
     kind = kind_in_words(" ".join(comments))
     header_line, header = first
-    bare = bool(header[0].strip()) and all(map(_is_number, header))  # numbers only, also in the corner
+    bare = bool(header[0].strip()) and all(map(is_number, header))  # numbers only, also in the corner
     ids_only = not bare and _is_row_with_id(header)  # no line of column ids
     skip = 0 if bare else 1  # the first cell of a row is its id
     ids: list[str] = []
@@ -81,7 +110,7 @@ def read_csv(
             f"{where}, line {header_line}: it must name every column. Got {len(header)} cells, while line {lines[0]} "
             f"has {width}."
         )
-    if square and len(lines) == width and all(map(_is_number, ids)):  # only the columns have ids
+    if square and len(lines) == width and all(map(is_number, ids)):  # only the columns have ids
         column = [_parse_numbers([cell], where, line, 0) for cell, line in zip(ids, lines)]
         return proximity_in_file(where, np.hstack([np.stack(column), np.stack(numbers)]), ids=header, kind=kind)
     return proximity_in_file(
@@ -116,7 +145,7 @@ def _bare_table(
 def _is_row_with_id(cells: list[str]) -> bool:
     """Tell whether the first line is an id with its numbers, rather than the ids of the columns."""
     id_, *rest = (cell.strip() for cell in cells)
-    if not id_ or _is_number(id_) or kind_in_words(id_) or not rest or not all(map(_is_number, rest)):
+    if not id_ or is_number(id_) or kind_in_words(id_) or not rest or not all(map(is_number, rest)):
         return False
     return len(set(rest)) < len(rest) or not all(cell.isdecimal() for cell in rest)
 
@@ -160,12 +189,8 @@ def read_rows(
     where = short_path(path)
     if delimiter is None and ".tsv" in (suffix.lower() for suffix in path.suffixes[-2:]):
         delimiter = "\t"
-    with open(path, "rb") as raw:
-        is_gzip = raw.read(2) == b"\x1f\x8b"
-        raw.seek(0)
-        source: Any = _Limited(gzip.GzipFile(fileobj=raw), max_bytes, where) if is_gzip else raw
-        text = io.TextIOWrapper(io.BufferedReader(source) if is_gzip else source, encoding="utf-8-sig", newline="")
-        reader, skipped = None, 0
+    reader, skipped = None, 0
+    with open_text(path, max_bytes, lambda: 1 if reader is None else reader.line_num + skipped + 1) as text:
         try:
             head = text.readline()
             while comments is not None and head.startswith("#"):
@@ -181,29 +206,96 @@ def read_rows(
                 lines = chain([head], text) if head else iter(())
             if "\0" in head:
                 raise ProximityError(f"{where} is not a text file: it has NUL characters in line 1.")
-            mark = delimiter or _sniff(head, blanks)
+            mark = delimiter or sniff_delimiter(head, blanks)
             if mark == " ":
                 lines = (line.strip() for line in lines)
             reader = csv.reader(lines, delimiter=mark, skipinitialspace=True, strict=True)
             for cells in reader:
                 if cells and (len(cells) > 1 or cells[0].strip()):
+                    if blanks and mark != "," and any("," in cell for cell in cells):
+                        cells = list(map(decimal_point, cells))
                     yield reader.line_num + skipped, cells
                 elif keep_blank:
                     yield reader.line_num + skipped, []
-        except UnicodeDecodeError:
-            line = 1 if reader is None else reader.line_num + skipped + 1
-            raise ProximityError(
-                f"{where} is not UTF-8 text from about line {line} on; save it again with the encoding UTF-8."
-            ) from None
         except csv.Error as error:
             raise ProximityError(f"{where}, line {(reader.line_num if reader else 1) + skipped}: {error}.") from None
-        except (EOFError, zlib.error, gzip.BadGzipFile):
-            raise ProximityError(f"{where} is damaged: its gzip data end early or are corrupt.") from None
+
+
+@contextmanager
+def open_text(path: Path, max_bytes: int, line: Callable[[], int] = lambda: 1) -> Iterator[IO[str]]:
+    """Open a text file, unpacked if it is compressed.
+
+    `line` is the number of the line at which decoding stopped, for a message.
+    """
+    with open_unpacked(path, max_bytes) as file:
+        try:
+            yield io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
+        except UnicodeDecodeError:
+            raise ProximityError(
+                f"{short_path(path)} is not UTF-8 text from about line {line()} on; save it again with the encoding "
+                "UTF-8."
+            ) from None
+
+
+@contextmanager
+def open_unpacked(path: Path, max_bytes: int) -> Iterator[Any]:
+    """Open a file, unpacked if it is compressed (gzip, bzip2, xz, zstandard, QIIME 2 artifact).
+
+    The contents and not the name decide.
+    """
+    where = short_path(path)
+    with ExitStack() as files:
+        raw: Any = files.enter_context(open(path, "rb"))
+        start = raw.read(6)
+        raw.seek(0)
+        unpacked: Any = None
+        damaged = _DAMAGED
+        try:
+            if start.startswith(b"\x1f\x8b"):
+                unpacked = gzip.GzipFile(fileobj=raw)
+            elif start.startswith(b"BZh"):
+                unpacked = bz2.BZ2File(raw)
+            elif start == b"\xfd7zXZ\0":
+                unpacked = lzma.LZMAFile(raw)
+            elif start.startswith(b"\x28\xb5\x2f\xfd"):
+                zstandard = require_package("zstandard", extra="zst", who="A file compressed with zstandard")
+                damaged = (*damaged, zstandard.ZstdError)
+                unpacked = _Zstandard(zstandard, raw)
+            elif start.startswith(b"PK\x03\x04"):
+                unpacked = files.enter_context(_open_member(files.enter_context(zipfile.ZipFile(raw)), where))
+            yield raw if unpacked is None else io.BufferedReader(_Limited(unpacked, max_bytes, where))
+        except Exception as error:
+            if not isinstance(error, damaged) or not start.startswith(PACKED):
+                raise
+            raise ProximityError(f"{where} is damaged: its compressed data end early or are corrupt.") from None
+
+
+PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04")
+_DAMAGED: tuple[type[Exception], ...] = (
+    EOFError,
+    zlib.error,
+    gzip.BadGzipFile,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    OSError,
+)
+
+
+def _open_member(archive: zipfile.ZipFile, where: str) -> IO[bytes]:
+    """Open the matrix of a QIIME 2 artifact, or the only file of a zip archive."""
+    names = [info.filename for info in archive.infolist() if not info.is_dir()]
+    found = [name for name in names if name.endswith("/data/distance-matrix.tsv")] or names
+    if len(found) != 1:
+        raise ProximityError(
+            f"{where} must hold data/distance-matrix.tsv, as a QIIME 2 artifact of the type DistanceMatrix does, or "
+            f"one file. Got {len(names)} files, such as {quote_short(names[0] if names else '')}."
+        )
+    return archive.open(found[0])
 
 
 def _names_columns(comment: str, below: str, delimiter: str | None) -> bool:
     """Tell whether a line that starts with # names the columns of the table below it."""
-    mark = delimiter or _sniff(below, blanks=True)
+    mark = delimiter or sniff_delimiter(below, blanks=True)
     if not below.strip() or (mark == " " and kind_in_words(comment)):
         return False
     try:
@@ -249,7 +341,7 @@ def _parse_number(cell: str, where: str, line: int, j: int) -> float:
             raise ValueError
         return float(text)
     except ValueError:
-        comma = " Decimal commas are not read." if "," in text else ""
+        comma = " Decimal commas are read in files with semicolons or tabs." if "," in text else ""
         raise ProximityError(
             f"{_cell(where, line, j)}: {quote_short(cell)} is not a number.{comma} "
             "Leave the cell empty if it is missing."
@@ -260,7 +352,12 @@ def _cell(where: str, line: int, j: int) -> str:
     return f"{where}, line {line}, column {j + 1}"
 
 
-def _is_number(cell: str) -> bool:
+def decimal_point(cell: str) -> str:
+    """Replace the decimal comma of a number."""
+    return cell.replace(",", ".") if "," in cell and _DECIMAL_COMMA.fullmatch(cell) else cell
+
+
+def is_number(cell: str) -> bool:
     text = cell.strip()
     if text.lower() in MISSING:
         return True
@@ -271,16 +368,46 @@ def _is_number(cell: str) -> bool:
     return "_" not in text and text.isascii()
 
 
-def _sniff(head: str, blanks: bool = False) -> str:
-    """Comma, unless the first line has none outside quotes but has tabs, semicolons or, if allowed, blanks."""
+def sniff_delimiter(head: str, blanks: bool = False) -> str:
+    """Comma, unless the first line has none outside quotes but has tabs, semicolons or, if allowed, blanks.
+
+    Commas inside the numbers of a line with tabs or semicolons are decimal commas.
+    """
     bare = re.sub(r'"[^"]*"?', "x", head).strip(" \r\n")
+    for mark in "\t;":
+        cells = bare.split(mark)
+        if len(cells) > 1 and "," in bare and all("," not in c or _DECIMAL_COMMA.fullmatch(c) for c in cells):
+            return mark
     return next((mark for mark in (",\t; " if blanks else ",\t;") if mark in bare), ",")
+
+
+class _Zstandard:
+    """Reader of zstandard data that raises at a truncated end, which the library's own stream reader does not."""
+
+    def __init__(self, zstandard: Any, raw: IO[bytes]) -> None:
+        self.make = zstandard.ZstdDecompressor(max_window_size=2**27).decompressobj
+        self.raw, self.frame, self.ready = raw, self.make(), b""
+
+    def read(self, size: int) -> bytes:
+        """Return up to `size` bytes; empty at the end."""
+        while not self.ready:
+            packed = self.frame.unused_data if self.frame.eof else b""
+            packed = packed or self.raw.read(1024)  # few, because they may unpack to many
+            if not packed:
+                if not self.frame.eof:
+                    raise EOFError
+                return b""
+            if self.frame.eof:
+                self.frame = self.make()
+            self.ready = self.frame.decompress(packed)
+        data, self.ready = self.ready[:size], self.ready[size:]
+        return data
 
 
 class _Limited(io.RawIOBase):
     """Decompressed stream that raises after `limit` bytes."""
 
-    def __init__(self, source: gzip.GzipFile, limit: int, where: str) -> None:
+    def __init__(self, source: Any, limit: int, where: str) -> None:
         self.source, self.left, self.limit, self.where = source, limit, limit, where
 
     def readable(self) -> bool:

@@ -22,7 +22,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier, is_regressor
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
@@ -33,7 +33,7 @@ from sklearn.utils.validation import _num_samples, column_or_1d, indexable
 from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.messages import track, warn_once
 from similis._utils.threads import single_blas_thread
-from similis.base import check_labels, validated_outer
+from similis.base import check_labels, check_target, validated_outer
 from similis.exceptions import ProximityError
 
 __all__ = ["PathSearchCV"]
@@ -260,13 +260,12 @@ class GridPredictions:
         return GridPredictions(lambda response: [a[index] for a in self(response)], self.classes, self.template)
 
 
-class PredictedEstimator(ClassifierMixin, BaseEstimator):
+class _Predicted(BaseEstimator):
     """Estimator facade for scorers: returns the predictions of one grid point on the test part."""
 
     def __init__(self, predictions: GridPredictions, position: int) -> None:
         self.predictions = predictions
         self.position = position
-        self.classes_ = predictions.classes
 
     def __getattr__(self, name: str) -> Any:
         # Only what the estimator itself offers, so that a scorer chooses the same response.
@@ -275,8 +274,20 @@ class PredictedEstimator(ClassifierMixin, BaseEstimator):
         raise AttributeError(name)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predicted labels of the test part; `X` is not read."""
+        """Predictions for the test part; `X` is not read."""
         return self.predictions("predict")[self.position]
+
+
+class PredictedEstimator(ClassifierMixin, _Predicted):
+    """Facade of a classifier."""
+
+    def __init__(self, predictions: GridPredictions, position: int) -> None:
+        super().__init__(predictions, position)
+        self.classes_ = predictions.classes
+
+
+class PredictedRegressor(RegressorMixin, _Predicted):
+    """Facade of a regressor."""
 
 
 def _format_results(
@@ -316,13 +327,14 @@ class PathSearchCV(GridSearchCV):
     Parameters
     ----------
     estimator : estimator
-        A classifier of similis, a scikit-learn estimator, or a pipeline that ends in one.
+        A classifier or regressor of similis, a scikit-learn estimator, or a pipeline that ends in one.
     param_grid : dict or list of dict
         Values to try, by parameter name.
     cv : int, splitter or iterable, default=10
-        The folds. ``LeaveOneOut()`` takes about one pass over the matrix if the estimator has ``predict_path_cv``.
+        The folds; a number gives stratified folds for a classifier. ``LeaveOneOut()`` takes about one pass over the
+        matrix if the estimator has ``predict_path_cv``.
     scoring : str, callable, list, tuple, dict or None
-        As in scikit-learn. None uses the accuracy.
+        As in scikit-learn. None uses the accuracy of a classifier, R2 of a regressor.
     refit : bool, str or callable, default=True
         As in scikit-learn: fit the best parameters on all data; with several scores, the name of the
         score that selects the best point.
@@ -420,7 +432,7 @@ class PathSearchCV(GridSearchCV):
         X : array-like of shape (n, n), or objects where the pipeline starts with ``Pairwise``
             Training proximities.
         y : array-like of shape (n,)
-            Class labels.
+            Class labels, or the target of a regression.
         groups : array-like of shape (n,), optional
             Passed to the splitter.
         **params : dict
@@ -443,14 +455,18 @@ class PathSearchCV(GridSearchCV):
         points = list(ParameterGrid(self.param_grid))
         separate = bool(params) or y is None or self.return_train_score
         plan = None if separate else _group_grid(self.estimator, points)
-        if plan is None or not (is_classifier(self.estimator) and self._sharable_scoring()):
+        supervised = is_classifier(self.estimator) or is_regressor(self.estimator)
+        if plan is None or not (supervised and self._sharable_scoring()):
             return self._fit_separately(X, y, groups, params)
         if not any(hasattr(X, name) for name in ("shape", "__len__", "__array__")):
             raise ProximityError(f"X must be a matrix or a collection of objects. Got a {type(X).__name__}.")
         given, X = X, _as_sliceable(self.estimator, X)
         X, y = indexable(X, y)
-        check_labels(y, _num_samples(X), who=type(self).__name__, min_classes=1, of=given)
-        y = column_or_1d(y, warn=True)
+        if is_regressor(self.estimator):
+            y = check_target(y, _num_samples(X), who=type(self).__name__, of=given)
+        else:
+            check_labels(y, _num_samples(X), who=type(self).__name__, min_classes=1, of=given)
+            y = column_or_1d(y, warn=True)
         try:
             scores, fit_time, score_time = self._evaluate(plan, len(points), X, y, groups)
         except _NeedsFittedEstimator:
@@ -480,12 +496,13 @@ class PathSearchCV(GridSearchCV):
     def _sharable_scoring(self) -> bool:
         """Return True if scores depend on predictions only; ``scoring=None`` means the estimator's own ``score``."""
         last = self.estimator.steps[-1][1] if hasattr(self.estimator, "steps") else self.estimator
-        return self.scoring is not None or getattr(type(last), "score", None) is ClassifierMixin.score
+        shared = (ClassifierMixin.score, RegressorMixin.score)
+        return self.scoring is not None or getattr(type(last), "score", None) in shared
 
     @single_blas_thread()
     def _evaluate(self, plan: list[GridGroup], n_points: int, X: Any, y: NDArray[Any], groups: Any) -> tuple[Any, ...]:
         """Scores of shape (n_points, n_splits) by metric, and the times."""
-        splits = Splits(check_cv(self.cv, y, classifier=True), X, y, groups)
+        splits = Splits(check_cv(self.cv, y, classifier=is_classifier(self.estimator)), X, y, groups)
         self.n_splits_ = len(splits)
         scorer = _Scorer(self.estimator, self.scoring)
         pairwise = get_tags(self.estimator).input_tags.pairwise
@@ -496,7 +513,7 @@ class PathSearchCV(GridSearchCV):
                 predictions = group.predict_partition(X, y, splits.partition)
             else:
                 predictions = group.predict_split(self.estimator, X, y, *splits[number])
-            if scorer.is_accuracy:
+            if scorer.is_direct:
                 predictions("predict")
             fitted = time.perf_counter()
             if number is None:
@@ -557,26 +574,30 @@ class _NeedsFittedEstimator(Exception):
 
 
 class _Scorer:
-    """Score predictions by any scorer; the accuracy is computed directly.
+    """Score predictions by any scorer; accuracy and R2, the default scores, are computed directly.
 
     Both methods return, per metric, a table of shape (n_points, number of folds).
     """
 
     def __init__(self, estimator: Any, scoring: Any) -> None:
-        self.is_accuracy = scoring is None or scoring == "accuracy"
-        self._score: Any = None if self.is_accuracy else check_scoring(estimator, scoring)
+        numeric = is_regressor(estimator)
+        self.is_direct = scoring is None or scoring == ("r2" if numeric else "accuracy")
+        self._score: Any = None if self.is_direct else check_scoring(estimator, scoring)
+        self._direct = _r2 if numeric else _accuracy
+        self._facade: Any = PredictedRegressor if numeric else PredictedEstimator
 
     def one_fold(
         self, predictions: GridPredictions, n_points: int, X: Any, y: NDArray[Any], test: NDArray[Any]
     ) -> dict[str, NDArray[Any]]:
         """Score predictions for the test rows of one fold."""
-        if self.is_accuracy:
-            return {"score": (np.stack(predictions("predict")) == y[test]).mean(axis=1, keepdims=True)}
+        if self.is_direct:
+            one = np.zeros(len(test), np.intp)
+            return {"score": np.stack([self._direct(found, y[test], one) for found in predictions("predict")])}
         X_test = _safe_indexing(X, test)
         rows = []
         for position in range(n_points):
             try:
-                value = self._score(PredictedEstimator(predictions, position), X_test, y[test])
+                value = self._score(self._facade(predictions, position), X_test, y[test])
             except AttributeError as error:
                 raise _NeedsFittedEstimator from error
             rows.append(value if isinstance(value, dict) else {"score": value})
@@ -586,15 +607,32 @@ class _Scorer:
         self, predictions: GridPredictions, n_points: int, X: Any, y: NDArray[Any], fold: Any
     ) -> dict[str, NDArray[Any]]:
         """Score predictions for all objects; `fold` is the fold in which each object is tested."""
-        if self.is_accuracy:
-            size = np.bincount(fold)
-            right = (answer == y for answer in predictions("predict"))
-            return {"score": np.stack([np.bincount(fold, weights=row) / size for row in right])}
+        if self.is_direct:
+            return {"score": np.stack([self._direct(found, y, fold) for found in predictions("predict")])}
         tables = []
         for number in range(fold.max() + 1):
             test = np.flatnonzero(fold == number)
             tables.append(self.one_fold(predictions.rows(test), n_points, X, y, test))
         return {metric: np.concatenate([table[metric] for table in tables], axis=1) for metric in tables[0]}
+
+
+def _accuracy(found: NDArray[Any], y: NDArray[Any], fold: NDArray[np.intp]) -> NDArray[Any]:
+    """Accuracy of each fold."""
+    return np.asarray(np.bincount(fold, weights=found == y) / np.bincount(fold))
+
+
+def _r2(found: NDArray[Any], y: NDArray[Any], fold: NDArray[np.intp]) -> NDArray[Any]:
+    """R2 of each fold; for a constant target 1 if it is predicted exactly, else 0, as in scikit-learn."""
+    size = np.bincount(fold)
+    if size.min() < 2:
+        raise ProximityError(
+            "R2 is undefined for a fold with a single object; use fewer folds, or scoring='neg_mean_squared_error'."
+        )
+    mean = np.bincount(fold, weights=y) / size
+    around = np.bincount(fold, weights=(y - mean[fold]) ** 2)
+    squares = np.bincount(fold, weights=(y - found) ** 2)
+    constant = np.where(squares == 0, 1.0, 0.0)
+    return np.where(around > 0, 1 - squares / np.where(around > 0, around, 1), constant)
 
 
 def _collect(done: Iterable[tuple[Any, ...]], n_points: int, n_splits: int) -> tuple[Any, ...]:

@@ -1,8 +1,17 @@
-"""Nearest-neighbor and prototype classifiers."""
+"""Nearest-neighbor and prototype methods."""
 
 from similis.neighbors._condensed import CondensedNN
 from similis.neighbors._knn import SimilarityKNN
+from similis.neighbors._knn_regressor import SimilarityKNNRegressor
 from similis.neighbors._local_centroid import LocalNearestCentroid
+from similis.neighbors._medoid_regressor import MedoidRegressor
 from similis.neighbors._nearest_centroid import NearestCentroid
 
-__all__ = ["CondensedNN", "LocalNearestCentroid", "NearestCentroid", "SimilarityKNN"]
+__all__ = [
+    "CondensedNN",
+    "LocalNearestCentroid",
+    "MedoidRegressor",
+    "NearestCentroid",
+    "SimilarityKNN",
+    "SimilarityKNNRegressor",
+]

@@ -26,6 +26,7 @@ from similis.solvers._local_weights import (
     kri_weights,
     krr_weights,
     lime_weights,
+    local_means,
     local_psd,
     local_scores,
     local_weights,
@@ -36,7 +37,8 @@ from similis.solvers._lp_margin import LPMargin, best_intercept, lp_margin
 from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
 from similis.solvers._maxent import Exponentials, Omega, maxent_exponents
 from similis.solvers._medoids import Medoids, RandomStarts, farthest_first, k_medoids, total_proximity
-from similis.solvers._neighbors import class_sums, top_k, vote_winners
+from similis.solvers._neighbors import class_sums, neighbor_means, top_k, vote_winners
+from similis.solvers._ridge import RidgePath, ridge_path
 from similis.solvers._spectral_kernel import LearntSpectrum, SpectralFit, SpectralMachine
 
 __all__ = [
@@ -44,9 +46,11 @@ __all__ = [
     "top_k",
     "vote_winners",
     "class_sums",
+    "neighbor_means",
     # weights of ranked neighbors
     "local_weights",
     "local_scores",
+    "local_means",
     "kri_weights",
     "krr_weights",
     "lime_weights",
@@ -77,6 +81,9 @@ __all__ = [
     "lp_margin",
     "LPMargin",
     "best_intercept",
+    # kernel ridge regression
+    "ridge_path",
+    "RidgePath",
     # kernels learned together with the SVM
     "SpectralMachine",
     "SpectralFit",

@@ -1,4 +1,4 @@
-"""Ranking of the neighbors of many rows, and class votes and sums for all k of a grid."""
+"""Ranking of the neighbors of many rows, and class votes, sums and means of a target for all k of a grid."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from similis import _kernels
 from similis._utils.threads import map_row_chunks
 
-__all__ = ["class_sums", "top_k", "vote_winners"]
+__all__ = ["class_sums", "neighbor_means", "top_k", "vote_winners"]
 
 Folds = ArrayLike | tuple[ArrayLike, ArrayLike] | None
 
@@ -154,6 +154,55 @@ def class_sums(
 
     map_row_chunks(add, m, n_jobs)
     return sums.transpose(1, 0, 2)
+
+
+def neighbor_means(
+    indices: NDArray[np.intp],
+    target: NDArray[np.float64],
+    ks: ArrayLike,
+    *,
+    weights: NDArray[Any] | None = None,
+) -> NDArray[np.float64]:
+    """Average the target over the first k ranked neighbors, for all k.
+
+    Parameters
+    ----------
+    indices : ndarray of shape (m, K)
+        Ranked neighbors, the best first; -1 pads at the end.
+    target : ndarray of shape (n,)
+        Target of every training object.
+    ks : array of ints
+        Numbers of neighbors; a k beyond a row's known neighbors uses them all.
+    weights : ndarray of shape (m, K), non-negative, or None
+        Weight of each neighbor; None, and weights that are all zero among the first k, weight all neighbors equally.
+
+    Returns
+    -------
+    ndarray of shape (len(ks), m)
+        Means; NaN for a row without neighbors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.solvers import neighbor_means
+    >>> neighbor_means(np.array([[0, 1, 2]]), np.array([1.0, 2.0, 6.0]), [1, 3])
+    array([[1.],
+           [3.]])
+    """
+    last = np.minimum(np.asarray(ks, dtype=np.intp), indices.shape[1]) - 1
+    known = indices >= 0
+    y = np.asarray(target, dtype=np.float64)
+    center = y.mean()  # so that a large mean costs no digits
+    deviation = np.where(known, y[indices] - center, 0.0)
+
+    def average(w: NDArray[Any]) -> NDArray[np.float64]:
+        total, sums = (np.cumsum(a, axis=1, dtype=np.float64)[:, last] for a in (w, w * deviation))
+        return np.divide(sums, total, out=np.full_like(sums, np.nan), where=total > 0)
+
+    means = average(known if weights is None else np.where(known, weights, 0.0))
+    if weights is not None and np.isnan(means).any():
+        means = np.where(np.isnan(means), average(known), means)
+    return means.T + center
 
 
 def _weights_or_none(weights: NDArray[Any] | None, m: int) -> NDArray[np.float64]:

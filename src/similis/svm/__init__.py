@@ -1,12 +1,23 @@
-"""Support vector machines on any similarity."""
+"""Support vector machines and kernel ridge regression on any similarity."""
 
 from similis.svm._completion import CompletionSVM
 from similis.svm._full_kernel import FullKernelSVM
 from similis.svm._indefinite import IndefiniteSVM
 from similis.svm._lp_machine import LPMachine
 from similis.svm._potential import PotentialSVM
+from similis.svm._ridge import ProximityRidge
 from similis.svm._sim_mkl import SimMKL
 from similis.svm._sim_svm import SimSVM
 from similis.svm._svm_knn import SVMKNN
 
-__all__ = ["PotentialSVM", "LPMachine", "SVMKNN", "IndefiniteSVM", "SimSVM", "SimMKL", "FullKernelSVM", "CompletionSVM"]
+__all__ = [
+    "PotentialSVM",
+    "LPMachine",
+    "SVMKNN",
+    "IndefiniteSVM",
+    "SimSVM",
+    "SimMKL",
+    "FullKernelSVM",
+    "CompletionSVM",
+    "ProximityRidge",
+]

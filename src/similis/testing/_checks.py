@@ -11,13 +11,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier, is_clusterer
+from sklearn.base import clone, is_classifier, is_clusterer, is_regressor
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import has_fit_parameter
 
-from similis.base import FittedArrays, Measure, ProximityClassifier, compact, count_objects, take_objects
+from similis.base import (
+    FittedArrays,
+    Measure,
+    ProximityClassifier,
+    ProximityRegressor,
+    compact,
+    count_objects,
+    take_objects,
+)
 
 __all__ = [
     "check_estimator",
@@ -34,7 +42,7 @@ Failures = Callable[[Any], dict[str, str]]
 
 def make_proximities(
     estimator: Any = None, n: int = 40, n_classes: int = 3, seed: int = 0
-) -> tuple[NDArray[np.float64], NDArray[np.intp], NDArray[np.float64]]:
+) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[np.float64]]:
     """Generate a small problem of the kind that an estimator reads.
 
     Parameters
@@ -53,7 +61,7 @@ def make_proximities(
     S : ndarray of shape (n, n)
         Training proximities.
     y : ndarray of shape (n,)
-        Class labels 0, 1, ...
+        Class labels 0, 1, ...; numbers for a regressor.
     Q : ndarray of shape (15, n)
         Proximities of 15 new objects to the training objects.
 
@@ -70,7 +78,9 @@ def make_proximities(
     Z = centers[y] + rng.normal(size=(n, 4))
     new = centers[np.arange(15) % n_classes] + rng.normal(size=(15, 4))
     measure = euclidean_distances if getattr(estimator, "metric", None) == "precomputed" else rbf_kernel
-    return measure(Z), y, measure(new, Z)
+    numeric = estimator is not None and is_regressor(estimator)
+    target = Z @ np.array([1.0, -0.5, 0.25, 0.0]) if numeric else y
+    return measure(Z), target, measure(new, Z)
 
 
 def expected_failures(estimator: Any) -> dict[str, str]:
@@ -108,7 +118,7 @@ def estimator_checks(estimator: Any) -> list[Check]:
     Parameters
     ----------
     estimator : estimator
-        A classifier or transformer that reads proximity matrices.
+        A classifier, regressor or transformer that reads proximity matrices.
 
     Returns
     -------
@@ -124,6 +134,8 @@ def estimator_checks(estimator: Any) -> list[Check]:
     """
     if not get_tags(estimator).input_tags.pairwise:
         return []
+    if is_regressor(estimator):
+        return _regressor_checks(estimator)
     if not is_classifier(estimator):
         transforms: list[Check] = [check_transform_rows_independent, check_transform_float32, check_fitted_arrays]
         return transforms if hasattr(estimator, "transform") else []
@@ -137,6 +149,15 @@ def estimator_checks(estimator: Any) -> list[Check]:
     if has_fit_parameter(estimator, "sample_weight"):
         checks += [check_weight_repeats_object, check_zero_weight_removes_object]
     if isinstance(estimator, ProximityClassifier):
+        checks += [check_error_messages, check_compact_predicts_same]
+    if hasattr(estimator, "predict_path"):
+        checks.append(check_path_equals_fits)
+    return checks
+
+
+def _regressor_checks(estimator: Any) -> list[Check]:
+    checks: list[Check] = [check_rows_independent, check_object_order, check_float32, check_fitted_arrays]
+    if isinstance(estimator, ProximityRegressor):
         checks += [check_error_messages, check_compact_predicts_same]
     if hasattr(estimator, "predict_path"):
         checks.append(check_path_equals_fits)
@@ -157,7 +178,7 @@ def check_estimator(estimator: Any, *, expected_failed_checks: Failures | None =
     Parameters
     ----------
     estimator : estimator
-        A classifier or transformer that reads proximity matrices.
+        A classifier, regressor or transformer that reads proximity matrices.
     expected_failed_checks : callable, optional
         Takes the estimator and returns a dict with the reason, by name, for every check that is not run.
         :func:`expected_failures` is added to it.
@@ -194,7 +215,7 @@ def parametrize_with_checks(estimators: Iterable[Any], *, expected_failed_checks
     Parameters
     ----------
     estimators : iterable of estimators
-        Classifiers and transformers that read proximity matrices.
+        Classifiers, regressors and transformers that read proximity matrices.
     expected_failed_checks : callable, optional
         As in :func:`check_estimator`; scikit-learn's checks in it are marked as expected failures.
 
@@ -257,8 +278,8 @@ def check_rows_independent(estimator: Any) -> None:
     model = clone(estimator).fit(S, y)
     whole = model.predict(Q)
     single = np.concatenate([model.predict(row[None, :]) for row in Q])
-    np.testing.assert_array_equal(whole, single)
-    np.testing.assert_array_equal(whole, model.predict(np.asfortranarray(Q)))
+    _assert_equal_predictions(estimator, whole, single)
+    _assert_equal_predictions(estimator, whole, model.predict(np.asfortranarray(Q)))
 
 
 def check_object_order(estimator: Any) -> None:
@@ -267,15 +288,15 @@ def check_object_order(estimator: Any) -> None:
     order = np.random.default_rng(3).permutation(len(y))
     model = clone(estimator).fit(S, y)
     shuffled = clone(estimator).fit(S[np.ix_(order, order)], y[order])
-    np.testing.assert_array_equal(model.predict(Q), shuffled.predict(Q[:, order]))
+    _assert_equal_predictions(estimator, model.predict(Q), shuffled.predict(Q[:, order]))
 
 
 def check_float32(estimator: Any) -> None:
-    """A float32 matrix gives the same labels."""
+    """A float32 matrix gives the same labels, or values within the precision of float32."""
     S, y, Q = make_proximities(estimator)
     double = clone(estimator).fit(S, y).predict(Q)
     single = clone(estimator).fit(S.astype(np.float32), y).predict(Q.astype(np.float32))
-    np.testing.assert_array_equal(double, single)
+    _assert_equal_predictions(estimator, double, single, rtol=1e-3)
 
 
 def check_fitted_arrays(estimator: Any) -> None:
@@ -295,11 +316,12 @@ def check_error_messages(estimator: Any) -> None:
     S, y, Q = make_proximities(estimator)
     infinite = S.copy()
     infinite[3, 5] = np.inf
+    numeric = is_regressor(estimator)
     cases: list[tuple[Callable[[], Any], str]] = [
         (lambda: clone(estimator).fit(S[:, :7], y), "square"),
         (lambda: clone(estimator).fit(infinite, y), "row 3, column 5"),
-        (lambda: clone(estimator).fit(S, y[:-1]), "39 labels for 40"),
-        (lambda: clone(estimator).fit(S, np.zeros(len(y), int)), "class"),
+        (lambda: clone(estimator).fit(S, y[:-1]), "39 numbers for 40" if numeric else "39 labels for 40"),
+        (lambda: clone(estimator).fit(S, np.full(len(y), "a") if numeric else np.zeros(len(y), int)), "class"),
         (lambda: clone(estimator).fit(S, y).predict(Q.T), "transpose"),
         (lambda: clone(estimator).fit(S, y).predict(Q[:, :5]), "expecting 40"),
     ]
@@ -338,7 +360,7 @@ def check_compact_predicts_same(estimator: Any) -> None:
     S, y, Q = make_proximities(estimator)
     model = clone(estimator).fit(S, y)
     small = compact(model)
-    np.testing.assert_array_equal(small.predict(Q[:, model.columns_]), model.predict(Q))
+    _assert_equal_predictions(estimator, small.predict(Q[:, model.columns_]), model.predict(Q))
 
 
 def check_path_equals_fits(estimator: Any) -> None:
@@ -355,12 +377,20 @@ def check_path_equals_fits(estimator: Any) -> None:
     fold = np.arange(len(y)) % 5 // 2  # three folds of different size
     fits = [clone(model).set_params(**point) for point in grid]
     for fit, found in zip(fits, model.predict_path(S, y, Q, grid)):
-        np.testing.assert_array_equal(found, fit.fit(S, y).predict(Q))
+        _assert_equal_predictions(estimator, found, fit.fit(S, y).predict(Q))
     for fit, found in zip(fits, model.predict_path_cv(S, y, fold, grid)):
         for number in range(3):
             train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
             plain = fit.fit(S[np.ix_(train, train)], y[train]).predict(S[np.ix_(test, train)])
-            np.testing.assert_array_equal(found[test], plain)
+            _assert_equal_predictions(estimator, found[test], plain)
+
+
+def _assert_equal_predictions(estimator: Any, a: NDArray[Any], b: NDArray[Any], rtol: float = 1e-7) -> None:
+    """Labels must be equal; values of a regressor may differ by rounding, relative to their range."""
+    if is_regressor(estimator):
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * max(float(np.ptp(b)), 1e-300))
+    else:
+        np.testing.assert_array_equal(a, b)
 
 
 def _assert_same_predictions(a: Any, Qa: NDArray[Any], b: Any, Qb: NDArray[Any]) -> None:

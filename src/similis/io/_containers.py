@@ -1,0 +1,448 @@
+"""Files of other programs that hold several arrays: MATLAB, HDF5, AnnData, R, Excel, GraphML.
+
+Each needs an optional library, except MATLAB files before version 7.3 and GraphML. Declared sizes are checked before an
+array is read, and nothing outside the file is followed.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+from xml.parsers import expat
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as sp
+
+from similis._utils.environment import require_package
+from similis._utils.files import parse_errors, short_path
+from similis.base import Kind
+from similis.exceptions import ProximityError
+from similis.io._kind import kind_in_words
+from similis.io._numpy import choose_array, square_of_condensed
+from similis.io._pairs import PairOptions, absent_entries, collect_pairs, complete_diagonal
+from similis.io._proximity import Proximity, as_ids, proximity_in_file, quote_short
+from similis.io._text import matrix_of_rows, open_unpacked
+
+__all__ = ["read_excel", "read_graphml", "read_hdf5", "read_mat", "read_rds", "write_h5ad"]
+
+_IDS = ("ids", "id", "names", "name", "row_names", "obs_names", "samples")
+_LABELS = ("labels", "label", "y", "classes", "class", "target")
+_BY_NAME: dict[str, Kind] = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
+_OBSP: dict[str, Kind] = {"distances": "dissimilarity", "connectivities": "similarity"}
+
+
+def _named_kind(name: str) -> Kind | None:
+    """Kind that the name of an array stands for."""
+    last = name.rpartition("/")[2]
+    return _BY_NAME.get(last) or kind_in_words(last.replace("_", " "))
+
+
+def _make(where: str, name: str, values: Any, texts: dict[str, Any]) -> Proximity:
+    """Matrix with the ids and labels among the vectors of a file; labels that are all different are ids."""
+    n = values.shape[0]
+    found = {key.lower(): list(vector) for key, vector in texts.items() if len(vector) == n}
+    ids = next((found[key] for key in _IDS if key in found), None)
+    labels = next((found[key] for key in _LABELS if key in found), None)
+    if ids is None and labels is not None and len(set(map(str, labels))) == n > 2:
+        ids, labels = labels, None
+    return proximity_in_file(where, values, ids, _named_kind(name), labels)
+
+
+def _check_size(where: str, name: str, size: int, max_bytes: int) -> None:
+    if size > max_bytes:
+        raise ProximityError(
+            f"{where}, array {quote_short(name)}, unpacks to {size} bytes, more than max_bytes={max_bytes}; raise it "
+            "if you trust it."
+        )
+
+
+def read_mat(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Proximity:
+    """Read a MATLAB file: version 5 by SciPy, 7.3 by h5py; ids and labels from cell arrays or vectors of text."""
+    from scipy import io as scipy_io
+
+    where = short_path(path)
+    with open(path, "rb") as file:
+        if file.read(128)[:10] == b"MATLAB 7.3":
+            return read_hdf5(path, square=square, key=key, max_bytes=max_bytes, label_column=None)
+    with parse_errors(where, "MATLAB file"):
+        held = {name: (shape, kind) for name, shape, kind in scipy_io.whosmat(path)}
+        numeric = {
+            name: (tuple(map(int, shape)), False, np.dtype(np.float64))
+            for name, (shape, kind) in held.items()
+            if kind in _MATLAB_NUMBERS and (name.lower() not in (*_IDS, *_LABELS) or 1 not in shape)
+        }
+        chosen = choose_array(numeric, key, where, square)
+        for name, (shape, _) in held.items():
+            _check_size(where, name, 8 * int(np.prod(shape, dtype=object)), max_bytes)
+        others = [name for name in held if name.lower() in (*_IDS, *_LABELS) and name != chosen]
+        arrays = scipy_io.loadmat(path, variable_names=[chosen, *others])
+        values = arrays[chosen]
+        if sp.issparse(values):
+            values = values.toarray()
+        return _make(where, chosen, values, {name: _matlab_vector(arrays[name]) for name in others})
+
+
+_MATLAB_NUMBERS = ("double", "single", "sparse", "logical", "int8", "uint8", "int16", "uint16", "int32", "uint32")
+
+
+def _matlab_vector(array: NDArray[Any]) -> list[Any]:
+    """Entries of a cell array, a char matrix or a vector of numbers."""
+    entries = [np.asarray(x).ravel() for x in np.asarray(array).ravel(order="F")]
+    return [x[0].item() if len(x) == 1 and hasattr(x[0], "item") else str(x[0]) if len(x) else "" for x in entries]
+
+
+def read_hdf5(
+    path: Path,
+    *,
+    square: bool,
+    key: str | None,
+    max_bytes: int,
+    label_column: str | None,
+    absent: str | float | None = None,
+    kind: Kind | None = None,
+) -> Proximity:
+    """Read an AnnData file (a matrix of ``obsp``), a MATLAB file of version 7.3, or the matrix of any HDF5 file."""
+    h5py = require_package("h5py", extra="hdf5", who="An HDF5 file")
+    where = short_path(path)
+    with parse_errors(where, "HDF5 file"), h5py.File(path, "r") as file:
+        if "obsp" in file and "obs" in file:
+            return _read_anndata(h5py, file, where, key, max_bytes, label_column, PairOptions(absent=absent), kind)
+        arrays: dict[str, Any] = {}
+
+        def collect(name: str, item: Any) -> None:
+            if isinstance(item, h5py.Dataset) and not name.startswith("#refs#"):
+                arrays[name] = item
+
+        file.visititems(collect)
+        held = {n: (a.shape, False, a.dtype) for n, a in arrays.items() if a.dtype.kind in "fiub" and len(a.shape) > 1}
+        is_matlab = any("MATLAB_class" in a.attrs for a in arrays.values())
+        held = {n: h for n, h in held.items() if not is_matlab or _matlab_class(arrays[n]) not in ("cell", "char")}
+        chosen = choose_array(held, key, where, square)
+        values = _array(h5py, arrays[chosen], where, max_bytes)
+        texts = {}
+        for name, item in arrays.items():
+            last = name.rpartition("/")[2].lower()
+            if last in (*_IDS, *_LABELS) and name != chosen:
+                _check_size(where, name, item.size * 64, max_bytes)
+                texts[last] = _hdf5_vector(h5py, file, item, where, max_bytes)
+        return _make(where, chosen, values.T if is_matlab else values, texts)  # MATLAB stores columns first
+
+
+def _matlab_class(item: Any) -> str:
+    name = item.attrs.get("MATLAB_class", b"")
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def _array(h5py: Any, item: Any, where: str, max_bytes: int) -> NDArray[Any]:
+    """Values of a data set that lies in the file itself."""
+    if not isinstance(item, h5py.Dataset):
+        raise ProximityError(f"{where}: {quote_short(item.name)} must be an array. Got a group.")
+    if item.is_virtual or item.external:
+        raise ProximityError(f"{where}: the array {quote_short(item.name)} is stored in another file.")
+    _check_size(where, item.name, item.size * max(item.dtype.itemsize, 8), max_bytes)
+    return np.asarray(item[()])
+
+
+def _member(h5py: Any, group: Any, name: str, where: str) -> Any:
+    """Member of a group; links to other files are not followed."""
+    if name not in group and not isinstance(group.get(name, getlink=True, default=None), h5py.ExternalLink):
+        raise ProximityError(f"{where}: {quote_short(group.name)} has no {quote_short(name)}.")
+    if isinstance(group.get(name, getlink=True), h5py.ExternalLink):
+        raise ProximityError(f"{where}: {quote_short(name)} is a link to another file.")
+    return group[name]
+
+
+def _hdf5_vector(h5py: Any, file: Any, item: Any, where: str, max_bytes: int) -> list[Any]:
+    """Text or numbers of a data set; a cell array of MATLAB holds references to arrays of character codes."""
+    data = _array(h5py, item, where, max_bytes).ravel()
+    if h5py.check_ref_dtype(item.dtype) is not None:
+        return ["".join(map(chr, _array(h5py, file[ref], where, max_bytes).ravel().tolist())) for ref in data]
+    return [x.decode() if isinstance(x, bytes) else x for x in data.tolist()]
+
+
+def _read_anndata(
+    h5py: Any,
+    file: Any,
+    where: str,
+    key: str | None,
+    max_bytes: int,
+    label_column: str | None,
+    options: PairOptions,
+    given: Kind | None,
+) -> Proximity:
+    """Read a matrix of ``obsp`` with ids and labels from ``obs``; stored zeros and absent entries are kept apart."""
+    obsp, obs = _member(h5py, file, "obsp", where), _member(h5py, file, "obs", where)
+    names = sorted(obsp)
+    key = key.removeprefix("obsp/") if key is not None else None
+    if key is None:
+        key = names[0] if len(names) == 1 else "distances" if "distances" in names else None
+    if key is None or key not in names:
+        raise ProximityError(
+            f"{where} must hold one matrix in obsp. Got {', '.join(names)[:120] or 'none'}; say which with key=..."
+        )
+    stated = _OBSP.get(key) or _named_kind(key)
+    kind = given or stated
+    item = _member(h5py, obsp, key, where)
+    ids = _obs_column(h5py, obs, _text(obs.attrs.get("_index", "_index")), where, max_bytes)
+    about: dict[str, Any] = {"format": f"AnnData, obsp/{key}"}
+    if isinstance(item, h5py.Dataset):
+        values: Any = _array(h5py, item, where, max_bytes)
+    else:
+        form = _text(item.attrs.get("encoding-type", ""))
+        if form not in ("csr_matrix", "csc_matrix"):
+            raise ProximityError(f"{where}: obsp/{key} must be a matrix. Got {quote_short(form)}.")
+        shape = tuple(int(x) for x in item.attrs["shape"])
+        if shape != (len(ids), len(ids)):
+            raise ProximityError(f"{where}: obsp/{key} has shape {shape}, while obs has {len(ids)} rows.")
+        parts = [
+            _array(h5py, _member(h5py, item, part, where), where, max_bytes) for part in ("data", "indices", "indptr")
+        ]
+        matrix = (sp.csr_array if form == "csr_matrix" else sp.csc_array)(tuple(parts), shape=shape)
+        matrix.check_format(full_check=True)
+        entries = matrix.tocoo()
+        rows, columns = (np.asarray(x, dtype=np.int64) for x in entries.coords)
+        about["pairs"] = int(np.count_nonzero(rows != columns))
+        about["zeros"] = int(np.count_nonzero(entries.data == 0))
+        rows, columns, data, diagonal = complete_diagonal(rows, columns, entries.data, len(ids), kind)
+        absent = options.absent if options.absent is not None else "zero" if kind == "similarity" else "missing"
+        fill = np.nan if absent == "missing" else 0.0 if absent == "zero" else float(absent)
+        values = absent_entries(
+            sp.coo_array((data, (rows, columns)), shape=shape).tocsr(), fill, kind, None, where, max_bytes
+        )
+        about |= {
+            "possible": len(ids) * (len(ids) - 1),
+            "absent": str(absent),
+            "diagonal": diagonal.replace("line", "entry"),
+        }
+    labels = _obs_labels(h5py, obs, label_column, where, max_bytes, about)
+    return proximity_in_file(where, values, ids, stated or given, labels, None, about)
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _obs_labels(
+    h5py: Any, obs: Any, column: str | None, where: str, max_bytes: int, about: dict[str, Any]
+) -> list[Any] | None:
+    """Labels of a named column of ``obs``, or of the only categorical one; None if an object has none."""
+    if column is None:
+        found = [
+            name
+            for name in obs
+            if isinstance(obs.get(name, getlink=True), h5py.HardLink)
+            and _text(obs[name].attrs.get("encoding-type", "")) == "categorical"
+        ]
+        if len(found) != 1:
+            return None
+        column = found[0]
+    elif column not in obs:
+        raise ProximityError(f"{where}: obs has no column {quote_short(column)}. It has {', '.join(obs)[:120]}.")
+    labels = _obs_column(h5py, obs, column, where, max_bytes)
+    about["labels"] = f"obs/{column}"
+    return None if None in labels else labels
+
+
+def _obs_column(h5py: Any, obs: Any, name: str, where: str, max_bytes: int) -> list[Any]:
+    """Values of a column; None where a categorical one has no value."""
+    item = _member(h5py, obs, name, where)
+    if isinstance(item, h5py.Dataset):
+        return [_text(x) if isinstance(x, bytes) else x for x in _array(h5py, item, where, max_bytes).ravel().tolist()]
+    categories, codes = (
+        _array(h5py, _member(h5py, item, part, where), where, max_bytes).tolist() for part in ("categories", "codes")
+    )
+    words = [_text(x) if isinstance(x, bytes) else x for x in categories]
+    return [words[code] if code >= 0 else None for code in codes]
+
+
+def write_h5ad(file: IO[bytes], P: Proximity) -> None:
+    """Write an AnnData file without features: the matrix in ``obsp``, ids and labels in ``obs``."""
+    h5py = require_package("h5py", extra="hdf5", who="An h5ad file")
+    if not P.square or len(P.shape) != 2:
+        raise ProximityError(f"An AnnData file holds one square matrix. Got shape {P.shape}.")
+    text = h5py.string_dtype()
+    with h5py.File(file, "w") as out:
+
+        def group(name: str, form: str, version: str = "0.1.0", **attributes: Any) -> Any:
+            made = out.require_group(name)
+            made.attrs.update({"encoding-type": form, "encoding-version": version, **attributes})
+            return made
+
+        def array(name: str, data: Any, form: str = "array", **options: Any) -> None:
+            out.create_dataset(name, data=data, **options).attrs.update(
+                {"encoding-type": form, "encoding-version": "0.2.0"}
+            )
+
+        group("/", "anndata")
+        names = ["label"] if P.labels is not None else []
+        group("obs", "dataframe", "0.2.0", **{"_index": "_index", "column-order": np.array(names, dtype=text)})
+        array("obs/_index", list(P.ids or map(str, range(P.n))), "string-array", dtype=text)
+        if P.labels is not None:
+            classes, codes = np.unique(P.labels, return_inverse=True)
+            group("obs/label", "categorical", "0.2.0", ordered=False)
+            words = {"dtype": text} if classes.dtype.kind == "U" else {}
+            array("obs/label/categories", classes.tolist(), "string-array" if words else "array", **words)
+            array("obs/label/codes", codes.astype(np.int32))
+        group("var", "dataframe", "0.2.0", **{"_index": "_index", "column-order": np.array([], dtype=text)})
+        array("var/_index", np.array([], dtype=object), "string-array", dtype=text)
+        array("X", np.zeros((P.n, 0), dtype=np.float32))
+        for name in ("layers", "obsm", "obsp", "uns", "varm", "varp"):
+            group(name, "dict")
+        key = "connectivities" if P.kind == "similarity" else "distances"
+        if sp.issparse(P.values):
+            group(f"obsp/{key}", "csr_matrix", shape=np.array(P.shape))
+            for part in ("data", "indices", "indptr"):
+                out.create_dataset(f"obsp/{key}/{part}", data=getattr(P.values, part))
+        else:
+            array(f"obsp/{key}", P.values)
+
+
+def read_rds(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Proximity:
+    """Read a ``dist`` object or a matrix that R saved with ``saveRDS`` or ``save``."""
+    where = short_path(path)
+    rdata = require_package("rdata", extra="r", who="A file of R")
+    with parse_errors(where, "file of R"):
+        with open_unpacked(path, max_bytes) as file:
+            data = file.read()
+        found = rdata.parser.parse_data(data).object
+        if data[:3] == b"RDX" or data[:3] == b"RDA":  # a workspace: a list of named objects
+            objects = {name: value for name, value in _pairlist(found)}
+            usable = {name: value for name, value in objects.items() if _r_shape(value) is not None}
+            if key is None and len(usable) == 1:
+                key = next(iter(usable))
+            if key not in usable:
+                raise ProximityError(
+                    f"{where} must hold one matrix or dist object. Got {', '.join(objects)[:120] or 'none'}; say which "
+                    "with key=..."
+                )
+            found = usable[key]
+        if _r_shape(found) is None:
+            raise ProximityError(f"{where} must hold a matrix of numbers or a dist object.")
+        attributes = dict(_pairlist(found.attributes))
+        values = np.asarray(found.value, dtype=np.float64)
+        if "dim" in attributes:
+            dim = [int(x) for x in attributes["dim"].value]
+            values = values.reshape(dim, order="F")
+            names: list[list[str] | None] = [None, None]
+            if "dimnames" in attributes:
+                names = [_strings(x) for x in attributes["dimnames"].value]
+            if square and names[0] is None:
+                names[0] = names[1]
+            return proximity_in_file(where, values, names[0], None, None, names[1] if names[1] != names[0] else None)
+        ids = _strings(attributes["Labels"]) if "Labels" in attributes else None
+        # R stores the columns of the lower triangle, which are the rows of the upper one: SciPy's condensed order.
+        return proximity_in_file(where, square_of_condensed(values, where), ids, "dissimilarity")
+
+
+def _r_shape(value: Any) -> int | None:
+    """Number of dimensions of a matrix (2) or a dist object (1) of R; None for anything else."""
+    if value.info.type.name not in ("REAL", "INT", "LGL") or value.attributes is None:
+        return None
+    attributes = dict(_pairlist(value.attributes))
+    if "dim" in attributes and len(attributes["dim"].value) == 2:
+        return 2
+    return 1 if "Size" in attributes else None
+
+
+def _pairlist(node: Any) -> Iterator[tuple[str, Any]]:
+    """Tags and values of a linked list of R."""
+    while node is not None and node.info.type.name == "LIST":
+        tag = node.tag
+        if tag is not None and tag.referenced_object is not None:
+            tag = tag.referenced_object
+        yield ("" if tag is None else tag.value.value.decode("utf-8", "replace")), node.value[0]
+        node = node.value[1]
+
+
+def _strings(node: Any) -> list[str] | None:
+    if node.info.type.name != "STR":
+        return None
+    return ["NA" if x.value is None else x.value.decode("utf-8", "replace") for x in node.value]
+
+
+def read_excel(path: Path, *, square: bool, key: str | None, max_bytes: int, header: bool | None) -> Proximity:
+    """Read the first sheet of a workbook, or the one called `key`, as a table of text would be read."""
+    openpyxl = require_package("openpyxl", extra="excel", who="An Excel file")
+    where = short_path(path)
+    with parse_errors(where, "Excel file"):
+        with zipfile.ZipFile(path) as archive:
+            _check_size(where, "workbook", sum(info.file_size for info in archive.infolist()), max_bytes)
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+        try:
+            if key is not None and key not in book.sheetnames:
+                raise ProximityError(
+                    f"{where} has no sheet {quote_short(key)}. It has {', '.join(book.sheetnames)[:120]}."
+                )
+            sheet = book[key] if key is not None else book.worksheets[0]
+            sheet.reset_dimensions()  # of a sheet that declares too many
+            rows = [
+                (line, ["" if cell is None else str(cell) for cell in cells])
+                for line, cells in enumerate(sheet.iter_rows(values_only=True), 1)
+            ]
+        finally:
+            book.close()
+    rows = [(line, cells) for line, cells in rows if any(cell.strip() for cell in cells)]
+    width = max((1 + max(j for j, cell in enumerate(cells) if cell) for _, cells in rows), default=0)
+    padded = ((line, (cells + [""] * width)[:width]) for line, cells in rows)
+    return matrix_of_rows(where, padded, square=square, comments=[], has_header=header)
+
+
+def read_graphml(path: Path, *, options: PairOptions, kind: Kind | None, directed: bool, max_bytes: int) -> Proximity:
+    """Read the weighted edges of a GraphML file; the nodes are the objects, a node attribute may be the label."""
+    where = short_path(path)
+    names: dict[tuple[str, str], str] = {}  # attribute by the kind of its owner and its id
+    nodes: list[str] = []
+    node_data: dict[str, dict[str, str]] = {}
+    edges: list[tuple[str, str, dict[str, str]]] = []
+    state: dict[str, Any] = {"owner": None, "key": None, "text": [], "directed": False}
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        tag = tag.rpartition(" ")[2].rpartition(":")[2]
+        if tag == "key":
+            names[attributes.get("for", "all"), attributes["id"]] = attributes.get("attr.name", attributes["id"])
+        elif tag == "graph":
+            state["directed"] = attributes.get("edgedefault") == "directed"
+        elif tag == "node":
+            nodes.append(attributes["id"])
+            state["owner"] = "node", node_data.setdefault(attributes["id"], {})
+        elif tag == "edge":
+            edges.append((attributes["source"], attributes["target"], {}))
+            state["owner"] = "edge", edges[-1][2]
+        elif tag == "data":
+            state["key"], state["text"] = attributes["key"], []
+
+    def end(tag: str) -> None:
+        tag = tag.rpartition(" ")[2].rpartition(":")[2]
+        if tag == "data" and state["owner"] is not None:
+            owner, data = state["owner"]
+            key = state["key"]
+            name = names.get((owner, key), names.get(("all", key), key))
+            data[name] = "".join(state["text"]).strip()
+        elif tag in ("node", "edge"):
+            state["owner"] = None
+
+    def reject(*_: Any) -> None:
+        raise ProximityError(f"{where} has a document type declaration, which is not read; remove it.")
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = lambda text: state["text"].append(text)
+    parser.StartDoctypeDeclHandler = reject
+    with parse_errors(where, "GraphML file"), open_unpacked(path, max_bytes) as file:
+        try:
+            parser.ParseFile(file)
+        except expat.ExpatError as error:
+            raise ProximityError(f"{where}, line {error.lineno}: {expat.ErrorString(error.code)}.") from None
+        except KeyError as error:
+            raise ProximityError(f"{where}, line {parser.CurrentLineNumber}: {error} is missing.") from None
+    P = collect_pairs(
+        where, options, kind, directed or state["directed"], max_bytes, edges, form="GraphML edges", objects=nodes
+    )
+    for name in _LABELS:
+        labels = [node_data.get(i, {}).get(name) for i in as_ids(P.ids or (), P.n, "row")]
+        if None not in labels and len(set(labels)) < P.n:
+            return proximity_in_file(where, P.values, P.ids, P.kind, labels, None, P.about)
+    return P

@@ -1,0 +1,315 @@
+"""The registry of file formats: how each is recognized, read and written.
+
+A format is found by the ending of the file's name; a text file, or one with an unknown ending, by its contents.
+Packages add formats through the entry point group ``similis.formats``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import IO
+
+from similis._utils.files import short_path
+from similis._utils.messages import warn_user
+from similis.base import Kind
+from similis.exceptions import InputWarning, ProximityError
+from similis.io._containers import read_excel, read_graphml, read_hdf5, read_mat, read_rds, write_h5ad
+from similis.io._numpy import read_npy, read_npz, write_npz
+from similis.io._pairs import PairOptions, is_pair_list, read_pairs, write_pairs
+from similis.io._parquet import holds_pairs, read_parquet, write_parquet
+from similis.io._phylip import is_phylip, read_phylip, write_phylip
+from similis.io._proximity import Proximity, quote_short
+from similis.io._text import PACKED, TEXT_PACKERS, open_text, read_csv
+from similis.io._zarr import read_zarr
+
+__all__ = ["Format", "ReadOptions", "find_format", "format_of_name", "formats", "unknown_ending"]
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Options of :func:`similis.read_proximity` that the reader of a format may use.
+
+    Parameters
+    ----------
+    square, directed, mmap : bool
+        As in :func:`similis.read_proximity`.
+    kind : {"similarity", "dissimilarity"} or None
+        Kind that the user gave.
+    key : str or None
+        Name of one array of several in a file.
+    delimiter : str or None
+        Character between the cells of a text file.
+    header : bool or None
+        Whether the first line of a text file names the columns.
+    max_bytes : int
+        Largest size that a compressed file may unpack to.
+    label_column : str or None
+        Column of the labels, for formats with a table of the objects.
+    pairs : PairOptions
+        Options of lists of pairs: columns, score, aggregate, absent.
+    """
+
+    square: bool = True
+    directed: bool = False
+    mmap: bool = False
+    kind: Kind | None = None
+    key: str | None = None
+    delimiter: str | None = None
+    header: bool | None = None
+    max_bytes: int = 2**31
+    label_column: str | None = None
+    pairs: PairOptions = field(default_factory=PairOptions)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format of proximity matrices.
+
+    Parameters
+    ----------
+    name : str
+        Name, for ``--format`` and messages.
+    about : str
+        One line for people.
+    endings : tuple of str
+        Endings of file names, such as ``(".phy", ".phylip")``.
+    read : callable, optional
+        ``read(path, options)`` returns a :class:`similis.Proximity`; `options` is a :class:`ReadOptions`.
+    write : callable, optional
+        ``write(file, proximity)`` writes to a binary file.
+    is_text : bool, default=False
+        Whether the file is text, which may be compressed: ``.gz`` and the like are allowed after the ending, and labels
+        may lie beside it.
+    magic : bytes, optional
+        First bytes of every file of this format.
+    kind : {"similarity", "dissimilarity"}, optional
+        Kind of the values of every such file.
+    """
+
+    name: str
+    about: str
+    endings: tuple[str, ...]
+    read: Callable[[Path, ReadOptions], Proximity] | None = None
+    write: Callable[[IO[bytes], Proximity], None] | None = None
+    is_text: bool = False
+    magic: bytes | None = None
+    kind: Kind | None = None
+
+
+def _read_text(path: Path, options: ReadOptions) -> Proximity:
+    return read_csv(
+        path,
+        square=options.square,
+        delimiter=options.delimiter,
+        max_bytes=options.max_bytes,
+        has_header=options.header,
+    )
+
+
+def _read_pairs(path: Path, options: ReadOptions) -> Proximity:
+    given = options.pairs
+    return read_pairs(
+        path,
+        columns=given.columns,
+        score=given.score,
+        aggregate=given.aggregate,
+        absent=given.absent,
+        kind=options.kind,
+        square=options.square,
+        directed=options.directed,
+        delimiter=options.delimiter,
+        max_bytes=options.max_bytes,
+    )
+
+
+def _read_hdf5(path: Path, options: ReadOptions) -> Proximity:
+    return read_hdf5(
+        path,
+        square=options.square,
+        key=options.key,
+        max_bytes=options.max_bytes,
+        label_column=options.label_column,
+        absent=options.pairs.absent,
+        kind=options.kind,
+    )
+
+
+def _write_lsmat(file: IO[bytes], P: Proximity) -> None:
+    if P.kind == "similarity":
+        raise ProximityError("A scikit-bio matrix holds dissimilarities. Got similarities; convert them first.")
+    if not P.square or len(P.shape) != 2:
+        raise ProximityError(f"A scikit-bio matrix is square. Got shape {P.shape}.")
+    ids = P.ids or tuple(map(str, range(P.n)))
+    bad = next((name for name in ids if "\t" in name or name.strip() != name or '"' in name), None)
+    if bad is not None:
+        raise ProximityError(f"An id in a scikit-bio matrix must not hold tabs or quotation marks. Got {bad!r}.")
+    file.write(("\t".join(["", *ids]) + "\n").encode())
+    for name, row in zip(ids, P.to_dense()):
+        file.write(("\t".join([name, *map(repr, row.tolist())]) + "\n").encode())
+
+
+_BUILT_IN = (
+    Format(
+        "npz",
+        "NumPy archive",
+        (".npz",),
+        lambda path, o: read_npz(path, square=o.square, key=o.key, max_bytes=o.max_bytes),
+        write_npz,
+    ),
+    Format("npy", "NumPy array", (".npy",), lambda path, o: read_npy(path, mmap=o.mmap), magic=b"\x93NUMPY"),
+    Format("zarr", "zarr store", (".zarr",), lambda path, o: read_zarr(path, mmap=o.mmap, max_bytes=o.max_bytes)),
+    Format("csv", "table of numbers in text", (".csv", ".txt"), _read_text, None, True),
+    Format("tsv", "table of numbers in text", (".tsv", ".tab"), _read_text, None, True),
+    Format(
+        "parquet",
+        "parquet table",
+        (".parquet", ".pq"),
+        lambda path, o: read_parquet(path, square=o.square, max_bytes=o.max_bytes),
+        write_parquet,
+        magic=b"PAR1",
+    ),
+    Format(
+        "pairs",
+        "list of pairs: alignment hits, Mash, edges",
+        (".edges", ".edgelist", ".m8", ".b6", ".blast", ".blast6", ".outfmt6", ".outfmt7", ".hits"),
+        _read_pairs,
+        write_pairs,
+        True,
+    ),
+    Format(
+        "phylip",
+        "PHYLIP distance matrix",
+        (".phy", ".phylip", ".dist"),
+        lambda path, o: read_phylip(path, max_bytes=o.max_bytes),
+        write_phylip,
+        True,
+        kind="dissimilarity",
+    ),
+    Format("lsmat", "scikit-bio distance matrix", (".lsmat",), _read_text, _write_lsmat, True, kind="dissimilarity"),
+    Format(
+        "feather",
+        "Feather table",
+        (".feather", ".arrow"),
+        lambda path, o: read_parquet(path, square=o.square, max_bytes=o.max_bytes),
+        magic=b"ARROW1",
+    ),
+    Format("hdf5", "HDF5 file", (".h5", ".hdf5"), _read_hdf5, magic=b"\x89HDF\r\n\x1a\n"),
+    Format("h5ad", "AnnData file", (".h5ad",), _read_hdf5, write_h5ad),
+    Format(
+        "mat",
+        "MATLAB file",
+        (".mat",),
+        lambda path, o: read_mat(path, square=o.square, key=o.key, max_bytes=o.max_bytes),
+        magic=b"MATLAB",
+    ),
+    Format(
+        "rds",
+        "file of R",
+        (".rds", ".rdata", ".rda"),
+        lambda path, o: read_rds(path, square=o.square, key=o.key, max_bytes=o.max_bytes),
+    ),
+    Format(
+        "xlsx",
+        "Excel workbook",
+        (".xlsx",),
+        lambda path, o: read_excel(path, square=o.square, key=o.key, max_bytes=o.max_bytes, header=o.header),
+    ),
+    Format(
+        "graphml",
+        "GraphML graph",
+        (".graphml",),
+        lambda path, o: read_graphml(path, options=o.pairs, kind=o.kind, directed=o.directed, max_bytes=o.max_bytes),
+    ),
+    Format("qza", "QIIME 2 artifact", (".qza",), _read_text, kind="dissimilarity"),
+)
+
+
+@cache
+def formats() -> dict[str, Format]:
+    """Return the known formats by name: those of similis, then those of other packages."""
+    found = {form.name: form for form in _BUILT_IN}
+    for entry in sorted(entry_points(group="similis.formats"), key=lambda entry: (entry.name, entry.value)):
+        try:
+            form = entry.load()
+            if not isinstance(form, Format):
+                raise TypeError("it must be a similis.io.Format")
+        except Exception as error:  # a broken package must not keep others from working
+            reason = str(error) or type(error).__name__
+            warn_user(f"The format {entry.name!r} of another package cannot be loaded: {reason}.", InputWarning)
+            continue
+        found.setdefault(form.name, form)
+    return found
+
+
+def format_of_name(path: Path) -> Format | None:
+    """Return the format that the ending of a name stands for, or None."""
+    suffixes = [suffix.lower() for suffix in path.suffixes] or [""]
+    packed = suffixes[-1] in TEXT_PACKERS and len(suffixes) > 1
+    ending = suffixes[-2] if packed else suffixes[-1]
+    for form in formats().values():
+        if ending in form.endings and (form.is_text or not packed):
+            return form
+    return None
+
+
+def find_format(path: Path, name: str | None, options: ReadOptions) -> Format:
+    """Return the format of a file: the named one, else by its ending, else by its contents."""
+    known = formats()
+    if name is not None:
+        if name not in known:
+            raise ProximityError(f"There is no format {quote_short(name)}. There are {', '.join(known)}.")
+        return known[name]
+    form = format_of_name(path)
+    if form is None:
+        form = _format_of_contents(path)
+    if options.pairs.any and (form.is_text or form.name in ("parquet", "feather")):
+        return known["pairs"]
+    if form.name in ("parquet", "feather") and path.is_file() and holds_pairs(path):
+        return known["pairs"]
+    if form.is_text and form.name in ("csv", "tsv", "pairs", "phylip") and path.is_file():
+        lines = _first_lines(path, options.max_bytes)
+        if is_phylip(lines) and not (options.square and form.name == "pairs"):
+            return known["phylip"]
+        if is_pair_list(lines, square=options.square):
+            return known["pairs"]
+    return form
+
+
+def _format_of_contents(path: Path) -> Format:
+    if not path.is_file():
+        raise unknown_ending(path)
+    with open(path, "rb") as file:
+        start = file.read(4096)
+    for form in formats().values():
+        if form.magic is not None and start.startswith(form.magic):
+            return form
+    if b"\0" in start and not start.startswith(PACKED):
+        raise unknown_ending(path)
+    return formats()["csv"]
+
+
+def unknown_ending(path: Path) -> ProximityError:
+    """Error about a name that stands for no format."""
+    endings = [ending for form in formats().values() for ending in form.endings]
+    return ProximityError(
+        f"{short_path(path)} must end in {', '.join(endings)}, which names its format; text also in "
+        f"{', '.join(TEXT_PACKERS)}."
+    )
+
+
+def _first_lines(path: Path, max_bytes: int) -> list[str]:
+    """First complete lines of a text file, up to 60 or about a million characters."""
+    lines: list[str] = []
+    size = 0
+    with open_text(path, max_bytes) as text:
+        while len(lines) < 60 and size < 2**20:
+            line = text.readline(2**20 - size + 1)
+            if not line or (len(line) > 2**20 - size):
+                break
+            size += len(line)
+            lines.append(line.rstrip("\r\n"))
+    return lines

@@ -1,0 +1,211 @@
+"""Regression by k nearest neighbors, uniform or weighted. [chen2010] ch. 3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from similis.base import (
+    Points,
+    ProximityRegressor,
+    RegressorPathMixin,
+    clip_n_neighbors,
+    fitted_count,
+    fitted_reals,
+    validated,
+)
+from similis.neighbors._weights import NeighborWeights, simple_weights
+from similis.solvers import local_means, neighbor_means
+
+__all__ = ["SimilarityKNNRegressor"]
+
+
+class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegressor):
+    """Predict the weighted mean of the target of the k most similar training objects.
+
+    Uniform weights give plain k-NN. Affinity weights grow with similarity. KRI, KRR and LIME weights also promote
+    diversity: neighbors that are similar to one another share their weight, which helps with near duplicates.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Number k of neighbors; clipped to the number n of training objects (``n_neighbors_``).
+    weights : {"uniform", "affinity", "kri", "krr", "lime"} or callable, default="uniform"
+        - "uniform": every neighbor has weight 1 / k;
+        - "affinity": proportional to the similarity, which must not be negative;
+        - "kri": kernel ridge interpolation, eq. (3.5): non-negative weights of sum one;
+        - "krr": kernel ridge regression on the neighbors, eq. (3.8), with their mean as intercept: weights of any sign,
+          so that predictions may lie outside the range of the neighbors' targets;
+        - "lime": linear interpolation with maximum entropy, eq. (3.3) in kernel form;
+        - a function of the neighbors' proximities (m, k) that returns weights (m, k), finite and not negative;
+          if all weights of a row are zero, its neighbors have equal weights.
+    regularization : float, default=1.0
+        lambda of KRI, KRR and LIME; large values make the weights equal.
+    spectrum : {"auto", "clip", "flip", "shift", "pinv"} or None, default="auto"
+        Repair of an indefinite k x k block of similarities among the neighbors, for KRI, KRR and LIME. Clip and flip
+        apply the same projection to the k similarities of the row; shift and pinv leave them unchanged. "pinv" (KRR
+        only) uses the pseudo-inverse, whose weights can be arbitrarily large. None assumes that the block is positive
+        semi-definite. "auto" is "clip".
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        Kind of proximity in the matrix; only uniform and callable weights read dissimilarities.
+    n_jobs : int or None
+        Number of threads over the rows; the result does not depend on it.
+
+    Attributes
+    ----------
+    mean_ : float
+        Mean of the training target, predicted for a row without known entries.
+    n_neighbors_ : int
+        Neighbors used.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    SimilarityKNN : The classifier with these weights.
+    ProximityRidge : Kernel ridge regression on all training objects.
+    similis.PathSearchCV : All k and all lambda in one sweep.
+
+    Notes
+    -----
+    Ties between similarities go to the lower training index. Missing entries (NaN) are never neighbors. KRI, KRR and
+    LIME need the block among the neighbors and reject NaN.
+
+    Without the intercept, KRR weights would shrink predictions towards zero instead of the neighbors' mean.
+
+    References
+    ----------
+    [chen2010] Eq. (3.1), (3.3), (3.5), (3.8).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import SimilarityKNNRegressor
+    >>> x = np.linspace(0, 6, 40)
+    >>> S = np.exp(-(x[:, None] - x) ** 2)
+    >>> model = SimilarityKNNRegressor(n_neighbors=6, weights="krr", regularization=0.01).fit(S, np.sin(x))
+    >>> model.predict(np.exp(-(np.array([[1.5], [4.5]]) - x) ** 2)).round(3)
+    array([ 0.992, -0.971])
+    """
+
+    fitted_arrays = {
+        "_target": fitted_reals("n"),
+        "_S": fitted_reals("n", "n", optional=True),
+        "n_neighbors_": fitted_count(1, "n"),
+    }
+    _parameter_constraints = NeighborWeights._parameter_constraints
+    _auto_krr = "clip"
+
+    def __init__(
+        self,
+        *,
+        n_neighbors: int = 5,
+        weights: str | Callable[..., Any] = "uniform",
+        regularization: float = 1.0,
+        spectrum: str | None = "auto",
+        kind: str = "similarity",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.regularization = regularization
+        self.spectrum = spectrum
+        self.kind = kind
+        self.n_jobs = n_jobs
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any) -> Self:
+        """Keep the target and, for KRI, KRR and LIME, the matrix.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities.
+        y : array-like of shape (n,)
+            Target values.
+
+        Returns
+        -------
+        self
+        """
+        self._check_combinations()
+        S, self._target = self.check_training_target(X, y)
+        self._check_affinities(S)
+        self._S = S if self._is_local else None
+        self.mean_ = float(self._target.mean())
+        self.n_neighbors_ = clip_n_neighbors(len(self._target), self.n_neighbors)
+        return self
+
+    def neighbor_weights(self, X: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Weights of each row's neighbors in the prediction; the intercept of KRR is included.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        indices : ndarray of shape (m, k)
+            Training indices, the nearest first; -1 where a row has fewer than k known entries.
+        weights : ndarray of shape (m, k)
+            Zero where the index is -1; of sum one.
+        """
+        indices, weights = super().neighbor_weights(X)
+        if self.weights == "krr":
+            known = indices >= 0
+            weights = weights + known * ((1 - weights.sum(axis=1)) / known.sum(axis=1))[:, None]
+        return indices, weights
+
+    def row_values(self, Q: NDArray[Any]) -> NDArray[np.float64]:
+        """Predicted values of validated rows."""
+        self._check_affinities(Q)
+        points = [{"n_neighbors": self.n_neighbors_, "regularization": self.regularization}]
+        return self._means(self._S, self._target, Q, points)[0]
+
+    def path_values(
+        self, S: NDArray[Any], target: NDArray[np.float64], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[np.float64]]:
+        """Predicted values for all k and all lambda from one ranking."""
+        self._check_path(S, Q)
+        return self._means(S, target, Q, points)
+
+    def path_values_cv(
+        self, S: NDArray[Any], target: NDArray[np.float64], test_fold: NDArray[np.intp], points: Points
+    ) -> list[NDArray[np.float64]]:
+        """Predicted values for all folds from one ranking that skips each row's own fold."""
+        self._check_path(S, S)
+        return self._means(S, target, S, points, test_fold)
+
+    def _means(
+        self,
+        S: Any,
+        target: NDArray[np.float64],
+        Q: NDArray[Any],
+        points: Points,
+        test_fold: NDArray[np.intp] | None = None,
+    ) -> list[NDArray[np.float64]]:
+        """Weighted means (m,) for each point; with `test_fold`, over neighbors outside each row's fold."""
+        ks, lambdas = ([point[name] for point in points] for name in self.path_params)
+        indices, values = self._ranked(len(target), Q, test_fold, ks)
+        grid, places = np.unique(np.minimum(ks, indices.shape[1]), return_inverse=True)
+        if self._is_local:
+            ridges, at = np.unique(lambdas, return_inverse=True)
+            table = local_means(S, indices, values, target, grid, ridges, **self._local_options)
+            return [table[t, r] for t, r in zip(places, at)]
+        means = neighbor_means(indices, target, grid, weights=simple_weights(self.weights, indices, values))
+        lost = indices[:, 0] < 0
+        if lost.any():
+            means[:, lost] = _mean_outside(target, test_fold, lost)
+        return [means[t] for t in places]
+
+
+def _mean_outside(target: NDArray[np.float64], test_fold: NDArray[np.intp] | None, rows: NDArray[np.bool_]) -> Any:
+    """Mean target of the objects outside each row's fold."""
+    if test_fold is None:
+        return target.mean()
+    counts, sums = np.bincount(test_fold), np.bincount(test_fold, weights=target)
+    return ((target.sum() - sums) / np.maximum(len(target) - counts, 1))[test_fold[rows]]

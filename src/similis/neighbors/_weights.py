@@ -1,0 +1,180 @@
+"""Weights of ranked neighbors, shared by the classifier and the regressor. [chen2010] ch. 3-4."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from similis.base import (
+    Integral,
+    ProximityEstimator,
+    as_integer_k,
+    at_least,
+    between,
+    choice,
+    clip_n_neighbors,
+    max_neighbors,
+)
+from similis.exceptions import ProximityError
+from similis.solvers import local_weights, top_k
+
+__all__ = ["LOCAL_WEIGHTS", "NeighborWeights", "simple_weights"]
+
+# Weights that depend on the similarities among the neighbors (similis.solvers.local_weights).
+LOCAL_WEIGHTS = ("kri", "krr", "lime")
+
+
+def simple_weights(
+    weights: str | Callable[..., Any], indices: NDArray[np.intp], values: NDArray[Any]
+) -> NDArray[np.float64] | None:
+    """Weights of ranked neighbors up to a factor; zero for a missing neighbor, None if all are equal."""
+    if weights == "uniform":
+        return None
+    known = indices >= 0
+    # [chen2010] ch. 4 -> w_i = a s(x, x_i). If all affinities of a row are zero, their limit is equal weights.
+    found = np.where(known, _call(weights, values) if callable(weights) else values, 0.0).astype(np.float64)
+    without = ~found.any(axis=1)
+    found[without] = known[without]
+    return found
+
+
+def _call(function: Callable[..., Any], values: NDArray[Any]) -> NDArray[np.float64]:
+    """Call the user's weight function and validate its result."""
+    found = np.asarray(function(values), dtype=np.float64)
+    if found.shape != values.shape:
+        raise ProximityError(
+            f"The weights function must return one weight per neighbor, shape {values.shape}. Got {found.shape}."
+        )
+    bad = ~((found >= 0) & np.isfinite(found)) & ~np.isnan(values)
+    if bad.any():
+        i, j = np.argwhere(bad)[0]
+        raise ProximityError(
+            f"The weights function must return finite weights that are not negative. Got {found[i, j]} for a proximity "
+            f"of {values[i, j]:.4g}."
+        )
+    return found
+
+
+class NeighborWeights(ProximityEstimator):
+    """Mixin of estimators that weight ranked neighbors by ``weights``, ``regularization`` and ``spectrum``."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_neighbors": [at_least(1)],
+        "weights": [choice("uniform", "affinity", *LOCAL_WEIGHTS), callable],
+        "regularization": [between(0, None, "left")],
+        "spectrum": [choice("auto", "clip", "flip", "shift", "pinv"), None],
+        "kind": [choice("similarity", "dissimilarity")],
+        "n_jobs": [Integral, None],
+    }
+    path_params = ("n_neighbors", "regularization")
+    accept_sparse = True
+    _auto_krr = "pinv"  # spectrum="auto" of KRR weights
+    query: str = "consistent"  # models of 1.0 have no such parameter
+
+    n_neighbors: int
+    weights: str | Callable[..., Any]
+    regularization: float
+    spectrum: str | None
+    kind: str
+    n_jobs: int | None
+    n_neighbors_: int
+    n_features_in_: int
+    _S: NDArray[Any] | None
+
+    def kneighbors(self, X: ArrayLike, n_neighbors: int | None = None) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """Find the nearest training objects of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+        n_neighbors : int, optional
+            Another k than ``n_neighbors_``.
+
+        Returns
+        -------
+        proximities : ndarray of shape (m, k)
+            The nearest first; NaN where a row has fewer than k known entries.
+        indices : ndarray of shape (m, k)
+            Training indices; -1 where a row has fewer than k known entries.
+        """
+        Q = self.check_rows(X)
+        k = self.n_neighbors_ if n_neighbors is None else min(as_integer_k(n_neighbors), self.n_features_in_)
+        indices, values = top_k(Q, k, sign=self.sign, n_jobs=self.n_jobs)
+        return values, indices
+
+    def neighbor_weights(self, X: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Weights of each row's neighbors.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        indices : ndarray of shape (m, k)
+            Training indices, the nearest first; -1 where a row has fewer than k known entries.
+        weights : ndarray of shape (m, k)
+            Zero where the index is -1; of sum one unless ``weights="krr"``.
+        """
+        Q = self.check_rows(X)
+        self._check_affinities(Q)
+        indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
+        if self._S is not None:
+            return indices, local_weights(self._S, indices, values, self.regularization, **self._local_options)
+        given = simple_weights(self.weights, indices, values)
+        given = (indices >= 0).astype(float) if given is None else given
+        total = given.sum(axis=1, keepdims=True)
+        return indices, np.divide(given, total, out=np.zeros_like(given), where=total > 0)
+
+    @property
+    def allow_missing(self) -> bool:  # type: ignore[override]
+        return not self._is_local
+
+    @property
+    def _is_local(self) -> Any:
+        return isinstance(self.weights, str) and self.weights in LOCAL_WEIGHTS
+
+    def _check_combinations(self) -> None:
+        """Check parameter combinations."""
+        if self.kind == "dissimilarity" and isinstance(self.weights, str) and self.weights != "uniform":
+            raise ProximityError(
+                f"weights={self.weights!r} needs similarities, but kind='dissimilarity'. Convert with ToSimilarity, or "
+                "use weights='uniform' or a function of the dissimilarities."
+            )
+        if self.spectrum == "pinv" and self.weights != "krr":
+            raise ProximityError(f"spectrum='pinv' is defined for weights='krr' only. Got weights={self.weights!r}.")
+
+    def _check_affinities(self, S: NDArray[Any]) -> None:
+        if self.weights == "affinity" and np.nanmin(S, initial=0.0) < 0:
+            i, j = np.argwhere(S < 0)[0]
+            raise ProximityError(
+                f"Negative values in data passed to {type(self).__name__}: weights='affinity' needs similarities of at "
+                f"least 0. Got {S[i, j]:.4g} at row {i}, column {j}. Shift them, or use weights='kri'."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only |= self.weights == "affinity"
+        return tags
+
+    @property
+    def _local_options(self) -> Any:
+        auto = self._auto_krr if self.weights == "krr" else "clip"
+        spectrum = auto if self.spectrum == "auto" else self.spectrum
+        return {"method": self.weights, "spectrum": spectrum, "query": self.query, "n_jobs": self.n_jobs}
+
+    def _ranked(self, n: int, Q: NDArray[Any], test_fold: NDArray[np.intp] | None, ks: Any) -> Any:
+        """Neighbors of the rows `Q` for the largest k; with `test_fold`, outside each row's fold."""
+        k = clip_n_neighbors(max_neighbors(n, test_fold), max(ks))
+        return top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
+
+    def _check_path(self, S: NDArray[Any], Q: NDArray[Any]) -> None:
+        self._check_combinations()
+        self._check_affinities(S)
+        if Q is not S:
+            self._check_affinities(Q)

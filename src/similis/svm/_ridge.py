@@ -1,0 +1,263 @@
+"""Kernel ridge regression on a repaired kernel, with exact leave-one-out predictions for all regularizers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from similis._utils.linalg import EigenSystem, take_symmetric_part
+from similis._utils.threads import single_blas_thread
+from similis.base import (
+    Points,
+    ProximityRegressor,
+    RegressorPathMixin,
+    choice,
+    fitted_reals,
+    positive,
+    validated,
+)
+from similis.exceptions import ProximityError
+from similis.proximity import SpectrumClip, SpectrumFlip, SpectrumShift
+from similis.solvers import RidgePath, ridge_path
+
+__all__ = ["ProximityRidge"]
+
+_REPAIRS: dict[str | None, Any] = {"clip": SpectrumClip, "flip": SpectrumFlip, "shift": SpectrumShift}
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    """Decomposition of the repaired kernel of some training objects."""
+
+    values: NDArray[np.float64]  # repaired, not negative
+    vectors: NDArray[np.float64]
+    repair: Any
+    row_means: NDArray[np.float64] | None  # of the squared dissimilarities; None for similarities
+
+    def fold(self, dual_coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> tuple[Any, Any]:
+        """Coefficients of the entries of a row and intercepts, from those of the repaired kernel."""
+        coef = self.repair.fold_coefficients(dual_coef)  # (s P) c = s (P c)
+        if self.row_means is None:
+            return coef, intercept
+        # g(x, i) = -(d(x, i)^2 - r_i - a(x)) / 2: the part a(x) vanishes, because the coefficients sum to zero.
+        coef = coef - coef.mean(axis=-1, keepdims=True)
+        return -0.5 * coef, intercept + 0.5 * coef @ self.row_means
+
+    @property
+    def scale(self) -> float:
+        """Mean eigenvalue of the centered kernel, 1 if it is zero."""
+        along = float(self.values @ self.vectors.sum(axis=0) ** 2) / len(self.values)  # 1'K 1 / n
+        spread = max(float(self.values.sum()) - along, 0.0) / len(self.values)
+        return spread if spread > np.finfo(np.float64).eps * self.values.max() else 1.0
+
+
+class ProximityRidge(RegressorPathMixin, ProximityRegressor):
+    """Kernel ridge regression on any similarity or dissimilarity.
+
+    The kernel is repaired by its spectrum, the intercept is not penalized, and the regularizer is chosen by
+    leave-one-out: all candidates take one eigen-decomposition.
+
+    Parameters
+    ----------
+    spectrum : {"clip", "flip", "shift"} or None, default="clip"
+        Repair of an indefinite kernel, as by :class:`~similis.SpectrumClip`, :class:`~similis.SpectrumFlip` and
+        :class:`~similis.SpectrumShift`; new rows are treated consistently. None raises an error for an indefinite
+        kernel.
+    alphas : "auto", float or array-like, default="auto"
+        Candidates for the regularizer, positive. "auto" is 41 values from 1e-6 to 1e4 times the mean eigenvalue of the
+        centered kernel, so that the choice does not depend on the unit of the proximities.
+    loo : {"fast", "honest"}, default="fast"
+        Leave-one-out predictions behind ``best_alpha_`` and ``loo_predictions_``. "fast" repairs the kernel of all
+        objects once. "honest" repairs the kernel without the object that is left out, which takes n decompositions;
+        the two are equal for a positive semi-definite kernel.
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        Kind of proximity in the matrix. Dissimilarities are converted to the inner products of classical scaling,
+        -J D^2 J / 2, which are a kernel if the dissimilarities are Euclidean distances.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n,)
+        Coefficients of a row: f(x) = sum_i coef_i s(x, i) + intercept_, with d(x, i)^2 for dissimilarities.
+    intercept_ : float
+        Intercept.
+    dual_coef_ : ndarray of shape (n,)
+        Coefficients of the repaired kernel; they sum to zero.
+    alphas_ : ndarray of shape (A,)
+        Candidates for the regularizer.
+    best_alpha_ : float
+        Candidate with the smallest leave-one-out error.
+    loo_errors_ : ndarray of shape (A,)
+        Mean squared leave-one-out error of each candidate.
+    loo_predictions_ : ndarray of shape (n,)
+        Leave-one-out predictions of the training objects with ``best_alpha_``; NaN for a single object.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    SimilarityKNNRegressor : Regression by weighted neighbors.
+    similis.solvers.ridge_path : The equations, for a decomposed kernel.
+
+    Notes
+    -----
+    ``loo_predictions_`` equal those of refitting without the object, on the kernel of the repaired training matrix.
+    If the matrix is indefinite, the repair has used the row of the object that is left out (not its target), and the
+    error is estimated slightly too low. Use ``loo="honest"``, or estimate the error of the whole procedure, choice of
+    the regularizer included, by ``cross_val_predict(ProximityRidge(), S, y, cv=10)``, which repairs each training part
+    by itself.
+
+    :class:`~similis.PathSearchCV` evaluates a grid of single values of `alphas` from one decomposition per fold.
+
+    References
+    ----------
+    [chen2010] sec. 2.1, 3.2 and 4.1, for the repairs and for kernel ridge regression.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import ProximityRidge
+    >>> x = np.linspace(0, 6, 40)
+    >>> S = np.exp(-np.abs(x[:, None] - x))
+    >>> model = ProximityRidge().fit(S, np.sin(x))
+    >>> model.predict(np.exp(-np.abs(np.array([[1.5], [4.5]]) - x))).round(2)
+    array([ 0.99, -0.97])
+    >>> bool(np.abs(model.loo_predictions_ - np.sin(x)).max() < 0.2)
+    True
+    """
+
+    fitted_arrays = {
+        "coef_": fitted_reals("n"),
+        "dual_coef_": fitted_reals("n"),
+        "alphas_": fitted_reals("A", low=0),
+        "loo_errors_": fitted_reals("A", nan=True),
+        "loo_predictions_": fitted_reals("n", nan=True),
+    }
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "spectrum": [choice(*[name for name in _REPAIRS if name]), None],
+        "alphas": [choice("auto"), positive(), "array-like"],
+        "loo": [choice("fast", "honest")],
+        "kind": [choice("similarity", "dissimilarity")],
+    }
+    path_params = ("alphas",)
+
+    def __init__(
+        self,
+        *,
+        spectrum: str | None = "clip",
+        alphas: Any = "auto",
+        loo: str = "fast",
+        kind: str = "similarity",
+    ) -> None:
+        self.spectrum = spectrum
+        self.alphas = alphas
+        self.loo = loo
+        self.kind = kind
+
+    @validated
+    @single_blas_thread()
+    def fit(self, X: ArrayLike, y: Any) -> Self:
+        """Decompose the repaired kernel and choose the regularizer.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities; the symmetric part of an asymmetric matrix is used, with a warning.
+        y : array-like of shape (n,)
+            Target values.
+
+        Returns
+        -------
+        self
+        """
+        S, target = self.check_training_target(X, y)
+        kernel = self._decompose(S)
+        self.alphas_ = self._candidates(self.alphas, kernel)
+        path = ridge_path(kernel.values, kernel.vectors, target, self.alphas_)
+        loo = self._leave_one_out(S, target, path)
+        self.loo_errors_ = _mean_squares(loo, target)
+        best = int(np.argmin(self.loo_errors_))
+        self.best_alpha_ = float(self.alphas_[best])
+        self.loo_predictions_ = loo[best].copy()
+        self.dual_coef_ = path.dual_coef[best].copy()
+        coef, intercept = kernel.fold(path.dual_coef[best], path.intercepts[best])
+        self.coef_, self.intercept_ = coef, float(intercept)
+        return self
+
+    def row_values(self, Q: NDArray[Any]) -> NDArray[np.float64]:
+        """Predicted values of validated rows."""
+        return self._entries(Q) @ self.coef_ + self.intercept_
+
+    def path_values(
+        self, S: NDArray[Any], target: NDArray[np.float64], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[np.float64]]:
+        """Predicted values for all points from one decomposition."""
+        kernel = self._decompose(S)
+        grids = [self._candidates(point["alphas"], kernel) for point in points]
+        path = ridge_path(kernel.values, kernel.vectors, target, np.concatenate(grids))
+        chosen = np.cumsum([0, *(len(grid) for grid in grids[:-1])])
+        if len(path.alphas) > len(points):
+            errors = _mean_squares(self._leave_one_out(S, target, path), target)
+            chosen = [start + int(np.argmin(errors[start : start + len(grid)])) for start, grid in zip(chosen, grids)]
+        coef, intercept = kernel.fold(path.dual_coef[chosen], path.intercepts[chosen])
+        return list((self._entries(Q) @ coef.T + intercept).T)
+
+    @property
+    def accept_sparse(self) -> bool:  # type: ignore[override]
+        return self.kind == "similarity"  # an absent dissimilarity is missing
+
+    def _entries(self, Q: NDArray[Any]) -> NDArray[np.float64]:
+        """Entries that the coefficients multiply."""
+        rows = np.asarray(Q, dtype=np.float64)
+        return rows**2 if self.kind == "dissimilarity" else rows
+
+    def _decompose(self, S: NDArray[Any]) -> _Kernel:
+        """Convert the training matrix to a kernel, repair and decompose it."""
+        K = take_symmetric_part(np.asarray(S, dtype=np.float64), self)
+        row_means = None
+        if self.kind == "dissimilarity":
+            K = K**2
+            row_means = K.mean(axis=1)
+            K = -0.5 * (K - row_means - row_means[:, None] + row_means.mean())
+        repair = _REPAIRS.get(self.spectrum, SpectrumClip)()
+        repair.learn(K, None)
+        values, vectors = repair.eigenvalues_, repair.eigenvectors_
+        least = float(values[0])
+        if self.spectrum is None and least < -EigenSystem(values, vectors).tolerance:
+            raise ProximityError(
+                f"spectrum=None needs a positive semi-definite kernel. Got an eigenvalue of {least:.4g}; choose "
+                "spectrum='clip', 'flip' or 'shift'."
+            )
+        if self.spectrum == "flip":
+            values = np.abs(values)
+        elif self.spectrum == "shift":
+            values = values + repair.shift_
+        return _Kernel(np.maximum(values, 0.0), vectors, repair, row_means)
+
+    def _candidates(self, alphas: Any, kernel: _Kernel) -> NDArray[np.float64]:
+        """Regularizers to choose from."""
+        if isinstance(alphas, str):
+            return kernel.scale * np.logspace(-6, 4, 41)
+        try:
+            grid = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
+        except (TypeError, ValueError):
+            grid = np.empty(0)
+        if grid.ndim != 1 or not grid.size or not ((grid > 0) & np.isfinite(grid)).all():
+            raise ProximityError(f"alphas must be 'auto' or finite numbers above zero. Got {str(alphas)[:60]}.")
+        return grid
+
+    def _leave_one_out(self, S: NDArray[Any], target: NDArray[np.float64], path: RidgePath) -> NDArray[np.float64]:
+        """Leave-one-out predictions for each regularizer, (A, n)."""
+        if self.loo == "fast" or len(target) == 1:
+            return path.loo
+        points = [{"alphas": alpha} for alpha in path.alphas]
+        return np.asarray(self.path_values_cv(S, target, np.arange(len(target)), points))
+
+
+def _mean_squares(predicted: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(((predicted - target) ** 2).mean(axis=1))

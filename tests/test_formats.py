@@ -1,0 +1,353 @@
+"""Matrices in the files of other tools: PHYLIP, scikit-bio, sourmash, R, MATLAB, AnnData, Excel, Feather, GraphML."""
+
+import bz2
+import gzip
+import lzma
+import os
+import tracemalloc
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import io as scipy_io
+from scipy import sparse as sp
+
+from similis import Proximity, ProximityError, read_proximity, write_proximity
+from similis.exceptions import KindWarning, MissingExtraError
+from similis.io import formats
+
+REAL = Path(os.environ.get("SIMILIS_DATA", "/nowhere")) / "formats"
+D = np.array([[0, 1, 2.5], [1, 0, 3], [2.5, 3, 0]])
+IDS = ("a", "b", "c")
+
+
+def quietly(path, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return read_proximity(path, **options)
+
+
+def check(path, *, ids=IDS, kind="dissimilarity", values=D, **options):
+    P = quietly(path, **options)
+    np.testing.assert_array_equal(P.values, values)
+    assert (P.ids, P.kind) == (ids, kind)
+    return P
+
+
+@pytest.mark.parametrize("packer", [None, gzip, bz2, lzma])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3\na 0 1 2.5\nb 1 0 3\nc 2.5 3 0\n",
+        "   3\r\na         0 1 2.5\r\nb         1 0 3\r\nc         2.5 3 0\r\n",
+        "\t3\na\nb\t1\nc\t2.5\t3\n",
+        "3\na 0\nb 1 0\nc 2.5 3 0\n",
+        "3\na 1 2.5\nb 3\nc\n",
+        "3\na 0 1 2.5\nb 0 3\nc 0\n",
+        "3\na 0 1\n  2.5\nb 1 0\n  3\nc 2.5 3\n  0\n",
+    ],
+)
+def test_phylip(tmp_path, text, packer):
+    path = tmp_path / ("m.phy" if packer is None else "m.phy." + {gzip: "gz", bz2: "bz2", lzma: "xz"}[packer])
+    path.write_bytes(text.encode() if packer is None else packer.compress(text.encode()))
+    check(path)
+
+
+def test_phylip_with_strict_names(tmp_path):
+    (tmp_path / "m.txt").write_text("3\nHomo sap. 0 1 2.5\nPan trog. 1 0 3\nChimpanzee2.5 3 0\n")
+    check(tmp_path / "m.txt", ids=("Homo sap.", "Pan trog.", "Chimpanzee"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("3\na 0 1\nb 1 0\n", "line 1 announces 3 objects. Got 2 rows"),
+        ("3\na 0 1 2\nb 1 0\nc 2 3 0\n", "line 3: the rows must form a square matrix"),
+        ("3\na\nb\t1\nc\t1\n", "line 4: the rows must form"),
+        ("3\na 0 1 2\nb 1 0 x\nc 2 3 0\n", "line 3: 'x' is not a number"),
+        ("3\na 0 1 2\nb 1 0 inf\nc 2 3 0\n", "line 3: infinity"),
+        ("0\na\n", "the number of objects"),
+    ],
+)
+def test_malformed_phylip(tmp_path, text, message):
+    (tmp_path / "m.phylip").write_text(text)
+    with pytest.raises(ProximityError, match=message) as caught:
+        quietly(tmp_path / "m.phylip", format="phylip")
+    assert "m.phylip" in str(caught.value)
+
+
+LSMAT = "# from beta-diversity\n\ta\tb\tc\na\t0.0\t1.0\t2.5\nb\t1.0\t0.0\t3.0\nc\t2.5\t3.0\t0.0\n"
+
+
+def test_scikit_bio_and_qiime(tmp_path):
+    (tmp_path / "m.lsmat").write_text(LSMAT)
+    check(tmp_path / "m.lsmat")
+    with pytest.warns(KindWarning, match="as given"):
+        read_proximity(tmp_path / "m.lsmat", kind="similarity")
+    with zipfile.ZipFile(tmp_path / "m.qza", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("0b-1/metadata.yaml", "type: DistanceMatrix\n")
+        archive.writestr("0b-1/data/distance-matrix.tsv", LSMAT)
+    check(tmp_path / "m.qza")
+    with zipfile.ZipFile(tmp_path / "t.qza", "w") as archive:
+        archive.writestr("x/metadata.yaml", "type: FeatureTable\n")
+        archive.writestr("x/data/feature-table.biom", "")
+    with pytest.raises(ProximityError, match="DistanceMatrix"):
+        quietly(tmp_path / "t.qza")
+
+
+@pytest.mark.parametrize("name", ["m.csv.bz2", "m.csv.xz", "m.qza"])
+def test_bombs(tmp_path, name):
+    path, data = tmp_path / name, b"1," * 10_000_000
+    if name == "m.qza":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("x/data/distance-matrix.tsv", data)
+    else:
+        path.write_bytes((bz2 if name.endswith("bz2") else lzma).compress(data))
+    del data
+    tracemalloc.start()
+    with pytest.raises(ProximityError, match="unpacks to more than 1000000 bytes"):
+        quietly(path, max_bytes=10**6)
+    assert tracemalloc.get_traced_memory()[1] < 3e7
+    tracemalloc.stop()
+
+
+def test_zstandard(tmp_path):
+    (tmp_path / "m.csv.zst").write_bytes(b"\x28\xb5\x2f\xfd\x00")
+    try:
+        import zstandard
+    except ImportError:
+        with pytest.raises(MissingExtraError, match=r"similis\[zst\]"):
+            quietly(tmp_path / "m.csv.zst")
+        return
+    with pytest.raises(ProximityError, match="damaged"):
+        quietly(tmp_path / "m.csv.zst")
+    (tmp_path / "m.tsv.zst").write_bytes(zstandard.compress(LSMAT.encode()))
+    check(tmp_path / "m.tsv.zst", kind=None)
+    two = zstandard.compress(LSMAT[:50].encode()) + zstandard.compress(LSMAT[50:].encode())
+    (tmp_path / "m.tsv.zst").write_bytes(two)
+    check(tmp_path / "m.tsv.zst", kind=None)
+    (tmp_path / "m.tsv.zst").write_bytes(two[:-5])
+    with pytest.raises(ProximityError, match="damaged"):
+        quietly(tmp_path / "m.tsv.zst")
+    (tmp_path / "m.csv.zst").write_bytes(zstandard.compress(b"1," * 10_000_000))
+    with pytest.raises(ProximityError, match="unpacks to more"):
+        quietly(tmp_path / "m.csv.zst", max_bytes=10**6)
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+@pytest.mark.parametrize("header", [True, False])
+def test_decimal_commas(tmp_path, mark, header):
+    rows = [f"{name}{mark}" * header + mark.join(str(x).replace(".", ",") for x in row) for name, row in zip(IDS, D)]
+    text = "\ufeff" + "\r\n".join([mark.join(["", *IDS])] * header + rows)
+    (tmp_path / "m.csv").write_bytes(text.encode())
+    check(tmp_path / "m.csv", ids=IDS if header else None, kind=None)
+
+
+def test_sourmash_and_condensed_vectors(tmp_path):
+    np.save(tmp_path / "s.npy", 1 - D / 4)
+    (tmp_path / "s.npy.labels.txt").write_text("a\nb x\nc\n")
+    check(tmp_path / "s.npy", ids=("a", "b x", "c"), kind=None, values=1 - D / 4)
+    np.save(tmp_path / "v.npy", D[np.triu_indices(3, 1)])
+    check(tmp_path / "v.npy", ids=None)
+    np.save(tmp_path / "w.npy", np.arange(4.0))
+    with pytest.raises(ProximityError, match="n \\(n - 1\\) / 2"):
+        quietly(tmp_path / "w.npy")
+
+
+def test_matlab(tmp_path):
+    cells = np.array(IDS, dtype=object)
+    scipy_io.savemat(tmp_path / "m.mat", {"D": D, "ids": cells, "labels": np.array([1.0, 2, 1])}, do_compression=True)
+    P = check(tmp_path / "m.mat")
+    np.testing.assert_array_equal(P.labels, [1, 2, 1])
+    scipy_io.savemat(tmp_path / "s.mat", {"S": sp.csc_array(D), "names": np.array(["a  ", "bb ", "ccc"])})
+    assert quietly(tmp_path / "s.mat").kind == "similarity"
+    scipy_io.savemat(tmp_path / "t.mat", {"A": D, "B": D})
+    with pytest.raises(ProximityError, match="Got 2 that could be it"):
+        quietly(tmp_path / "t.mat")
+    check(tmp_path / "t.mat", key="B", ids=None, kind=None)
+    with pytest.raises(ProximityError, match="unpacks to"):
+        quietly(tmp_path / "m.mat", max_bytes=20)
+
+
+def test_hdf5(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "m.h5", "w") as file:
+        file["distances"] = D
+        file["ids"] = list(IDS)
+    check(tmp_path / "m.h5")
+    with h5py.File(tmp_path / "v73.mat", "w", userblock_size=512) as file:
+        file["D"] = np.array([[0, 1.0], [2, 0]]).T
+        file["D"].attrs["MATLAB_class"] = np.bytes_("double")
+        refs = []
+        for k, name in enumerate(["ab", "é"]):
+            file[f"#refs#/{k}"] = np.array([[ord(c)] for c in name], dtype=np.uint16)
+            refs.append(file[f"#refs#/{k}"].ref)
+        cells = file.create_dataset("ids", data=np.array([refs], dtype=h5py.ref_dtype), dtype=h5py.ref_dtype)
+        cells.attrs["MATLAB_class"] = np.bytes_("cell")
+    data = bytearray((tmp_path / "v73.mat").read_bytes())
+    data[:10] = b"MATLAB 7.3"
+    (tmp_path / "v73.mat").write_bytes(data)
+    check(tmp_path / "v73.mat", ids=("ab", "é"), values=[[0, 1], [2, 0]])
+
+
+def anndata(path, key="distances", **attributes):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(path, "w") as file:
+        file["obs/_index"] = ["c1", "c2", "c3"]
+        file["obs"].attrs["_index"] = "_index"
+        file["obs/cell/categories"] = ["T", "B"]
+        file["obs/cell/codes"] = np.array([0, 1, 0], dtype="i1")
+        file["obs/cell"].attrs["encoding-type"] = "categorical"
+        group = file.create_group(f"obsp/{key}")
+        group.attrs.update({"encoding-type": "csr_matrix", "shape": np.array([3, 3]), **attributes})
+        group["data"], group["indices"], group["indptr"] = [0.0, 2.0, 0.5], [1, 2, 1], [0, 2, 2, 3]
+
+
+def test_anndata(tmp_path):
+    anndata(tmp_path / "m.h5ad")
+    nan = np.nan
+    P = check(tmp_path / "m.h5ad", ids=("c1", "c2", "c3"), values=[[0, 0, 2], [nan, 0, nan], [nan, 0.5, 0]])
+    assert P.labels.tolist() == ["T", "B", "T"]
+    assert P.about["zeros"] == 1
+    assert quietly(tmp_path / "m.h5ad", label_column="cell", key="distances").labels.tolist() == ["T", "B", "T"]
+    assert quietly(tmp_path / "m.h5ad", absent=9).values[1, 0] == 9
+    with pytest.raises(ProximityError, match="obs has no column 'x'"):
+        quietly(tmp_path / "m.h5ad", label_column="x")
+    with pytest.raises(ProximityError, match=r"must hold one matrix in obsp\. Got distances"):
+        quietly(tmp_path / "m.h5ad", key="x")
+    anndata(tmp_path / "c.h5ad", "connectivities")
+    check(tmp_path / "c.h5ad", kind="similarity", ids=("c1", "c2", "c3"), values=[[2, 0, 2], [0, 2, 0], [0, 0.5, 2]])
+    anndata(tmp_path / "bad.h5ad", shape=np.array([9, 9]))
+    with pytest.raises(ProximityError, match="has shape"):
+        quietly(tmp_path / "bad.h5ad")
+    write_proximity(tmp_path / "w.h5ad", D, ids=IDS, kind="dissimilarity", labels=["x", "y", "x"])
+    assert check(tmp_path / "w.h5ad").labels.tolist() == ["x", "y", "x"]
+
+
+def test_links_to_other_files_are_not_followed(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    anndata(tmp_path / "other.h5ad")
+    anndata(tmp_path / "m.h5ad")
+    with h5py.File(tmp_path / "m.h5ad", "a") as file:
+        del file["obsp/distances"]
+        file["obsp/distances"] = h5py.ExternalLink("other.h5ad", "/obsp/distances")
+    with pytest.raises(ProximityError, match="a link to another file"):
+        quietly(tmp_path / "m.h5ad")
+
+
+def test_excel(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["distance", *IDS])
+    for name, row in zip(IDS, D):
+        book.active.append([name, *row])
+    book.active.append([])
+    book.create_sheet("raw").append([1.5])
+    book.save(tmp_path / "m.xlsx")
+    check(tmp_path / "m.xlsx")
+    check(tmp_path / "m.xlsx", key="raw", ids=None, kind=None, values=[[1.5]])
+    with pytest.raises(ProximityError, match="has no sheet 'x'"):
+        quietly(tmp_path / "m.xlsx", key="x")
+    with pytest.raises(ProximityError, match="unpacks to"):
+        quietly(tmp_path / "m.xlsx", max_bytes=1000)
+
+
+def test_feather(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import feather
+
+    feather.write_feather(pa.table({"id": IDS, **dict(zip(IDS, D))}), str(tmp_path / "m.feather"))
+    check(tmp_path / "m.feather", kind=None)
+    feather.write_feather(pa.table({"source": ["a"], "target": ["b"], "distance": [2]}), str(tmp_path / "e.feather"))
+    check(tmp_path / "e.feather", ids=("a", "b"), values=[[0, 2], [2, 0]])
+
+
+GRAPHML = """<?xml version='1.0' encoding='utf-8'?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="d0" for="node" attr.name="class" attr.type="string"/>
+<key id="d1" for="edge" attr.name="distance" attr.type="double"/>
+<graph edgedefault="undirected"><node id="a"><data key="d0">x</data></node><node id="b"><data key="d0">y</data></node>
+<node id="c"><data key="d0">x</data></node>
+<edge source="a" target="b"><data key="d1">1.5</data></edge></graph></graphml>
+"""
+
+
+def test_graphml(tmp_path):
+    (tmp_path / "m.graphml").write_text(GRAPHML)
+    nan = np.nan
+    P = check(tmp_path / "m.graphml", values=[[0, 1.5, nan], [1.5, 0, nan], [nan, nan, 0]])
+    assert P.labels.tolist() == ["x", "y", "x"]
+    (tmp_path / "m.graphml").write_text(GRAPHML.replace("undirected", "directed"))
+    assert np.isnan(quietly(tmp_path / "m.graphml").values[1, 0])
+    (tmp_path / "m.graphml").write_text(GRAPHML.replace("<graphml", '<!DOCTYPE x [<!ENTITY a "b">]><graphml', 1))
+    with pytest.raises(ProximityError, match="document type declaration"):
+        quietly(tmp_path / "m.graphml")
+    (tmp_path / "m.graphml").write_text(GRAPHML[:-30])
+    with pytest.raises(ProximityError, match=r"m\.graphml, line \d"):
+        quietly(tmp_path / "m.graphml")
+
+
+@pytest.mark.parametrize("name", ["m.phylip", "m.lsmat", "m.edges", "m.lsmat.gz"])
+def test_writers(tmp_path, name):
+    P = Proximity(D, IDS, "dissimilarity", ["x", "y", "x"])
+    write_proximity(tmp_path / name, P)
+    Q = check(tmp_path / name)
+    assert Q.labels.tolist() == ["x", "y", "x"]
+    if "edges" not in name:
+        with pytest.raises(ProximityError, match="dissimilarities"):
+            write_proximity(tmp_path / f"s{name}", D, kind="similarity")
+
+
+def test_formats_that_are_not_written(tmp_path):
+    for name in ("m.qza", "m.mat", "m.rds", "m.csv.bz2"):
+        with pytest.raises(ProximityError, match=r"not written|with \.gz"):
+            write_proximity(tmp_path / name, D)
+    assert not list(tmp_path.iterdir())
+
+
+def test_registry():
+    known = formats()
+    endings = [ending for form in known.values() for ending in form.endings]
+    assert len(set(endings)) == len(endings)
+    with pytest.raises(ProximityError, match="There is no format 'x'"):
+        read_proximity("m.csv", format="x")
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="needs SIMILIS_DATA")
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [
+        ("promoters_skbio.lsmat", None),
+        ("promoters_mash.phylip", None),
+        ("promoters_matlab.mat", None),
+        ("promoters_r_dist.rds", "rdata"),
+        ("promoters_anndata.h5ad", "h5py"),
+    ],
+)
+def test_real_files(name, library):
+    if library:
+        pytest.importorskip(library)
+    P, expected = quietly(REAL / name), quietly(REAL / "promoters_mash_dist.tsv")
+    assert (P.ids, P.kind) == (expected.ids, expected.kind)
+    known = ~np.isnan(P.values)
+    np.testing.assert_allclose(P.values[known], expected.values[known], atol=1e-6)
+    assert known.mean() > (0.1 if "anndata" in name else 0.999)
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="needs SIMILIS_DATA")
+def test_real_sourmash():
+    P, Q = quietly(REAL / "promoters_sourmash.npy"), quietly(REAL / "promoters_sourmash.csv")
+    assert P.ids == Q.ids
+    np.testing.assert_allclose(P.values, Q.values)
+
+
+def test_r_matrix(tmp_path):
+    rdata = pytest.importorskip("rdata")
+    (tmp_path / "m.rds").write_bytes(b"X\n\0\0\0\2")
+    with pytest.raises(ProximityError, match="not a readable file of R"):
+        quietly(tmp_path / "m.rds")
+    if hasattr(rdata, "write_rds"):
+        rdata.write_rds(tmp_path / "v.rds", np.arange(4.0).reshape(2, 2))
+        assert quietly(tmp_path / "v.rds").shape == (2, 2)
+        np.testing.assert_array_equal(quietly(tmp_path / "v.rds").values, [[0, 1], [2, 3]])

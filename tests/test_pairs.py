@@ -1,0 +1,285 @@
+"""Lists of pairs: alignment hits, Mash, edge lists."""
+
+import os
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from similis import ProximityError, read_proximity
+from similis.exceptions import InputWarning
+from similis.io import read_pairs, write_proximity
+
+REAL = Path(os.environ.get("SIMILIS_DATA", "/nowhere")) / "formats"
+real = pytest.mark.skipif(not REAL.is_dir(), reason="needs SIMILIS_DATA")
+
+# query subject pident length mismatch gapopen qstart qend sstart send evalue bitscore
+HITS = """a\ta\t100.0\t57\t0\t0\t1\t57\t1\t57\t1e-29\t113
+a\tb\t90.0\t23\t0\t0\t35\t57\t57\t35\t3e-09\t46.1
+a\tb\t95.0\t12\t0\t0\t41\t52\t12\t23\t0.01\t24.3
+b\ta\t90.0\t23\t0\t0\t57\t35\t35\t57\t3e-09\t46.4
+b\tb\t100.0\t57\t0\t0\t1\t57\t1\t57\t0.0\t120
+c\tb\t80.0\t20\t0\t0\t1\t20\t1\t20\t2.0\t20
+"""
+FIELDS = (
+    "# BLASTN 2.12.0+\n# Query: {0} some description\n# Database: db\n# Fields: query acc.ver, subject acc.ver, "
+    "% identity, alignment length, mismatches, gap opens, q. start, q. end, s. start, s. end, evalue, bit score\n"
+)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="pairs.tsv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def quietly(path, reader=read_pairs, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)
+        return reader(path, **options)
+
+
+@pytest.mark.parametrize("name", ["hits.m8", "hits.tsv", "hits.txt", "hits.out", "hits"])
+def test_alignment_hits(write, name):
+    path = write(HITS, name)
+    with pytest.warns(InputWarning) as caught:
+        P = read_proximity(path)
+    text = str(caught[0].message)
+    for words in (
+        "alignment hits, 6 lines, 3 objects",
+        "score bitscore (similarity)",
+        "3 of 6 ordered pairs present, absent ones are zero",
+        "1 lines repeat a pair, 1 pairs with different values: max taken",
+        "directed: 1 pairs differ by direction and 1 are listed in one direction only",
+        "1 objects have no line with themselves",
+    ):
+        assert words in text
+    assert (P.ids, P.kind) == (("a", "b", "c"), "similarity")
+    np.testing.assert_array_equal(P.values, [[113, 46.1, 0], [46.4, 120, 0], [0, 20, 20]])
+    assert P.about["duplicates"] == 1
+
+
+def test_order_of_the_lines_does_not_matter(write):
+    P = quietly(write(HITS))
+    lines = HITS.splitlines()
+    for seed in range(3):
+        shuffled = np.random.default_rng(seed).permutation(lines)
+        Q = quietly(write("\n".join(shuffled)))
+        assert P.ids == Q.ids
+        np.testing.assert_array_equal(P.values, Q.values)
+
+
+@pytest.mark.parametrize(("how", "value"), [("max", 46.1), ("min", 24.3), ("sum", 70.4), ("mean", 35.2)])
+def test_aggregate(write, how, value):
+    P = quietly(write(HITS), aggregate=how)
+    assert P.values[0, 1] == pytest.approx(value)
+
+
+def test_score_and_absent(write):
+    path = write(HITS)
+    P = quietly(path, score="pident", absent="missing")
+    np.testing.assert_array_equal(P.values[0], [100, 95, np.nan])
+    E = quietly(path, score="evalue")
+    assert E.kind == "dissimilarity"
+    np.testing.assert_allclose(E.values[0], [151, 180 + np.log10(3e-9), 180 + np.log10(2)])
+    assert E.values[1, 1] == 0  # an E-value of 0.0 is below what BLAST prints
+    assert quietly(path, score="12").values[0, 1] == 46.1
+    assert quietly(path, absent=-1).values[0, 2] == -1
+    with pytest.raises(ProximityError, match="as if they were identical"):
+        quietly(path, score="evalue", absent="zero")
+    with pytest.raises(ProximityError, match="no column 'lddt'"):
+        quietly(path, score="lddt")
+    for bad in ("none", "nan", "inf", True):
+        with pytest.raises(ProximityError, match="absent must be"):
+            read_pairs(path, absent=bad)
+    with pytest.raises(ProximityError, match="aggregate must be"):
+        read_pairs(path, aggregate="median")
+
+
+def test_nothing_is_printed_when_everything_was_chosen(write):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_pairs(write(HITS), score="bitscore", aggregate="max", absent="zero")
+
+
+def test_comments_of_outfmt_7_name_queries_without_hits(write):
+    text = FIELDS.format("a") + "# 3 hits found\n" + "".join(HITS.splitlines(True)[:3])
+    text += FIELDS.format("d") + "# 0 hits found\n# BLAST processed 2 queries\n"
+    P = quietly(write(text, "hits.txt"))
+    assert P.ids == ("a", "b", "d")
+    np.testing.assert_array_equal(P.values[0], [113, 46.1, 0])
+
+
+def test_custom_columns(write):
+    path = write("x\ta\t5e-3\tb\nx\tb\t1e-4\ta\n")
+    P = quietly(path, columns="code query evalue subject")
+    np.testing.assert_allclose(P.values[0, 1], 180 + np.log10(5e-3))
+    assert P.values[1, 0] == pytest.approx(176)
+    P = quietly(path, columns=["2", "4", "3"], kind="similarity", absent=0)
+    assert P.values[0, 1] == 5e-3
+    with pytest.raises(ProximityError, match="columns must name all 4 columns"):
+        read_pairs(path, columns="query,subject")
+    header = write("query,target,lddt,bits\na,b,0.5,30\n", "foldseek.csv")
+    assert quietly(header).values[0, 1] == 30
+    assert quietly(header, score="lddt").values[1, 0] == 0.5
+    assert quietly(header, columns="target,query,lddt").values[1, 0] == 0.5
+
+
+def test_mash(write):
+    triangle = "b\ta\t1\t1\t0/102\nc\ta\t0.5\t0.1\t3/102\nc\tb\t0.25\t1e-9\t9/90\n"
+    P = quietly(write(triangle))
+    assert P.kind == "dissimilarity"
+    np.testing.assert_array_equal(P.values, [[0, 1, 0.5], [1, 0, 0.25], [0.5, 0.25, 0]])
+    assert "3 pairs are listed once" in P.about["direction"]
+    full = triangle + "a\tb\t1\t1\t0/102\n" + "a\ta\t0\t0\t102/102\n"
+    np.testing.assert_array_equal(quietly(write(full)).values, P.values)
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", " "])
+@pytest.mark.parametrize("header", [True, False])
+def test_edge_lists(write, mark, header):
+    lines = ["source target similarity"] * header + ["n1 n2 0.5", "n3 n1 0.25"]
+    P = quietly(write("\r\n".join(lines).replace(" ", mark), "e.txt"), kind="similarity", reader=read_proximity)
+    np.testing.assert_array_equal(P.values, [[1, 0.5, 0.25], [0.5, 1, np.nan], [0.25, np.nan, 1]])
+    D = quietly(write("\n".join(lines).replace(" ", mark), "e.txt"), kind="similarity", directed=True, absent="zero")
+    np.testing.assert_array_equal(D.values, [[1, 0.5, 0], [0, 1, 0], [0.25, 0, 1]])
+
+
+def test_whole_numbers_as_ids(write):
+    P = quietly(write("10 2 0.5\n2 3 0.25\n3 10 1\n9 2 3\n9 10 1\n", "e.txt"), reader=read_proximity)
+    assert P.ids == ("2", "3", "9", "10")
+    assert P.kind is None  # nothing tells
+
+
+def test_decimal_commas(write):
+    P = quietly(write("source;target;distance\na;b;0,5\n", "e.csv"))
+    assert P.values[0, 1] == 0.5
+
+
+def test_a_block_of_new_rows(write):
+    P = quietly(write(HITS), square=False)
+    assert (P.ids, P.column_ids) == (("a", "b", "c"), ("a", "b"))
+    np.testing.assert_array_equal(P.values, [[113, 46.1], [46.4, 120], [0, 20]])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HITS + "a\tb\t90\n", "line 7: a line must have at least 12 cells. Got 3"),
+        (HITS.replace("46.4", "high"), "line 4, column 12: 'high' is not a number"),
+        (HITS.replace("46.4", "inf"), "line 4, column 12: infinity"),
+        (HITS.replace("c\tb", "\tb"), "line 6: both objects of a pair must have an id"),
+        (HITS.replace("46.4", "1e999"), "line 4, column 12: infinity"),
+        ("# Fields: query id, subject id, bit score\n", "holds no pairs"),
+        ("# Fields: query id, subject id\na\tb\t4\n", "2 columns are named, but the first line has 3"),
+        ("a\tb\n", "must hold two ids and a number"),
+        (b"a\tb\t\xff\xfe\n", "not UTF-8"),
+    ],
+)
+def test_malformed(write, text, message):
+    path = write(text, "hits.m8")
+    with pytest.raises(ProximityError, match=re.escape(message)) as caught:
+        quietly(path)
+    assert "hits.m8" in str(caught.value)
+
+
+def test_missing_values_are_counted(write):
+    with pytest.warns(InputWarning, match="1 lines without a value ignored"):
+        P = read_pairs(write("source\ttarget\tdistance\na\tb\tNA\na\tc\t2\n"))
+    np.testing.assert_array_equal(P.values[0], [0, np.nan, 2])
+
+
+def test_sparse_result(write):
+    P = quietly(write(HITS), sparse=True)
+    dense = quietly(write(HITS))
+    assert P.values.nnz == 6
+    np.testing.assert_array_equal(P.to_dense(), dense.values)
+    np.testing.assert_array_equal(P.take([2, 0]).to_dense(), dense.take([2, 0]).values)
+    D = quietly(write("source\ttarget\tdistance\na\tb\t0\nb\tc\t2\n"), sparse=True)
+    np.testing.assert_array_equal(D.to_dense(), [[0, 0, np.nan], [0, 0, 2], [np.nan, 2, 0]])
+    with pytest.raises(ProximityError, match="a sparse matrix has zero for absent similarities"):
+        quietly(write(HITS), sparse=True, absent="missing")
+
+
+def test_many_objects_become_a_sparse_matrix(write):
+    n = 7000
+    path = write("".join(f"o{i}\to{(i + 1) % n}\t{i % 7}\n" for i in range(n)))
+    P = quietly(path, kind="dissimilarity")
+    assert P.shape == (n, n)
+    assert P.values.nnz == 3 * n
+    n = 20000
+    path = write("".join(f"o{i}\to{(i + 1) % n}\t{i % 7}\n" for i in range(n)))
+    with pytest.raises(ProximityError, match="GB"):
+        quietly(path, kind="similarity")
+
+
+def test_random_lists_match_a_loop(write):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        m, n = rng.integers(1, 40), rng.integers(2, 6)
+        rows = [(f"o{rng.integers(n)}", f"o{rng.integers(n)}", float(rng.integers(1, 5))) for _ in range(m)]
+        P = quietly(
+            write("\n".join("\t".join(map(str, row)) for row in rows)),
+            aggregate="mean",
+            absent=-9,
+            kind="similarity",
+            directed=True,
+        )
+        for i, a in enumerate(P.ids):
+            for j, b in enumerate(P.ids):
+                found = [v for x, y, v in rows if (x, y) == (a, b)]
+                if i != j:
+                    assert P.values[i, j] == pytest.approx(np.mean(found) if found else -9)
+
+
+def test_parquet(write, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    table = pa.table({"source": ["a", "c"], "target": ["b", "a"], "distance": [0.5, 2.0]})
+    pq.write_table(table, tmp_path / "e.parquet")
+    P = quietly(tmp_path / "e.parquet", reader=read_proximity)
+    np.testing.assert_array_equal(P.values, [[0, 0.5, 2], [0.5, 0, np.nan], [2, np.nan, 0]])
+
+
+def test_written_edges_read_back(tmp_path):
+    D = np.array([[0, 1, np.nan], [1, 0, 2.5], [np.nan, 2.5, 0]])
+    write_proximity(tmp_path / "m.edges", D, ids=list("abc"), kind="dissimilarity", labels=[0, 1, 0])
+    P = quietly(tmp_path / "m.edges", reader=read_proximity)
+    assert P.kind == "dissimilarity"
+    np.testing.assert_array_equal(P.values, D)
+    np.testing.assert_array_equal(P.labels, [0, 1, 0])
+
+
+def test_a_matrix_is_no_pair_list(write):
+    for text in (
+        "a,b,c\n1,2,3\n2,1,4\n3,4,1\n",
+        "1,2,3\n2,1,4\n3,4,1\n",
+        "x,1,0.5\ny,0.5,1\n",
+        "id,a,b\na,1,NA\nb,NA,1\n",
+    ):
+        P = quietly(write(text, "m.csv"), reader=read_proximity)
+        assert P.about["format"] == "table of numbers in text"
+
+
+@real
+def test_real_hits_and_distances():
+    P = quietly(REAL / "promoters_blast.m8", reader=read_proximity)
+    assert (P.shape, P.kind) == ((106, 106), "similarity")
+    counted = {tuple(line.split("\t")[:2]) for line in (REAL / "promoters_blast.m8").read_text().splitlines()}
+    assert np.count_nonzero(P.values) == len(counted)
+    Q = quietly(REAL / "promoters_blast_outfmt7.txt", reader=read_proximity)
+    assert Q.values[0, 0] == 113
+    edges, full, square = (
+        quietly(REAL / f"promoters_{name}", reader=read_proximity)
+        for name in ("mash_edges.tsv", "mash_dist.tsv", "mash.phylip")
+    )
+    assert edges.ids == full.ids == square.ids
+    np.testing.assert_array_equal(edges.values, full.values)
+    np.testing.assert_array_equal(edges.values, square.values)
