@@ -284,8 +284,8 @@ class SpectrumShift(_Spectrum):
     Notes
     -----
     The consistent rule divides by small eigenvalues, and an SVM behind it has a far higher error than one with clip
-    (30 % instead of 13 % on the aural sonar data). The published results of [chen2010] ch. 5 for shift agree with it rather
-    than with the text; those of ch. 4 do not decide. The part of a row in the null space of S is lost.
+    (30 % instead of 13 % on the aural sonar data). The published results of [chen2010] ch. 5 for shift agree with it
+    rather than with the text; those of ch. 4 do not decide. The part of a row in the null space of S is lost.
 
     References
     ----------
