@@ -32,6 +32,7 @@ SCRIPTS = {
     "psvm": ("psvm",),
     "svm": ("svm",),
     "regression": ("regression",),
+    "searches": ("searches",),
     "kri": ("kri",),
     "medoids": ("medoids",),
     "group_tests": ("group_tests",),

@@ -4,9 +4,11 @@ Containers with checksums (zip, gzip, the journal's lines) would stop nearly eve
 plain files there are entries where the bytes are what is inside and the container is made afresh around them.
 """
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import shutil
 import tempfile
 import warnings
@@ -15,6 +17,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+import scipy.io
 
 import similis
 from similis import Proximity, Study, StudyResult, read_proximity, write_proximity
@@ -166,6 +169,51 @@ def text_readers(folder):
     }
 
 
+PHYLIP = [b"3\na 0 1 2\nb 1 0 3\nc 2 3 0\n", b"\t3\na\nb\t1\nc\t2\t3\n"]
+HITS = b"a\tb\t90.0\t23\t0\t0\t35\t57\t57\t35\t3e-09\t46.1\na\ta\t100\t57\t0\t0\t1\t57\t1\t57\t1e-29\t113\n"
+FIELDS = b"# Query: a\n# Fields: query id, subject id, evalue, bit score\na\tb\t1e-5\t30\n"
+PAIRS = [
+    HITS,
+    FIELDS,
+    b"b\ta\t0.5\t1\t3/9\n",
+    b"source,target,weight\na,b,1\n",
+    b"1 2 0.5\n2 3 1\n1 3 2\n4 1 0\n4 2 1\n",
+]
+GRAPHML = (
+    b'<graphml><key id="d" for="edge" attr.name="distance"/><graph edgedefault="undirected"><node id="a"/>'
+    b'<node id="b"/>'
+    b'<edge source="a" target="b"><data key="d">1.5</data></edge></graph></graphml>'
+)
+
+
+def _mat(**arrays):
+    buffer = io.BytesIO()
+    scipy.io.savemat(buffer, arrays)
+    return buffer.getvalue()
+
+
+def tool_readers(folder):
+    """Readers of the files of other tools that need no optional library."""
+    matrix = _matrix_in(folder)
+    lsmat = b"\ta\tb\na\t0.0\t1.0\nb\t1.0\t0.0\n"
+    return {
+        "pairs": Reader(folder, "p.m8", matrix("p.m8"), seeds=PAIRS),
+        "pairs, any shape": Reader(folder, "q.edges", matrix("q.edges", square=False, absent="missing"), seeds=PAIRS),
+        "pairs inside bzip2": Reader(folder, "b.m8.bz2", matrix("b.m8.bz2"), seeds=PAIRS, wrap=bz2.compress),
+        "phylip": Reader(folder, "m.phy", matrix("m.phy"), seeds=PHYLIP),
+        "lsmat inside a qza": Reader(
+            folder, "m.qza", matrix("m.qza"), seeds=[lsmat], wrap=_zip("u/data/distance-matrix.tsv", stored=False)
+        ),
+        "qza": Reader(folder, "o.qza", matrix("o.qza"), seeds=[_zip("u/data/distance-matrix.tsv")(lsmat)]),
+        "csv.xz": Reader(folder, "m.csv.xz", matrix("m.csv.xz"), seeds=[lzma.compress(b"1,0.5\n0.5,1\n")]),
+        "matlab": Reader(
+            folder, "m.mat", matrix("m.mat"), seeds=[_mat(D=np.eye(3), ids=np.array(["a", "b", "c"], dtype=object))]
+        ),
+        "condensed vector": Reader(folder, "v.npy", matrix("v.npy"), seeds=[_npy(np.arange(3.0))]),
+        "graphml": Reader(folder, "m.graphml", matrix("m.graphml"), seeds=[GRAPHML]),
+    }
+
+
 def array_readers(folder):
     """Readers of proximities in npy and npz."""
     matrix, npz, npy = _matrix_in(folder), _written("m.npz"), _written("m.npy")
@@ -294,7 +342,8 @@ def study_readers(folder):
 
 
 NAMES = (
-    "csv|csv, any shape|csv.gz|csv inside gzip|labels beside a csv|labels|labels of ids|npy|npy, mapped|"
+    "csv|csv, any shape|csv.gz|csv inside gzip|labels beside a csv|labels|labels of ids|pairs|pairs, any shape|"
+    "pairs inside bzip2|phylip|lsmat inside a qza|qza|csv.xz|matlab|condensed vector|graphml|npy|npy, mapped|"
     "sidecar of an npy|npz|array inside an npz|ids inside an npz|parquet|zarr metadata|zarr chunk|"
     "zarr metadata, format 2|objects|objects in JSON|model|description inside a model|array inside a model|"
     "card of a model|results|results.gz|results, and their report|journal|lines of a journal"
@@ -304,7 +353,13 @@ NAMES = (
 def make_readers(folder):
     """All of them, by name."""
     (folder / "study").mkdir()
-    found = text_readers(folder) | array_readers(folder) | table_readers(folder) | object_readers(folder)
+    found = (
+        text_readers(folder)
+        | tool_readers(folder)
+        | array_readers(folder)
+        | table_readers(folder)
+        | object_readers(folder)
+    )
     found |= study_readers(folder / "study")
     assert list(found) == NAMES
     return found

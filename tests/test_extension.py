@@ -126,6 +126,13 @@ def test_study_lists_and_runs_the_method(environment, tmp_path):
     assert {row["method"]: row["status"] for row in out["table"]} == {"mean-of-nearest": "ok", "knn": "ok"}
 
 
+def test_commands_read_the_format(environment, tmp_path):
+    (tmp_path / "m.upper").write_text("0 1 2\n0 3\n0\n")
+    out = json.loads(run(environment, "-m", "similis", "inspect", str(tmp_path / "m.upper"), "--json"))
+    assert out["read"]["format"] == "upper triangle of a distance matrix"
+    assert out["read"]["pairs"] == 6
+
+
 def test_broken_entry_point_gives_one_warning(environment, tmp_path):
     info = tmp_path / "broken-0.1.dist-info"
     info.mkdir()

@@ -210,8 +210,13 @@ def _description(P: Proximity) -> dict[str, Any]:
     if P.square and values.ndim == 2:
         np.fill_diagonal(known, False)
         about |= {"objects": P.n, "pairs": int(known.sum()), "possible": P.n * (P.n - 1)}
-        same = np.array_equal(values, values.T, equal_nan=True)
-        about["direction"] = "symmetric" if same else "the two directions of a pair differ"
+        n_one = int(np.count_nonzero(known & ~known.T))
+        n_different = int(np.count_nonzero((values != values.T) & known & known.T)) // 2
+        about["direction"] = (
+            f"{n_different} pairs differ by direction, {n_one} are present in one direction only"
+            if n_different or n_one
+            else "symmetric"
+        )
     return about | {"kind": P.kind, "absent": about.get("absent", "missing")}
 
 

@@ -212,7 +212,11 @@ def _read_anndata(
         values = absent_entries(
             sp.coo_array((data, (rows, columns)), shape=shape).tocsr(), fill, kind, None, where, max_bytes
         )
-        about |= {"possible": len(ids) * (len(ids) - 1), "absent": str(absent), "diagonal": diagonal}
+        about |= {
+            "possible": len(ids) * (len(ids) - 1),
+            "absent": str(absent),
+            "diagonal": diagonal.replace("line", "entry"),
+        }
     labels = _obs_labels(h5py, obs, label_column, where, max_bytes, about)
     return proximity_in_file(where, values, ids, stated or given, labels, None, about)
 

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import IO
 
 from similis._utils.files import short_path
+from similis._utils.messages import warn_user
 from similis.base import Kind
-from similis.exceptions import ProximityError
+from similis.exceptions import InputWarning, ProximityError
 from similis.io._containers import read_excel, read_graphml, read_hdf5, read_mat, read_rds, write_h5ad
 from similis.io._numpy import read_npy, read_npz, write_npz
 from similis.io._pairs import PairOptions, is_pair_list, read_pairs, write_pairs
@@ -232,9 +233,14 @@ def formats() -> dict[str, Format]:
     """Return the known formats by name: those of similis, then those of other packages."""
     found = {form.name: form for form in _BUILT_IN}
     for entry in sorted(entry_points(group="similis.formats"), key=lambda entry: (entry.name, entry.value)):
-        form = entry.load()
-        if not isinstance(form, Format):
-            raise ProximityError(f"The entry point {entry.value} of similis.formats must be a similis.io.Format.")
+        try:
+            form = entry.load()
+            if not isinstance(form, Format):
+                raise TypeError("it must be a similis.io.Format")
+        except Exception as error:  # a broken package must not keep others from working
+            reason = str(error) or type(error).__name__
+            warn_user(f"The format {entry.name!r} of another package cannot be loaded: {reason}.", InputWarning)
+            continue
         found.setdefault(form.name, form)
     return found
 

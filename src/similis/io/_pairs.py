@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from operator import itemgetter
 from pathlib import Path
 from typing import IO, Any
 
@@ -41,7 +40,7 @@ __all__ = [
 ]
 
 AGGREGATES = ("max", "min", "sum", "mean")
-_CHUNK = 1 << 16  # lines that are parsed at once
+_CHUNK = 1 << 13  # lines that are parsed at once
 _DENSE = 2**28  # bytes of a dense matrix above which a list with few pairs becomes a sparse one
 _SPARSE = 0.25  # largest fraction of present pairs of a sparse result
 _LOWEST_EVALUE = 1e-180  # BLAST prints smaller ones as 0
@@ -460,12 +459,13 @@ def _read_lines(path: Path, pairs: _Collected, delimiter: str | None, max_bytes:
         right: Sequence[str]
         try:
             places, n_header = _layout(pairs, _split(head, mark), names)
+            a, b, s = places
             del numbers[:n_header]
             reader = _reader(chain(head[n_header:], lines), mark)
             while chunk := list(islice(reader, _CHUNK)):
                 try:
-                    left, right, scores = zip(*map(itemgetter(*places), chunk))
-                    values = np.array(list(map(float, scores)))
+                    left, right = [row[a] for row in chunk], [row[b] for row in chunk]
+                    values = np.array([float(row[s]) for row in chunk])
                     if not np.isfinite(values).all() or "" in left or "" in right:
                         raise ValueError
                 except (ValueError, IndexError):

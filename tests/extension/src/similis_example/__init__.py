@@ -3,6 +3,7 @@
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin
 
+from similis import Proximity
 from similis.base import (
     Measure,
     PathMixin,
@@ -15,6 +16,7 @@ from similis.base import (
     positive,
     validated,
 )
+from similis.io import Format
 from similis.study import AtMost, Method
 
 __all__ = ["METHODS", "LetterOverlap", "MeanOfNearest", "Power"]
@@ -105,3 +107,15 @@ METHODS = [
         summary="mean proximity to the nearest members of each class",
     )
 ]
+
+
+def read_upper(path, options):
+    """Read the rows of an upper triangle, diagonal included, one per line."""
+    rows = [list(map(float, line.split())) for line in path.read_text().splitlines()]
+    values = np.zeros((len(rows), len(rows)))
+    for i, row in enumerate(rows):
+        values[i, i:] = values[i:, i] = row
+    return Proximity(values, kind="dissimilarity")
+
+
+FORMAT = Format("upper", "upper triangle of a distance matrix", (".upper",), read_upper)

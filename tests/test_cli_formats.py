@@ -1,0 +1,104 @@
+"""Files of other tools on the command line: options of pair lists, convert, metadata, inspect."""
+
+import json
+
+import numpy as np
+import pytest
+from test_pairs import HITS
+from typer.testing import CliRunner
+
+from similis import read_proximity, write_proximity
+from similis.cli import app
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hits.m8").write_text(HITS)
+
+    def run(*words, status=0):
+        done = CliRunner().invoke(app, list(words))
+        assert done.exit_code == status, done.output
+        return done
+
+    return run
+
+
+def test_inspect_tells_what_was_read(run):
+    done = run("inspect", "hits.m8")
+    for words in (
+        "read: format       alignment hits",
+        "read: score        bitscore",
+        "read: kind         similarity",
+        "read: pairs        3 of 6 ordered pairs are present",
+        "read: duplicates   1",
+        "read: absent       zero",
+    ):
+        assert words in done.stdout
+    assert "absent ones are zero" in done.stderr
+    read = json.loads(run("inspect", "hits.m8", "--json", "--score", "evalue").stdout)["read"]
+    assert (read["score"], read["kind"], read["aggregate"]) == ("evalue", "dissimilarity", "min")
+
+
+def test_options_in_messages(run):
+    assert "--absent must be" in run("inspect", "hits.m8", "--absent", "never", status=2).stderr
+    assert "no column 'x'" in run("inspect", "hits.m8", "--score", "x", status=2).stderr
+    error = run("inspect", "hits.m8", "--score", "evalue", "--absent", "zero", status=2).stderr
+    assert "Use --absent 'missing', or a number" in error
+    assert "There is no format 'x'" in run("inspect", "hits.m8", "--format", "x", status=2).stderr
+
+
+def test_convert(run, tmp_path):
+    run("convert", "hits.m8", "m.npz", "--absent", "-1", "--aggregate", "sum", "--score", "bitscore")
+    P = read_proximity("m.npz")
+    np.testing.assert_array_equal(P.values[0], [113, pytest.approx(70.4), -1])
+    run("convert", "m.npz", "m.phylip", status=2)  # similarities
+    D = np.array([[0, 1, 2.0], [1, 0, 3], [2, 3, 0]])
+    write_proximity("d.npz", D, ids=list("abc"), kind="dissimilarity", labels=["x", "y", "x"])
+    for name in ("d.phylip", "d.lsmat", "d.edges", "d.tsv"):
+        run("convert", "d.npz", name, "--overwrite")
+        run("convert", name, "back.npz")
+        back = read_proximity("back.npz")
+        np.testing.assert_array_equal(back.values, D)
+        assert (back.ids, back.kind, back.labels.tolist()) == (("a", "b", "c"), "dissimilarity", ["x", "y", "x"])
+    run("convert", "d.npz", "near.edges", "--top", "1")
+    lines = (tmp_path / "near.edges").read_text().splitlines()
+    assert lines[1:] == ["a\ta\t0.0", "a\tb\t1.0", "b\ta\t1.0", "b\tb\t0.0", "c\ta\t2.0", "c\tc\t0.0"]
+
+
+def test_metadata(run, tmp_path):
+    rng = np.random.default_rng(0)
+    D = np.abs(rng.normal(size=(12, 1)) - rng.normal(size=12))
+    D = D + D.T
+    np.fill_diagonal(D, 0)
+    write_proximity("d.npz", D, ids=[f"s{i}" for i in range(12)], kind="dissimilarity")
+    lines = ["sample\tclass\tbatch", *(f"s{i}\t{'xy'[i % 2]}\tb{i % 3}" for i in range(2, 14))]
+    (tmp_path / "samples.tsv").write_text("\n".join(lines))
+    done = run("inspect", "d.npz", "--metadata", "samples.tsv", "--label-column", "class")
+    assert "2 of 12 objects have no label and are left out; 2 ids are not among the objects" in done.stderr
+    assert "classes" in done.stdout
+    done = run("convert", "d.npz", "some.npz", "--metadata", "samples.tsv", "--subset", "batch=b0|b1")
+    assert "--subset batch=b0|b1: 6 of 12 objects are kept" in done.stderr
+    assert read_proximity("some.npz").ids == ("s3", "s4", "s6", "s7", "s9", "s10")
+    both = ("--subset", "batch=b1", "--subset", "class=x", "--label-column", "class", "--id-column", "sample")
+    run("convert", "d.npz", "few.npz", "--metadata", "samples.tsv", *both)
+    few = read_proximity("few.npz")
+    assert (few.ids, few.labels.tolist()) == (("s4", "s10"), ["x", "x"])
+    assert (
+        "Values of 'batch': b0, b1, b2"
+        in run("inspect", "d.npz", "--metadata", "samples.tsv", "--subset", "batch=b9", status=2).stderr
+    )
+    assert "give both" in run("inspect", "d.npz", "--subset", "batch=b1", status=2).stderr
+    assert "COLUMN=VALUE" in run("inspect", "d.npz", "--metadata", "samples.tsv", "--subset", "b1", status=2).stderr
+
+
+def test_predict_new_hits(run, tmp_path):
+    names = [f"t{i}" for i in range(8)]
+    lines = [f"{a}\t{b}\t{50 if i % 2 == j % 2 else 5}" for i, a in enumerate(names) for j, b in enumerate(names)]
+    (tmp_path / "train.tsv").write_text("query\ttarget\tbits\n" + "\n".join(lines))
+    (tmp_path / "y.csv").write_text("id,label\n" + "\n".join(f"{a},{'xy'[i % 2]}" for i, a in enumerate(names)))
+    run("fit", "train.tsv", "--labels", "y.csv", "--method", "knn", "-o", "m.skops")
+    new = [f"n{k}\t{b}\t{50 if k == j % 2 else 5}" for k in range(2) for j, b in enumerate(names)]
+    (tmp_path / "new.tsv").write_text("query\ttarget\tbits\n" + "\n".join(new))
+    out = json.loads(run("predict", "m.skops", "new.tsv", "--json").stdout)
+    assert [(row["id"], row["label"]) for row in out] == [("n0", "x"), ("n1", "y")]
