@@ -31,6 +31,8 @@ SCRIPTS = {
     "normal": ("normal",),
     "psvm": ("psvm",),
     "svm": ("svm",),
+    "regression": ("regression",),
+    "searches": ("searches",),
     "kri": ("kri",),
     "medoids": ("medoids",),
     "group_tests": ("group_tests",),

@@ -45,6 +45,12 @@ TARGETS = (
         ("KRI sweep", "daqp", 3, 8),
         ("KRI sweep", "cvxpy", 25, 50),
     ),
+    *_same(
+        "regression",
+        "regression",
+        ("ridge", "SVR", 10, 20),
+        ("k-NN regression search", "GridSearchCV(KNeighborsRegressor)", 3, 10),
+    ),
     *_same("KRR, 19 k x 5 lambda", "krr", ("KRR sweep", "loop", 3, 5), ("KRR sweep", "batched", 1.5, 2)),
     *_same(
         "SDA exponents",
@@ -84,6 +90,16 @@ TARGETS = (
         "maxsim",
         ("SBC, four C, n = 2000", "interior points", 50, 150),
         ("SBC, two-letter words", "SVC", 1, 3),
+    ),
+    *_same(
+        "searches of the study",
+        "searches",
+        ("SimSVM grid", "interior points", 4, 10),
+        ("P-SVM grid", "all coefficients", 1.3, 2),
+        ("SVM on rows, Gaussian kernel", "every width", 1.5, 3.2),
+        ("SVC-D2", "libsvm", 2, 3),
+        ("RNLC, 8 regularizers", "eigenvectors", 1.7, 2.2),
+        ("Parzen, rank", "singular values", 1.5, 2),
     ),
     *_same(
         "k-medoids",

@@ -99,7 +99,7 @@ def methods():
         model = m.make()
         cells = (
             f"`{m.name}`" + ("*" if m.on_request else ""),
-            {"similarity": "s", "dissimilarity": "d", "either": "s, d"}[m.reads],
+            {"similarity": "s", "dissimilarity": "d", "either": "s, d", "objects": "objects"}[m.reads],
             "averaged" if m.symmetric else "read",
             indefinite(m),
             "read" if get_tags(model).input_tags.allow_nan else "completed",

@@ -16,6 +16,8 @@ from sklearn.utils._testing import ignore_warnings
 import similis
 from similis import (
     RBF,
+    KMedoids,
+    MedoidRegressor,
     Pairwise,
     PathSearchCV,
     ProximityRidge,
@@ -52,6 +54,8 @@ REGRESSORS = [
     SimilarityKNNRegressor(n_neighbors=8, weights="kri"),
     SimilarityKNNRegressor(n_neighbors=8, weights="krr", regularization=0.1),
     SimilarityKNNRegressor(n_neighbors=8, weights="lime"),
+    MedoidRegressor(n_medoids=3, random_state=0),
+    MedoidRegressor(n_medoids=5, statistic="median", kind="dissimilarity", random_state=0),
 ]
 
 
@@ -192,10 +196,10 @@ def test_saved_models_predict_the_same(model, tmp_path):
     expected = model.predict(Q)
     np.testing.assert_array_equal(load(tmp_path / "model.skops").predict(Q), expected)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(Q), expected)
-    np.testing.assert_array_equal(compact(model).predict(Q), expected)
+    np.testing.assert_array_equal(compact(model).predict(Q[:, model.columns_]), expected)
     damaged = clone(model).fit(S, y)
     name = next(iter(type(model).fitted_arrays))
-    setattr(damaged, name, getattr(damaged, name)[:3])
+    setattr(damaged, name, getattr(damaged, name)[:2])
     save(damaged, tmp_path / "damaged.skops")
     with pytest.raises(ValueError, match=name):
         load(tmp_path / "damaged.skops")
@@ -364,3 +368,21 @@ def test_single_object_and_constant_target():
         np.testing.assert_allclose(model.fit(P, np.full(len(y), 7.0)).predict(R), 7.0)
     zero = ProximityRidge().fit(np.zeros_like(S), y)
     np.testing.assert_allclose(zero.predict(np.zeros_like(Q)), y.mean())
+
+
+@pytest.mark.parametrize("statistic", ["mean", "median"])
+def test_medoids_are_those_of_the_clustering(statistic):
+    S, y, Q, _ = problem()
+    model = MedoidRegressor(n_medoids=4, statistic=statistic, random_state=0).fit(S, y)
+    clusters = KMedoids(4, kind="similarity", random_state=0).fit(S)
+    np.testing.assert_array_equal(model.medoid_indices_, clusters.medoid_indices_)
+    values = np.array([getattr(np, statistic)(y[clusters.labels_ == j]) for j in range(4)])
+    np.testing.assert_allclose(model.predict(Q), values[clusters.predict(Q)])
+    small = compact(model)
+    np.testing.assert_array_equal(small.predict(Q[:, small.columns_]), model.predict(Q))
+
+
+def test_medoids_of_few_distinct_objects():
+    S = np.kron(np.eye(2), np.ones((4, 4)))
+    model = MedoidRegressor(n_medoids=99, random_state=0).fit(S, np.repeat([1.0, 5.0], 4))
+    np.testing.assert_array_equal(model.predict(S), np.repeat([1.0, 5.0], 4))

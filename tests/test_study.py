@@ -25,9 +25,15 @@ from similis.proximity import (
     ToDissimilarity,
     ToSimilarity,
 )
-from similis.study import Method, list_methods
+from similis.study import Method
+from similis.study import list_methods as list_all_methods
 from similis.study._methods import find_methods
 from similis.study._protocol import DealtFolds, Protocol
+
+
+def list_methods():
+    """All methods that read a matrix."""
+    return [method for method in list_all_methods() if method.reads != "objects"]
 
 
 def contents(result):

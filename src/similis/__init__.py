@@ -77,7 +77,14 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
     ),
     "cluster": ("KMedoids",),
     "discriminant": ("SDA", "NearestNeighborSDA", "LocalSDA", "MixtureSDA", "MixedSDA"),
-    "neighbors": ("CondensedNN", "LocalNearestCentroid", "NearestCentroid", "SimilarityKNN", "SimilarityKNNRegressor"),
+    "neighbors": (
+        "CondensedNN",
+        "LocalNearestCentroid",
+        "MedoidRegressor",
+        "NearestCentroid",
+        "SimilarityKNN",
+        "SimilarityKNNRegressor",
+    ),
     "datasets": (
         "make_perturbed_centroids",
         "make_similarity",

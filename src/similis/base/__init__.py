@@ -50,7 +50,10 @@ from similis.base._params import (
     at_least,
     between,
     choice,
+    describe_constraints,
     positive,
+    satisfies_constraints,
+    string_options,
     validated,
     validated_function,
     validated_outer,
@@ -135,4 +138,7 @@ __all__ = [
     "between",
     "choice",
     "positive",
+    "describe_constraints",
+    "satisfies_constraints",
+    "string_options",
 ]

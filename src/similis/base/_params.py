@@ -9,8 +9,9 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions, validate_params
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions, make_constraint, validate_params
 
 __all__ = [
     "HasMethods",
@@ -22,7 +23,10 @@ __all__ = [
     "at_least",
     "between",
     "choice",
+    "describe_constraints",
     "positive",
+    "satisfies_constraints",
+    "string_options",
     "validated",
     "validated_function",
     "validated_outer",
@@ -170,3 +174,98 @@ def between(low: float | None, high: float | None, closed: str = "both") -> Numb
         For ``_parameter_constraints``.
     """
     return Number(Real, low, high, closed=closed)
+
+
+def _constraints(estimator: Any, name: str) -> list[Any] | None:
+    """Return the constraints of a parameter without those for internal use; None if there are none."""
+    declared = getattr(estimator, "_parameter_constraints", {}).get(name)
+    if not isinstance(declared, list):
+        return None
+    return [constraint for item in declared if not (constraint := make_constraint(item)).hidden]
+
+
+def satisfies_constraints(estimator: Any, name: str, value: Any) -> bool:
+    """Whether an estimator accepts a value of a parameter; True if it declares no constraints.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn estimator.
+    name : str
+        Name of the parameter.
+    value : object
+        Value to check.
+
+    Returns
+    -------
+    bool
+    """
+    declared = _constraints(estimator, name)
+    if declared is None:
+        return True
+    if isinstance(value, str):  # a sequence of letters counts as array-like
+        declared = [constraint for constraint in declared if str(constraint) != "an array-like"]
+    return any(constraint.is_satisfied_by(value) for constraint in declared)
+
+
+def string_options(estimator: Any, name: str) -> list[str]:
+    """Strings that an estimator accepts for a parameter.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn estimator.
+    name : str
+        Name of the parameter.
+
+    Returns
+    -------
+    list of str
+        Sorted.
+    """
+    found = [item.options for item in _constraints(estimator, name) or [] if isinstance(item, Options)]
+    return sorted({option for options in found for option in options if isinstance(option, str)})
+
+
+def describe_constraints(estimator: Any, name: str) -> str:
+    """Describe the values that an estimator accepts for a parameter, as text can give them.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn estimator.
+    name : str
+        Name of the parameter.
+
+    Returns
+    -------
+    str
+        Such as ``"auto|clip|none"`` or ``"integer >= 1"``; empty if the estimator declares no constraints.
+
+    Examples
+    --------
+    >>> from similis import SimilarityKNN
+    >>> from similis.base import describe_constraints
+    >>> describe_constraints(SimilarityKNN(), "n_neighbors"), describe_constraints(SimilarityKNN(), "spectrum")
+    ('integer >= 1', 'auto|clip|flip|pinv|shift|none')
+    """
+    words = string_options(estimator, name)
+    for constraint in _constraints(estimator, name) or []:
+        kind = str(constraint)
+        if isinstance(constraint, Interval):
+            low, high, closed = constraint.left, constraint.right, constraint.closed
+            parts = ["integer" if constraint.type is Integral else "number"]
+            if low is not None and low != -np.inf:
+                parts.append(f">{'=' * (closed in ('left', 'both'))} {low:g}")
+            if high is not None and high != np.inf:
+                parts.append(f"{'and ' * (len(parts) > 1)}<{'=' * (closed in ('right', 'both'))} {high:g}")
+            words.append(" ".join(parts))
+        elif kind == "None":
+            words.append("none")
+        elif constraint.is_satisfied_by(True) and not constraint.is_satisfied_by(2):
+            words.append("true|false")
+        elif "array-like" in kind or "list" in kind or "tuple" in kind:
+            words.append("list")
+        elif constraint.is_satisfied_by(2):
+            words.append("integer")
+    return "|".join(dict.fromkeys(words))

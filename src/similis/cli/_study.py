@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -148,12 +148,15 @@ def study(
         typer.Option(
             "--method",
             metavar="NAME",
-            help="A method, `all` or `quick`; may be repeated. All by default.",
+            help="A method, `all` or `quick`; may be repeated. All by default. Parameters in parentheses: "
+            '"local-sda(neighborhood=per-class, n_neighbors=5|10)".',
             autocompletion=complete_method,
             show_default=False,
         ),
     ] = None,
-    listing: Annotated[bool, typer.Option("--list", help="List the methods and stop.")] = False,
+    listing: Annotated[
+        bool, typer.Option("--list", help="List the methods, or explain the one that is named.")
+    ] = False,
     report: Annotated[
         str | None,
         typer.Option("--report", metavar="FILE", help="Write a report to this html file.", show_default=False),
@@ -193,9 +196,13 @@ def study(
         similis study distances.npz --kind dissimilarity --method knn --method nc --splits 10 --json
 
         similis study matrix.csv --labels labels.csv --budget 5m --journal study.journal
+
+        similis study matrix.csv --labels labels.csv --method "svm-kernel(clip, C=1|10|100)" --method knn
+
+        similis study --list local-sda
     """
     if listing:
-        _list_methods(json)
+        _list_methods(source.path, json)
         return
     if watch and report is None:
         report = "report.html"
@@ -241,7 +248,8 @@ def fit(
         typer.Option(
             "--method",
             metavar="NAME",
-            help="A method of `similis study --list`; `best` and `quick` compare all, or the quick ones, first.",
+            help="A method of `similis study --list`, perhaps with parameters, as `knn(n_neighbors=5)`; `best` and "
+            "`quick` compare all, or the quick ones, first.",
             autocompletion=complete_method,
         ),
     ] = "best",
@@ -412,14 +420,44 @@ def _print_estimate(expected: Estimate, json: bool) -> None:
     echo(f"\n{expected}.")
 
 
-def _list_methods(json: bool) -> None:
-    from similis.study import list_methods
+def _list_methods(name: str | None, json: bool) -> None:
+    """Print the methods by family, or explain the one of this name."""
+    from similis.study import find_method, list_methods, list_parameters
 
-    methods: list[Any] = list_methods()
+    methods = list_methods() if name is None else [find_method(name)]
     if json:
-        keys = ("name", "family", "paper", "summary", "needs", "reads", "baseline", "quick")
-        print_json([{key: getattr(method, key) for key in keys} for method in methods])
-    else:
-        print_table(
-            ("method", "reads", "what it is", "paper"), [(m.name, m.reads, m.summary, m.paper) for m in methods]
+        keys = ("name", "family", "paper", "summary", "needs", "reads", "baseline", "quick", "on_request")
+        print_json(
+            [
+                {key: getattr(method, key) for key in keys}
+                | {
+                    "parameters": {
+                        p.name: {"values": p.format(), "allowed": p.allowed} for p in list_parameters(method)
+                    }
+                }
+                for method in methods
+            ]
         )
+        return
+    if name is None:
+        for family in dict.fromkeys(method.family for method in methods):
+            rows = [
+                (m.name, m.reads, m.summary, m.paper, ", ".join(p.name for p in list_parameters(m)))
+                for m in methods
+                if m.family == family
+            ]
+            print_table(("method", "reads", "what it is", "paper", "parameters"), rows, title=family or "other")
+            echo("")
+        echo("`similis study --list NAME` explains one; NAME(parameter=value, parameter=value|value) sets parameters.")
+        return
+    (method,) = methods
+    steps = method.make()
+    echo(f"{method.name}: {method.summary}.")
+    facts = {"family": method.family, "paper": method.paper, "reads": method.reads, "needs": method.needs}
+    echo("\n".join(f"  {key}: {value}" for key, value in facts.items() if value))
+    parts = [step for _, step in steps.steps] if hasattr(steps, "steps") else [steps]
+    echo(f"  made of: {', '.join(type(part).__name__ for part in parts)}\n")
+    print_table(
+        ("parameter", "value or grid", "allowed", "what it is"),
+        [(p.name, p.format(), p.allowed, p.describe()) for p in list_parameters(method)],
+    )

@@ -4,6 +4,14 @@ from similis.neighbors._condensed import CondensedNN
 from similis.neighbors._knn import SimilarityKNN
 from similis.neighbors._knn_regressor import SimilarityKNNRegressor
 from similis.neighbors._local_centroid import LocalNearestCentroid
+from similis.neighbors._medoid_regressor import MedoidRegressor
 from similis.neighbors._nearest_centroid import NearestCentroid
 
-__all__ = ["CondensedNN", "LocalNearestCentroid", "NearestCentroid", "SimilarityKNN", "SimilarityKNNRegressor"]
+__all__ = [
+    "CondensedNN",
+    "LocalNearestCentroid",
+    "MedoidRegressor",
+    "NearestCentroid",
+    "SimilarityKNN",
+    "SimilarityKNNRegressor",
+]

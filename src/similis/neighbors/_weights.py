@@ -69,9 +69,10 @@ class NeighborWeights(ProximityEstimator):
         "kind": [choice("similarity", "dissimilarity")],
         "n_jobs": [Integral, None],
     }
-    path_params = ("n_neighbors", "regularization")
+    path_params: ClassVar[tuple[str, ...]] = ("n_neighbors", "regularization")
     accept_sparse = True
     _auto_krr = "pinv"  # spectrum="auto" of KRR weights
+    query: str = "consistent"  # models of 1.0 have no such parameter
 
     n_neighbors: int
     weights: str | Callable[..., Any]
@@ -165,7 +166,7 @@ class NeighborWeights(ProximityEstimator):
     def _local_options(self) -> Any:
         auto = self._auto_krr if self.weights == "krr" else "clip"
         spectrum = auto if self.spectrum == "auto" else self.spectrum
-        return {"method": self.weights, "spectrum": spectrum, "n_jobs": self.n_jobs}
+        return {"method": self.weights, "spectrum": spectrum, "query": self.query, "n_jobs": self.n_jobs}
 
     def _ranked(self, n: int, Q: NDArray[Any], test_fold: NDArray[np.intp] | None, ks: Any) -> Any:
         """Neighbors of the rows `Q` for the largest k; with `test_fold`, outside each row's fold."""

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 
 from similis._utils.linalg import asymmetry, symmetric_part
-from similis.base import between, check_proximity, choice, fitted_reals, positive
+from similis.base import between, check_proximity, check_stack_width, choice, fitted_reals, positive
 from similis.exceptions import ProximityError
 from similis.proximity._base import Elementwise, ToRows, warn_if_self_differs
 
@@ -433,9 +433,9 @@ class Rescale(Elementwise):
 
     Attributes
     ----------
-    scale_ : float
+    scale_ : float or ndarray of shape (q,)
         Largest minus smallest training proximity. The largest absolute value if that difference is rounding error; 1 if
-        all are zero or missing.
+        all are zero or missing. Of a stack of q matrices, one value for each.
     n_features_in_ : int
         Number of training objects.
 
@@ -457,6 +457,7 @@ class Rescale(Elementwise):
     """
 
     allow_missing = True
+    allow_stack = True
     accept_sparse = True
     _parameter_constraints: dict[str, list[Any]] = {"kind": [choice("similarity", "dissimilarity")]}
 
@@ -465,14 +466,18 @@ class Rescale(Elementwise):
 
     def learn(self, S: NDArray[Any], y: Any) -> None:
         """Find the range."""
+        self.scale_ = self._range(S) if S.ndim == 2 else np.array([self._range(part) for part in np.moveaxis(S, 2, 0)])
+
+    def _range(self, S: NDArray[Any]) -> float:
         known = S[~np.isnan(S)] if np.isnan(S).any() else S
         low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
         largest = max(abs(low), abs(high))
         is_range = 100 * np.finfo(S.dtype).eps * largest < high - low < np.inf
-        self.scale_ = (high - low if is_range else largest) or 1.0
+        return (high - low if is_range else largest) or 1.0
 
     def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
-        return Q / Q.dtype.type(self.scale_)
+        check_stack_width(Q, np.size(self.scale_), self)
+        return Q / np.asarray(self.scale_, dtype=Q.dtype)
 
 
 class BoxCox(Elementwise):

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg.blas import dtrmm
 from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
 from sklearn.utils import check_random_state
@@ -569,14 +570,19 @@ def _within_sums(A: Array, perms: NDArray[np.intp], n_groups: int) -> Array:
         A = A if np.array_equal(A, A.T) else (A + A.T) / 2
         _kernels.group_sums(A, perms, np.empty(n_groups + 1, np.intp), np.empty(n, np.intp), W)
         return W
-    # z_g' A z_g for the indicators z_g of all groups but the last, whose sum follows from the total.
-    row_sums = A.sum(axis=1)
+    # z_g' A z_g = 2 z_g' L z_g for the indicators z_g of all groups but the last, whose sum follows from the total. L
+    # is the lower triangle: a triangular product takes half of the operations.
+    L = np.asfortranarray(np.tril(A, -1))
+    row_sums, total = A.sum(axis=1), A.sum()
     for rows in row_blocks(n_perms, n * (n_groups - 1)):
-        Z = np.stack([(perms[rows] == g).T for g in range(n_groups - 1)], axis=2).astype(np.float64)
-        AZ = (A @ Z.reshape(n, -1)).reshape(Z.shape)
-        W[rows, :-1] = np.einsum("npg,npg->pg", Z, AZ)
-        rest = Z.sum(axis=2)
-        W[rows, -1] = A.sum() - 2 * (row_sums @ rest) + np.einsum("np,npg->p", rest, AZ)
+        some = np.asfortranarray(perms[rows].T)
+        Z = np.concatenate([some == g for g in range(n_groups - 1)], axis=1).astype(np.float64, order="F")
+        LZ = dtrmm(1.0, L, Z, lower=1)
+        blocks = (-1, n_groups - 1)
+        W[rows, :-1] = 2 * np.einsum("ij,ij->j", Z, LZ).reshape(blocks, order="F")
+        rest = (some < n_groups - 1).astype(np.float64, order="F")
+        sums = LZ.reshape((n, *blocks), order="F").sum(axis=2)
+        W[rows, -1] = total - 2 * (row_sums @ rest) + 2 * np.einsum("ij,ij->j", rest, sums)
     return W
 
 

@@ -69,7 +69,7 @@ def psd_prefix(
 
 
 def local_psd(
-    blocks: NDArray[np.float64], s: NDArray[np.float64], spectrum: str
+    blocks: NDArray[np.float64], s: NDArray[np.float64], spectrum: str, query: str = "consistent"
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Make symmetric blocks positive semi-definite and transform the vectors of the queries consistently.
 
@@ -81,11 +81,14 @@ def local_psd(
         Similarities of the queries to their neighbors.
     spectrum : {"clip", "flip", "shift"}
         Set negative eigenvalues to zero, reverse their sign, or add a constant to all eigenvalues.
+    query : {"consistent", "raw"}
+        Whether clip and flip transform s too.
 
     Returns
     -------
     blocks, s : ndarrays of the given shapes
-        For clip and flip the transformation P with S~ = P S acts on s too; shift leaves s unchanged.
+        For clip and flip the transformation P with S~ = P S acts on s too, unless `query` is "raw"; shift leaves s
+        unchanged.
 
     Notes
     -----
@@ -109,13 +112,20 @@ def local_psd(
         sign = np.maximum(sign, 0.0)
     elif spectrum != "flip":
         raise ValueError(f"spectrum must be 'clip', 'flip' or 'shift'. Got {spectrum!r}.")
-    P = (U * sign[:, None, :]) @ U.swapaxes(1, 2)
     repaired = (U * (sign * values)[:, None, :]) @ U.swapaxes(1, 2)
-    return (repaired + repaired.swapaxes(1, 2)) / 2, np.matmul(P, s[..., None])[..., 0]
+    repaired = (repaired + repaired.swapaxes(1, 2)) / 2
+    if query == "raw":
+        return repaired, s
+    P = (U * sign[:, None, :]) @ U.swapaxes(1, 2)
+    return repaired, np.matmul(P, s[..., None])[..., 0]
 
 
 def spectral_filter(
-    blocks: NDArray[np.float64], s: NDArray[np.float64], ridges: NDArray[np.float64], spectrum: str
+    blocks: NDArray[np.float64],
+    s: NDArray[np.float64],
+    ridges: NDArray[np.float64],
+    spectrum: str,
+    query: str = "consistent",
 ) -> NDArray[np.float64]:
     """Solve (S~ + ridge I) w = s~ for all ridges from one decomposition of each block S.
 
@@ -130,6 +140,8 @@ def spectral_filter(
         Non-negative.
     spectrum : {"clip", "flip", "shift", "pinv"}
         Treatment of negative eigenvalues.
+    query : {"consistent", "raw"}
+        Whether clip and flip transform s too.
 
     Returns
     -------
@@ -153,7 +165,9 @@ def spectral_filter(
         values = gain * values
     shifted = values[:, None, :] + ridges[:, None]  # (c, R, k)
     shifted[_signs(shifted) == 0] = np.inf
-    coefficients = gain * np.matmul(s[:, None, :], U)[:, 0]  # (c, k)
+    coefficients = np.matmul(s[:, None, :], U)[:, 0]  # (c, k)
+    if query == "consistent":
+        coefficients = gain * coefficients
     return np.matmul(coefficients[:, None, :] / shifted, U.swapaxes(1, 2))
 
 
@@ -327,6 +341,7 @@ def _empty_results(
 
 Method = Literal["kri", "krr", "lime"]
 Spectrum = Literal["clip", "flip", "shift", "pinv"] | None
+Query = Literal["consistent", "raw"]
 _SOLVE = {"kri": kri_weights, "krr": krr_weights, "lime": lime_weights}
 _CHUNK = 2**19  # entries of the blocks that are processed together; they fit into the cache
 
@@ -339,6 +354,7 @@ def local_weights(
     *,
     method: Method = "kri",
     spectrum: Spectrum = "clip",
+    query: Query = "consistent",
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     """Compute the weights of the ranked neighbors of many queries.
@@ -358,6 +374,8 @@ def local_weights(
     spectrum : {"clip", "flip", "shift", "pinv", None}
         Repair of a K x K block that is not positive semi-definite. Clip and flip act on s as well. "pinv" is for
         regression only, where None means the same; for the other methods None asserts that no repair is needed.
+    query : {"consistent", "raw"}
+        "raw" repairs the block only and leaves s as it is.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
@@ -379,7 +397,7 @@ def local_weights(
     def keep(rows: slice, part: NDArray[np.float64]) -> None:
         weights[rows] = part[:, 0, 0]
 
-    _sweep(S, indices, s, np.array([indices.shape[1]]), np.array([ridge]), method, spectrum, n_jobs, keep)
+    _sweep(S, indices, s, np.array([indices.shape[1]]), np.array([ridge]), method, spectrum, query, n_jobs, keep)
     return weights
 
 
@@ -394,13 +412,14 @@ def local_scores(
     *,
     method: Method = "kri",
     spectrum: Spectrum = "clip",
+    query: Query = "consistent",
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     """Sum the weights of the neighbors by class, for all numbers of neighbors and all regularizers in one sweep.
 
     Parameters
     ----------
-    S, indices, s, method, spectrum, n_jobs
+    S, indices, s, method, spectrum, query, n_jobs
         As in :func:`local_weights`.
     codes : ndarray of shape (n,)
         Class code of every training object.
@@ -432,7 +451,7 @@ def local_scores(
     def keep(rows: slice, part: NDArray[np.float64]) -> None:
         _kernels.sum_by_class(part.reshape(part.shape[0], -1, part.shape[3]), neighbors[rows], sums[rows])
 
-    _sweep(S, indices, s, grid, ridge, method, spectrum, n_jobs, keep)
+    _sweep(S, indices, s, grid, ridge, method, spectrum, query, n_jobs, keep)
     scores = sums.reshape(len(indices), grid.size, ridge.size, n_classes)
     return scores.transpose(1, 2, 0, 3)[where]
 
@@ -447,6 +466,7 @@ def local_means(
     *,
     method: Method = "kri",
     spectrum: Spectrum = "clip",
+    query: Query = "consistent",
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     """Average the target of the neighbors by their weights, for all k and all regularizers in one sweep.
@@ -488,7 +508,7 @@ def local_means(
             sums += (1.0 - part.sum(axis=3)) * centers[rows][:, :, None]
         means[rows] = sums
 
-    _sweep(S, indices, s, grid, ridge, method, spectrum, n_jobs, keep)
+    _sweep(S, indices, s, grid, ridge, method, spectrum, query, n_jobs, keep)
     return means.transpose(1, 2, 0)[where] + center
 
 
@@ -500,6 +520,7 @@ def _sweep(
     ridges: NDArray[np.float64],
     method: Method,
     spectrum: Spectrum,
+    query: Query,
     n_jobs: int | None,
     keep: Callable[[slice, NDArray[np.float64]], None],
 ) -> None:
@@ -516,7 +537,7 @@ def _sweep(
             part = slice(start, min(start + batch, rows.stop))
             blocks = np.empty((part.stop - start, K, K))
             _kernels.gather_blocks(S, indices[part], blocks)
-            solved = _solve(blocks, s[part], known[part], ks, ridges, method, spectrum)
+            solved = _solve(blocks, s[part], known[part], ks, ridges, method, spectrum, query)
             if solved.gap is not None:
                 failures.append(_uncertified(solved.gap, blocks, s[part], ridges))
             keep(part, solved.weights)
@@ -540,6 +561,7 @@ def _solve(
     ridges: NDArray[np.float64],
     method: Method,
     spectrum: Spectrum,
+    query: Query,
 ) -> BlockWeights:
     """Solve a batch: nested blocks as long as they are positive definite, one decomposition for each larger block."""
     if spectrum is None and method != "krr":
@@ -550,7 +572,7 @@ def _solve(
             )
         return _SOLVE[method](blocks, s, ridges, ks=ks, known=known)
     untreated = spectrum in ("pinv", None)
-    safe = known if untreated else psd_prefix(blocks, known, s)
+    safe = known if untreated else psd_prefix(blocks, known, s if query == "consistent" else None)
     solved = _SOLVE[method](blocks, s, ridges, ks=ks, known=safe)
     # Weights are valid up to this number of neighbors, which depends on the ridge for an unrepaired S + ridge I.
     valid = safe[:, None] if solved.sound is None else np.minimum(solved.sound, safe[:, None])  # (c, R) or (c, 1)
@@ -559,11 +581,11 @@ def _solve(
         redo = sizes[:, None] > valid
         for size in np.unique(sizes[redo.any(axis=1)]):
             rows = np.flatnonzero(redo.any(axis=1) & (sizes == size))
-            part, query, due = blocks[rows, :size, :size], s[rows, :size], redo[rows]
+            part, s_part, due = blocks[rows, :size, :size], s[rows, :size], redo[rows]
             if method == "krr":
-                fresh = spectral_filter(part, query, ridges, spectrum or "pinv")
+                fresh = spectral_filter(part, s_part, ridges, spectrum or "pinv", query)
             else:
-                again = _SOLVE[method](*local_psd(part, query, str(spectrum)), ridges)
+                again = _SOLVE[method](*local_psd(part, s_part, str(spectrum), query), ridges)
                 fresh = again.weights[:, 0]
                 solved.gap[rows, t] = again.gap[:, 0]  # type: ignore[index]
             kept = solved.weights[rows, t, :, :size]

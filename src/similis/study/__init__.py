@@ -18,8 +18,9 @@ from similis.study._displays import (
 from similis.study._entry import Entry
 from similis.study._estimate import Estimate
 from similis.study._journal import JournalWarning
-from similis.study._methods import AtMost, Method, list_methods
+from similis.study._methods import AtMost, Method, find_method, list_methods
 from similis.study._metrics import METRICS, Ranks, Verdict, average_ranks, holm, signed_rank
+from similis.study._names import Parameter, list_parameters
 from similis.study._predict import Predictions, predict_rows
 from similis.study._progress import Progress
 from similis.study._recommend import Recommendation
@@ -33,7 +34,10 @@ __all__ = [
     "StudyResult",
     "Method",
     "AtMost",
+    "Parameter",
     "list_methods",
+    "find_method",
+    "list_parameters",
     "make_model",
     "train_model",
     "write_model",

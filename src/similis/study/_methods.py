@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -38,7 +37,9 @@ __all__ = [
     "AtMost",
     "Method",
     "MethodIdentity",
+    "canonical_name",
     "describe",
+    "find_method",
     "find_methods",
     "lazy",
     "list_methods",
@@ -72,7 +73,8 @@ class Method:
     Parameters
     ----------
     name : str
-        Short name, as the published tables have it; unique in a study.
+        Short name, as the published tables have it; unique in a study. Other parameters of a method of the table are
+        set in its name: ``"local-sda(neighborhood=per-class)"``, ``"svm-kernel(clip, C=1|10|100)"``.
     make : callable
         Called without arguments, returns an unfitted classifier or a pipeline that ends in one. The study sets every
         `random_state` that is None, and the `kind` parameter of the last step: the kind of the matrix, or that of the
@@ -243,6 +245,7 @@ def _installed_methods() -> tuple[Method, ...]:
 
 def find_methods(methods: str | Method | Sequence[str | Method]) -> list[Method]:
     """Turn ``"all"``, ``"quick"``, a name or a sequence of names and methods into methods."""
+    from similis.study._names import parse_method
     from similis.study._table import ALIASES
 
     table = list_methods()
@@ -253,14 +256,7 @@ def find_methods(methods: str | Method | Sequence[str | Method]) -> list[Method]
     if not all(isinstance(item, (str, Method)) for item in given):
         raise ValueError(f"methods must be names and Methods, or 'all' or 'quick'. Got {str(methods)[:60]!r}.")
     by_name = {m.name: m for m in table}
-    found: list[Method] = []
-    for item in given:
-        if not isinstance(item, Method):
-            name = ALIASES.get(item, item)
-            if name not in by_name:
-                raise ValueError(_unknown(str(item), [*by_name, *ALIASES]))
-            item = by_name[name]
-        found.append(item)
+    found = [item if isinstance(item, Method) else parse_method(item, by_name, ALIASES) for item in given]
     names = [m.name for m in found]
     if not found:
         raise ValueError("methods must name at least one method. Got none.")
@@ -268,6 +264,43 @@ def find_methods(methods: str | Method | Sequence[str | Method]) -> list[Method]
         if names.count(name) > 1:
             raise ValueError(f"methods must have different names. {name!r} appears {names.count(name)} times.")
     return found
+
+
+def find_method(name: str) -> Method:
+    """Find a method by its name, perhaps with parameters.
+
+    Parameters
+    ----------
+    name : str
+        Name of the table, with parameters in parentheses: ``"base(option, key=value, key=value|value)"``. Several
+        values are a grid, from which the study chooses.
+
+    Returns
+    -------
+    Method
+        Its ``name`` is the canonical spelling, which results, reports and cards have.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, parameter or value; the message has the nearest valid ones.
+
+    Examples
+    --------
+    >>> from similis.study import find_method
+    >>> method = find_method("svm-kernel(clip, C=1|10|100, class-weight=balanced)")
+    >>> method.name, method.grid
+    ('svm-kernel(clip, C=1|10|100, class_weight=balanced)', {'svc__C': [1, 10, 100]})
+    """
+    return find_methods([name])[0]
+
+
+def canonical_name(name: str) -> str:
+    """Canonical spelling of the name of a method; other names are returned unchanged."""
+    try:
+        return find_method(name).name
+    except ValueError:
+        return name
 
 
 def describe(value: Any) -> str:
@@ -290,12 +323,6 @@ def describe(value: Any) -> str:
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"
     text = repr(value)
     return text if " at 0x" not in text else type(value).__qualname__
-
-
-def _unknown(name: str, known: list[str]) -> str:
-    near = get_close_matches(name, known, n=2, cutoff=0.5)
-    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"Some are {', '.join(map(repr, known[:4]))}."
-    return f"There is no method {name[:60]!r} in the table. {hint} similis.study.list_methods() gives all."
 
 
 def powers(low: int, high: int) -> list[float]:

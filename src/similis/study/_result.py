@@ -19,7 +19,7 @@ from similis.study._assemble import MatrixFacts, make_model
 from similis.study._code import call_arguments, estimator_code, import_lines, training_code
 from similis.study._differences import Difference, compare_to_leader, expect_costs, find_metric
 from similis.study._entry import Entry, MethodInfo
-from similis.study._methods import Method, list_methods
+from similis.study._methods import Method, canonical_name, find_methods
 from similis.study._metrics import (
     METRICS,
     Verdict,
@@ -502,7 +502,10 @@ class StudyResult:
             for info in self.methods:
                 entry = self.entries.get((info.name, split.number))
                 row: dict[str, Any] = {"method": info.name, "split": split.number, "n_test": len(split.test)}
-                row["status"] = "missing" if entry is None else entry.status
+                ended = (
+                    "dropped" if info.name in self.dropped else "skipped" if info.name in self.skipped else "missing"
+                )
+                row["status"] = ended if entry is None else entry.status
                 row["reason"] = "" if entry is None else entry.reason
                 row.update({name: float(values[info.name][place]) for name, values in columns.items()})
                 row["params"] = {} if entry is None else dict(entry.params)
@@ -549,6 +552,8 @@ class StudyResult:
         PathSearchCV, classifier or pipeline
         """
         name = method or self.recommend().method
+        if name not in [m.name for m in self.methods]:
+            name = canonical_name(name)
         if name not in [m.name for m in self.methods]:
             raise ValueError(f"{name!r} is not among the methods of this study.")
         measure = measure if measure is not None else self.measure
@@ -660,8 +665,8 @@ class StudyResult:
 
     def _model_code(self, method: str, data: str) -> str:
         """Python code that trains a method of the table with the metric, costs, priors and groups of the study."""
-        known = {method.name: method for method in list_methods()}.get(method)
-        if self.custom.get(method, known) is not known:
+        (known,) = find_methods([method])
+        if self.custom.get(method, known) != known:
             raise ValueError(f"{method!r} is not in the table of methods")
         facts, imports = self.situation, {("similis.study", "make_model")}
         options: dict[str, Any] = {"kind": facts.kind, "metric": self.metric}

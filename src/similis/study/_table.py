@@ -83,6 +83,16 @@ SUPPORT_VECTORS = _family(
         summary="SVM, exp(-gamma ||s - s'||) between whole rows as kernel",
     ),
     Method(
+        "svc-d",
+        Chain((lazy("SimilarityFeatures"), _SVC_LINEAR)),
+        {"svc__C": C},
+        reads="dissimilarity",
+        rescale=True,
+        paper="pekalska2000 sec. 2.2",
+        summary="linear SVM on rows of dissimilarities",
+        on_request=True,
+    ),
+    Method(
         "svc-d2",
         Chain((lazy("Whiten"), _SVC_LINEAR)),
         {"svc__C": C},
@@ -110,6 +120,14 @@ SUPPORT_VECTORS = _family(
         rescale=True,
         paper="chen2010 eq. 2.8",
         summary="potential SVM: similarities as features, with a sparse solution",
+    ),
+    Method(
+        "psvm(normalized)",
+        lazy("PotentialSVM", normalize=True),
+        {"C": powers(0, 4), "epsilon": powers(-4, 1)},
+        paper="cazzanti2007 sec. 2.2.7",
+        summary="potential SVM with centered columns of unit norm and an intercept",
+        on_request=True,
     ),
     Method(
         "simsvm",
@@ -148,6 +166,27 @@ SUPPORT_VECTORS = _family(
         rescale=True,
         paper="chen2010 eq. 5.2",
         summary="SVM that learns all of the kernel, by distance from the similarities",
+        on_request=True,
+    ),
+    Method(
+        "simmkl",
+        lazy("SimMKL"),
+        {"eta": powers(-4, 0), "gamma": powers(-3, 3)},  # of sec. 5.4.3
+        symmetric=True,
+        rescale=True,
+        paper="chen2010 eq. 5.35",
+        summary="SVM that learns weights of several similarities and how to modify their spectra",
+        on_request=True,
+    ),
+    Method(
+        "completion-svm",
+        lazy("CompletionSVM"),
+        {"eta": powers(-3, -1), "gamma": powers(-2, 0)},
+        symmetric=True,
+        rescale=True,
+        paper="chen2010 eq. 6.6",
+        summary="SVM that completes a kernel with missing rows by an auxiliary kernel; reads a stack of both",
+        needs="kernels of at most 100 objects per pair of classes, and the package clarabel",
         on_request=True,
     ),
     Method(
@@ -214,6 +253,14 @@ NEIGHBORS = _family(
         rescale=True,
         paper="chen2010 eq. 3.3",
         summary="linear interpolation with maximum entropy",
+    ),
+    Method(
+        "1nn-f",
+        Chain((lazy("SimilarityFeatures"), lazy("KNeighborsClassifier", "sklearn.neighbors", n_neighbors=1))),
+        reads="either",
+        paper="pekalska2000 sec. 2.2",
+        summary="nearest neighbor by the Euclidean distance between rows",
+        on_request=True,
     ),
 )
 
@@ -285,6 +332,15 @@ DISCRIMINANT = _family(
         paper="cazzanti2007 sec. 5.2",
         summary="similarity discriminant analysis with several centroids per class",
     ),
+    Method(
+        "mixed-sda",
+        lazy("MixedSDA", measure=lazy("Counting")),
+        reads="objects",
+        paper="cazzanti2007 eq. 3.42",
+        summary="similarity discriminant analysis of a table: similarities of categories, normal models of numbers",
+        needs="a table of categories and numbers",
+        on_request=True,
+    ),
 )
 
 MIXTURES = _family(
@@ -321,6 +377,27 @@ MIXTURES = _family(
         paper="qiao2013 sec. 5.3",
         summary="the better of the kernel density and the mixture model, by cross-validation",
     ),
+    Method(
+        "kernel-hlm(per-class)",
+        lazy("KernelHLM", shared=False),
+        reads="dissimilarity",
+        symmetric=True,
+        paper="qiao2013 sec. 3.2",
+        summary="kernel density from distances alone, shape and scale of each class",
+        needs="distances in a natural unit, on which densities of different shapes depend",
+        on_request=True,
+    ),
+    Method(
+        "hlm-vsh(per-class)",
+        lazy("MixtureHLM", shared_shape=False),
+        {"n_components": COMPONENTS_HLM},
+        reads="dissimilarity",
+        symmetric=True,
+        paper="qiao2013 sec. 3.1",
+        summary="a mixture model from distances alone, shape of each class, clusters by vertex substitution",
+        needs="distances in a natural unit, on which densities of different shapes depend",
+        on_request=True,
+    ),
 )
 
 SIMILARITY_BASED = _family(
@@ -338,6 +415,31 @@ SIMILARITY_BASED = _family(
         {"tighten__q": TIGHTNESS, "sbc__C": C_SBC, "sbc__strong": [True, False]},
         paper="bernal2003 sec. 5",
         summary="summed similarity with learned weights that are not negative",
+    ),
+    Method(
+        "sbc(hard)",
+        Chain((lazy("Tighten"), lazy("SBC"))),
+        {"tighten__q": TIGHTNESS},
+        paper="bernal2003 sec. 5",
+        summary="summed similarity with weights of the largest margin that violate no constraint",
+        needs="a similarity that becomes tight enough to classify all training objects",
+        on_request=True,
+    ),
+    Method(
+        "sbc(weak)",
+        Chain((lazy("Tighten"), lazy("SBC", strong=False))),
+        {"tighten__q": TIGHTNESS, "sbc__C": C_SBC},
+        paper="bernal2003 sec. 5",
+        summary="summed similarity with learned weights, one constraint for each other class",
+        on_request=True,
+    ),
+    Method(
+        "sbc(normalized)",
+        Chain((lazy("Tighten"), lazy("SBC", normalize=True))),
+        {"tighten__q": TIGHTNESS, "sbc__C": C_SBC, "sbc__strong": [True, False]},
+        paper="bernal2003 sec. 5",
+        summary="summed similarity with learned weights, constraints scaled to length one",
+        on_request=True,
     ),
     Method(
         "perceptron",
@@ -376,6 +478,15 @@ NORMAL = _family(
         summary="rows as normal features, a regularized covariance per class",
     ),
     Method(
+        "rnqc(box-cox)",
+        Chain((lazy("BoxCox"), lazy("NormalQuadratic"))),
+        {"normalquadratic__regularization": R_QUADRATIC},
+        reads="dissimilarity",
+        paper="pekalska2000 sec. 4.4",
+        summary="the same on dissimilarities made more nearly normal",
+        on_request=True,
+    ),
+    Method(
         "pfld",
         lazy("PseudoFisher"),
         reads="either",
@@ -406,6 +517,18 @@ NORMAL = _family(
         paper="pekalska2000 sec. 2",
         summary="the nearest class mean in pseudo-Euclidean space",
     ),
+    *(
+        Method(
+            f"dt-{name}",
+            Chain((lazy("SimilarityFeatures"), lazy("DecisionTreeClassifier", "sklearn.tree", criterion=criterion))),
+            reads="either",
+            rescale=True,  # features that differ by less than 1e-7 count as constant
+            paper="pekalska2000 sec. 2.2",
+            summary=f"decision tree on rows, split by {words}",
+            on_request=True,
+        )
+        for name, criterion, words in (("max", "entropy", "entropy"), ("gini", "gini", "the Gini index"))
+    ),
 )
 
 BASELINES = _family(
@@ -426,6 +549,21 @@ BASELINES = _family(
         reads="dissimilarity",
         summary="scikit-learn's k-NN on precomputed dissimilarities",
         baseline=True,
+    ),
+    Method(
+        "naive-bayes",
+        Chain(
+            (
+                lazy("OneHotEncoder", "sklearn.preprocessing", handle_unknown="ignore"),
+                lazy("MultinomialNB", "sklearn.naive_bayes"),
+            )
+        ),
+        reads="objects",
+        paper="cazzanti2007 sec. 6.1",
+        summary="naive Bayes on the categories of the objects, counts with one added",
+        needs="objects described by categories",
+        baseline=True,
+        on_request=True,
     ),
     Method(
         "majority",
@@ -451,8 +589,8 @@ METHODS: tuple[Method, ...] = (
 # [chen2010] sec. 2.1.6 -> S S' as a kernel is the linear kernel on rows as features
 ALIASES = {
     "svm-kernel(square)": "svm-features(linear)",
-    "svc-d": "svm-features(linear)",  # of dissimilarities: converting them shifts and scales the rows, which moves C
     "parzen": "parzen-r",
     "k-nn": "knn",
+    "1nn-r": "knn(n_neighbors=1)",  # [pekalska2000] table 2
     "nearest-centroid": "nc",
 }

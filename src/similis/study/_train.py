@@ -15,7 +15,7 @@ from similis.base import compact as compact_model
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
 from similis.study._entry import to_json
 from similis.study._estimate import Estimate
-from similis.study._methods import describe
+from similis.study._methods import canonical_name, describe
 from similis.study._run import Study
 
 __all__ = ["train_model"]
@@ -115,7 +115,8 @@ def train_model(
     )
     if result.partial:
         raise KeyboardInterrupt
-    name = method or result.best()
+    names = [info.name for info in result.methods]
+    name = result.best() if method is None else method if method in names else canonical_name(method)
     model = result.fit_model(S, y, method=name, measure=measure)
     expected = None
     if name in result.complete_methods():  # without failure

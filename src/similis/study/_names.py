@@ -1,0 +1,307 @@
+"""Method names with parameters: ``base(option, key=value, key=value|value)``.
+
+``svm-kernel(clip, C=1|10|100)`` is the method ``svm-kernel(clip)`` of the table with another grid. A name in canonical
+spelling keeps the order of its parameters; random numbers are seeded by it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from ast import literal_eval
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+
+from similis.base import describe_constraints, satisfies_constraints, string_options
+from similis.study._methods import AtMost, Method
+
+__all__ = ["Parameter", "list_parameters", "parse_method"]
+
+# The study sets it: the kind of the matrix, or that of the last conversion.
+_SET_BY_STUDY = ("kind",)
+_LARGEST_INTEGER = 1e6  # of floats that are written as integers
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """A parameter of a method.
+
+    Attributes
+    ----------
+    name : str
+        Shortest unambiguous name, as written in method names.
+    key : str
+        Name for ``set_params``.
+    values : tuple
+        Grid, or the one value that the method has.
+    allowed : str
+        Allowed values in words; empty if they are not declared.
+    owner : estimator
+        Estimator that has the parameter.
+    """
+
+    name: str
+    key: str
+    values: tuple[Any, ...]
+    allowed: str
+    owner: Any
+
+    @property
+    def leaf(self) -> str:
+        """Name of the parameter in its estimator."""
+        return self.key.rpartition("__")[2]
+
+    def describe(self) -> str:
+        """Return the parameter's description in the docstring of its estimator, in one line."""
+        text = inspect.getdoc(type(self.owner)) or ""
+        found = re.search(rf"^(?:\w+, )*{self.leaf}(?:, \w+)* :.*\n((?:[ ]+.*\n|\n)+)", text, flags=re.MULTILINE)
+        return "" if found is None else " ".join(found[1].split("\n\n")[0].split())
+
+    def format(self) -> str:
+        """Format the values as in a method name."""
+        return "|".join(map(_format, self.values))
+
+
+def list_parameters(method: Method) -> list[Parameter]:
+    """Return the parameters that can be set in the name of a method, those of its grid first.
+
+    Parameters
+    ----------
+    method : Method
+        Such as :func:`find_method` returns.
+
+    Returns
+    -------
+    list of Parameter
+
+    Examples
+    --------
+    >>> from similis.study import find_method, list_parameters
+    >>> [f"{p.name}={p.format()} ({p.allowed})" for p in list_parameters(find_method("nc"))]
+    ['adjusted=false (true|false)', 'centroid=max-sum (any-class|max-sum|popular)']
+    """
+    made = method.make()
+    nested = dict(_owners(made))
+    leaves = [key.rpartition("__")[2] for key in nested]
+    found = []
+    for key, (owner, value) in nested.items():
+        leaf = key.rpartition("__")[2]
+        if not satisfies_constraints(owner, leaf, value):  # deprecated in scikit-learn
+            continue
+        # A parameter that the method chooses has priority over others of the same name.
+        short = leaves.count(leaf) == 1 or key in method.grid
+        grid = method.grid.get(key, [value])
+        values = grid.values if isinstance(grid, AtMost) else tuple(grid)
+        found.append(Parameter(leaf if short else key, key, values, describe_constraints(owner, leaf), owner))
+    return sorted(found, key=lambda parameter: parameter.key not in method.grid)
+
+
+def parse_method(text: str, table: Mapping[str, Method], aliases: Mapping[str, str]) -> Method:
+    """Find the method of a name, with its parameters set.
+
+    Parameters
+    ----------
+    text : str
+        ``base(option, key=value, ...)``.
+    table : mapping of str to Method
+        Methods by name.
+    aliases : mapping of str to str
+        Other names of these methods.
+
+    Returns
+    -------
+    Method
+        With its name in canonical spelling.
+
+    Raises
+    ------
+    ValueError
+        With the nearest valid names or values.
+    """
+
+    def lookup(name: str) -> Method | None:
+        if name in aliases and aliases[name] not in table:  # with parameters
+            return parse_method(aliases[name], table, {})
+        return table.get(aliases.get(name, name))
+
+    text = text.strip()
+    if (known := lookup(text)) is not None:
+        return known
+    base, words, settings = _parse_call(text)
+    known, flags = lookup(base), words
+    if words and (with_option := lookup(f"{base}({words[0]})")) is not None:
+        known, flags = with_option, words[1:]
+    if known is None:
+        raise ValueError(_unknown_method(text, base, [*table, *aliases]))
+    if not flags and not settings:
+        return known
+    return _with_settings(known, [*((word, None) for word in flags), *settings])
+
+
+@dataclass(frozen=True)
+class Configured:
+    """Factory of an estimator with parameters set."""
+
+    make: Callable[[], Any]
+    params: tuple[tuple[str, Any], ...]
+
+    def __call__(self) -> Any:
+        return self.make().set_params(**dict(self.params))
+
+
+def _with_settings(method: Method, settings: list[tuple[str, str | None]]) -> Method:
+    """Set parameters given as text; None is the text of a word without value."""
+    parameters = {parameter.name: parameter for parameter in list_parameters(method)}
+    by_key = {parameter.key: parameter for parameter in parameters.values()}
+    grid, fixed = dict(method.grid), dict[str, Any]()
+    words = []
+    for given, text in settings:
+        name = given.replace("-", "_")
+        found = parameters.get(name) or by_key.get(name)
+        if found is None or (text is None and "true" not in found.allowed):
+            raise ValueError(_unknown_parameter(method, given, text, parameters))
+        if found.key in fixed or (found.key in grid and grid[found.key] is not method.grid.get(found.key)):
+            raise ValueError(f"{method.name!r}: the parameter {found.name} is given twice.")
+        values = [_parse_value(method, found, value) for value in _split(text or "true", "|")]
+        values = [value for i, value in enumerate(values) if not any(_same(value, other) for other in values[:i])]
+        grid.pop(found.key, None)
+        if len(values) == 1:
+            fixed[found.key] = values[0]
+        elif isinstance(method.grid.get(found.key), AtMost) and all(isinstance(value, int) for value in values):
+            grid[found.key] = AtMost(tuple(values))
+        else:
+            grid[found.key] = values
+        words.append(f"{found.name}={'|'.join(map(_format, values))}")
+    base, option, _ = _parse_call(method.name)
+    make = Configured(method.make, tuple(fixed.items())) if fixed else method.make
+    return replace(method, name=f"{base}({', '.join([*option, *words])})", make=make, grid=grid)
+
+
+def _parse_call(text: str) -> tuple[str, list[str], list[tuple[str, str | None]]]:
+    """Split ``base(word, key=value)`` into its base, words and settings."""
+    base, opened, rest = text.partition("(")
+    if not opened:
+        return text, [], []
+    if not rest.endswith(")") or text.count("(") != text.count(")"):
+        raise ValueError(f"The method name {text[:80]!r} must end in ')', with as many '(' as ')'.")
+    words: list[str] = []
+    settings: list[tuple[str, str | None]] = []
+    for part in _split(rest[:-1], ","):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not part or (equals and not (key and value)):
+            raise ValueError(
+                f"The method name {text[:80]!r} must have the form base(option, key=value, ...). Got {part[:40]!r}."
+            )
+        if equals:
+            settings.append((key, value))
+        else:
+            words.append(part)
+    return base.strip(), words, settings
+
+
+def _split(text: str, mark: str) -> list[str]:
+    """Split at a mark outside brackets and quotes; nothing for a blank text."""
+    parts, depth, quoted = [""], 0, ""
+    for letter in text:
+        if letter in "'\"" and quoted in ("", letter):
+            quoted = "" if quoted else letter
+        depth += 0 if quoted else (letter in "([{") - (letter in ")]}")
+        if letter == mark and not depth and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts] if text.strip() else []
+
+
+def _owners(estimator: Any, prefix: str = "") -> Iterator[tuple[str, tuple[Any, Any]]]:
+    """Yield (key, (owner, value)) of the parameters that text can set, also of nested estimators."""
+    steps = isinstance(estimator, Pipeline)
+    parts = dict(estimator.steps) if steps else estimator.get_params(deep=False)
+    for name, value in parts.items():
+        if isinstance(value, BaseEstimator):
+            yield from _owners(value, f"{prefix}{name}__")
+        elif not steps and name not in _SET_BY_STUDY:
+            yield prefix + name, (estimator, value)
+
+
+def _parse_value(method: Method, parameter: Parameter, text: str) -> Any:
+    """Turn text into the first allowed of: a declared string, none, true or false, a number, a literal, a string."""
+    options = string_options(parameter.owner, parameter.leaf)
+    for value in _candidates(text, options):
+        if satisfies_constraints(parameter.owner, parameter.leaf, value):
+            return value
+    near = get_close_matches(text.lower(), options, n=2, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise ValueError(
+        f"{method.name!r}: {parameter.name} must be one of these: {parameter.allowed}. Got {text[:60]!r}.{hint}"
+    )
+
+
+def _candidates(text: str, options: list[str]) -> Iterator[Any]:
+    if text in options:
+        yield text
+    constants = {"none": None, "true": True, "false": False}
+    if text.lower() in constants:
+        yield constants[text.lower()]
+    try:
+        number = float(text)
+        if number.is_integer() and abs(number) < _LARGEST_INTEGER:
+            yield int(number)
+        yield number
+    except ValueError:
+        pass
+    if text[:1] in "([{'\"":
+        try:
+            yield literal_eval(text)
+        except (ValueError, SyntaxError):
+            pass
+    else:
+        yield text
+
+
+def _format(value: Any) -> str:
+    """Format a value as :func:`_parse_value` reads it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        short = f"{value:g}"
+        return short if float(short) == value or value != value else repr(value)
+    return value if isinstance(value, str) and re.fullmatch(r"[\w.+-]*", value) else repr(value)
+
+
+def _same(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and bool(a == b)
+
+
+def _unknown_method(text: str, base: str, known: list[str]) -> str:
+    near = [name for name in known if name.startswith(f"{base}(")][:4] or get_close_matches(
+        base if "=" in text else text, known, n=2, cutoff=0.5
+    )
+    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"Some are {', '.join(map(repr, known[:4]))}."
+    return f"There is no method {text[:60]!r} in the table. {hint} similis.study.list_methods() gives all."
+
+
+def _unknown_parameter(method: Method, given: str, text: str | None, parameters: dict[str, Parameter]) -> str:
+    name = given.replace("-", "_")
+    if name in _SET_BY_STUDY:
+        return f"{method.name!r}: the parameter {name} is that of the matrix and cannot be set for one method."
+    same = [parameter.name for parameter in parameters.values() if parameter.leaf == name]
+    if len(same) > 1:
+        return f"{method.name!r}: several steps have a parameter {name}. Name one: {', '.join(same)}."
+    what = "parameter" if text is not None else "option"
+    if text is None:
+        near = [f"{p.name}={given}" for p in parameters.values() if given in string_options(p.owner, p.leaf)]
+        near += [f"{p.name}=..." for p in parameters.values() if p.name == name]
+    else:
+        near = get_close_matches(name, list(parameters), n=2, cutoff=0.5)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    listed = f"It has {', '.join(parameters)}." if parameters else "It has no parameters."
+    return f"{method.name!r} has no {what} {given[:60]!r}.{hint} {listed}"
