@@ -10,7 +10,7 @@ from oracles import svm as oracle
 
 from similis.datasets import load_benchmark, load_votes
 from similis.exceptions import DataNotFoundError
-from similis.solvers import BoxLasso, box_lasso
+from similis.solvers import BoxLasso, _box_lasso, box_lasso
 
 # [chen2010] table 4.2
 EPSILONS = [10.0**p for p in range(-4, 2)]
@@ -99,6 +99,32 @@ def test_small_problems(n, p, seed, epsilon, C, digits):
     rng = np.random.default_rng(seed)
     S, y = np.round(rng.normal(size=(n, p)), digits), rng.normal(size=n)
     assert_certified(S, y, box_lasso(S, y, epsilon, C), epsilon, C)
+
+
+@pytest.mark.parametrize("kind", ["similarity", "singular", "copies", "tall", "wide"])
+def test_fixed_coefficients_leave_no_gap(kind, rng, monkeypatch):
+    """Steps without the coefficients that are zero or at the bound beyond doubt, against steps with all."""
+    n = 160
+    Z = rng.normal(size=(n, 4))
+    S = np.exp(-np.sqrt(((Z[:, None] - Z) ** 2).sum(-1))) + 0.02 * rng.normal(size=(n, n))
+    if kind == "singular":
+        S = S[:, :20] @ S[:20]
+    elif kind == "copies":
+        S = np.repeat(S[:, ::2], 2, axis=1)
+    elif kind == "tall":
+        S = S[:, :110]
+    elif kind == "wide":
+        S = S[:60]
+    y = np.where(Z[: len(S), 0] > 0, 1.0, -1.0)
+    for epsilon in (1e-4, 1e-2, 1.0):
+        for C in (0.01, 1.0, 1e4, np.inf):
+            fit = box_lasso(S, y, epsilon, C)
+            assert fit.gap <= 1e-8 * max(fit.objective, 1e-8 * n)
+            with monkeypatch.context() as patch:
+                patch.setattr(_box_lasso, "_SMALL", 10**9)
+                patch.setattr(_box_lasso, "_POLISHED_GAP", 0.0)
+                whole = box_lasso(S, y, epsilon, C)
+            assert abs(fit.objective - whole.objective) <= fit.gap + whole.gap + 1e-12 * n
 
 
 def test_orthogonal_columns_have_a_closed_form(rng):

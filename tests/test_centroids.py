@@ -23,7 +23,7 @@ def problem(rng, n=40, m=25, n_classes=3, levels=None, asymmetric=True):
 
 @pytest.mark.parametrize("levels", [None, 3])
 @pytest.mark.parametrize("kind", ["similarity", "dissimilarity"])
-@pytest.mark.parametrize("rule", ["max-sum", "popular"])
+@pytest.mark.parametrize("rule", ["max-sum", "popular", "any-class"])
 @pytest.mark.parametrize("adjusted", [False, True])
 def test_nearest_centroid_is_its_definition(rng, levels, kind, rule, adjusted):
     for _ in range(5):
@@ -136,7 +136,12 @@ def test_adjusted_names_the_class_it_cannot_serve():
 
 def test_leave_one_out_path_is_the_plain_loop(rng):
     S, y, _ = problem(rng, n=30, levels=5)
-    for model in (NearestCentroid(), NearestCentroid(centroid="popular"), NearestCentroid(adjusted=True)):
+    for model in (
+        NearestCentroid(),
+        NearestCentroid(centroid="popular"),
+        NearestCentroid(centroid="any-class"),
+        NearestCentroid(adjusted=True),
+    ):
         plain = cross_val_predict(model, S, y, cv=LeaveOneOut())
         np.testing.assert_array_equal(model.predict_path_cv(S, y, np.arange(30), [{}])[0], plain)
 
@@ -145,3 +150,19 @@ def test_iris_levels():
     X, y = load_iris(return_X_y=True)
     D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(-1))
     assert (NearestCentroid(kind="dissimilarity").fit(D, y).predict(D) == y).mean() > 0.9
+
+
+def test_a_centroid_of_another_class(rng):
+    """Object 2 of class b is nearer to class a than its members; folds choose among the objects outside them."""
+    S = np.array([[5.0, 1, 7, 0], [1, 5, 7, 0], [0, 0, 9, 8], [0, 0, 8, 9]])
+    y = np.array(["a", "a", "b", "b"])
+    assert list(NearestCentroid().fit(S, y).centroids_) == [0, 2]
+    model = NearestCentroid(centroid="any-class").fit(S, y)
+    assert list(model.centroids_) == [2, 2]
+    T, codes, _ = problem(rng)
+    folds = np.arange(40) % 5
+    found = NearestCentroid(centroid="any-class").predict_path_cv(T, codes, folds, [{}])[0]
+    for fold in range(5):
+        train, test = folds != fold, folds == fold
+        one = NearestCentroid(centroid="any-class").fit(T[np.ix_(train, train)], codes[train])
+        np.testing.assert_array_equal(found[test], one.predict(T[np.ix_(test, train)]))

@@ -478,3 +478,20 @@ def test_wine_level():
             right[name].append((model.predict(S[np.ix_(test, train)]) == y[test]).mean())
     assert np.mean(right["maxsim"]) > 0.92
     assert np.mean(right["sbc"]) > 0.92
+
+
+def test_tight_fitting(rng):
+    """[bernal2003] sec. 3.3: the unit vector solves S alpha > 0; a tighter similarity becomes tight fitting."""
+    X = np.concatenate([rng.normal(size=(12, 2)), rng.normal(size=(20, 2)) + 1])
+    y = np.repeat([0, 1], [12, 20])
+    S = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / 8)
+    found = []
+    for q in (1, 2, 4, 8, 16, 32, 64, 256, 4096, 2.0**20):
+        signed = np.where(y[:, None] == y, S**q, -(S**q))
+        tight = MaxSim().fit(S**q, y).tight_
+        assert tight is bool((signed @ np.ones(32) > 0).all())
+        found.append(tight)
+    assert not found[0]
+    assert found[-1]
+    assert found == sorted(found)
+    assert not MaxSim().fit(np.ones((32, 32)), y).tight_  # a class of 12 and one of 20

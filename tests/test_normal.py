@@ -23,6 +23,7 @@ from similis import (
     load,
     save,
 )
+from similis.normal._covariance import ShrunkCovariance
 
 SHRINKAGE = ("diagonal", "trace")
 REGULARIZERS = [1e-6, 1e-3, 0.1, 0.7, 1.0]
@@ -184,6 +185,38 @@ def test_search_equals_scikit_learns(rng, estimator, values):
         key = "mean_test_score"
         np.testing.assert_allclose(ours.cv_results_[key], theirs.cv_results_[key], rtol=1e-9)
         assert ours.best_params_ == theirs.best_params_
+
+
+@pytest.mark.parametrize("target", SHRINKAGE)
+@pytest.mark.parametrize("case", ["full rank", "singular", "copies", "constant in classes", "one column"])
+def test_factors_equal_eigenvectors(rng, case, target):
+    """Two ways to solve the systems: factors of the covariance, and the eigenvectors that small regularizers need."""
+    n = 40
+    W = rng.normal(size=(n, 25))
+    if case == "singular":
+        W = W[:, :6] @ rng.normal(size=(6, 38))
+    elif case == "copies":
+        W = np.repeat(W[:, :12], 3, axis=1)
+    elif case == "constant in classes":
+        W[:, 3:9] = 0.0
+    elif case == "one column":
+        W = W[:, :1]
+    D, fallback = rng.normal(size=(W.shape[1], 3)), rng.uniform(1, 2, size=W.shape[1])
+    known = W.any(axis=0)
+    C = W.T @ W / n
+    T = np.where(known, C.diagonal(), fallback) if target == "diagonal" else np.full(len(C), C.trace() / len(C))
+    covariance = ShrunkCovariance(W, target, fallback, decompose=False)
+    for grid_of_r in ([1e-5, 1e-3, 0.1, 0.5, 1.0], [0.1], [1e-3, 1e-8, 0.3, 0.9]):
+        B = covariance.solve(D, grid_of_r)
+        for r, found in zip(grid_of_r, B, strict=True):
+            S = (1 - r) * C + np.diag(np.where(T > 0, r * T, 0))
+            if target == "diagonal":
+                S[~known, ~known] = fallback[~known]
+            np.testing.assert_allclose(S @ found, D, rtol=1e-7, atol=1e-8 * np.abs(D).max() / min(r, 0.1))
+            in_axes = ShrunkCovariance(W, target, fallback)._solve_in_axes(D / covariance.scale[:, None], [r])[0]
+            np.testing.assert_allclose(
+                found, in_axes / covariance.scale[:, None], rtol=0, atol=1e-9 / r**0.5 * np.abs(found).max()
+            )
 
 
 def test_units_do_not_matter(rng):

@@ -13,6 +13,18 @@ from similis.datasets import load_sonar
 from similis.normal._parzen import distance_dimension
 
 
+@pytest.mark.parametrize("rank", [1, 7, 30])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_dimension_of_rows_is_their_rank(rng, rank, dtype):
+    """Symmetric and indefinite, which has a solver of its own, and neither."""
+    U = np.linalg.qr(rng.normal(size=(30, rank)))[0]
+    y = np.arange(30) % 2
+    S = (U * rng.choice([-1, 1], size=rank) * rng.uniform(1, 2, size=rank)) @ U.T
+    for A in ((S + S.T) / 2, S @ np.diag(rng.uniform(1, 2, size=30))):
+        model = Parzen(bandwidth=1.0, space="features", dimension=None).fit(A.astype(dtype), y)
+        assert model.dimension_ == rank
+
+
 @pytest.mark.parametrize("d", ["objects", None, 1, 3.5])
 def test_parzen_is_its_formula(rng, d):
     D, y, Q = problem(rng)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneOut, RepeatedStratifiedKFold, ShuffleSplit
@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from similis import LocalNearestCentroid, NearestCentroid, PathSearchCV
+from similis import RBF, LocalNearestCentroid, NearestCentroid, Pairwise, PathSearchCV, RowRBF, Whiten
 
 
 @pytest.fixture
@@ -108,6 +108,52 @@ def test_pipeline_fits_transformers_once_a_fold(data):
     assert Half.fits == 2 * 5
     compare(make_pipeline(Half(), LocalNearestCentroid()), grid, *data, cv=5)
     assert len(ours.cv_results_["params"]) == 14
+
+
+class CountedRBF(RBF):
+    """Counts the passes over the features."""
+
+    passes = 0
+
+    def block(self, *args, **options):
+        type(self).passes += 1
+        return super().block(*args, **options)
+
+    def block_path(self, *args, **options):
+        type(self).passes += 1
+        return super().block_path(*args, **options)
+
+
+def test_widths_of_a_gaussian_share_the_distances(data):
+    model = make_pipeline(Half(), Pairwise(CountedRBF()), SVC(kernel="precomputed"))
+    grid = {"pairwise__measure__gamma": [0.01, 0.1, 1.0], "svc__C": [0.1, 1.0, 10.0], "half__power": [1.0, 2.0]}
+    PathSearchCV(model, grid, cv=5, refit=False).fit(*data)
+    assert CountedRBF.passes == 2 * 2 * 5  # training rows and test rows, two powers, five folds
+    compare(model, grid, *data, cv=5)
+    compare(make_pipeline(RowRBF(), SVC(kernel="precomputed")), {"rowrbf__gamma": [0.1, 1.0]}, *data, cv=5)
+
+
+@pytest.mark.parametrize(("step", "name"), [(RowRBF(), "gamma"), (Pairwise(RBF()), "measure__gamma")])
+def test_rows_of_a_path_equal_those_of_separate_fits(data, step, name):
+    S, Q, y = data[0][:40, :40], data[0][40:, :40], data[1][:40]
+    points = [{name: gamma} for gamma in (1e-5, 0.3, 10.0)]
+    for point, (train, test) in zip(points, step.fit_transform_path(S, y, Q, points), strict=True):
+        alone = clone(step).set_params(**point)
+        np.testing.assert_array_equal(train, alone.fit_transform(S, y))
+        np.testing.assert_array_equal(test, alone.transform(Q))
+    for bad in (-1.0, "wide"):
+        with pytest.raises(ValueError, match="gamma"):
+            list(step.fit_transform_path(S, y, Q, [{name: bad}]))
+
+
+def test_linear_svc_gets_inner_products(data):
+    for front in (Whiten(), Half()):
+        for scoring in (None, "balanced_accuracy"):
+            model = make_pipeline(front, SVC(kernel="linear", max_iter=100_000))
+            ours = compare(model, {"svc__C": [1e-3, 0.1, 10.0, 1e3]}, *data, cv=5, scoring=scoring)
+            assert ours.best_estimator_[-1].kernel == "linear"  # the model that is stored
+    mixed = {"svc__kernel": ["linear", "rbf"], "svc__C": [0.1, 10.0]}
+    compare(make_pipeline(Half(), SVC()), mixed, *data, cv=5)
 
 
 def test_any_last_step_shares_the_transformers(data):
@@ -300,14 +346,16 @@ def test_progress_goes_to_stderr(data, capsys):
 def test_responses_share_one_ranking(data, monkeypatch):
     from similis import SimilarityKNN
     from similis.base import predict_responses
-    from similis.neighbors import _knn
+    from similis.neighbors import _weights
 
     S, y = data
     search = PathSearchCV(make_pipeline(Half(), SimilarityKNN(smoothing=0.01)), {"half__power": [1.0, 2.0]}, cv=3).fit(
         S, y
     )
     ranked = []
-    monkeypatch.setattr(_knn, "top_k", lambda *a, original=_knn.top_k, **o: ranked.append(1) or original(*a, **o))
+    monkeypatch.setattr(
+        _weights, "top_k", lambda *a, original=_weights.top_k, **o: ranked.append(1) or original(*a, **o)
+    )
     names = ["predict", "predict_proba"]
     for model in (search, search.best_estimator_, search.best_estimator_[-1]):
         ranked.clear()

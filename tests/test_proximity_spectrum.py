@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
+from similis import compact
 from similis._utils import linalg
 from similis._utils.cache import CACHE
 from similis.exceptions import AsymmetryWarning, KindWarning
@@ -128,6 +129,29 @@ def test_shift_changes_the_training_diagonal_only(rng):
     np.testing.assert_array_equal(shift.transform(rows), rows)
     assert not np.allclose(shift.transform(S), K)  # one of the three exceptions
     assert SpectrumShift().fit(S @ S).shift_ == 0.0
+
+
+def test_consistent_shift_of_new_rows(rng):
+    """S = U L U': the rule U (L + |l_min|) L^-1 U' is s + |l_min| s S^-1, and turns S into S + |l_min| I."""
+    A = rng.normal(size=(8, 8))
+    S, rows = (A + A.T) / 2, rng.normal(size=(5, 8))
+    step = SpectrumShift(query="consistent").fit(S)
+    assert step.shift_ > 0.5
+    np.testing.assert_allclose(step.transform(rows), rows + step.shift_ * rows @ np.linalg.inv(S))
+    np.testing.assert_allclose(step.transform(S), SpectrumShift().fit_transform(S), atol=1e-12)
+    np.testing.assert_array_equal(step.fit_transform(S), SpectrumShift().fit_transform(S))
+    y = rng.integers(2, size=8)
+    model = make_pipeline(SpectrumShift(query="consistent"), SVC(kernel="precomputed")).fit(S, y)
+    small, columns = compact(model, return_columns=True)
+    np.testing.assert_allclose(small.decision_function(rows[:, columns]), model.decision_function(rows))
+    kernel = S @ S
+    np.testing.assert_array_equal(SpectrumShift(query="consistent").fit(kernel).transform(rows), rows)
+
+
+def test_consistent_shift_loses_the_null_space():
+    S = np.diag([2.0, 0.0, -1.0])
+    rows = SpectrumShift(query="consistent").fit(S).transform([[1.0, 1.0, 1.0]])
+    np.testing.assert_allclose(rows, [[1.5, 0.0, 0.0]])
 
 
 def test_square_takes_an_asymmetric_matrix(rng):

@@ -20,6 +20,11 @@ def max_sum_centroid(S, members, sign=1.0):
     return _first_best(means)
 
 
+def any_class_centroid(S, members, sign=1.0):
+    """[cazzanti2007] Eq. (3.10) over all training objects mu: argmax of the mean of s(z, mu) over members z."""
+    return _first_best([(mu, sum(sign * S[z, mu] for z in members) / len(members)) for mu in range(len(S))])
+
+
 def popular_centroid(S, members, sign=1.0):
     """The member that is the nearest neighbor of most objects; ties by total similarity to those objects."""
     n = len(S)
@@ -35,7 +40,7 @@ def popular_centroid(S, members, sign=1.0):
 
 
 def nearest_centroid(S, codes, Q, rule="max-sum", adjusted=False, sign=1.0):
-    choose = max_sum_centroid if rule == "max-sum" else popular_centroid
+    choose = {"max-sum": max_sum_centroid, "popular": popular_centroid, "any-class": any_class_centroid}[rule]
     classes = sorted(set(codes))
     centroids = [choose(S, [i for i, c in enumerate(codes) if c == h], sign) for h in classes]
     answers = []

@@ -19,6 +19,7 @@ Modules (a caller writes ``from similis import _kernels`` and ``_kernels.name(..
     _perceptron.py     perceptron: sweeps of the dual perceptron
     _margin.py         margin_sums, margin_pull, margin_rows, margin_sweep, box_sweeps: constraints and multipliers of
                        SBC
+    _balanced.py       balanced_sweeps: the steps of SimSVM
     _triangles.py      row_differences, expected_from_neighbors, pair_spreads: consistency of an entry with the others
     _permutations.py   group_sums, permuted_products: permutation tests of group differences
     _descent.py        push_pairs, sample_candidates, candidate_pairs: approximate neighbors by NN-descent
@@ -77,6 +78,7 @@ _HOME: dict[str, str] = {
     "ascend": "_rank_one",
     "rank_one_positive": "_rank_one",
     "perceptron": "_perceptron",
+    "balanced_sweeps": "_balanced",
     "box_sweeps": "_margin",
     "margin_pull": "_margin",
     "margin_rows": "_margin",

@@ -215,7 +215,7 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         Weight r, above 0 and up to 1, of the pooled variances in each class's covariance, (1 - r) C_g + r diag(C).
     statistic : {"centroid", "nearest", "total", "rows", "quadratic"}, callable or list of these, default="centroid"
         As in :class:`SDA`.
-    centroid : {"max-sum", "popular"}, default="max-sum"
+    centroid : {"max-sum", "popular", "any-class"}, default="max-sum"
         As in :class:`SDA`.
     domain : {"empirical", "continuous"}, array-like or tuple (low, high), default="empirical"
         As in :class:`SDA`.
@@ -288,7 +288,7 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         "independent": ["boolean"],
         "regularization": [between(0, 1, "right")],
         "statistic": [choice(*NAMES), callable, list, tuple],
-        "centroid": [choice("max-sum", "popular")],
+        "centroid": [choice("max-sum", "popular", "any-class")],
         "domain": [choice("empirical", "continuous"), tuple, "array-like"],
         "pseudocount": [between(0, None, "left")],
         "priors": [choice("laplace"), "array-like", None],
@@ -304,7 +304,7 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         independent: bool = True,
         regularization: float = 1e-3,
         statistic: Any = "centroid",
-        centroid: Literal["max-sum", "popular"] = "max-sum",
+        centroid: Literal["max-sum", "popular", "any-class"] = "max-sum",
         domain: Any = "empirical",
         pseudocount: float = 0.0,
         priors: Any = None,

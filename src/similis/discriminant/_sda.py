@@ -63,9 +63,10 @@ class SDA(LogLimitMixin, BayesClassifier):
           returns (m,) or (m, M).
 
         A list combines them. A stack n x n x q of several proximities gives the statistics of each.
-    centroid : {"max-sum", "popular"}, default="max-sum"
-        The member with the largest total similarity to its class, eq. (2.10), or the one that is most often a nearest
-        neighbor, eq. (3.11).
+    centroid : {"max-sum", "popular", "any-class"}, default="max-sum"
+        The member with the largest total similarity to its class, eq. (2.10), the one that is most often a nearest
+        neighbor, eq. (3.11), or the training object of any class with the largest total similarity to the class, eq.
+        (3.10).
     domain : {"empirical", "continuous"}, array-like or tuple (low, high), default="empirical"
         Omega: the distinct values of the training matrix (of a statistic that is no entry of the matrix, its own
         distinct training values); the interval from their minimum to their maximum; a given set of values; a given
@@ -162,7 +163,7 @@ class SDA(LogLimitMixin, BayesClassifier):
 
     _parameter_constraints = {
         "statistic": [choice(*NAMES), callable, list, tuple],
-        "centroid": [choice("max-sum", "popular")],
+        "centroid": [choice("max-sum", "popular", "any-class")],
         "domain": [choice("empirical", "continuous"), tuple, "array-like"],
         "pseudocount": [between(0, None, "left")],
         "degenerate": [choice("limit", "uniform")],
@@ -177,7 +178,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         self,
         *,
         statistic: Any = "centroid",
-        centroid: Literal["max-sum", "popular"] = "max-sum",
+        centroid: Literal["max-sum", "popular", "any-class"] = "max-sum",
         domain: Any = "empirical",
         pseudocount: float = 0.0,
         degenerate: str = "limit",

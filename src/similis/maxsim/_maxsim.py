@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from similis.base import Kind, choice, validated
-from similis.maxsim._base import ClassSimilarity
+from similis.maxsim._base import ClassSimilarity, class_sums
 
 __all__ = ["MaxSim"]
 
@@ -31,6 +31,10 @@ class MaxSim(ClassSimilarity):
         Class labels.
     alpha_ : ndarray of shape (n,)
         Weight of every training object: ones.
+    tight_ : bool
+        Whether the similarity is tight fitting on the training objects ([bernal2003] sec. 3.3): each is more similar to
+        its class than to all others together, S 1 > 0 with the signed matrix S of eq. (4). A larger `q` of
+        :class:`~similis.Tighten` makes it so, unless objects of different classes are identical.
     scale_ : float
         For dissimilarities, d_m / 8: s = exp(-d / ``scale_``).
     n_features_in_ : int
@@ -80,4 +84,8 @@ class MaxSim(ClassSimilarity):
         """
         S, codes = self.check_training_labels(X, y)
         self._set_weights(np.ones(len(S)), codes)
+        # [bernal2003] sec. 3.3 -> alpha = 1 solves the no underfitting condition (5)
+        sums = class_sums(S, self.alpha_, codes)
+        own = sums[np.arange(len(codes)), codes]
+        self.tight_ = bool((2 * own > sums.sum(axis=1)).all())
         return self

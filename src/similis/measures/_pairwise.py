@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
@@ -213,6 +214,40 @@ class Pairwise(MeasuringTransformer):
         check_is_fitted(self)
         objects = self.measure_.check_objects(X)
         return self._measure(self.measure_.encode(objects), self._encoded_objects(), count_objects(objects))
+
+    @property
+    def path_params(self) -> tuple[str, ...]:
+        """Parameters of which :meth:`fit_transform_path` takes several values: those that the measure names."""
+        names = () if self.symmetrize else getattr(self.measure, "path_params", ())
+        return tuple(f"measure__{name}" for name in names)
+
+    def fit_transform_path(
+        self, X: Any, y: Any, Z: Any, points: list[dict[str, Any]]
+    ) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """Yield what ``fit_transform(X)`` and ``transform(Z)`` return for each of several values of `path_params`.
+
+        Parameters
+        ----------
+        X : collection of n objects
+            Training objects.
+        y : array-like of shape (n,)
+            Labels, for measures that learn from them.
+        Z : collection of m objects
+            New objects.
+        points : list of dict
+            Values by name, among ``path_params``.
+
+        Yields
+        ------
+        tuple of ndarray of shape (n, n) and ndarray of shape (m, n)
+        """
+        for point in points:
+            clone(self).set_params(**point).measure._validate_params()
+        self.fit(X, y)
+        measure = self.measure_
+        columns, rows = self._encoded_objects(), measure.encode(measure.check_objects(Z))
+        values = [{name.removeprefix("measure__"): value for name, value in point.items()} for point in points]
+        yield from zip(*(measure.block_path(A, columns, values, self.n_jobs) for A in (columns, rows)))
 
     def self_similarity(self, X: Any) -> NDArray[Any]:
         """Compute the self-similarities of new objects, which their rows do not contain.

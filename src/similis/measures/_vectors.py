@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -265,14 +266,26 @@ class RBF(VectorMeasure):
         self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
     ) -> NDArray[Any]:
         S = power_distances(A, B, 2.0, False, n_jobs, tick)  # (m, n)
+        return self._from_squares(S, self.gamma, n_jobs, out=S)
 
+    path_params = ("gamma",)
+
+    def block_path(
+        self, A: TwoWayArray, B: TwoWayArray, points: list[dict[str, Any]], n_jobs: int | None = None
+    ) -> Iterator[NDArray[Any]]:
+        """Yield the matrix for each value of gamma, from distances that are computed once."""
+        squares = power_distances(A, B, 2.0, False, n_jobs)
+        for point in points:
+            yield self._from_squares(squares, point.get("gamma", self.gamma), n_jobs, out=np.empty_like(squares))
+
+    def _from_squares(self, squares: NDArray[Any], gamma: float, n_jobs: int | None, out: NDArray[Any]) -> NDArray[Any]:
         def work(rows: slice) -> None:
             # [bernal2003] sec. 2, [cazzanti2007] Eq. (2.14) -> exp(-gamma ||x - z||^2)
-            S[rows] *= -self.gamma
-            np.exp(S[rows], out=S[rows])
+            np.multiply(squares[rows], -gamma, out=out[rows])
+            np.exp(out[rows], out=out[rows])
 
-        for_each_strip(work, S.shape[0], n_jobs)
-        return S
+        for_each_strip(work, len(out), n_jobs)
+        return out
 
 
 _FAR = 20.0  # larger powers are computed from differences divided by the largest one

@@ -7,15 +7,20 @@ An estimator takes part by two methods, which :class:`similis.base.PathMixin` pr
 ``predict_path_cv(S, y, test_fold, grid, *, response="predict")``
     The same for all folds of a partition: row i is predicted from the objects j with ``test_fold[j] != test_fold[i]``,
     and no sub-matrix is copied. Leave-one-out is n folds.
+
+The transformer in front of the last step takes part by ``path_params``, the names of parameters, and
+
+``fit_transform_path(X_train, y_train, X_test, points)``
+    An iterator over the transformed training rows and test rows, one pair per point.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -78,6 +83,10 @@ class SVCFits(PlainFits):
     ) -> list[NDArray[Any]]:
         """Responses for each grid point, computed in ascending order of C."""
         models = [clone(self.estimator).set_params(**clone(point, safe=False)) for point in grid]
+        if all(model.kernel == "linear" for model in models) and _is_wide(S_train):
+            # libsvm would compute the same inner products again for every C.
+            S_train, S_test = S_train @ S_train.T, S_test @ S_train.T
+            models = [model.set_params(kernel="precomputed") for model in models]
         responses: list[Any] = [None] * len(grid)
         final: dict[str, NDArray[Any]] = {}  # labels that no larger C changes, by the other parameters
         for position in np.argsort([model.C for model in models], kind="stable"):
@@ -90,6 +99,11 @@ class SVCFits(PlainFits):
             else:
                 responses[position] = final[others]
         return responses
+
+
+def _is_wide(X: Any) -> bool:
+    """Return True for a dense array with so many columns that the inner products of its rows take as much memory."""
+    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and len(X) <= 2 * X.shape[1]
 
 
 def _is_final(model: SVC, S_test: Any) -> bool:
@@ -147,19 +161,8 @@ class GridGroup:
     grid: Grid = field(default_factory=list)
     positions: list[int] = field(default_factory=list)
 
-    def predict_split(
-        self, estimator: Any, X: Any, y: NDArray[Any], train: NDArray[Any], test: NDArray[Any]
-    ) -> GridPredictions:
-        """Predictions of all points on the test part of one split."""
-        if get_tags(estimator).input_tags.pairwise:
-            X_train, X_test = X[np.ix_(train, train)], X[np.ix_(test, train)]
-        else:
-            X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
-        y_train = y[train]
-        if self.transformers is not None:
-            front = clone(self.transformers)
-            X_train = front.fit_transform(X_train, y_train)
-            X_test = front.transform(X_test)
+    def predict_split(self, X_train: Any, y_train: NDArray[Any], X_test: Any) -> GridPredictions:
+        """Predictions of all points from transformed rows of one split."""
 
         def compute(response: str) -> list[NDArray[Any]]:
             found: list[NDArray[Any]] = self.last.predict_path(X_train, y_train, X_test, self.grid, response=response)
@@ -177,9 +180,50 @@ class GridGroup:
         return GridPredictions(compute, np.unique(y), self.last)
 
 
-def _group_grid(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> list[GridGroup] | None:
+@dataclass
+class FrontFamily:
+    """Groups whose transformers differ only in parameters that the last transformer evaluates together, or one group.
+
+    Such a transformer has ``path_params``, their names, and ``fit_transform_path``, which yields the rows for each of
+    their values.
+
+    Attributes
+    ----------
+    groups : list of GridGroup
+        The groups.
+    varied : list of dict
+        Parameters of the last transformer, one dict per group.
+    """
+
+    groups: list[GridGroup] = field(default_factory=list)
+    varied: Grid = field(default_factory=list)
+
+    def transform_split(
+        self, estimator: Any, X: Any, y: NDArray[Any], train: NDArray[Any], test: NDArray[Any]
+    ) -> Iterator[tuple[GridGroup, Any, Any]]:
+        """Yield each group with its transformed training rows and test rows of one split."""
+        if get_tags(estimator).input_tags.pairwise:
+            X_train, X_test = X[np.ix_(train, train)], X[np.ix_(test, train)]
+        else:
+            X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
+        together = len(self.groups) > 1
+        steps = [] if self.groups[0].transformers is None else clone(self.groups[0].transformers).steps
+        shared = steps[:-1] if together else steps
+        if shared:
+            front = Pipeline(shared)
+            X_train, X_test = front.fit_transform(X_train, y[train]), front.transform(X_test)
+        if not together:
+            yield self.groups[0], X_train, X_test
+            return
+        rows = steps[-1][1].fit_transform_path(X_train, y[train], X_test, self.varied)
+        for group, (rows_train, rows_test) in zip(self.groups, rows):
+            yield group, rows_train, rows_test
+
+
+def _group_grid(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> list[FrontFamily] | None:
     """Group grid points by everything but the last step's parameters; None if no work can be shared."""
     groups: dict[str, GridGroup] = {}
+    families: dict[str, FrontFamily] = {}
     prefix = f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) else ""
     for position, point in enumerate(points):
         inner = {key.removeprefix(prefix): value for key, value in point.items() if key.startswith(prefix)}
@@ -190,12 +234,19 @@ def _group_grid(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> l
             steps = configured.steps if isinstance(configured, Pipeline) else [("last", configured)]
             front = [step for step in steps[:-1] if step[1] not in (None, "passthrough")]
             groups[name] = GridGroup(Pipeline(front) if front else None, _with_path(steps[-1][1]))
+            step, transformer = front[-1] if front else ("", None)
+            together = {f"{step}__{key}": key for key in getattr(transformer, "path_params", ())}
+            varied = {together[key]: value for key, value in outer.items() if key in together}
+            same = repr(sorted((key, repr(value)) for key, value in outer.items() if key not in together))
+            family = families.setdefault(same, FrontFamily())
+            family.groups.append(groups[name])
+            family.varied.append(varied)
         group = groups[name]
         if group.transformers is None and not getattr(group.last, "saves_work", True):
             return None
         group.grid.append(inner)
         group.positions.append(position)
-    return list(groups.values())
+    return list(families.values())
 
 
 class Splits:
@@ -322,7 +373,9 @@ class PathSearchCV(GridSearchCV):
     Scores, attributes and the chosen parameters equal those of :class:`~sklearn.model_selection.GridSearchCV`. An
     estimator with ``predict_path`` evaluates all its grid points from one fit per fold; one with ``predict_path_cv``
     evaluates all folds in one pass over the matrix (see :class:`similis.base.PathMixin`). Any other estimator is
-    fitted for every point. In a pipeline the transformers are fitted once per training part.
+    fitted for every point. In a pipeline the transformers are fitted once per training part, and values of a Gaussian
+    width (``RowRBF``, ``Pairwise(RBF())``) share the distances. A linear ``SVC`` on as many features as objects gets
+    their inner products, computed once for every C.
 
     Parameters
     ----------
@@ -500,35 +553,46 @@ class PathSearchCV(GridSearchCV):
         return self.scoring is not None or getattr(type(last), "score", None) in shared
 
     @single_blas_thread()
-    def _evaluate(self, plan: list[GridGroup], n_points: int, X: Any, y: NDArray[Any], groups: Any) -> tuple[Any, ...]:
+    def _evaluate(
+        self, plan: list[FrontFamily], n_points: int, X: Any, y: NDArray[Any], groups: Any
+    ) -> tuple[Any, ...]:
         """Scores of shape (n_points, n_splits) by metric, and the times."""
         splits = Splits(check_cv(self.cv, y, classifier=is_classifier(self.estimator)), X, y, groups)
         self.n_splits_ = len(splits)
         scorer = _Scorer(self.estimator, self.scoring)
         pairwise = get_tags(self.estimator).input_tags.pairwise
 
-        def work(group: GridGroup, number: int | None) -> tuple[Any, ...]:
-            start = time.perf_counter()
+        def work(family: FrontFamily, number: int | None) -> list[tuple[Any, ...]]:
+            tables, fit_time, score_time, start = [], 0.0, 0.0, time.perf_counter()
             if number is None:
-                predictions = group.predict_partition(X, y, splits.partition)
+                (group,) = family.groups
+                parts: Any = [(group, group.predict_partition(X, y, splits.partition))]
             else:
-                predictions = group.predict_split(self.estimator, X, y, *splits[number])
-            if scorer.is_direct:
-                predictions("predict")
-            fitted = time.perf_counter()
-            if number is None:
-                table = scorer.all_folds(predictions, len(group.grid), X, y, splits.partition)
-            else:
-                table = scorer.one_fold(predictions, len(group.grid), X, y, splits[number][1])
-            return group, number, table, fitted - start, time.perf_counter() - fitted
+                train, test = splits[number]
+                rows = family.transform_split(self.estimator, X, y, train, test)
+                parts = ((group, group.predict_split(A, y[train], B)) for group, A, B in rows)
+            for group, predictions in parts:
+                if scorer.is_direct:
+                    predictions("predict")
+                fitted = time.perf_counter()
+                if number is None:
+                    table = scorer.all_folds(predictions, len(group.grid), X, y, splits.partition)
+                else:
+                    table = scorer.one_fold(predictions, len(group.grid), X, y, test)
+                tables.append((group, number, table))
+                fit_time, score_time = fit_time + fitted - start, score_time + time.perf_counter() - fitted
+                start = time.perf_counter()
+            n_points = sum(len(group.grid) for group, _, _ in tables)
+            return [(*table, fit_time / n_points, score_time / n_points) for table in tables]
 
-        tasks: list[tuple[GridGroup, int | None]] = []
-        for group in plan:
+        tasks: list[tuple[FrontFamily, int | None]] = []
+        for family in plan:
+            group = family.groups[0]
             shared = splits.partition is not None and pairwise and group.transformers is None
             if shared and hasattr(group.last, "predict_path_cv"):
-                tasks.append((group, None))
+                tasks.append((family, None))
             else:
-                tasks += [(group, number) for number in range(len(splits))]
+                tasks += [(family, number) for number in range(len(splits))]
         # Fold by fold, so that spectrum transformers find the cached decomposition of the training part.
         tasks.sort(key=lambda task: -1 if task[1] is None else task[1])
         done = Parallel(
@@ -539,7 +603,7 @@ class PathSearchCV(GridSearchCV):
             pre_dispatch=self.pre_dispatch,
         )(delayed(work)(*task) for task in tasks)
         done = track(done, total=len(tasks), description="search", enabled=self.progress)
-        return _collect(done, n_points, len(splits))
+        return _collect(chain.from_iterable(done), n_points, len(splits))
 
     def _choose_and_refit(self, X: Any, y: NDArray[Any]) -> None:
         """Set the ``best_*`` attributes as GridSearchCV does."""
@@ -642,8 +706,7 @@ def _collect(done: Iterable[tuple[Any, ...]], n_points: int, n_splits: int) -> t
     for group, number, table, fit_seconds, score_seconds in done:
         columns = np.arange(n_splits) if number is None else np.array([number])
         cells = np.ix_(group.positions, columns)
-        share = len(group.positions) * len(columns)
-        fit_time[cells], score_time[cells] = fit_seconds / share, score_seconds / share
+        fit_time[cells], score_time[cells] = fit_seconds / len(columns), score_seconds / len(columns)
         for metric, values in table.items():
             scores.setdefault(metric, np.full((n_points, n_splits), np.nan))[cells] = values
     return scores, fit_time, score_time

@@ -27,7 +27,7 @@ __all__ = ["NearestCentroid"]
 class NearestCentroid(PathMixin, ProximityClassifier):
     """Classify by the most similar class centroid.
 
-    The centroid of a class is one of its training objects, so that any proximity can be used; predictions read one
+    The centroid of a class is a training object, so that any proximity can be used; predictions read one
     column per class (see :func:`similis.compact`).
 
     Parameters
@@ -35,9 +35,10 @@ class NearestCentroid(PathMixin, ProximityClassifier):
     adjusted : bool, default=False
         Divide the similarity to a centroid by the mean similarity of its class to it, eq. (3.1), which favors classes
         of large spread.
-    centroid : {"max-sum", "popular"}, default="max-sum"
-        The member with the largest total similarity to its class, eq. (2.10), or the member that is most often the
-        nearest neighbor of a training object, eq. (3.11).
+    centroid : {"max-sum", "popular", "any-class"}, default="max-sum"
+        The member with the largest total similarity to its class, eq. (2.10), the member that is most often the
+        nearest neighbor of a training object, eq. (3.11), or the training object of any class with the largest total
+        similarity to the class, eq. (3.10).
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of proximity in the matrix.
 
@@ -75,7 +76,7 @@ class NearestCentroid(PathMixin, ProximityClassifier):
 
     References
     ----------
-    [cazzanti2007] Eq. (2.9)-(2.10), (3.1), (3.11).
+    [cazzanti2007] Eq. (2.9)-(2.10), (3.1), (3.10)-(3.11).
 
     Examples
     --------
@@ -95,14 +96,18 @@ class NearestCentroid(PathMixin, ProximityClassifier):
 
     _parameter_constraints = {
         "adjusted": ["boolean"],
-        "centroid": [choice("max-sum", "popular")],
+        "centroid": [choice("max-sum", "popular", "any-class")],
         "kind": [choice("similarity", "dissimilarity")],
     }
     allow_missing = True
     accept_sparse = True
 
     def __init__(
-        self, *, adjusted: bool = False, centroid: Literal["max-sum", "popular"] = "max-sum", kind: str = "similarity"
+        self,
+        *,
+        adjusted: bool = False,
+        centroid: Literal["max-sum", "popular", "any-class"] = "max-sum",
+        kind: str = "similarity",
     ) -> None:
         self.adjusted = adjusted
         self.centroid = centroid

@@ -1,22 +1,29 @@
-"""Regularized covariances of n rows in n dimensions, inverted for a whole grid without forming them.
+"""Regularized covariances of n rows in n dimensions, inverted for a whole grid.
 
-One eigen-decomposition of the Gram matrix of the scaled, centered rows gives the inverse for every regularization.
+Linear systems are solved from one tridiagonal form, or one Cholesky factor per regularization. One
+eigen-decomposition of the Gram matrix of the scaled, centered rows gives densities, and the solutions of nearly
+singular systems, for every regularization.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
-from similis._utils.linalg import eigen_symmetric
+from similis._utils.linalg import LARGE, eigen_symmetric
+from similis._utils.threads import all_blas_threads
 from similis.base import FittedArrays, fitted_reals, storable
 
 __all__ = ["ClassRows", "ShrunkCovariance"]
 
 _NOISE = 32 * np.finfo(np.float64).eps  # deviations from a mean below this fraction of the largest entry are round-off
 _LEAST = 1e-10  # smallest regularization of a singular covariance
+_HUGE = 4000  # columns from which a Cholesky factor per regularization is faster than one tridiagonal form
+_FACTORED = 1e-5  # smallest regularization for which these leave enough digits
 
 
 class ClassRows:
@@ -73,7 +80,7 @@ class ClassRows:
 
 @storable
 class ShrunkCovariance(FittedArrays):
-    """(1 - r) C + r T of deviations W, C = W'W / m, for every r in [0, 1] from one decomposition.
+    """(1 - r) C + r T of deviations W, C = W'W / m, for every r in [0, 1].
 
     T = diag(C) or (tr C / p) I. With A = W T^(-1/2) / sqrt(m) it is T^(1/2) ((1 - r) A'A + r I) T^(1/2), and the
     eigenvectors of A'A that have positive eigenvalues l are U = A'V l^(-1/2), where A A' = V diag(l) V' is m x m.
@@ -88,6 +95,8 @@ class ShrunkCovariance(FittedArrays):
         What T is.
     fallback : ndarray of shape (p,)
         Positive variances, used where T = 0.
+    decompose : bool, default=True
+        Find the eigenvectors now; False leaves it to the methods that need them.
     """
 
     fitted_arrays = {
@@ -97,13 +106,23 @@ class ShrunkCovariance(FittedArrays):
         "V": fitted_reals("m", "k"),
     }
 
-    def __init__(self, W: NDArray[Any], shrinkage_target: Any, fallback: Any) -> None:
+    l: NDArray[Any]  # noqa: E741
+    V: NDArray[Any]
+
+    def __init__(self, W: NDArray[Any], shrinkage_target: Any, fallback: Any, *, decompose: bool = True) -> None:
         T = (W**2).mean(axis=0)
         if shrinkage_target == "trace":
             T, fallback = (np.full(len(v), v.sum() / max(1, len(v))) for v in (T, fallback))
         self.known = T > 0
         self.scale = np.sqrt(np.where(self.known, T, fallback))
         self.A = W / (self.scale * np.sqrt(len(W)))
+        if decompose:
+            self._decompose()
+
+    def _decompose(self) -> None:
+        """Find l and V, unless they are known."""
+        if hasattr(self, "V"):
+            return
         system = eigen_symmetric(self.A @ self.A.T)
         positive = system.values > system.tolerance
         self.l, self.V = system.values[positive], system.vectors[:, positive]
@@ -113,6 +132,27 @@ class ShrunkCovariance(FittedArrays):
     def solve(self, D: NDArray[Any], regularization: Any) -> Any:
         """Solve ((1 - r) C + r T) B = D, D of shape (p, G), for each r: (len(regularization), p, G)."""
         D = D / self.scale[:, None]
+        r = np.asarray(regularization, dtype=np.float64)
+        B = np.empty((len(r), *D.shape))
+        factored = (r >= _FACTORED) & (D.size > 0)
+        if factored.any():
+            B[factored] = self._solve_by_factors(D, r[factored])
+        if not factored.all():
+            self._decompose()
+            B[~factored] = self._solve_in_axes(D, r[~factored])
+        return B / self.scale[:, None]
+
+    def _solve_by_factors(self, D: NDArray[Any], regularization: Any) -> Any:
+        """Solve ((1 - r) A'A + r I) B = D, with 1 instead of r for the columns of A that are zero, for each r."""
+        R = self.A.T @ self.A  # exactly symmetric, so that its order in memory does not matter
+        few = len(regularization) < 3 or len(R) >= _HUGE
+        with all_blas_threads() if len(R) >= LARGE else nullcontext():
+            B = (_solve_by_cholesky if few else _solve_by_tridiagonal)(R, D, regularization)
+        B[:, ~self.known] = D[~self.known]
+        return B
+
+    def _solve_in_axes(self, D: NDArray[Any], regularization: Any) -> Any:
+        """Do the same by the eigenvectors."""
         inside = self._to_axes(D)  # U'D
         rest = D - self._from_axes(inside)
         again = self._to_axes(rest)  # again, to remove round-off
@@ -125,8 +165,7 @@ class ShrunkCovariance(FittedArrays):
         parts = inside / eigenvalues[:, :, None]  # (t, k, G)
         t, k, G = parts.shape
         lifted = self._from_axes(parts.transpose(1, 0, 2).reshape(k, t * G)).reshape(-1, t, G)
-        B = lifted.transpose(1, 0, 2) + rest / np.where(self.known, null[:, None], 1.0)[:, :, None]
-        return B / self.scale[:, None]
+        return lifted.transpose(1, 0, 2) + rest / np.where(self.known, null[:, None], 1.0)[:, :, None]
 
     def log_density(self, Z: NDArray[Any], regularization: Any) -> Any:
         """Log-density of N(0, (1 - r) C + r T) at the rows of Z, shape (m, p), for each r: (len(regularization), m)."""
@@ -141,7 +180,9 @@ class ShrunkCovariance(FittedArrays):
 
     def matrix(self, r: Any) -> Any:
         """Regularized covariance, shape (p, p)."""
-        r = max(r, _LEAST) if self.n_null else r
+        if r < _LEAST:
+            self._decompose()
+            r = _LEAST if self.n_null else r
         C = (1 - r) * (self.A.T @ self.A)
         C[np.diag_indices_from(C)] += np.where(self.known, r, 1.0)
         return C * self.scale * self.scale[:, None]
@@ -160,3 +201,34 @@ class ShrunkCovariance(FittedArrays):
     def _from_axes(self, c: NDArray[Any]) -> Any:
         """U c for c of shape (k, q)."""
         return self.A.T @ (self.V @ (c / np.sqrt(self.l)[:, None]))
+
+
+def _solve_by_cholesky(R: NDArray[Any], D: NDArray[Any], regularization: Any) -> Any:
+    """Solve ((1 - r) R + r I) B = D for each r, by one factor each."""
+    found = []
+    for r in regularization:
+        M = (1 - r) * R
+        M.flat[:: len(M) + 1] += r
+        factor, _ = lapack.dpotrf(M.T, lower=True, clean=False, overwrite_a=True)
+        found.append(lapack.dpotrs(factor, D, lower=True)[0])
+    return np.array(found)
+
+
+def _solve_by_tridiagonal(R: NDArray[Any], D: NDArray[Any], regularization: Any) -> Any:
+    """Solve the same with R = Q T Q', T tridiagonal: ((1 - r) T + r I) (Q'B) = Q'D."""
+    p, G = D.shape
+    if p < 2:
+        return _solve_by_cholesky(R, D, regularization)
+    n_work = int(lapack.dsytrd_lwork(p, lower=True)[0])
+    form, diagonal, beside, tau, _ = lapack.dsytrd(R.T, lower=True, lwork=n_work)
+    reflectors = np.asfortranarray(form[1:, :-1])  # Q is the identity in its first row and column
+
+    def rotate(X: NDArray[Any], side: str) -> None:
+        X[1:] = lapack.dormqr("L", side, reflectors, tau, X[1:], 64 * X.shape[1])[0]
+
+    turned = np.array(D, order="F")
+    rotate(turned, "T")
+    found = [lapack.dptsv((1 - r) * diagonal + r, (1 - r) * beside, turned)[2] for r in regularization]
+    B = np.hstack(found)
+    rotate(B, "N")
+    return B.reshape(p, len(found), G).transpose(1, 0, 2).copy()

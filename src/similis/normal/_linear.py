@@ -128,7 +128,7 @@ class NormalLinear(LinearRule):
     --------
     NormalQuadratic : A covariance for each class.
     PseudoFisher : The pseudo-inverse of C instead of S^-1.
-    similis.PathSearchCV : All r from one decomposition.
+    similis.PathSearchCV : All r from one covariance.
 
     Notes
     -----
@@ -139,10 +139,11 @@ class NormalLinear(LinearRule):
     by n. scikit-learn's LDA(solver="lsqr", shrinkage=r) is the case ``shrinkage_target="trace"`` when priors are the
     training frequencies (others weigh its covariance too).
 
-    In units of T^(1/2) the covariance is (1 - r) R + r I. One eigen-decomposition of the n x n Gram matrix of the
-    scaled rows gives S^-1 (m_g - m) for every r; no covariance is formed or inverted. r = 0 is the limit from above:
-    numerically 1e-10, unless C has full rank. A column that varies between classes only is scaled by its total
-    variance.
+    In units of T^(1/2) the covariance is (1 - r) R + r I. S^-1 (m_g - m) comes from a Cholesky factor of it, for
+    several r from one tridiagonal form, and for r < 1e-5, where digits would be lost, from the eigenvectors of the
+    n x n Gram matrix of the scaled rows. r = 0 is the
+    limit from above: numerically 1e-10, unless C has full rank. A column that varies between classes only is scaled by
+    its total variance.
 
     References
     ----------
@@ -195,7 +196,7 @@ class NormalLinear(LinearRule):
         return S
 
     def _covariance(self, rows: Any) -> Any:
-        return ShrunkCovariance(rows.W, self._renamed_param("shrinkage"), rows.total)
+        return ShrunkCovariance(rows.W, self._renamed_param("shrinkage"), rows.total, decompose=False)
 
     def _solve(self, rows: Any, points: Points) -> Any:
         D = (rows.means - rows.center).T  # (p, G)

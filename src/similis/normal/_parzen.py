@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
-from similis._utils.linalg import row_distances
+from similis._utils.linalg import row_distances, symmetric_part
 from similis.base import BayesClassifier, Points, choice, fitted_indices, fitted_reals, positive, validated
 from similis.solvers import gamma_shape
 
@@ -288,7 +288,8 @@ class _Widths:
     def _dimension(self) -> Any:
         if self._default is None:
             if self._model.space == "features":
-                self._default = max(1, int(np.linalg.matrix_rank(self._S)))
+                symmetric = symmetric_part(self._S) is self._S  # the eigenvalues then take a third of the time
+                self._default = max(1, int(np.linalg.matrix_rank(self._S, hermitian=symmetric)))
             else:
                 self._default = distance_dimension(self._S, self._codes)
         return self._default

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
 from similis._utils.linalg import row_distances
 from similis.base import fitted_reals, positive
@@ -110,6 +112,37 @@ class RowRBF(ToRows):
         self.rows_ = S
 
     def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
-        distances = row_distances(Q, self.rows_)
-        # [chen2010] p. 35 -> exp(-||s(x) - s(x')||_2)
-        return np.exp(distances.dtype.type(-self.gamma) * distances, out=distances)
+        return _decay(row_distances(Q, self.rows_), self.gamma)
+
+    path_params = ("gamma",)
+
+    def fit_transform_path(
+        self, X: ArrayLike, y: Any, Z: ArrayLike, points: list[dict[str, Any]]
+    ) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """Yield what ``fit_transform(X)`` and ``transform(Z)`` return for each of several values of gamma.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities.
+        y : ignored
+            Present for API consistency.
+        Z : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+        points : list of dict
+            Values by name, as ``{"gamma": 0.1}``.
+
+        Yields
+        ------
+        tuple of ndarray of shape (n, n) and ndarray of shape (m, n)
+        """
+        models = [clone(self).set_params(**point).fit(X, y) for point in points]
+        distances = [row_distances(Q, models[0].rows_) for Q in (models[0].rows_, models[0].check_rows(Z))]
+        for model in models:
+            train, test = (_decay(D, model.gamma) for D in distances)
+            yield train, test
+
+
+def _decay(distances: NDArray[Any], gamma: float) -> NDArray[Any]:
+    # [chen2010] p. 35 -> exp(-||s(x) - s(x')||_2)
+    return np.asarray(np.exp(distances.dtype.type(-gamma) * distances))

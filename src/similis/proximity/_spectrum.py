@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.linalg import EigenSystem, eigen_symmetric, is_psd, roundoff, take_symmetric_part
-from similis.base import at_least, fitted_reals
+from similis.base import at_least, choice, fitted_reals
 from similis.proximity._base import ToRows
 
 __all__ = ["SpectrumClip", "SpectrumFlip", "SpectrumShift"]
@@ -255,8 +255,14 @@ class SpectrumFlip(_Projection):
 class SpectrumShift(_Spectrum):
     """Shift the spectrum: add |l_min| to the diagonal if the smallest eigenvalue l_min is negative.
 
-    Only self-similarities change. New rows are passed through unchanged, as in [chen2010], so that ``fit_transform(S)``
-    differs from ``fit(S).transform(S)`` on the diagonal.
+    Only self-similarities change. New rows are passed through unchanged, as in the text of [chen2010], so that
+    ``fit_transform(S)`` differs from ``fit(S).transform(S)`` on the diagonal.
+
+    Parameters
+    ----------
+    query : {"raw", "consistent"}, default="raw"
+        Rule for new rows: unchanged, or multiplied by U (L + |l_min|) L^-1 U', with S = U L U', which turns the
+        training rows into those of the shifted matrix.
 
     Attributes
     ----------
@@ -277,9 +283,9 @@ class SpectrumShift(_Spectrum):
 
     Notes
     -----
-    A multiplication of rows by U (L + |l_min|) L^-1 U', with S = U L U', would shift the training rows too. It divides
-    by small eigenvalues and is not used here, although the published results of [chen2010] for shift agree with it
-    rather than with its text.
+    The consistent rule divides by small eigenvalues, and an SVM behind it has a far higher error than one with clip
+    (30 % instead of 13 % on the aural sonar data). The published results of [chen2010] ch. 5 for shift agree with it
+    rather than with the text; those of ch. 4 do not decide. The part of a row in the null space of S is lost.
 
     References
     ----------
@@ -293,7 +299,12 @@ class SpectrumShift(_Spectrum):
            [2., 4.]])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {}
+    _parameter_constraints: dict[str, list[Any]] = {"query": [choice("raw", "consistent")]}
+    _added_params = ("query",)  # since 1.0
+    query: str = "raw"
+
+    def __init__(self, *, query: str = "raw") -> None:
+        self.query = query
 
     def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
         K = S.copy()
@@ -301,10 +312,16 @@ class SpectrumShift(_Spectrum):
         return K
 
     def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
-        return Q.copy()
+        """Copy the rows, or multiply them by U (L + |l_min|) L^-1 U'."""
+        if self.query == "raw" or self.shift_ == 0:
+            return Q.copy()
+        system = self._eigen()
+        nonzero = np.abs(system.values) > system.tolerance
+        growth = np.zeros_like(system.values)
+        growth[nonzero] = 1 + self.shift_ / system.values[nonzero]
+        return (Q @ system.vectors * growth) @ system.vectors.T
 
-    def fold_coefficients(self, coef: NDArray[Any]) -> NDArray[Any]:
-        return coef  # new rows are unchanged
+    fold_coefficients = transform_rows  # (s T) c = s (T c)
 
     def learn(self, S: NDArray[Any], y: Any) -> NDArray[Any]:
         """Decompose the symmetric part if needed, determine its repair and return it."""

@@ -15,6 +15,11 @@ __all__ = ["BoxLasso", "BoxLassoFit", "box_lasso"]
 
 Array = NDArray[np.float64]
 _SIGNS = np.array([[1.0], [-1.0]])
+_TARGET = 1e-10  # relative gap at which the steps end
+_REDUCED_GAP = 0.1  # at which coefficients are fixed that are zero or at the bound beyond doubt
+_MARGIN = 0.01  # by which they are
+_POLISHED_GAP = 1e-4  # from which the exact solution for the present zeros and bounds is tried
+_SMALL = 100  # coefficients up to which a step costs too little for that
 # For small problems the checks in SciPy's wrappers of these LAPACK routines would take half of the time.
 _potrf, _potrs = linalg.get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
 
@@ -86,7 +91,9 @@ class BoxLasso:
     Notes
     -----
     Mehrotra's predictor-corrector method on a = p - m, 0 <= p, m <= C. All variables but a are eliminated, so that a
-    step costs one Cholesky factor of S'S plus a positive diagonal. Gradients are computed with S instead of S'S, whose
+    step costs one Cholesky factor of S'S plus a positive diagonal. At a relative gap of 0.1 most coefficients are
+    zero or at the bound beyond doubt; further steps leave them out, and are repeated with all if the gap of the whole
+    problem is then not closed. Gradients are computed with S instead of S'S, whose
     condition number is the square of that of S. Coefficients that are zero or at the bound by complementarity are set
     to these values exactly and the others are solved for again; the result is used if the gap does not grow.
 
@@ -136,16 +143,37 @@ class BoxLasso:
         if self._gram is None:
             self._gram = self._S.T @ self._S
         state = _InteriorPoint(self._S, self._gram, self._y, eps, box)
-        floor = 1e-8 * float(self._y @ self._y) / 2
-        best, steps = self._certified(np.zeros_like(self._q), eps, box, 0), 0
-        # Stop when the gap is closed, or when the complementarity products are at the level of rounding.
-        while steps < 100 and min(best.gap, 100 * state.total) > 1e-10 * max(best.objective, floor):
-            state.step()
-            steps += 1
-            best = min(best, self._certified(state.a, eps, box, steps), key=lambda fit: fit.gap)
-        return self._polished(best, state, eps, box)
+        best = self._certified(np.zeros_like(self._q), eps, box, 0)
+        if len(box) >= _SMALL:
+            best = self._descend(state, best, eps, box, _REDUCED_GAP)
+            part = _ReducedPoint(state)
+            if 0 < np.count_nonzero(part.free) <= 0.8 * len(box):
+                fit = self._descend(part, best, eps, box, _TARGET)
+                # Coefficients that should not have been fixed would leave a gap.
+                if fit.gap <= 10 * _TARGET * self._scale_of(fit):
+                    return fit
+        return self._descend(state, best, eps, box, _TARGET)
 
-    def _polished(self, fit: BoxLassoFit, state: _InteriorPoint, eps: float, box: Array) -> BoxLassoFit:
+    def _scale_of(self, fit: BoxLassoFit) -> float:
+        """Value to which the gap is compared."""
+        return max(fit.objective, 1e-8 * float(self._y @ self._y) / 2)
+
+    def _descend(
+        self, state: _InteriorPoint | _ReducedPoint, best: BoxLassoFit, eps: float, box: Array, tol: float
+    ) -> BoxLassoFit:
+        """Step until the gap is closed, or the complementarity products are at the level of rounding."""
+        trial = _POLISHED_GAP
+        while state.steps < 100 and min(best.gap, 100 * state.total) > tol * self._scale_of(best):
+            state.step()
+            best = min(best, self._certified(state.a, eps, box, state.steps), key=lambda fit: fit.gap)
+            if best.gap <= trial * self._scale_of(best):
+                fit = self._polished(best, state, eps, box)
+                if fit.gap <= _TARGET * self._scale_of(fit):
+                    return fit
+                trial *= 1e-2
+        return best if tol > _TARGET else self._polished(best, state, eps, box)
+
+    def _polished(self, fit: BoxLassoFit, state: _InteriorPoint | _ReducedPoint, eps: float, box: Array) -> BoxLassoFit:
         """Set coefficients exactly to zero or to the bound by complementarity and solve for the others again."""
         a = state.snapped()
         free = (a != 0) & (np.abs(a) < box)
@@ -163,7 +191,7 @@ class BoxLasso:
                     break
                 candidates.append(self._certified(a, eps, box, fit.n_iter))
         best = min(candidates, key=lambda fit: fit.gap)
-        noise = 1e-12 * max(fit.objective, 1e-8 * float(self._y @ self._y) / 2)
+        noise = 1e-12 * self._scale_of(fit)
         return best if best.gap <= max(2 * fit.gap, noise) else fit
 
     def _certified(self, a: Array, eps: float, box: Array, n_iter: int) -> BoxLassoFit:
@@ -196,6 +224,7 @@ class _InteriorPoint:
         self.T = box - self.P
         self.Z = np.full_like(self.P, max(eps, 1e-3 * float(np.abs(q).max(initial=0.0))))
         self.U = self.Z * self.P / self.T  # T U = P Z
+        self.steps = 0
 
     @property
     def a(self) -> Array:
@@ -207,14 +236,20 @@ class _InteriorPoint:
         """Sum of all complementarity products; it is the duality gap where the residual is zero."""
         return float((self.P * self.Z).sum()) + float((self.T * self.U).sum())
 
+    @property
+    def typical(self) -> float:
+        """Ratio of a coefficient to a multiplier that tells small from large."""
+        return float(np.abs(self.a).max()) / max(self.eps, float(self.Z.mean()), 1e-300)
+
     def snapped(self) -> Array:
         """Return the coefficients, set to zero or to the bound where the multiplier exceeds the distance from it."""
-        typical = float(np.abs(self.a).max()) / max(self.eps, float(self.Z.mean()), 1e-300)
+        typical = self.typical
         P = np.where(self.P < self.Z * typical, 0.0, np.where(self.T < self.U * typical, self.box, self.P))
         return np.asarray(P[0] - P[1])
 
     def step(self) -> None:
         """Take one predictor-corrector step."""
+        self.steps += 1
         P, T, Z, U = self.P, self.T, self.Z, self.U
         gradient = self.S.T @ (self.S @ self.a - self.y)
         residual = _SIGNS * gradient + self.eps - Z + U
@@ -244,6 +279,57 @@ class _InteriorPoint:
         dP, dZ, dU = direction(target - P * Z - dP * dZ, target - T * U + dP * dU)
         t = min(1.0, 0.995 * length(dP, dZ, dU))
         self.P, self.T, self.Z, self.U = P + t * dP, T - t * dP, Z + t * dZ, U + t * dU
+
+
+class _ReducedPoint:
+    """Iterate in the coefficients that are neither zero nor at the bound by a wide margin; the others are fixed.
+
+    Attributes
+    ----------
+    free : ndarray of shape (p,)
+        Which are not fixed.
+    """
+
+    def __init__(self, whole: _InteriorPoint) -> None:
+        P, T, Z, U, typical = whole.P, whole.T, whole.Z, whole.U, _MARGIN * whole.typical
+        at_bound = T < U * typical
+        zero = (P < Z * typical).all(axis=0)
+        self._fixed = np.where(at_bound[0], whole.box, np.where(at_bound[1], -whole.box, 0.0))
+        self.free = free = ~(zero | at_bound.any(axis=0))
+        y = whole.y - whole.S @ np.where(free, 0.0, self._fixed)
+        self._inner = _InteriorPoint(
+            np.ascontiguousarray(whole.S[:, free]), whole.G[np.ix_(free, free)], y, whole.eps, whole.box[free]
+        )
+        self._inner.P, self._inner.T, self._inner.Z, self._inner.U = (X[:, free] for X in (P, T, Z, U))
+        self._inner.steps = whole.steps
+
+    @property
+    def steps(self) -> int:
+        """Steps, with those before the reduction."""
+        return self._inner.steps
+
+    @property
+    def total(self) -> float:
+        """Sum of the complementarity products."""
+        return self._inner.total
+
+    @property
+    def a(self) -> Array:
+        """All coefficients."""
+        return self._whole(self._inner.a)
+
+    def snapped(self) -> Array:
+        """All coefficients, set to zero or to the bound."""
+        return self._whole(self._inner.snapped())
+
+    def step(self) -> None:
+        """Take one predictor-corrector step."""
+        self._inner.step()
+
+    def _whole(self, part: Array) -> Array:
+        a = self._fixed.copy()
+        a[self.free] = part
+        return a
 
 
 def _factor(G: Array, D: Array) -> Array:

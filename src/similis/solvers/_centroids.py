@@ -12,7 +12,7 @@ from similis._utils.threads import row_blocks
 
 __all__ = ["CentroidRule", "centroids_by_fold", "class_centroids", "first_best"]
 
-CentroidRule = Literal["max-sum", "popular"]
+CentroidRule = Literal["max-sum", "popular", "any-class"]
 _TIE = 1e-12
 
 
@@ -35,8 +35,9 @@ def class_centroids(
         Class of each object, 0 .. n_classes - 1.
     n_classes : int
         Number of classes.
-    rule : {"max-sum", "popular"}
-        The member most similar to its class on average, or the one that is most often a nearest neighbor.
+    rule : {"max-sum", "popular", "any-class"}
+        The member most similar to its class on average, the one that is most often a nearest neighbor, or the object of
+        any class that is most similar to the class on average.
     sign : {1.0, -1.0}
         -1 for dissimilarities.
     sample_weight : ndarray of shape (n,), optional
@@ -51,6 +52,8 @@ def class_centroids(
     weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     if rule == "popular":
         return _most_popular(S, codes, n_classes, sign, weight)
+    if rule == "any-class":
+        return _best_of_all(S, codes, n_classes, sign, weight)
     total, mass = _column_sums(S, codes, n_classes, weight)
     return _largest_mean(sign * total, mass, codes, n_classes, weight > 0)
 
@@ -79,7 +82,7 @@ def centroids_by_fold(
         Number of classes.
     test_fold : ndarray of shape (n,)
         Fold of each object.
-    rule : {"max-sum", "popular"}, default="max-sum"
+    rule : {"max-sum", "popular", "any-class"}, default="max-sum"
         As in :func:`class_centroids`.
     sign : float, default=1.0
         1 for similarities, -1 for dissimilarities.
@@ -95,8 +98,9 @@ def centroids_by_fold(
         total, mass = _column_sums(S, codes, n_classes, np.ones(len(codes)))
     for fold in np.unique(test_fold):
         test = test_fold == fold
-        if rule == "popular":
-            yield test, _most_popular(S, codes, n_classes, sign, np.where(test, 0.0, 1.0))
+        if rule != "max-sum":
+            choose = _most_popular if rule == "popular" else _best_of_all
+            yield test, choose(S, codes, n_classes, sign, np.where(test, 0.0, 1.0))
             continue
         rows = np.flatnonzero(test)
         own = codes[rows][:, None] == codes[None, :]
@@ -136,6 +140,27 @@ def _largest_mean(
     """Choose mu_h = argmax_{mu in X_h} of the mean of s(z, mu) over z in X_h, [cazzanti2007] Eq. (2.10)."""
     mean = np.divide(total, mass, out=np.full(len(total), np.nan), where=mass > 0)
     return _pick([np.flatnonzero((codes == h) & eligible) for h in range(n_classes)], mean)
+
+
+def _best_of_all(
+    S: NDArray[Any], codes: NDArray[np.intp], n_classes: int, sign: float, weight: NDArray[Any]
+) -> NDArray[np.intp]:
+    """Choose mu_h = argmax_mu of the mean of s(z, mu) over z in X_h, [cazzanti2007] Eq. (3.10), mu any object."""
+    chosen = np.full(n_classes, -1, dtype=np.intp)
+    eligible = np.flatnonzero(weight > 0)
+    for h in range(n_classes):
+        members = eligible[codes[eligible] == h]
+        total, mass = np.zeros(len(eligible)), np.zeros(len(eligible))
+        for some in row_blocks(len(members), len(eligible)):
+            rows = members[some]
+            block = S[np.ix_(rows, eligible)]
+            known = ~np.isnan(block)
+            total += weight[rows] @ np.where(known, block, 0.0)
+            mass += weight[rows] @ known
+        if len(members):
+            mean = np.divide(sign * total, mass, out=np.full(len(total), np.nan), where=mass > 0)
+            chosen[h] = eligible[first_best(mean)]
+    return chosen
 
 
 def _most_popular(

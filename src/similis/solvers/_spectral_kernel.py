@@ -18,6 +18,7 @@ from scipy import linalg
 from similis._utils.threads import single_blas_thread
 from similis.solvers._local_svm import svm_path
 from similis.solvers._lp_margin import best_intercept
+from similis.solvers._spectral_newton import minimize_in_ball
 
 __all__ = [
     "InteriorPoint",
@@ -36,6 +37,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 _TARGET = 1e-9  # relative gap at which the steps end
+_LARGE = 150  # objects from which steps in few variables are faster than interior points
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class SpectralFit:
     active : bool
         False if every anchor is optimal unchanged.
     n_iter : int
-        Interior-point steps.
+        Newton or interior-point steps.
     gap_scale : float
         The objective minus the smallest possible penalty: reference for a relative gap.
     """
@@ -124,7 +126,9 @@ class SpectralMachine:
     one n x n Cholesky factor per step. The recovered a, w, c and the optimal b give a primal value, so that the gap is
     certified independently of the steps.
 
-    Without kernels the SVM on the anchors is tried first: if its constraint is inactive it is the solution.
+    Without kernels the SVM on the anchors is tried first: if its constraint is inactive it is the solution. Else, for
+    one similarity with the 2-norm and 150 objects or more, Newton steps in the few variables that are not at a bound
+    start from it, and interior points follow only where they do not close the gap.
     """
 
     def __init__(
@@ -171,6 +175,16 @@ class SpectralMachine:
             x = self._machine_on_anchors(eta)
             if all(block.excess(block.B.T @ x) <= 1 + 1e-12 for block in state.blocks):
                 return state.certified(x, state.anchors, np.zeros(0), 0, active=False)
+            if len(self.y) >= _LARGE and len(state.blocks) == 1 and type(state.blocks[0]) is Norm2Block:
+                fit = minimize_in_ball(
+                    state.blocks[0],
+                    self.y,
+                    balanced(x, self.y),
+                    lambda x, alpha, steps: state.certified(x, [alpha], np.zeros(0), steps),
+                    _TARGET,
+                )
+                if fit is not None and fit.gap <= 10 * _TARGET * fit.gap_scale:
+                    return fit
         fit = state.run()
         if fit.gap > 1e-7 * fit.gap_scale:
             again = _State(self, eta, gamma, cautious=True).run()

@@ -84,7 +84,7 @@ def list_parameters(method: Method) -> list[Parameter]:
     --------
     >>> from similis.study import find_method, list_parameters
     >>> [f"{p.name}={p.format()} ({p.allowed})" for p in list_parameters(find_method("nc"))]
-    ['adjusted=false (true|false)', 'centroid=max-sum (max-sum|popular)']
+    ['adjusted=false (true|false)', 'centroid=max-sum (any-class|max-sum|popular)']
     """
     made = method.make()
     nested = dict(_owners(made))

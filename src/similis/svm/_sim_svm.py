@@ -51,7 +51,7 @@ class SimSVM(LearnedSVM):
     objective_, gap_ : float
         The objective, and the duality gap, an upper bound of its distance to the minimum.
     n_iter_ : int
-        Interior-point steps; 0 where the anchor is optimal.
+        Newton or interior-point steps; 0 where the anchor is optimal.
     coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n)
         U diag(alpha) U'c: f(s) = s'coef + b on every row s.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of SimSVM

@@ -1,0 +1,181 @@
+"""Dual of SimSVM for one similarity, by Newton steps in the few variables that are not at a bound.
+
+The dual, [chen2010] sec. 5.2 in the form of docs/guide/duals.md, is that of a support vector machine with one convex
+constraint, h(x) = ||p|| / gamma - 1 <= 0. The constraint is put into an augmented Lagrangian. Its minimum over
+0 <= x <= 1, y'x = 0 is found by quadratic programs in the variables between the bounds and those that violate their
+conditions, of which there are few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from similis import _kernels
+
+__all__ = ["minimize_in_ball"]
+
+Array = NDArray[np.float64]
+_MAX_VIOLATORS = 50  # of each direction in one step
+_MAX_STEPS = 100
+# The quadratic programs need not be exact: their solution is the direction of a line search.
+_PAIRS = 2  # steps of two variables, times the number of variables
+_LOOSE = 0.1  # part of the violation at which they end
+_PIVOTS = 8  # changes of the active set after them
+_PENALTY = 100.0  # weight of the squared constraint, times n
+
+
+def minimize_in_ball(block: Any, y: Array, x: Array, certify: Callable[[Array, Array, int], Any], target: float) -> Any:
+    """Minimize -1'x + cost'g^2 / 2 on 0 <= x <= 1, y'x = 0, ||p|| <= gamma with g = B'x, p = k d g^2.
+
+    Parameters
+    ----------
+    block : Norm2Block
+        B, the costs and the constraint.
+    y : ndarray of shape (n,)
+        Labels, 1 and -1.
+    x : ndarray of shape (n,)
+        Start within the bounds, y'x = 0.
+    certify : callable
+        Returns the solution with its gap for x, the multipliers of the spectrum and the number of steps.
+    target : float
+        Relative gap at which to stop.
+
+    Returns
+    -------
+    SpectralFit
+        The best one; its gap tells whether the steps converged.
+    """
+    B, cost, kd, gamma, n = block.B, block.cost, block.kd, block.gamma, len(y)
+    lift = kd / (block.k * block.values) / (n * gamma)
+    rho, z = _PENALTY * n, 0.0
+    g = B.T @ x
+    best, last = None, np.inf
+    for step in range(1, _MAX_STEPS + 1):
+        p = kd * g**2
+        size = float(np.linalg.norm(p))
+        unit = p / size if size > 0 else p
+        h = size / gamma - 1.0
+        pressed = max(z + rho * h, 0.0)  # the multiplier that the augmented Lagrangian implies
+        bend = 2 * kd * unit / gamma
+        grad_h = B @ (bend * g)
+        slope = B @ (cost * g) - 1.0 + pressed * grad_h
+        up = np.where(y > 0, x < 1, x > 0)
+        down = np.where(y > 0, x > 0, x < 1)
+        pull = -y * slope
+        top, bottom = float(pull.max(where=up, initial=-np.inf)), float(pull.min(where=down, initial=np.inf))
+        violation = max(top - bottom, 0.0)
+        moved = abs(pressed - z) / rho
+        if violation <= max(0.1 * moved, 1e-9) or step % 10 == 0:
+            fit = certify(x, block.anchor + pressed * lift * unit, step)
+            if best is None or fit.gap < best.gap:
+                best = fit
+            if best.gap <= target * best.gap_scale or (violation <= 1e-13 and moved <= 1e-13):
+                break
+        if violation <= max(0.1 * moved, 1e-11):
+            if moved > 0.5 * last:  # the multiplier converges too slowly
+                rho *= 10
+            z, last = pressed, moved
+            continue
+        W = _active(x, pull, up, down, top, bottom)
+        B_W, y_W, x_W = B[W], y[W], x[W]
+        scaled = B_W * np.sqrt(cost + 3 * pressed * bend)
+        H = scaled @ scaled.T
+        if pressed > 0:
+            H += (rho - pressed * gamma / size) * np.outer(grad_h[W], grad_h[W])
+        d = _balanced_step(H, slope[W], y_W, -x_W, 1 - x_W, violation)
+        change = B_W.T @ d
+        t = _line_search(g, change, float(d.sum()), cost, kd, gamma, z, rho)
+        x = x.copy()
+        x[W] = np.clip(x_W + t * d, 0.0, 1.0)
+        g = g + t * change if step % 20 else B.T @ x
+    return best
+
+
+def _active(x: Array, pull: Array, up: Any, down: Any, top: float, bottom: float) -> Any:
+    """Return the variables between the bounds, and the worst violators of both directions, which balance each other."""
+    chosen = (x > 0) & (x < 1)
+    for side, size in ((up, pull - bottom), (down, top - pull)):
+        wrong = np.flatnonzero(side & ~chosen & (size > 0))
+        if len(wrong) > _MAX_VIOLATORS:
+            wrong = wrong[np.argpartition(-size[wrong], _MAX_VIOLATORS)[:_MAX_VIOLATORS]]
+        chosen[wrong] = True
+    return np.flatnonzero(chosen)
+
+
+def _line_search(
+    g: Array, change: Array, gain: float, cost: Array, kd: Array, gamma: float, z: float, rho: float
+) -> float:
+    """Step length in [0, 1] that minimizes the augmented Lagrangian, by its derivative, which grows with the step."""
+
+    def derivative(t: float) -> float:
+        moved = g + t * change
+        p = kd * moved**2
+        size = float(np.linalg.norm(p))
+        pressed = max(z + rho * (size / gamma - 1.0), 0.0)
+        slope_h = float(p @ (kd * moved * change)) * 2 / (gamma * size) if size > 0 else 0.0
+        return float((cost * moved) @ change) - gain + pressed * slope_h
+
+    right = derivative(1.0)
+    if right <= 0:
+        return 1.0
+    low, high, left = 0.0, 1.0, derivative(0.0)
+    if left >= 0:
+        return 1.0  # rounding
+    t = 1.0
+    for _ in range(30):
+        t = low - left * (high - low) / (right - left)
+        t = min(max(t, low + 0.05 * (high - low)), high - 0.05 * (high - low))
+        value = derivative(t)
+        if value > 0:
+            high, right = t, value
+        else:
+            low, left = t, value
+        if high - low <= 1e-3 * high or abs(value) <= 1e-10 * abs(gain):
+            break
+    return t
+
+
+def _balanced_step(H: Array, q: Array, y: Array, low: Array, high: Array, violation: float) -> Array:
+    """Reduce q'd + d'Hd / 2 on low <= d <= high, y'd = 0, by steps of two variables, then by active sets.
+
+    `violation` is that of the optimality conditions at d = 0.
+    """
+    d, slope = np.zeros(len(q)), q.copy()
+    tol = 1e-12 * (1 + float(np.abs(q).max(initial=0.0)))
+    _kernels.balanced_sweeps(H, y, low, high, d, slope, _PAIRS * len(q), max(_LOOSE * violation, tol))
+    ridge = 1e-14 * float(np.diagonal(H).max(initial=0.0)) + 1e-300
+    free = (d > low) & (d < high)
+    for _ in range(_PIVOTS):
+        slope = q + H @ d
+        Z = np.flatnonzero(free)
+        if len(Z) > 1:
+            block = H[np.ix_(Z, Z)]
+            block[np.diag_indices(len(Z))] += ridge
+            factor, failed = linalg.lapack.dpotrf(block, lower=True)
+            if failed:
+                ridge *= 100
+                continue
+            base, across = linalg.lapack.dpotrs(factor, np.column_stack([-slope[Z], y[Z]]), lower=True)[0].T
+            step = base - float(y[Z] @ base) / float(y[Z] @ across) * across
+            with np.errstate(divide="ignore", invalid="ignore"):
+                reach = np.where(step > 0, (high[Z] - d[Z]) / step, np.where(step < 0, (low[Z] - d[Z]) / step, np.inf))
+            first = int(reach.argmin())
+            if reach[first] < 1:
+                d[Z] += reach[first] * step
+                d[Z[first]] = high[Z[first]] if step[first] > 0 else low[Z[first]]
+                free[Z[first]] = False
+                continue
+            d[Z] += step
+            slope = q + H @ d
+        pull = -y * slope
+        up, down = np.where(y > 0, d < high, d > low), np.where(y > 0, d > low, d < high)
+        i, j = int(np.where(up, pull, -np.inf).argmax()), int(np.where(down, pull, np.inf).argmin())
+        if pull[i] - pull[j] <= tol or (free[i] and free[j]):
+            break
+        free[[i, j]] = True
+    return d
