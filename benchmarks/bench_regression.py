@@ -2,8 +2,8 @@
 
 python benchmarks/bench_regression.py          # writes benchmarks/results/regression.json
 
-Every comparison includes the choice of the parameters and the prediction of new objects. The records hold R2 on the new
-objects of both sides; a check requires that ours is not lower by more than one standard error of the difference.
+Every comparison includes the choice of the parameters and the prediction of new objects. The records hold our R2 on the
+new objects minus that of the peer ("error"); a check requires that it is at most one standard error below zero.
 """
 
 import numpy as np

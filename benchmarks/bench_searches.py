@@ -52,10 +52,10 @@ def largest(ours, theirs):
 
 
 def support_vectors(bench):
-    S, y = make_similarity(1500, 5, indefinite=0.1, random_state=0)
+    S, y = make_similarity(1000, 5, indefinite=0.1, random_state=0)
     widths = {"pairwise__measure__gamma": [10.0**p for p in range(-5, 2)], "svc__C": [10.0**p for p in range(-3, 2)]}
     bench.compare(
-        "SVM on rows, Gaussian kernel, search, n = 1500",
+        "SVM on rows, Gaussian kernel, search, n = 1000",
         lambda: best_scores(S, y, (SimilarityFeatures(), Pairwise(RBF())), widths),
         lambda: best_scores(S, y, (SimilarityFeatures(), Pairwise(PlainRBF())), widths),
         peer_name="distances for every width",
@@ -70,7 +70,7 @@ def support_vectors(bench):
             return best_scores(1 - S, y, (Whiten(),), {"svc__C": CS})
 
     bench.compare(
-        "SVC-D2, search, n = 1500",
+        "SVC-D2, search, n = 1000",
         lambda: best_scores(1 - S, y, (Whiten(),), {"svc__C": CS}),
         by_libsvm,
         peer_name="inner products by libsvm",
@@ -133,7 +133,7 @@ def sparse_coefficients(bench):
         grid,
         with_all,
         peer_name="steps with all coefficients",
-        floor=1.15,
+        floor=1.3,
         goal=2,
         repeats=2,
         check=lambda a, b: np.abs(np.subtract(a, b) / b).max(),

@@ -92,16 +92,6 @@ TARGETS = (
         ("SBC, two-letter words", "SVC", 1, 3),
     ),
     *_same(
-        "searches of the study",
-        "searches",
-        ("SimSVM grid", "interior points", 4, 10),
-        ("P-SVM grid", "all coefficients", 1.15, 2),
-        ("SVM on rows, Gaussian kernel", "every width", 1.5, 3.2),
-        ("SVC-D2", "libsvm", 2, 3),
-        ("RNLC, 8 regularizers", "eigenvectors", 1.7, 2.2),
-        ("Parzen, rank", "singular values", 1.5, 2),
-    ),
-    *_same(
         "k-medoids",
         "medoids",
         ("k-medoids (vsh), n = 2500", "plain", 10, 24),

@@ -85,7 +85,11 @@ def methods():
     from similis.study import list_methods
 
     lines = ["| method | what it does | paper |", "|---|---|---|"]
-    for (_, paper), family in groupby(list_methods(), key=lambda m: (m.name.partition("(")[0], m.paper)):
+
+    def row(m):  # methods that differ in an option and one word of the summary share a row
+        return m.name.partition("(")[0], m.paper, len(m.summary.split()), m.summary.split()[:-1]
+
+    for (_, paper, *_), family in groupby(list_methods(), key=row):
         family = list(family)
         names = ", ".join(f"`{m.name}`" for m in family)
         summary = joined([m.summary for m in family]).replace("|", r"\|")

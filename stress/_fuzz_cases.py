@@ -9,12 +9,12 @@ import _fuzz_calls as calls
 import _fuzz_solvers
 import _fuzz_study as studies
 from _fuzz_calls import display, on_matrix, plainly
-from _fuzz_estimators import classifier, clusterer, measure, transformer
+from _fuzz_estimators import classifier, clusterer, measure, regressor, transformer
 from _fuzz_law import demand, same
 from _fuzz_study import on_numbers, ranks, result_display
 
 import similis
-from similis import base, datasets, io, proximity, report, study, testing
+from similis import base, datasets, io, neighbors, proximity, report, study, svm, testing
 
 FOLDER = Path(tempfile.gettempdir())
 ROOMS = similis._MODULES
@@ -30,12 +30,13 @@ LEFT_OUT = {
     **dict.fromkeys(
         "solvers." + n
         for n in "BlockWeights Medoids Exponentials SVMPath BoxLassoFit LPMargin SpectralFit "
-        "LearntSpectrum IndefiniteFit FullKernelFit Completion KernelFactor CompletionMachine MarginWeights".split()
+        "LearntSpectrum IndefiniteFit FullKernelFit Completion KernelFactor CompletionMachine MarginWeights "
+        "RidgePath".split()
     ),
     **dict.fromkeys(
         "study." + n
         for n in "TrainedModel ModelCard Predictions Entry Row Recommendation Progress Verdict Ranks "
-        "Reliability Comparison Difference".split()
+        "Reliability Comparison Difference Estimate Parameter".split()
     ),
     **dict.fromkeys(("io.ModelCard", "io.TrainedModel", "io.BlockFile", "report.write_page")),
     **dict.fromkeys(
@@ -56,6 +57,10 @@ LEFT_OUT = {name: _RECORD for name in LEFT_OUT} | {
         (f"exceptions.{name}Error" for name in ("DataNotFound", "MissingExtra", "Cluster")), "an exception"
     ),
     **dict.fromkeys(("io.align_labels", "io.check_classes", "io.decide_kind"), "tried by fuzz_input.py"),
+    **dict.fromkeys(
+        (f"io.{name}" for name in ("Format", "PairOptions", "ReadOptions", "formats", "read_pairs")),
+        "tried by fuzz_readers.py",
+    ),
     "solvers.RandomStarts": "random draws that k_medoids takes; tried through it",
     "study.JournalWarning": "a warning",
     "study.METRICS": "a table",
@@ -138,6 +143,9 @@ CASES = {
     },
     "proximity.mantel": calls.mantel,
     "cluster.KMedoids": clusterer(similis.KMedoids),
+    "neighbors.MedoidRegressor": regressor(neighbors.MedoidRegressor),
+    "neighbors.SimilarityKNNRegressor": regressor(neighbors.SimilarityKNNRegressor),
+    "svm.ProximityRidge": regressor(svm.ProximityRidge),
     "cluster.silhouette_samples": calls.silhouettes,
     "datasets.make_similarity": calls.similarity,
     "datasets.make_perturbed_centroids": calls.centroids,
@@ -166,6 +174,8 @@ CASES = {
     "study.Method": plainly(study.Method, ("m",), (similis.NearestCentroid,), grid=({"a": [1]}, {})),
     "study.AtMost": plainly(study.AtMost, ((1, 2), (5,))),
     "study.list_methods": plainly(study.list_methods),
+    "study.find_method": plainly(study.find_method, ("knn", "knn(n_neighbors=3)", "svm-kernel(clip, C=1|10)", "knn(")),
+    "study.list_parameters": lambda draw, note: calls.call(study.list_parameters, study.find_method("local-sda")),
     "study.make_model": studies.make_model,
     "study.train_model": studies.train,
     "study.write_model": studies.train,

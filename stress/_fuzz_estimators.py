@@ -127,6 +127,28 @@ def transformer(cls, *, misses=False, **fixed):
     return case
 
 
+def regressor(cls):
+    """A case for a regressor that reads proximity rows."""
+
+    def case(draw, note):
+        chosen = parameters(draw, cls)
+        note(f"{cls.__name__}({chosen})")
+        model = call(cls, **chosen)
+        S, Q, words = matrix(draw)
+        n = n_rows(S)
+        y = one(draw, list(range(n)), [0.5] * n, np.linspace(-1, 1, n), labels(draw, n)[0])
+        note(words)
+        demand(call(model.fit, S, y) is model, "fit returns self")
+        note("fitted")
+        found = call(model.predict, Q)
+        demand(len(found) == n_rows(Q), "one value per row")
+        demand(same(found, call(model.predict, Q)), "predict differs the second time")
+        if bearable(S, Q) and not _missing(S, Q) and bearable(list(_numbers(chosen)), limit=1e10):
+            finite(found, "a prediction")
+
+    return case
+
+
 def clusterer(cls):
     """A case for a clusterer that reads proximity rows."""
 

@@ -83,6 +83,26 @@ def local(f):
     return case
 
 
+def means(draw, note):
+    """neighbor_means and local_means."""
+    S, indices, s, codes, n, k = _ranked(draw)
+    k = min(k, n)
+    indices, s, target = indices[:, :k], s[:, :k], codes.astype(float)
+    note(f"n={n} k={k}")
+    if (indices[:, 0] >= 0).all():
+        finite(call(solvers.neighbor_means, indices, target, [1, k]), "a mean")
+        method = one(draw, "kri", "krr", "lime")
+        finite(call(solvers.local_means, S, indices, s, target, [1, k], [0.1, 1.0], method=method), "a weighted mean")
+
+
+def ridge_path(draw, note):
+    K, rng = _kernel(draw)
+    values, vectors = np.linalg.eigh(K)
+    note(f"n={len(K)}")
+    found = call(solvers.ridge_path, values.clip(0), vectors, rng.normal(size=len(K)), [0.1, 1.0, 100.0])
+    finite(found.dual_coef, "a coefficient")
+
+
 def weights(f):
     """kri_weights, krr_weights, lime_weights: on the simplex but for regression, with a gap near zero."""
 
@@ -350,6 +370,9 @@ CASES = {
     "infer_row": rows,
     "completion_machine": completion_machine,
     "nonnegative_margin": nonnegative_margin,
+    "neighbor_means": means,
+    "local_means": means,
+    "ridge_path": ridge_path,
     "ClassMargin": class_margin,
     "class_centroids": centroids,
     "centroids_by_fold": centroids_by_fold,

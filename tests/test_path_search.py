@@ -346,14 +346,16 @@ def test_progress_goes_to_stderr(data, capsys):
 def test_responses_share_one_ranking(data, monkeypatch):
     from similis import SimilarityKNN
     from similis.base import predict_responses
-    from similis.neighbors import _knn
+    from similis.neighbors import _weights
 
     S, y = data
     search = PathSearchCV(make_pipeline(Half(), SimilarityKNN(smoothing=0.01)), {"half__power": [1.0, 2.0]}, cv=3).fit(
         S, y
     )
     ranked = []
-    monkeypatch.setattr(_knn, "top_k", lambda *a, original=_knn.top_k, **o: ranked.append(1) or original(*a, **o))
+    monkeypatch.setattr(
+        _weights, "top_k", lambda *a, original=_weights.top_k, **o: ranked.append(1) or original(*a, **o)
+    )
     names = ["predict", "predict_proba"]
     for model in (search, search.best_estimator_, search.best_estimator_[-1]):
         ranked.clear()

@@ -33,7 +33,7 @@ def page(result):
 
 def test_every_section_is_there(page):
     sections = re.findall(r'<section id="(\w+)"', page)
-    assert sections == "methods splits time matrix answers hard reliability suspects train cite made".split()
+    assert sections == "methods splits race time matrix answers hard reliability suspects train cite made".split()
     outline = Outline(page)
     assert len(outline.ids) == len(set(outline.ids))
     for anchor in re.findall(r'href="#(\w+)"', page):
@@ -45,6 +45,7 @@ def test_number_of_marks(page, result):
     hard = min(30, len(result.predictions_by_object().hardest()))
     beyond = page.count("\N{RIGHTWARDS ARROW}</text>")  # methods far off the scale have one mark: an arrow
     assert marks["splits"] == (4 - beyond) * (6 + 1) + beyond
+    assert marks["race"] == 4
     assert marks["time"] == 4
     assert marks["embedding"] == 60
     assert marks["spectrum"] == 60

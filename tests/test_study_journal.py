@@ -36,7 +36,7 @@ S, Y = toy()
 
 
 def study(journal=None, *, methods=METHODS, n_splits=3, **options):
-    return Study(methods, n_splits=n_splits, cv=3, journal=journal, **options)
+    return Study(methods, n_splits=n_splits, cv=3, journal=journal, **{"race": False, **options})
 
 
 def contents(result):

@@ -18,7 +18,7 @@ from similis.study import Method, list_methods, make_model
 
 @pytest.fixture(scope="module")
 def result():
-    return run(n_splits=6)
+    return run(n_splits=6, study={"race": False})
 
 
 # What it says

@@ -400,8 +400,8 @@ def check_target(y: Any, n: int, *, who: str = "fit", of: Any = None) -> NDArray
     y = column_or_1d(y, warn=True)
     if y.shape[0] != n:
         raise ProximityError(f"y must hold one number per object. Got {y.shape[0]} numbers for {n} objects.")
-    other = () if y.dtype.kind in "biuf" else [value for value in y if not isinstance(value, Real)]
-    if len(other):
+    other = [] if y.dtype.kind in "biuf" else [value for value in y if not isinstance(value, Real)]
+    if other:
         raise ProximityError(
             f"{who} needs a numeric target y. Got {quote(other[0])[:60]}; use a classifier for class labels."
         )

@@ -199,7 +199,7 @@ def inspect(source: Source, json: Json = False) -> None:
 
 
 def _description(P: Proximity) -> dict[str, Any]:
-    """How a matrix was read from its file; empty for a data set."""
+    """Description of how a matrix was read from its file; empty for a data set."""
     import numpy as np
 
     about = dict(P.about or {})

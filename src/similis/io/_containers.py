@@ -7,6 +7,7 @@ array is read, and nothing outside the file is followed.
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -60,38 +61,108 @@ def _check_size(where: str, name: str, size: int, max_bytes: int) -> None:
 
 
 def read_mat(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Proximity:
-    """Read a MATLAB file: version 5 by SciPy, 7.3 by h5py; ids and labels from cell arrays or vectors of text."""
-    from scipy import io as scipy_io
-
+    """Read a MATLAB file: version 5, or 7.3 by h5py; ids and labels from cell arrays or vectors of text."""
     where = short_path(path)
     with open(path, "rb") as file:
         if file.read(128)[:10] == b"MATLAB 7.3":
             return read_hdf5(path, square=square, key=key, max_bytes=max_bytes, label_column=None)
+    arrays: dict[str, Any] = {}
     with parse_errors(where, "MATLAB file"):
-        held = {name: (shape, kind) for name, shape, kind in scipy_io.whosmat(path)}
+        data = path.read_bytes()
+        order = {b"IM": "<", b"MI": ">"}.get(data[126:128])
+        if order is None:
+            raise ProximityError(f"{where} is not a MATLAB file of version 5 or 7.3.")
+        for kind, content in _mat_elements(data[128:], order):
+            if kind == _COMPRESSED:
+                unpacker = zlib.decompressobj()
+                content = unpacker.decompress(content, max_bytes)
+                _check_size(where, "compressed", len(content) + len(unpacker.unconsumed_tail), max_bytes)
+                (kind, content), *_ = _mat_elements(content, order)
+            if kind == _MATRIX:
+                name, value = _mat_matrix(content, order)
+                arrays[name] = value
         numeric = {
-            name: (tuple(map(int, shape)), False, np.dtype(np.float64))
-            for name, (shape, kind) in held.items()
-            if kind in _MATLAB_NUMBERS and (name.lower() not in (*_IDS, *_LABELS) or 1 not in shape)
+            name: (value.shape, False, value.dtype)
+            for name, value in arrays.items()
+            if isinstance(value, np.ndarray) and (name.lower() not in (*_IDS, *_LABELS) or 1 not in value.shape)
         }
         chosen = choose_array(numeric, key, where, square)
-        for name, (shape, _) in held.items():
-            _check_size(where, name, 8 * int(np.prod(shape, dtype=object)), max_bytes)
-        others = [name for name in held if name.lower() in (*_IDS, *_LABELS) and name != chosen]
-        arrays = scipy_io.loadmat(path, variable_names=[chosen, *others])
-        values = arrays[chosen]
-        if sp.issparse(values):
-            values = values.toarray()
-        return _make(where, chosen, values, {name: _matlab_vector(arrays[name]) for name in others})
+        _check_size(where, chosen, arrays[chosen].nbytes, max_bytes)
+        texts = {
+            name: value if isinstance(value, list) else value.ravel().tolist()
+            for name, value in arrays.items()
+            if name != chosen and value is not None
+        }
+        return _make(where, chosen, arrays[chosen], texts)
 
 
-_MATLAB_NUMBERS = ("double", "single", "sparse", "logical", "int8", "uint8", "int16", "uint16", "int32", "uint32")
+# [MATLAB MAT-file format, level 5]: types of elements, and classes of matrices.
+_MATRIX, _COMPRESSED = 14, 15
+_TYPES = {
+    1: "i1",
+    2: "u1",
+    3: "i2",
+    4: "u2",
+    5: "i4",
+    6: "u4",
+    7: "f4",
+    9: "f8",
+    12: "i8",
+    13: "u8",
+    16: "u1",
+    17: "u2",
+}
+_CELL, _CHAR, _SPARSE, _NUMBERS = 1, 4, 5, range(6, 16)
 
 
-def _matlab_vector(array: NDArray[Any]) -> list[Any]:
-    """Entries of a cell array, a char matrix or a vector of numbers."""
-    entries = [np.asarray(x).ravel() for x in np.asarray(array).ravel(order="F")]
-    return [x[0].item() if len(x) == 1 and hasattr(x[0], "item") else str(x[0]) if len(x) else "" for x in entries]
+def _mat_elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
+    """Type and content of every data element; SciPy's reader is not used, since damaged files crash it."""
+    at = 0
+    while at + 8 <= len(data):
+        kind, size = np.frombuffer(data, f"{order}u4", 2, at).tolist()
+        if kind >> 16:  # a small element: size, type and up to four bytes
+            yield kind & 0xFFFF, data[at + 4 : at + 4 + min(kind >> 16, 4)]
+            at += 8
+            continue
+        content = data[at + 8 : at + 8 + size]
+        if len(content) < size:
+            raise EOFError("the data end early")
+        yield kind, content
+        at += 8 + size + (0 if kind == _COMPRESSED else -size % 8)
+
+
+def _mat_numbers(element: tuple[int, bytes], order: str) -> NDArray[Any]:
+    return np.frombuffer(element[1], order + _TYPES[element[0]])
+
+
+def _mat_matrix(data: bytes, order: str, depth: int = 0) -> tuple[str, Any]:
+    """Name and value of a matrix: an array, a list of the texts or numbers of a cell array, or None for others."""
+    flags, dims, name, *parts = _mat_elements(data, order)
+    form = int(_mat_numbers(flags, order)[0]) & 0xFF
+    shape = tuple(_mat_numbers(dims, order).tolist())
+    text = name[1].decode("utf-8", "replace")
+    if form == _CELL and depth < 2:
+        cells = [_mat_matrix(content, order, depth + 1)[1] for kind, content in parts if kind == _MATRIX]
+        return text, [
+            "".join(x) if isinstance(x, list) else x.ravel()[0].item() if x is not None else "" for x in cells
+        ]
+    if form == _CHAR and parts:
+        kind, content = parts[0]
+        letters = list(
+            content.decode("utf-8", "replace") if kind in (1, 16) else map(chr, _mat_numbers(parts[0], order))
+        )
+        if len(shape) == 2 and shape[0] > 1:  # one text per row, stored by columns
+            return text, ["".join(letters[i :: shape[0]]).strip() for i in range(min(shape[0], len(letters)))]
+        return text, ["".join(letters)]
+    if form == _SPARSE and len(parts) >= 3:
+        rows, starts, values = (_mat_numbers(part, order) for part in parts[:3])
+        matrix = sp.csc_array((values.astype(np.float64), rows[: len(values)], starts), shape=shape)
+        matrix.check_format(full_check=True)
+        _check_size("the file", text, 8 * int(np.prod(shape, dtype=object)), 2**31)
+        return text, matrix.toarray()
+    if form in _NUMBERS and parts:
+        return text, _mat_numbers(parts[0], order).astype(np.float64).reshape(shape, order="F")
+    return text, None
 
 
 def read_hdf5(

@@ -69,7 +69,7 @@ class NeighborWeights(ProximityEstimator):
         "kind": [choice("similarity", "dissimilarity")],
         "n_jobs": [Integral, None],
     }
-    path_params = ("n_neighbors", "regularization")
+    path_params: ClassVar[tuple[str, ...]] = ("n_neighbors", "regularization")
     accept_sparse = True
     _auto_krr = "pinv"  # spectrum="auto" of KRR weights
     query: str = "consistent"  # models of 1.0 have no such parameter

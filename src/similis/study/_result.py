@@ -502,7 +502,10 @@ class StudyResult:
             for info in self.methods:
                 entry = self.entries.get((info.name, split.number))
                 row: dict[str, Any] = {"method": info.name, "split": split.number, "n_test": len(split.test)}
-                row["status"] = "missing" if entry is None else entry.status
+                ended = (
+                    "dropped" if info.name in self.dropped else "skipped" if info.name in self.skipped else "missing"
+                )
+                row["status"] = ended if entry is None else entry.status
                 row["reason"] = "" if entry is None else entry.reason
                 row.update({name: float(values[info.name][place]) for name, values in columns.items()})
                 row["params"] = {} if entry is None else dict(entry.params)

@@ -200,7 +200,7 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         kernel = self._decompose(S)
         grids = [self._candidates(point["alphas"], kernel) for point in points]
         path = ridge_path(kernel.values, kernel.vectors, target, np.concatenate(grids))
-        chosen = np.cumsum([0, *(len(grid) for grid in grids[:-1])])
+        chosen = np.cumsum([0, *(len(grid) for grid in grids[:-1])]).tolist()
         if len(path.alphas) > len(points):
             errors = _mean_squares(self._leave_one_out(S, target, path), target)
             chosen = [start + int(np.argmin(errors[start : start + len(grid)])) for start, grid in zip(chosen, grids)]
