@@ -185,7 +185,7 @@ def _constraints(estimator: Any, name: str) -> list[Any] | None:
 
 
 def satisfies_constraints(estimator: Any, name: str, value: Any) -> bool:
-    """Whether an estimator accepts a value of a parameter; True if it declares no constraints.
+    """Check a value of a parameter against the declared constraints; True if there are none.
 
     Parameters
     ----------
