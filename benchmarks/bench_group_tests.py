@@ -3,6 +3,7 @@
 Run with the default number of threads on a quiet machine: python benchmarks/bench_group_tests.py
 """
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.spatial.distance import pdist, squareform
 from similis import anosim, mantel, permanova
 
 FLOORS = {"PERMANOVA": 50, "ANOSIM": 20, "Mantel": 10}
-TURNS = 3
+TURNS = 1 if os.environ.get("SIMILIS_BENCH_QUICK") else 3
 
 
 def problem(n):

@@ -294,7 +294,7 @@ def _format_of_contents(path: Path) -> Format:
 
 def unknown_ending(path: Path) -> ProximityError:
     """Error about a name that stands for no format."""
-    endings = [ending for form in formats().values() for ending in form.endings]
+    endings = [form.endings[0] for form in formats().values() if form.endings]
     return ProximityError(
         f"{short_path(path)} must end in {', '.join(endings)}, which names its format; text also in "
         f"{', '.join(TEXT_PACKERS)}."

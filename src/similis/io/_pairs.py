@@ -88,7 +88,19 @@ _FRACTION = re.compile(r"\d+/\d+")
 
 @dataclass(frozen=True)
 class PairOptions:
-    """Options of pair lists, None where the default is to be used."""
+    """Options of pair lists, None where the default is to be used.
+
+    Attributes
+    ----------
+    columns : sequence of str, str or None
+        Names of all columns, or names or numbers of both id columns and the score.
+    score : str or None
+        Column of the values.
+    aggregate : {"max", "min", "sum", "mean"} or None
+        Value of a pair with several lines.
+    absent : {"missing", "zero"}, float or None
+        Value of pairs that are not listed.
+    """
 
     columns: Sequence[str] | str | None = None
     score: str | None = None

@@ -59,7 +59,8 @@ class Estimate:
         methods = f"{len(self.per_split)} method{'s' if len(self.per_split) > 1 else ''}"
         splits = f"{self.n_splits} split{'s' if self.n_splits > 1 else ''}"
         jobs = f"{self.n_jobs} process{'es' if self.n_jobs > 1 else ''}"
-        return f"about {clock(max(self.seconds, 1.0))} for {methods} on {splits} of {self.n_train} training objects in {jobs}"
+        expected = clock(max(self.seconds, 1.0))
+        return f"about {expected} for {methods} on {splits} of {self.n_train} training objects in {jobs}"
 
 
 def expect_seconds(methods: list[Method], n_train: int, folds: int) -> tuple[dict[str, float], tuple[str, ...]]:
