@@ -29,13 +29,6 @@ def _same(work, record, *rows):
 
 
 TARGETS = (
-    *_same(
-        "group differences, 999 permutations",
-        "group_tests",
-        ("PERMANOVA, n = 2000", "scikit-bio", 50, 145),
-        ("ANOSIM, n = 2000", "scikit-bio", 20, 50),
-        ("Mantel, n = 2000", "scikit-bio", 10, 15),
-    ),
     *_same("k-NN, 10 folds x 19 k", "knn", ("k-NN search", "GridSearchCV", 30, 60)),
     *_same("k-NN, predict with k = 16", "knn", ("k-NN predict", "KNeighborsClassifier", 2, 4)),
     *_same(

@@ -113,6 +113,7 @@ def test_fast_path_is_used_and_equals_grid_search(environment):
     )
 
 
+@pytest.mark.slow
 def test_study_lists_and_runs_the_method(environment, tmp_path):
     from similis import make_similarity, write_proximity
 

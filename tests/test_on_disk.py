@@ -194,6 +194,7 @@ def test_every_classifier_answers_rows_that_stay_on_disk(tmp_path):
 
 
 @needs_proc
+@pytest.mark.slow
 def test_some_classifiers_answer_rows_that_stay_on_disk(tmp_path):
     said = rows_on_disk(tmp_path, 50_000, 2**20, 32 * 2**20, "NearestCentroid", "MixtureHLM", "PotentialSVM", "MaxSim")
     assert len(said) == 10

@@ -308,6 +308,7 @@ def test_command_refuses_a_missing_folder(tmp_path):
         StudyResult.load(__file__)
 
 
+@pytest.mark.slow
 def test_report_needs_no_matplotlib(tmp_path):
     """matplotlib is an extra; pages are SVG."""
     import subprocess

@@ -188,6 +188,7 @@ for path in map(Path, sys.argv[2:]):
 """
 
 
+@pytest.mark.slow
 def test_bombs_are_refused_before_they_go_off(tmp_path):
     """In a process with little memory: every file is refused, and none of them takes 64 MB."""
     pytest.importorskip("pyarrow")

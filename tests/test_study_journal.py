@@ -359,6 +359,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_callback_can_interrupt_several_workers(tmp_path):
     """In a process of its own: before, the run waited for ever."""
     (tmp_path / "stopped.py").write_text(_STOPPED)
