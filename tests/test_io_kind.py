@@ -213,3 +213,15 @@ def test_write_proximity_takes_column_ids(tmp_path, rng):
         assert (P.ids, P.columns) == (("n1", "n2"), ("a", "b", "c"))
     with pytest.raises(ProximityError, match="Got 1 ids for 3 columns"):
         write_proximity(tmp_path / "m.npz", rng.random((2, 3)), column_ids=["a"])
+
+
+@pytest.mark.parametrize("half", [np.triu, np.tril])
+def test_a_triangle_without_diagonal_and_ids_is_read(tmp_path, half):
+    D = distances()
+    A = np.where(half(np.ones_like(D), 1 if half is np.triu else -1) > 0, D, np.nan)
+    path = tmp_path / "m.csv"
+    path.write_text("".join(",".join("" if np.isnan(v) else f"{v:.17g}" for v in row) + "\n" for row in A))
+    with pytest.warns(InputWarning, match="was filled in from"):
+        P = read_proximity(path, kind="dissimilarity")
+    np.testing.assert_array_equal(P.values, D)
+    assert P.ids is None

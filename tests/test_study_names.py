@@ -92,7 +92,7 @@ def test_parameters_in_names(given, name, params, grid):
         ("kn", "There is no method 'kn' in the table. Did you mean 'knn'"),
         ("local-sdaa(weights=kri)", "Did you mean 'local-sda'"),
         ("kri-knn(n_neighbors=3)", "Did you mean 'kri-knn(clip)' or 'kri-knn(flip)'"),
-        ("local-sda(neighborhod=radius)", "has no parameter 'neighborhod'. Did you mean neighborhood"),
+        ("local-sda(neighborhoods=radius)", "has no parameter 'neighborhoods'. Did you mean neighborhood"),
         ("local-sda(neighborhood=per-clas)", "Got 'per-clas'. Did you mean per-class?"),
         ("local-sda(per-class)", "has no option 'per-class'. Did you mean neighborhood=per-class?"),
         ("local-sda(radius)", "Did you mean neighborhood=radius or radius=...?"),
@@ -107,7 +107,7 @@ def test_parameters_in_names(given, name, params, grid):
         ("knn(n_neighbors=3", "must end in ')'"),
         ("sda(priors=laplac)", "Did you mean laplace?"),
         ("majority(steps=3)", "has no parameter 'steps'"),
-        ("svm-features(rbf, verbse=true)", "Did you mean verbose"),
+        ("svm-features(rbf, verbosity=true)", "Did you mean verbose"),
     ],
 )
 def test_bad_names(given, words):

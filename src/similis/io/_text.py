@@ -76,7 +76,8 @@ def matrix_of_rows(
         raise ProximityError(f"{where} is empty; it must hold a matrix with one line per object.")
     kind = kind_in_words(" ".join(comments))
     header_line, header = first
-    bare = bool(header[0].strip()) and all(map(is_number, header))  # numbers only, also in the corner
+    blank = not any(cell.strip() for cell in header)  # a lower triangle without diagonal
+    bare = blank or (bool(header[0].strip()) and all(map(is_number, header)))  # numbers only, also in the corner
     ids_only = not bare and _is_row_with_id(header)  # no line of column ids
     skip = 0 if bare else 1  # the first cell of a row is its id
     ids: list[str] = []
@@ -97,6 +98,10 @@ def matrix_of_rows(
         return _bare_table(where, header, lines, np.stack(numbers), square, kind, has_header)
     if not lines:
         raise ProximityError(f"{where} has ids in line {header_line} but no rows of numbers below them.")
+    if len(header) == width and not any(cell.strip() for cell in (header[0], *ids)) and all(map(is_number, header)):
+        # No line has an id: an upper triangle without diagonal, of which the first column is empty.
+        rest = np.stack([_parse_numbers(header[1:], where, header_line, 1), *numbers])
+        return proximity_in_file(where, np.hstack([np.full((len(rest), 1), np.nan), rest]), kind=kind)
     if width == 1:
         raise ProximityError(
             f"{where}, line {lines[0]}: there is one cell per line. A matrix needs one column of numbers per object."
