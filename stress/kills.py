@@ -87,7 +87,7 @@ class StudyJob(Job):
         if not hasattr(StudyJob, "expected"):
             from similis import Study
 
-            options = {"n_splits": 25, "cv": 3, "random_state": 0}
+            options = {"n_splits": 25, "cv": 3, "random_state": 0, "race": False}
             StudyJob.expected = self.contents(Study(["knn", "nc", "kri-knn(clip)", "majority"], **options).run(S, y))
 
     @staticmethod
@@ -96,7 +96,7 @@ class StudyJob(Job):
 
     def work(self):
         methods = [word for name in ("knn", "nc", "kri-knn(clip)", "majority") for word in ("--method", name)]
-        options = ["--splits", "25", "--folds", "3", "--jobs", str(self.jobs), "--quiet", "--seed", "0"]
+        options = ["--splits", "25", "--folds", "3", "--jobs", str(self.jobs), "--quiet", "--seed", "0", "--full"]
         files = ["--journal", str(self.journal), "--save", str(self.saved)]
         return ["study", str(self.folder / "S.npz"), *methods, *options, *files]
 

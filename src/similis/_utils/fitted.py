@@ -231,7 +231,7 @@ def verify_numbering(numbers: Any, below: int, what: str) -> None:
 class FittedArrays:
     """Mixin for classes whose instances models hold: declares fitted arrays and verifies them.
 
-    Compiled code does not check indices. :func:`similis.load` therefore calls :meth:`verify_fitted` of every object in
+    Compiled code does not check indices. :func:`similis.load` therefore calls ``verify_fitted`` of every object in
     a model file before the model is used.
 
     Attributes

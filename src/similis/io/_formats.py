@@ -280,7 +280,7 @@ def find_format(path: Path, name: str | None, options: ReadOptions) -> Format:
 
 
 def _format_of_contents(path: Path) -> Format:
-    if not path.is_file():
+    if not path.is_file() or path.suffix == ".part":  # the unfinished file of a measurement is not a matrix yet
         raise unknown_ending(path)
     with open(path, "rb") as file:
         start = file.read(4096)

@@ -101,7 +101,8 @@ def matrix_of_rows(
     if len(header) == width and not any(cell.strip() for cell in (header[0], *ids)) and all(map(is_number, header)):
         # No line has an id: an upper triangle without diagonal, of which the first column is empty.
         rest = np.stack([_parse_numbers(header[1:], where, header_line, 1), *numbers])
-        return proximity_in_file(where, np.hstack([np.full((len(rest), 1), np.nan), rest]), kind=kind)
+        if len(rest) == width and np.isnan(rest[np.tril_indices(width, -1, width - 1)]).all():
+            return proximity_in_file(where, np.hstack([np.full((width, 1), np.nan), rest]), kind=kind)
     if width == 1:
         raise ProximityError(
             f"{where}, line {lines[0]}: there is one cell per line. A matrix needs one column of numbers per object."

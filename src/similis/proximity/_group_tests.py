@@ -173,9 +173,9 @@ def permanova(
     Notes
     -----
     With SS_T = sum_{i<j} d_ij^2 / n and SS_W = sum_g sum_{i<j in g} d_ij^2 / n_g, the statistic is
-    F = ((SS_T - SS_W) / (G - 1)) / (SS_W / (n - G)) [anderson2001]_. With covariates the sums of squares are traces
-    tr(H A) of projections of the Gower matrix A = -1/2 J D^2 J [mcardle2001]_, and the residuals of the model without
-    the tested term are permuted [freedman1983]_. Where whole blocks are permuted, the groups are permuted and the
+    F = ((SS_T - SS_W) / (G - 1)) / (SS_W / (n - G)) [anderson2001]. With covariates the sums of squares are traces
+    tr(H A) of projections of the Gower matrix A = -1/2 J D^2 J [mcardle2001], and the residuals of the model without
+    the tested term are permuted [freedman1983]. Where whole blocks are permuted, the groups are permuted and the
     covariates stay.
 
     For an asymmetric matrix d_ij^2 is the mean of both directions. A missing pair is an error.
@@ -237,7 +237,7 @@ def anosim(
 
     Notes
     -----
-    R = (mean rank between - mean rank within) / (M / 2), where M is the number of pairs [clarke1993]_. R is 1 if all
+    R = (mean rank between - mean rank within) / (M / 2), where M is the number of pairs [clarke1993]. R is 1 if all
     dissimilarities between groups exceed all within, and about 0 if the groups do not differ.
 
     Examples
@@ -301,7 +301,7 @@ def permdisp(
     Notes
     -----
     The statistic is the F ratio of a one-way analysis of variance of the distances, whose residuals are permuted
-    [anderson2006]_. Axes with negative eigenvalues count negatively: the distance is sqrt(|a^2 - b^2|), a in the
+    [anderson2006]. Axes with negative eigenvalues count negatively: the distance is sqrt(|a^2 - b^2|), a in the
     positive and b in the negative subspace, each with its own center.
 
     Examples

@@ -161,7 +161,7 @@ class ClassMargin:
         Parameters
         ----------
         multipliers : ndarray
-            Of the shape of :attr:`multipliers`.
+            Of the shape of the attribute ``multipliers``.
         C : float
             Cost at which they were found.
         """

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier, is_clusterer, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier, is_clusterer, is_regressor
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -78,7 +78,7 @@ def make_proximities(
     Z = centers[y] + rng.normal(size=(n, 4))
     new = centers[np.arange(15) % n_classes] + rng.normal(size=(15, 4))
     measure = euclidean_distances if getattr(estimator, "metric", None) == "precomputed" else rbf_kernel
-    numeric = estimator is not None and is_regressor(estimator)
+    numeric = isinstance(estimator, BaseEstimator) and is_regressor(estimator)
     target = Z @ np.array([1.0, -0.5, 0.25, 0.0]) if numeric else y
     return measure(Z), target, measure(new, Z)
 
