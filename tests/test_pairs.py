@@ -283,3 +283,13 @@ def test_real_hits_and_distances():
     assert edges.ids == full.ids == square.ids
     np.testing.assert_array_equal(edges.values, full.values)
     np.testing.assert_array_equal(edges.values, square.values)
+
+
+def test_quoted_ids_with_blanks_are_one_cell(tmp_path):
+    path = tmp_path / "m.txt"
+    path.write_text('"a b0" 0.0 3.1 2.25\n"a b1" 3.1 0.0 1.6\n"a b2" 2.25 1.6 0.0\n')
+    P = read_proximity(path)
+    assert P.ids == ("a b0", "a b1", "a b2")
+    assert P.values[0, 1] == 3.1
+    path.write_text('"a b" "c d" 0.5\n"a b" "e f" 0.25\n"c d" "e f" 0.125\n')
+    assert read_proximity(path).ids == ("a b", "c d", "e f")

@@ -436,7 +436,11 @@ def _reader(lines: Iterable[str], mark: str) -> Iterator[list[str]]:
     if mark == "\t":  # descriptions in hits may hold quotation marks
         return csv.reader(lines, delimiter=mark, quoting=csv.QUOTE_NONE)
     if mark == " ":
-        return (line.split() for line in lines)
+        # Ids in quotation marks may hold blanks.
+        return (
+            next(csv.reader([line.strip()], delimiter=" ", skipinitialspace=True)) if '"' in line else line.split()
+            for line in lines
+        )
     return csv.reader(lines, delimiter=mark, skipinitialspace=True, strict=True)
 
 
