@@ -113,12 +113,14 @@ class BlockFile:
         return self.zarr or self.part.stat().st_size == len(self._header()) + self.n_bytes
 
     def digest(self, path: Path) -> str:
-        """Digest of the values in `path`, the finished or the unfinished matrix, read in strips of rows."""
+        """Digest of the values in `path`, the finished or the unfinished matrix, read in parts."""
         found = blake2b(digest_size=16)
         if self.zarr:
             array = open_zarr(path)
-            for first in range(0, self.n, array.chunks[0]):
-                found.update(np.ascontiguousarray(array[first : first + array.chunks[0]]).data)
+            height, width = array.chunks
+            for row in range(0, self.n, height):
+                for column in range(0, self.n, width):
+                    found.update(np.ascontiguousarray(array[row : row + height, column : column + width]).data)
         else:
             with open(path, "rb") as file:
                 while piece := file.read(2**22):
