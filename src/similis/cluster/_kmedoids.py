@@ -207,7 +207,7 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
         if tree is None:
             method: Any = "alternating" if self.method == "alternate" else self.method
             rng = check_random_state(self.random_state)
-            found = k_medoids(
+            return k_medoids(
                 D,
                 k,
                 sign=self.sign,
@@ -217,12 +217,6 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
                 random_state=rng,
                 n_jobs=self.n_jobs,
             )
-            # Among duplicates a medoid may have no members.
-            used = np.bincount(found.labels, minlength=len(found.medoids)) > 0
-            if used.all():
-                return found
-            labels = (np.cumsum(used) - 1)[found.labels]
-            return Medoids(found.medoids[used], labels, found.total, found.n_iter, found.n_swaps, found.converged)
         cluster = cut_tree(tree, n_clusters=k)[:, 0]
         medoids = np.empty(k, np.intp)
         for j in range(k):

@@ -101,9 +101,7 @@ class Clustering:
             weights=self.weights,
             init=start,
         )
-        # Among duplicates a centroid may have no members.
-        used = np.bincount(found.labels, minlength=len(found.medoids)) > 0
-        return found.medoids[used], (np.cumsum(used) - 1)[found.labels], found.total
+        return found.medoids, found.labels, found.total
 
     def _first_of_pairs(self, medoids: NDArray[np.intp], labels: NDArray[np.intp]) -> Any:
         found, D = medoids.copy(), self.D

@@ -103,10 +103,9 @@ class MedoidRegressor(ProximityRegressor):
         k = min(self.n_medoids, len(target))
         rng = check_random_state(self.random_state)
         found = k_medoids(S, k, sign=self.sign, n_init=self.n_init, random_state=rng)
-        used = np.bincount(found.labels, minlength=len(found.medoids)) > 0  # among duplicates one may have no members
-        self.medoid_indices_ = found.medoids[used]
+        self.medoid_indices_ = found.medoids
         statistic = np.mean if self.statistic == "mean" else np.median
-        self.values_ = np.array([statistic(target[found.labels == j]) for j in np.flatnonzero(used)])
+        self.values_ = np.array([statistic(target[found.labels == j]) for j in range(len(found.medoids))])
         self.keep_columns(self.medoid_indices_)
         return self
 

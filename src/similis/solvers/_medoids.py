@@ -26,7 +26,7 @@ class Medoids:
     Attributes
     ----------
     medoids : ndarray of shape (k,), ascending
-        Indices of the medoids; fewer than k if there are fewer distinct objects.
+        Indices of the medoids, each with at least one object; fewer than k if there are fewer distinct objects.
     labels : ndarray of shape (n,)
         Position in `medoids` of each object's medoid, the first among equals.
     total : float
@@ -129,7 +129,10 @@ def k_medoids(
         state = _State(D, cost, w, np.sort(medoids))
         total = cost * float(state.first @ w)
         if best is None or sign * total > sign * best.total:
-            best = Medoids(state.medoids, state.nearest, total, n_iter, n_swaps, converged)
+            # Among duplicates a medoid may have no members.
+            used = np.bincount(state.nearest, minlength=len(medoids)) > 0
+            labels = (np.cumsum(used) - 1)[state.nearest]
+            best = Medoids(state.medoids[used], labels, total, n_iter, n_swaps, converged)
     assert best is not None
     return best
 
