@@ -102,3 +102,24 @@ def test_predict_new_hits(run, tmp_path):
     (tmp_path / "new.tsv").write_text("query\ttarget\tbits\n" + "\n".join(new))
     out = json.loads(run("predict", "m.skops", "new.tsv", "--json").stdout)
     assert [(row["id"], row["label"]) for row in out] == [("n0", "x"), ("n1", "y")]
+
+
+@pytest.mark.parametrize("ending", [".phylip", ".lsmat", ".edges", ".h5ad", ".tsv", ".npz", ".npy", ".parquet"])
+def test_a_matrix_of_every_format_is_replaced_by_another(tmp_path, ending):
+    if ending == ".h5ad":
+        pytest.importorskip("h5py")
+    D = np.abs(np.subtract.outer(np.arange(4.0), np.arange(4.0)))
+    write_proximity(tmp_path / "D.csv", D, ids=list("abcd"), kind="dissimilarity")
+    for _ in range(2):
+        done = CliRunner().invoke(app, ["convert", str(tmp_path / "D.csv"), str(tmp_path / f"out{ending}")])
+        assert done.exit_code == 0, done.output
+    (tmp_path / "report.npz").write_text("<!doctype html>")
+    done = CliRunner().invoke(app, ["convert", str(tmp_path / "D.csv"), str(tmp_path / "report.npz")])
+    assert done.exit_code == 2
+
+
+def test_a_format_that_is_not_written_is_rejected_before_anything_is_computed(tmp_path):
+    (tmp_path / "words.csv").write_text("id,text\na,x\nb,y\n")
+    arguments = ["measure", str(tmp_path / "words.csv"), "-m", "no-such-measure", "-o", str(tmp_path / "out.xlsx")]
+    done = CliRunner().invoke(app, arguments)
+    assert "format xlsx are read, but not written. Use .npz" in " ".join(done.output.split())

@@ -63,7 +63,7 @@ def _check_place(path: Path, kind: str) -> None:
     if kind == "matrix" and not is_stream(path):
         from similis.io import file_format
 
-        file_format(path)
+        file_format(path, writing=True)
 
 
 def _written_beside(path: Path, kind: str) -> list[Path]:
@@ -114,14 +114,15 @@ def _head(path: Path, size: int = 4096) -> bytes:
 
 def _is_matrix(path: Path) -> bool:
     """Tell whether a file looks like a matrix of its ending, or like the labels or the card beside one."""
-    from similis.io import file_format
+    from similis.io import file_format, formats
 
     head = _head(path)
     if path.name.endswith(".labels.csv") or path.name.endswith(".npy.json"):
         return True
-    form = file_format(path)
-    if form != "csv":
-        return head.startswith({"npz": b"PK", "npy": b"\x93NUMPY", "parquet": b"PAR1"}[form])
+    form = formats()[file_format(path)]
+    if form.name != "csv":
+        start = form.magic or {"npz": b"PK", "h5ad": b"\x89HDF"}.get(form.name, b"")
+        return head.startswith(start)
     line = head.decode("utf-8", "replace").lstrip("\ufeff").partition("\n")[0]
     delimiter = next((mark for mark in ",\t;" if mark in line), ",")
     corner, _, rest = line.partition(delimiter)

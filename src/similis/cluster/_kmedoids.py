@@ -216,7 +216,7 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
                 max_iter=self.max_iter,
                 random_state=rng,
                 n_jobs=self.n_jobs,
-            )
+            ).with_members()
         cluster = cut_tree(tree, n_clusters=k)[:, 0]
         medoids = np.empty(k, np.intp)
         for j in range(k):

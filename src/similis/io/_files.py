@@ -188,13 +188,18 @@ def read_proximity(
     return proximity_in_file(where, P.values, P.ids, P.kind, labels, P.column_ids, P.about)
 
 
-def file_format(path: Path) -> str:
+_WRITTEN_HERE = ("npy", "zarr", "csv", "tsv")  # by write_proximity, with a card or a delimiter
+
+
+def file_format(path: Path, *, writing: bool = False) -> str:
     """Return the format that a file's ending names.
 
     Parameters
     ----------
     path : Path
         The file, which need not exist.
+    writing : bool, default=False
+        Raise an error for a format that is read but not written.
 
     Returns
     -------
@@ -204,6 +209,11 @@ def file_format(path: Path) -> str:
     form = format_of_name(Path(path))
     if form is None:
         raise unknown_ending(Path(path))
+    if writing and form.write is None and form.name not in _WRITTEN_HERE:
+        written = [f.endings[0] for f in formats().values() if f.write is not None or f.name in _WRITTEN_HERE]
+        raise ProximityError(
+            f"{short_path(path)}: files of the format {form.name} are read, but not written. Use {', '.join(written)}."
+        )
     return "csv" if form.name == "tsv" else form.name
 
 
@@ -292,10 +302,8 @@ def write_proximity(
     array([0., 1., 4.])
     """
     path = Path(path)
-    name = file_format(path)
+    name = file_format(path, writing=True)
     form = formats()["tsv" if name == "csv" and ".tsv" in path.name.lower() else name]
-    if form.write is None and name not in ("npy", "zarr", "csv"):
-        raise ProximityError(f"{short_path(path)}: files of the format {form.name} are read, but not written.")
     if path.suffix.lower() in TEXT_PACKERS[1:]:
         raise ProximityError(f"{short_path(path)}: text is written as it is or with .gz.")
     P = as_proximity(proximity, ids=ids, kind=kind, labels=labels, column_ids=column_ids)

@@ -100,7 +100,7 @@ class Clustering:
             method="vsh" if self.method == "vsh" else "alternating",
             weights=self.weights,
             init=start,
-        )
+        ).with_members()
         return found.medoids, found.labels, found.total
 
     def _first_of_pairs(self, medoids: NDArray[np.intp], labels: NDArray[np.intp]) -> Any:

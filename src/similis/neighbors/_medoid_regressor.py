@@ -102,7 +102,7 @@ class MedoidRegressor(ProximityRegressor):
         S, target = self.check_training_target(X, y)
         k = min(self.n_medoids, len(target))
         rng = check_random_state(self.random_state)
-        found = k_medoids(S, k, sign=self.sign, n_init=self.n_init, random_state=rng)
+        found = k_medoids(S, k, sign=self.sign, n_init=self.n_init, random_state=rng).with_members()
         self.medoid_indices_ = found.medoids
         statistic = np.mean if self.statistic == "mean" else np.median
         self.values_ = np.array([statistic(target[found.labels == j]) for j in range(len(found.medoids))])

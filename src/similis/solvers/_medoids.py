@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -26,7 +26,7 @@ class Medoids:
     Attributes
     ----------
     medoids : ndarray of shape (k,), ascending
-        Indices of the medoids, each with at least one object; fewer than k if there are fewer distinct objects.
+        Indices of the medoids. Among duplicates one may have no members; see `with_members`.
     labels : ndarray of shape (n,)
         Position in `medoids` of each object's medoid, the first among equals.
     total : float
@@ -45,6 +45,17 @@ class Medoids:
     n_iter: int
     n_swaps: int
     converged: bool
+
+    def with_members(self) -> Medoids:
+        """Leave out the medoids that no object belongs to.
+
+        Returns
+        -------
+        Medoids
+            The same clustering with at least one object for each medoid.
+        """
+        used = np.bincount(self.labels, minlength=len(self.medoids)) > 0
+        return replace(self, medoids=self.medoids[used], labels=(np.cumsum(used) - 1)[self.labels])
 
 
 def k_medoids(
@@ -129,10 +140,7 @@ def k_medoids(
         state = _State(D, cost, w, np.sort(medoids))
         total = cost * float(state.first @ w)
         if best is None or sign * total > sign * best.total:
-            # Among duplicates a medoid may have no members.
-            used = np.bincount(state.nearest, minlength=len(medoids)) > 0
-            labels = (np.cumsum(used) - 1)[state.nearest]
-            best = Medoids(state.medoids[used], labels, total, n_iter, n_swaps, converged)
+            best = Medoids(state.medoids, state.nearest, total, n_iter, n_swaps, converged)
     assert best is not None
     return best
 
