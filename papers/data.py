@@ -21,7 +21,12 @@ __all__ = ["CLEAN", "Data", "load_data", "missing_data"]
 
 CLEAN = ", clean"  # suffix of a data set with the correct distances, run in addition to the damaged one
 # [chen2010] sec. 5.4.3: widths of the two Gaussian kernels.
-_WIDTHS = {"Aural Sonar": (0.01, 0.1), "Protein-2": (0.1, 0.05), f"Protein-2{CLEAN}": (0.1, 0.05)}
+_WIDTHS = {
+    "Aural Sonar": (0.01, 0.1),
+    "Protein-2": (0.1, 0.05),
+    f"Protein-2{CLEAN}": (0.1, 0.05),
+    "Yeast-7-12": (0.01, 0.001),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +187,7 @@ _SOURCES: dict[tuple[str, str], Callable[[], Data]] = {
     ("Protein-2", ""): _first_two_classes("Protein"),
     ("Protein-2, clean", ""): _first_two_classes("Protein, clean"),
     ("Protein RBF", ""): _protein_rbf,
+    ("Yeast-7-12", ""): _similarities("yeast_7_12"),
     ("Voting", ""): _similarities("voting_vdm"),
     ("Voting", "counting"): _votes_by_counting,
     ("Iris", "Euclidean"): _measured("iris", Minkowski()),
@@ -197,6 +203,7 @@ _SOURCES: dict[tuple[str, str], Callable[[], Data]] = {
     ("Pima", "vectors"): _vectors("pima"),
     ("Liver", "vectors"): _vectors("bupa"),
     ("Letter", "vectors"): _vectors("letter"),
+    ("Satellite", "vectors"): _vectors("satimage"),
     ("Splice junctions", "vectors"): _sequence_positions("splice", 900),
     ("Promoters", "vectors"): _sequence_positions("promoters"),
     ("Digits, 8 x 8", "Contour"): _measured("digits", Minkowski()),

@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from similis.discriminant import SDA, LocalSDA, MixtureSDA, NearestNeighborSDA
-from similis.maxsim import SBC, MaxSim
+from similis.maxsim import SBC, MaxSim, SimilarityPerceptron
 from similis.measures import RBF, Pairwise, Polynomial
 from similis.mixture import KernelHLM, MixtureHLM
 from similis.model_selection import PathSearchCV
@@ -42,6 +42,7 @@ from similis.svm import SVMKNN, IndefiniteSVM, PotentialSVM, SimMKL, SimSVM
 __all__ = [
     "BENCHMARK",
     "CHEN",
+    "CONSISTENT",
     "DISSIMILARITY",
     "FACTS",
     "FUSION",
@@ -50,6 +51,7 @@ __all__ = [
     "LP",
     "PROBABILITIES",
     "QIAO",
+    "SHAPES",
     "SIMULATION",
     "VECTOR_SVMS",
     "make_level_classifier",
@@ -113,7 +115,15 @@ BENCHMARK = _by_name(
     _method("psvm", PotentialSVM(normalize=True, multiclass="ovr"), {"C": (1.0, 51.0), "epsilon": _EPSILONS[::3]}, 5),
 )
 
-# [chen2010] table 4.2.
+# [chen2010] table 4.2. The figures of tables 4.5 to 4.8 are those of new rows that are left as they are, while sec. 4.1
+# treats new rows as the training matrix is treated; the latter is run in addition.
+CONSISTENT = ", consistent rows"
+_SHIFTED_ROWS = _method(
+    f"svm-kernel(shift){CONSISTENT}",
+    make_pipeline(SpectrumShift(query="consistent"), _SVC),
+    {"svc__C": _powers(-5, 5)},
+    10,
+)
 _K_CHEN = {"n_neighbors": AtMost((*range(1, 17), 32, 64, 128))}
 _KRI = {**_K_CHEN, "regularization": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 1e6)}
 _KRR = {**_K_CHEN, "regularization": (1e-3, 1e-2, 0.1, 1.0, 10.0)}
@@ -124,17 +134,24 @@ CHEN = _by_name(
     _method("affinity-knn", SimilarityKNN(weights="affinity"), _K_CHEN, 10),
     _method("local-sda", LocalSDA(), _K_CHEN, 10),
     *(
-        _method(f"{weights}-knn({spectrum})", SimilarityKNN(weights=weights, spectrum=spectrum), grid, 10)
+        _method(
+            f"{weights}-knn({spectrum}){CONSISTENT if query == 'consistent' else ''}",
+            SimilarityKNN(weights=weights, spectrum=spectrum, query=query),
+            grid,
+            10,
+        )
         for weights, grid, spectra in (
             ("kri", _KRI, ("clip", "flip", "shift")),
             ("krr", _KRR, ("pinv", "clip", "flip", "shift")),
         )
         for spectrum in spectra
+        for query in (("raw", "consistent") if spectrum in ("clip", "flip") else ("raw",))
     ),
     *(
         _method(f"svm-kernel({name})", make_pipeline(spectrum, _SVC), {"svc__C": _C_CHEN}, 10)
         for name, spectrum in _SPECTRA.items()
     ),
+    _SHIFTED_ROWS,
     # The linear SVM on rows is that of the kernel S S'.
     _method("svm-features(linear)", make_pipeline(SpectrumSquare(), _SVC), {"svc__C": _C_CHEN}, 10),
     _method("svm-features(rbf)", make_pipeline(SimilarityFeatures(), Pairwise(RBF()), _SVC), _RBF, 10),
@@ -142,13 +159,36 @@ CHEN = _by_name(
     _method("psvm", PotentialSVM(), {"C": _powers(0, 4), "epsilon": _powers(-4, 1)}, 10),
 )
 
-# [qiao2013] sec. 5.1 takes the values of [chen2010]; the HLM read distances.
+
+class EqualPriorsHLM(KernelHLM):
+    """Kernel HLM with equal priors, however many classes there are."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit with the prior 1 / G for each class."""
+        n_classes = len(np.unique(y))
+        self.priors = np.full(n_classes, 1 / n_classes)
+        return super().fit(X, y)
+
+
+# [qiao2013] sec. 5.1 takes the values of [chen2010]; the HLM read distances. One shape for all classes is the form that
+# sec. 3.1 writes out; a shape for each class, which it allows, and equal priors are run in addition.
 _HLM = {"n_components": (*range(1, 11), 12, 14, 16)}
+_CLUSTERINGS = {"hlm-vsh": "vsh", "hlm-gknn": "kmedoids", "hlm-agg": "ward"}
+SHAPES = {name: (f"{name}, own shapes",) for name in _CLUSTERINGS} | {"kernel-hlm": ("kernel-hlm, equal priors",)}
 QIAO = CHEN | _by_name(
     _method("kernel-hlm", KernelHLM(), reads="dissimilarity"),
-    _method("hlm-vsh", MixtureHLM(), _HLM, 10, reads="dissimilarity"),
-    _method("hlm-gknn", MixtureHLM(clustering="kmedoids"), _HLM, 10, reads="dissimilarity"),
-    _method("hlm-agg", MixtureHLM(clustering="ward"), _HLM, 10, reads="dissimilarity"),
+    _method("kernel-hlm, equal priors", EqualPriorsHLM(), reads="dissimilarity"),
+    *(
+        _method(
+            name if shared else f"{name}, own shapes",
+            MixtureHLM(clustering=clustering, shared_shape=shared),
+            _HLM,
+            10,
+            reads="dissimilarity",
+        )
+        for name, clustering in _CLUSTERINGS.items()
+        for shared in (True, False)
+    ),
     _method("hlm-kernel-vsh", MixtureHLM(n_components="auto"), reads="dissimilarity"),
 )
 # Sec. 5.3 does not state the values; these are those of table 4.2 around the ones that are chosen.
@@ -191,6 +231,7 @@ LEARNED = _by_name(
     _method("svm-kernel(clip)", make_pipeline(SpectrumClip(), _SVC), {"svc__C": _C_LEARNED}, 10),
     _method("svm-kernel(flip)", make_pipeline(SpectrumFlip(), _SVC), {"svc__C": _C_LEARNED}, 10),
     _method("svm-kernel(shift)", make_pipeline(SpectrumShift(), _SVC), {"svc__C": _powers(-5, 3)}, 10),
+    _SHIFTED_ROWS,
 )
 # Sec. 5.4.3: the similarity and three kernels made from its rows.
 _ROLES = ("similarity", "kernel", "kernel", "kernel")
@@ -242,13 +283,19 @@ def _entropies(model: BestProbabilities, *_: Any) -> dict[str, float]:
 
 # [chen2010] sec. 4.6.2; the smoothing is that of footnote 7 for Aural Sonar and Voting.
 _K_PROBABILITIES = {"n_neighbors": (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)}
+_KRI_PROBABILITIES = {**_K_PROBABILITIES, "regularization": _powers(-6, 2)}
 PROBABILITIES = _by_name(
     *(
-        _method(name, BestProbabilities(SimilarityKNN(weights=weights, smoothing=1e-4), grid), details=_entropies)
-        for name, weights, grid in (
-            ("knn", "uniform", _K_PROBABILITIES),
-            ("affinity-knn", "affinity", _K_PROBABILITIES),
-            ("kri-knn", "kri", {**_K_PROBABILITIES, "regularization": _powers(-6, 2)}),
+        _method(
+            name,
+            BestProbabilities(SimilarityKNN(weights=weights, smoothing=1e-4, query=query), grid),
+            details=_entropies,
+        )
+        for name, weights, query, grid in (
+            ("knn", "uniform", "raw", _K_PROBABILITIES),
+            ("affinity-knn", "affinity", "raw", _K_PROBABILITIES),
+            ("kri-knn", "kri", "raw", _KRI_PROBABILITIES),
+            (f"kri-knn{CONSISTENT}", "kri", "consistent", _KRI_PROBABILITIES),
         )
     )
 )
@@ -285,6 +332,7 @@ LEVELS = _by_name(
     _method("maxsim", MaxSim(), reads="objects"),
     _method("svm", _SVC, {"C": (1.0, 10.0, 100.0)}, reads="objects"),
     _method("sbc", SBC(), {"C": (0.1, 1.0, 10.0)}, reads="objects"),
+    _method("perceptron", SimilarityPerceptron(average=True), reads="objects"),
 )
 # Widths 0.5 to 8 on standardized vectors; powers of the cosine of vectors lifted onto a sphere; sequences by the
 # positions in which they differ.
@@ -293,7 +341,8 @@ _LEVEL_MEASURES: dict[str, tuple[Any, dict[str, tuple[float, ...]]]] = {
     "polynomial": (Polynomial(lift=5.0), {"degree": (2, 4, 8, 16, 32, 64)}),
     "positions": (RBF(), {"gamma": (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)}),
 }
-# Further values for MaxSim, which needs tight measures; the SVM chooses from the middle of the values above.
+# Further values for MaxSim, SBC and the perceptron, which need tight measures; the SVM chooses from the middle of the
+# values above.
 _TIGHTER: dict[str, tuple[float, ...]] = {"rbf": (8.0, 32.0), "polynomial": (128, 256, 512)}
 
 
@@ -303,7 +352,7 @@ def make_level_classifier(method: Method, kernel: str) -> SubsetSearch:
     classifier = method.make()
     scale = FunctionTransformer() if kernel == "positions" else StandardScaler()
     pipeline = make_pipeline(scale, Pairwise(clone(measure)), classifier)
-    more = _TIGHTER.get(kernel, ()) if isinstance(classifier, MaxSim) else ()
+    more = () if isinstance(classifier, SVC) else _TIGHTER.get(kernel, ())
     grid = {f"pairwise__measure__{name}": [*v, *more] for name, v in values.items()}
     grid |= {f"{pipeline.steps[-1][0]}__{name}": list(v) for name, v in method.grid.items()}
     return SubsetSearch(pipeline, grid)

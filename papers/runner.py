@@ -215,7 +215,7 @@ def _judge(
             paper_runs=problem.paper_runs,
             in_order=problem.in_order,
             resolution=0.0 if obstacle else problem.resolution,
-            stand_in=cell.dataset in experiment.stand_ins.values(),
+            stand_in=not experiment.is_printed(cell),
             reason=obstacle,
         )
 

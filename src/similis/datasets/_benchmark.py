@@ -193,6 +193,7 @@ _FILES: dict[str, tuple[str, str, Callable[[Path], Bunch]]] = {
     "protein": ("protein/protein.npz", "R package evclust (protein)", _matrix("D")),
     "protein_uw": ("protein_uw/protein_uw.npz", f"{_UW} (Protein.mat)", _matrix("S")),
     "voting_vdm": ("voting_vdm_uw/voting_vdm_uw.npz", f"{_UW} (Voting.mat)", _matrix("S")),
+    "yeast_7_12": ("yeast_7_12_uw/yeast_7_12_uw.npz", f"{_UW} (Yeast.mat)", _matrix("S")),
     "chicken_pieces": (
         "chicken_pieces_20_60/chicken_pieces_20_60.npz",
         "github.com/tmechsner/mlw-ss2016 (chickenpieces)",
@@ -205,5 +206,6 @@ _FILES: dict[str, tuple[str, str, Callable[[Path], Bunch]]] = {
     "crabs": ("crabs/crabs.csv", "R package MASS (crabs)", _table("sp", "sex", drop=("index",))),
     "pima": ("pima/pima.csv", "R package mlbench (PimaIndiansDiabetes)", _table("diabetes")),
     "bupa": ("bupa/bupa.csv", "the KEEL repository (bupa)", _table("selector")),
+    "satimage": ("satimage/satimage.csv.gz", "R package mlbench (Satellite)", _table("classes")),
     "letter": ("letter/letter.csv.gz", "R package mlbench (LetterRecognition)", _table("lettr")),
 }

@@ -64,7 +64,9 @@ CATALOG = {
         DatasetInfo("splice", 3190, 3, "sequences", "benchmark", "DNA around splice junctions"),
         DatasetInfo("crabs", 200, 4, "features", "benchmark", "crabs of two species and sexes, 5 measures"),
         DatasetInfo("pima", 768, 2, "features", "benchmark", "diabetes, 8 measures"),
+        DatasetInfo("yeast_7_12", 200, 2, "similarity", "benchmark", "Smith-Waterman similarities of yeast proteins"),
         DatasetInfo("bupa", 345, 2, "features", "benchmark", "liver disorders, 6 measures"),
+        DatasetInfo("satimage", 6435, 6, "features", "benchmark", "satellite pictures, 36 measures"),
         DatasetInfo("letter", 20000, 26, "features", "benchmark", "printed letters, 16 measures"),
     ]
 }
