@@ -310,8 +310,10 @@ def test_groups_travel_to_the_trained_model(twins, tmp_path):
     assert trained.card.settings == {"metric": "error", "groups": 30}
 
 
-@pytest.mark.parametrize("options", [{"costs": "balanced"}, {"priors": "equal"}, {"costs": [[0, 9], [1, 0]]}])
-@pytest.mark.parametrize("method", ["knn", "sda", "kri-knn(clip)"])
+@pytest.mark.parametrize(
+    ("options", "method"),
+    [({"costs": "balanced"}, "knn"), ({"priors": "equal"}, "sda"), ({"costs": [[0, 9], [1, 0]]}, "kri-knn(clip)")],
+)
 def test_printed_code_trains_what_fit_best_trains(options, method, rare):
     A, y = rare
     result = run([method], rare, **options)

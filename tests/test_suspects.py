@@ -251,8 +251,8 @@ def test_the_damaged_protein_matrix():
     assert recall >= 0.9
 
 
-CLEAN_MATRICES = ["protein", "protein, 213", "aural_sonar", "voting_vdm_uw"]
-CLEAN_MATRICES += [pytest.param("chicken_pieces_20_60", marks=pytest.mark.slow)]
+LARGE = ("protein", "voting_vdm_uw", "chicken_pieces_20_60")
+CLEAN_MATRICES = ["protein, 213", "aural_sonar", *(pytest.param(name, marks=pytest.mark.slow) for name in LARGE)]
 
 
 @pytest.mark.parametrize("name", CLEAN_MATRICES)

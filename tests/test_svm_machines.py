@@ -173,8 +173,7 @@ GRIDS = {
 
 @pytest.mark.parametrize("estimator", MACHINES, ids=repr)
 class TestEveryMachine:
-    @pytest.mark.parametrize("n_classes", [2, 3])
-    @pytest.mark.parametrize("cv", [4, ShuffleSplit(2, random_state=0)])
+    @pytest.mark.parametrize(("n_classes", "cv"), [(2, 4), (3, ShuffleSplit(2, random_state=0))])
     def test_search_has_the_scores_of_plain_fits(self, rng, estimator, n_classes, cv):
         S, y, _ = problem(rng, n=36, n_classes=n_classes)
         scoring = "roc_auc" if n_classes == 2 else "accuracy"
