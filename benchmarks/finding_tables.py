@@ -40,7 +40,7 @@ def fitted(fit, mechanism):
 
 
 def mechanisms():
-    names = ("as described", "exact halves", "independent counts", "wrong labels")
+    names = ("as described", "one label vector", "exact halves", "independent counts", "wrong labels")
     rows = [
         [fit["table"], fit["p2"], fit["centroids"], f"{fit['floor']:.2f}", *(fitted(fit, name) for name in names)]
         for fit in read("findings/floor")["mean_squared_z"]

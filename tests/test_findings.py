@@ -85,6 +85,8 @@ def test_the_words_about_the_floor():
     assert excluded("as described") == set(fits)
     assert excluded("exact halves") == {"6.2", "6.3", "6.4", "6.8"}
     assert excluded("independent counts") == {"6.1", "6.5"}
+    assert excluded("one label vector") == {"6.2"}
+    assert [fit["labels of the first class"] for fit in fits.values()] == [502, 503, 511, 515, 507, 501, 510, 520]
     assert len(excluded("wrong labels")) == 7
 
 
