@@ -2,14 +2,16 @@
 
 from papers.account import Account, account_for
 from papers.experiments import EXPERIMENTS, Experiment
+from papers.figures import FIGURES, draw_figures
 from papers.pages import write_pages
 from papers.published import PublishedCell, published_cells
-from papers.records import note_repetition, read_results, write_results
+from papers.records import estimate_seconds, note_repetition, read_results, write_results
 from papers.runner import Reproduction, default_cache, reproduce_tables
 from papers.verdict import ReproducedCell
 
 __all__ = [
     "EXPERIMENTS",
+    "FIGURES",
     "Account",
     "Experiment",
     "PublishedCell",
@@ -17,6 +19,8 @@ __all__ = [
     "Reproduction",
     "account_for",
     "default_cache",
+    "draw_figures",
+    "estimate_seconds",
     "note_repetition",
     "published_cells",
     "read_results",

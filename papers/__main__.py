@@ -16,8 +16,11 @@ from rich.table import Table
 
 from papers import (
     EXPERIMENTS,
+    FIGURES,
     Reproduction,
     default_cache,
+    draw_figures,
+    estimate_seconds,
     note_repetition,
     reproduce_tables,
     write_pages,
@@ -37,6 +40,7 @@ examples:
   scripts/reproduce --list
   scripts/reproduce cazzanti2007:6.1 --quick
   scripts/reproduce chen2010 --jobs 2 --data ~/benchmarks
+  scripts/reproduce chen2010:fig3.1 cazzanti2007:fig5.1 --figures pictures
   scripts/reproduce all --data ~/benchmarks --results papers/results
   scripts/reproduce --results papers/results --pages docs/results
 """
@@ -82,6 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         help="run the first N runs again and note in --results which give the same values",
     )
     add("--pages", metavar="DIR", help="only write pages from the files in --results")
+    add("--figures", metavar="DIR", default=".", help="folder of figures such as chen2010:fig3.1; here by default")
     add("--json", action="store_true", help="print JSON")
     add("--quiet", "-q", action="store_true", help="show no progress bar")
     return parser
@@ -100,6 +105,7 @@ def _run(options: argparse.Namespace) -> None:
             print(json.dumps([dict(zip(("table", "about", "figures", "without"), row)) for row in rows], indent=1))
         else:
             _print_table(("table", "shows", "figures", "methods not available"), rows)
+            print(f"Pictures: {', '.join(FIGURES)}")
         return
     if options.results is None and (options.pages is not None or options.repeat is not None):
         option = "--repeat" if options.pages is None else "--pages"
@@ -110,6 +116,19 @@ def _run(options: argparse.Namespace) -> None:
         return
     if options.data is not None:
         os.environ["SIMILIS_DATA"] = options.data  # the worker processes read it too
+    figures = [name for name in options.tables if name in FIGURES or ":fig" in name]
+    if figures:
+        for path in draw_figures(figures, options.figures):
+            print(f"wrote {path}", file=sys.stderr)
+        if figures == options.tables:
+            return
+        options.tables = [name for name in options.tables if name not in figures]
+    if not (options.quiet or options.quick or options.runs or options.method or options.repeat):
+        minutes = estimate_seconds(options.tables) / 60
+        print(
+            f"These runs took {minutes:.0f} minutes on one core when the committed results were made; --jobs N uses N.",
+            file=sys.stderr,
+        )
     result = reproduce_tables(
         options.tables,
         methods=options.method,

@@ -16,7 +16,6 @@ ABOUT = {
     "cazzanti2007:5.3.5": "mixture SDA on perturbed prototypes of twelve bits",
     "chen2010:4.2": "values tried by cross-validation",
     "chen2010:4.4": "errors over 20 random splits: Face Rec, Mirex07, Patrol",
-    "chen2010:5.6": "errors over 20 random splits, fusion on yeast proteins",
     "qiao2013:4": "seconds of training and testing",
     "qiao2013:5": "seconds of incremental learning",
 }
@@ -26,10 +25,9 @@ _IMAGES = "distances between the authors' own images; no copy was found"
 _MEASURED = "measurements or images of the authors' group; no copy was found"
 MISSING = {
     **dict.fromkeys(("Amazon-47", "Amazon-2", "Caltech-101", "Face Rec", "Mirex07", "Patrol"), _MATRIX),
-    **dict.fromkeys(("Yeast-5-7", "Yeast-5-12", "Yeast-6-8", "Yeast-6-10", "Yeast-7-12"), _MATRIX),
+    **dict.fromkeys(("Yeast-5-7", "Yeast-5-12", "Yeast-6-8", "Yeast-6-10"), _MATRIX),
     **dict.fromkeys(("Color Signature", "Photo Composition", "Imagery"), _IMAGES),
     **dict.fromkeys(("Face", "Texture", "Pump", "Cband", "Digit"), _MEASURED),
-    "Satellite": "in the UCI repository; not among the data collected here",
 }
 
 
@@ -40,7 +38,8 @@ class Account:
     Attributes
     ----------
     status : str
-        ``compared``, ``tested``, ``set-up``, ``times``, ``left open``, ``too large``, ``stand-in`` or ``no data``.
+        ``compared``, ``tested``, ``set-up``, ``times``, ``left open``, ``too large``, ``no kernel``,
+        ``stand-in`` or ``no data``.
     why : str
         Place of our figure, or the reason why there is none.
     """
@@ -101,9 +100,10 @@ _RULES = (
     ),
     _Rule(
         "too large",
-        "not run: linear programmes of 7,000,000 to 30,000,000 non-zeros on the votes",
+        "not run: linear programs of 7,000,000 to 30,000,000 non-zeros on the votes",
         lambda cell: _at("chen2010:5.1", "chen2010:5.2")(cell) and cell.dataset == "Voting",
     ),
+    _Rule("no kernel", "need a Pfam kernel that is not public", _at("chen2010:5.6")),
     _Rule("stand-in", "data not to be had: ours are for other data beside it, not judged", _has_stand_in),
     _Rule(
         "set-up",

@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from papers.experiments import EXPERIMENTS
+from papers.experiments import EXPERIMENTS, find_experiments
 from papers.runner import Reproduction
 from papers.verdict import RULE, ReproducedCell
 from similis._utils.environment import machine, versions
 from similis.exceptions import ProximityError
 
-__all__ = ["note_repetition", "read_results", "write_results"]
+__all__ = ["estimate_seconds", "note_repetition", "read_results", "write_results"]
 
 _NAME = re.compile(r"\w[\w.]*")  # file names are made of them
 _FIELDS = {"paper", "table", "date", "cells"}
@@ -132,6 +132,29 @@ def read_results(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
         raise ProximityError(f"{folder} holds no results files; run scripts/reproduce --results first.")
     order = {experiment.key: place for place, experiment in enumerate(EXPERIMENTS)}
     return sorted(records, key=lambda record: order.get(f"{record['paper']}:{record['table']}", len(order)))
+
+
+def estimate_seconds(tables: list[str] | tuple[str, ...] | None = None) -> float:
+    """Seconds on one core that the runs of some tables took when the committed results were made.
+
+    Parameters
+    ----------
+    tables : list of str, optional
+        As in :func:`reproduce_tables`.
+
+    Returns
+    -------
+    float
+        Quantities of the same runs, and runs that tables share, count once.
+    """
+    runs: dict[tuple[str, ...], float] = {}
+    for experiment in find_experiments(tables):
+        path = Path(__file__).parent / "results" / f"{experiment.key.replace(':', '-')}.json"
+        for cell in _read(path)["cells"] if path.exists() else ():
+            at = {key: value for key, value in cell["condition"].items() if key != "test-similarities"}
+            table = "" if cell["dataset"] != "perturbed centroids" else experiment.table
+            runs[table, cell["dataset"], cell["method"], str(sorted(at.items()))] = cell["seconds"]
+    return sum(runs.values())
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -4,13 +4,14 @@ Two means agree when they differ by at most three combined standard errors, or b
 where each object is tested once, plus half a unit of the paper's last digit. Our standard error is that of our
 runs. The paper's is its printed standard deviation over the root of its number of runs; where it prints none, its
 runs are taken to spread like ours. Leave-one-out has no runs: ours is the figure for the objects in the order of their
-file, and its standard error the deviation that other orders, and so other ties, make. Anything else is a miss, in
-either direction.
+file, and its standard error the deviation that other orders, and so other ties, make. A figure cannot be judged where
+the largest difference that agrees exceeds half of the printed value. Anything else is a miss, in either direction.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,15 +19,15 @@ import numpy as np
 
 from papers.published import SIZES, PublishedCell
 
-__all__ = ["NO_MISS", "RULE", "ReproducedCell", "digits_of", "judge"]
+__all__ = ["NO_MISS", "RULE", "ReproducedCell", "digits_of", "joint_differences", "judge"]
 
 RULE = (
     "Agreement: a difference of at most 3 combined standard errors (or one object, where each is tested once) plus "
     "half a unit of the paper's last digit. Where the paper prints no spread, its runs are taken to spread like ours. "
     "Leave-one-out has no runs: the standard error is the deviation over shuffled orders of the objects, which "
-    "decide ties."
+    "decide ties. A figure cannot be judged where the largest difference that agrees exceeds half of the printed value."
 )
-NO_MISS = ("agrees", "one run", "beside")
+NO_MISS = ("agrees", "cannot be judged", "one run", "beside")
 _HIGHER_IS_BETTER = ("nce", "accuracy")
 
 
@@ -51,8 +52,8 @@ class ReproducedCell:
     tolerance : float or None
         The largest difference that agrees.
     verdict : str
-        ``agrees``, ``better``, ``worse``, ``differs`` (facts about data), ``one run``, ``beside`` (a stand-in for
-        the paper's data: not judged), ``no data`` or ``failed``.
+        ``agrees``, ``better``, ``worse``, ``differs`` (facts about data), ``cannot be judged``, ``one run``,
+        ``beside`` (not printed by the paper), ``no data`` or ``failed``.
     values : list of float
         Every run.
     chosen : dict of str to list
@@ -141,7 +142,7 @@ def judge(
     resolution : float
         The smallest difference that can exist between two figures.
     stand_in : bool
-        Whether ours are for other data than the paper's, and so not judged.
+        Whether the paper does not print this figure, so that it is not judged.
     reason : str
         Reason why there are no outcomes, if there are none.
     """
@@ -175,7 +176,7 @@ def judge(
         difference=difference,
         standard_error=error if known else None,
         tolerance=tolerance,
-        verdict="beside" if stand_in else _verdict(difference, tolerance, cell.quantity),
+        verdict="beside" if stand_in else _verdict(difference, tolerance, cell.quantity, cell.value),
         values=values,
         chosen={} if variant else {key: [o["chosen"].get(key) for o in outcomes] for key in outcomes[0]["chosen"]},
         seconds=round(sum(outcome["seconds"] for outcome in outcomes), 3),
@@ -189,11 +190,50 @@ def _made(outcomes: list[dict[str, Any]]) -> list[str]:
     return [days[0], days[-1], *commits] if days else []
 
 
-def _verdict(difference: float, tolerance: float | None, quantity: str) -> str:
+def joint_differences(
+    cells: list[dict[str, Any]], where: Callable[[dict[str, Any]], str]
+) -> list[tuple[str, int, float, float]]:
+    """Compare all methods of a table together, on each data set where they lie on the same side of the paper.
+
+    Parameters
+    ----------
+    cells : list of dict
+        Judged cells of a results file.
+    where : callable
+        Names the data set and conditions of a cell; its methods share their splits.
+
+    Returns
+    -------
+    list of (str, int, float, float)
+        Data set, number of methods, mean difference, and its standard error: that of the mean over the methods in each
+        of our runs, doubled in variance because the paper's runs spread alike. Only where at least four methods agree
+        one by one and all differ in the same direction.
+    """
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for cell in cells:
+        if (
+            cell["verdict"] in ("agrees", "cannot be judged")
+            and cell["quantity"] == "error"
+            and len(cell["values"]) > 5
+        ):
+            groups.setdefault((where(cell), str(len(cell["values"]))), []).append(cell)
+    found = []
+    for (name, _), group in groups.items():
+        differences = np.array([cell["difference"] for cell in group])
+        if len(group) >= 4 and abs(np.sign(differences).sum()) == len(group):
+            values = np.array([cell["values"] for cell in group]).mean(axis=0)
+            error = values.std(ddof=1) * math.sqrt(2 / len(values))
+            found.append((name, len(group), float(differences.mean()), float(error)))
+    return found
+
+
+def _verdict(difference: float, tolerance: float | None, quantity: str, published: float) -> str:
     if tolerance is None:
         return "one run"
+    if quantity in SIZES:
+        return "agrees" if abs(difference) <= tolerance else "differs"
+    if tolerance > abs(published) / 2:
+        return "cannot be judged"
     if abs(difference) <= tolerance:
         return "agrees"
-    if quantity in SIZES:
-        return "differs"
     return "better" if (difference > 0) == (quantity in _HIGHER_IS_BETTER) else "worse"

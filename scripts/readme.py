@@ -99,26 +99,11 @@ def methods():
 
 
 def results():
-    """Figures by paper and quantity, summed over the tables of docs/results/index.md."""
-    sums = {}
-    for line in (ROOT / "docs" / "results" / "index.md").read_text().splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if not line.startswith("| ["):
-            continue
-        name = cells[0].split("]")[0].lstrip("[")
-        paper, table = name.split(", table ")
-        tables, counts = sums.setdefault((paper, cells[2]), ([], [0, 0, 0, 0]))
-        tables.append(table)
-        for i in range(4):
-            counts[i] += int(cells[3 + i])
-    lines = [
-        "| paper | tables | quantity | figures | agree | ours better | ours worse |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for (paper, quantity), (tables, counts) in sums.items():
-        shown_counts = " | ".join(str(count) for count in counts)
-        lines.append(f"| {PAPERS[paper]} | {', '.join(tables)} | {quantity} | {shown_counts} |")
-    return "\n".join(lines)
+    """Figures by paper, from docs/results/index.md."""
+    lines = (ROOT / "docs" / "results" / "index.md").read_text().splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("| paper"))
+    table = lines[first : lines.index("", first)]
+    return "\n".join(line.replace("](", "](docs/results/") for line in table)
 
 
 def damage():

@@ -1,9 +1,9 @@
 """Verdicts by the fixed rule, runs as studies, journals, results and pages: on small problems with known answers."""
 
+import csv
 import json
 import math
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -17,6 +17,7 @@ from oracles.knn_votes import leave_one_out_knn
 
 from papers import (
     EXPERIMENTS,
+    account_for,
     default_cache,
     note_repetition,
     published_cells,
@@ -30,6 +31,7 @@ from papers.data import Data, load_data
 from papers.methods import BENCHMARK, SIMULATION
 from papers.notes import NOTES, notes_on
 from papers.problems import LeaveOneOut, PerturbedCentroids, Problem
+from papers.published import PAPERS
 from papers.runner import run_once
 from papers.verdict import judge
 from similis.datasets import load_benchmark
@@ -135,15 +137,19 @@ def test_leave_one_out_is_shuffled_in_all_runs_but_the_first():
     assert problem.resolution == 4.0
 
 
-def test_the_simulated_floor_is_that_of_exact_halves():
-    """A classifier without errors is charged for the test samples beyond 500 and 500."""
-    problem = PerturbedCentroids("floor", p=("1/3", "1/30"), d=200)
+def test_the_simulated_floor_is_that_of_one_label_vector():
+    """A classifier without errors is charged for the test samples beyond the labels of their class."""
+    problem = PerturbedCentroids("floor", p=("1/3", "1/30"), d=200, first=502)
+    (cell,) = published_cells("cazzanti2007", "6.1", method="nnsda")[:1]
+    assert EXPERIMENTS[0].problem(cell).first == 502  # the printed error of one-class answers at d = 2 is 49.8
     floors = []
     for run in range(6):
         values = run_once(problem, run, [SIMULATION["naive-bayes"]])["naive-bayes"]["values"]
         assert values["error"] == 0
         floors.append(values["error with floor"])
-    assert 0.2 < np.mean(floors) < 3.0  # E|Bin(1000, 1/2) - 500| / 10 = 1.26
+        first = np.count_nonzero(problem.data(run).labels[100:] == 0)
+        assert floors[-1] == pytest.approx(abs(first - 502) / 10)
+    assert 0.2 < np.mean(floors) < 3.0
 
 
 class Broken(SimilarityKNN):
@@ -274,25 +280,23 @@ def test_results_are_complete_and_pages_come_from_them_alone(small, tmp_path):
     assert all(len(c["values"]) == record["runs"] for c in record["cells"])
     assert read_results(tmp_path / "results") == [record]
     pages = write_pages(tmp_path / "results", tmp_path / "pages")
-    assert [page.name for page in pages] == ["index.md", "all_tables.md", "cazzanti2007-6.1.md"]
-    text = pages[2].read_text()
-    assert "## Misses" in text
-    assert text.index("## Misses") < text.index("## All figures")
-    assert "The published error rates of tables 6.1-6.8 carry a floor" in text
-    assert "d = 200" in text
+    assert [page.name for page in pages] == ["index.md", "cazzanti2007.md"]
+    text = pages[1].read_text()
+    assert text.index("## Tables") < text.index("## Remarks")
+    assert "The printed errors of tables 6.1-6.8 carry a floor" in text
     assert str(tmp_path) not in text
     first = [page.read_bytes() for page in pages]
     assert [page.read_bytes() for page in write_pages(tmp_path / "results", tmp_path / "pages")] == first
 
 
-@pytest.mark.parametrize("path", sorted(RECORDS.glob("*.json")), ids=lambda path: path.stem)
-def test_every_figure_stands_on_its_page(path):
-    """The committed pages, too: a grid whose rows are not told apart would lose figures."""
-    cells = json.loads(path.read_text())["cells"]
-    page = (RECORDS.parents[1] / "docs" / "results" / f"{path.stem}.md").read_text()
-    grids = [line.split(" | ")[1:] for line in page.partition("## All figures")[2].splitlines() if " | " in line]
-    entries = [entry for row in grids for entry in row if re.match(r"\W*(\d+(\.\d+)?|yes|no)(?![\w.-])", entry)]
-    assert len(entries) == len(cells)
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_figure_is_in_the_table_of_its_paper(paper):
+    with (RECORDS / f"{paper}.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    cells = [cell for path in RECORDS.glob(f"{paper}-*.json") for cell in json.loads(path.read_text())["cells"]]
+    assert sorted(row["ours"] for row in rows if row["ours"]) == sorted(str(c["ours"]) for c in cells)
+    others = [cell for cell in published_cells(paper) if account_for(cell).status != "compared"]
+    assert len(rows) == len(cells) + len(others)
 
 
 def test_results_that_are_none_get_one_sentence(tmp_path):
@@ -356,8 +360,8 @@ def test_repeated_runs_are_compared_one_by_one(small, tmp_path):
     cells = json.loads(path.read_text())["cells"]
     assert [cell["repeated"][2:] for cell in cells if cell["method"] == "nc"].count([2, 1]) == 1
     assert not any(cell["repeated"] for cell in cells if cell["method"] != "nc")
-    page = next(page for page in write_pages(tmp_path, tmp_path) if page.name == "cazzanti2007-6.1.md").read_text()
-    assert "25 of 26 the same" in page
+    page = next(page for page in write_pages(tmp_path, tmp_path) if page.name == "cazzanti2007.md").read_text()
+    assert "of 26 figures that were repeated with later code, 25 came out the same" in page
 
 
 def test_data_beside_the_papers_are_shown_and_not_judged(tmp_path):
@@ -372,9 +376,8 @@ def test_data_beside_the_papers_are_shown_and_not_judged(tmp_path):
     damaged = next(c for c in result.cells if c.dataset == "Protein")
     assert max(clean[0].values) < min(damaged.values)  # the same splits
     write_results(result, tmp_path)
-    text = next(page for page in write_pages(tmp_path, tmp_path) if page.name == "chen2010-4.5.md").read_text()
-    assert "3 comparisons" in text
-    assert f"| Protein, clean | {clean[0].ours:.2f} |" in text
+    text = next(page for page in write_pages(tmp_path, tmp_path) if page.name == "chen2010.md").read_text()
+    assert f"* 4.5, Protein, clean: knn {clean[0].ours:.2f}." in text
 
 
 def test_a_slow_method_takes_part_in_few_runs():
@@ -393,6 +396,23 @@ def test_problems_beside_share_the_draws_of_the_original():
     assert (one.generator(3).permutation(99) != problems["Voting"].generator(3).permutation(99)).any()
 
 
+# Figures
+
+
+@pytest.mark.parametrize("name", ["cazzanti2007:fig2.1", "cazzanti2007:fig3.1", "chen2010:fig3.2"])
+def test_a_figure_is_drawn(name, tmp_path):
+    pytest.importorskip("matplotlib")
+    assert main([name, "--figures", str(tmp_path)]) == 0
+    (path,) = tmp_path.iterdir()
+    assert path.name == f"{name.replace(':', '-')}.svg"
+    assert "<svg" in path.read_text()
+
+
+def test_unknown_figures_are_named(capsys):
+    assert main(["chen2010:fig9.9"]) == 2
+    assert "There is no figure 'chen2010:fig9.9'" in capsys.readouterr().err
+
+
 # Command line
 
 
@@ -409,7 +429,7 @@ def test_the_command_lists_runs_and_writes(tmp_path, capsys):
     assert main([*base, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["cells"]) == 26
     assert main(["--results", str(tmp_path / "results"), "--pages", str(tmp_path / "pages")]) == 0
-    assert "## Misses" in (tmp_path / "pages" / "cazzanti2007-6.1.md").read_text()
+    assert "## Tables" in (tmp_path / "pages" / "cazzanti2007.md").read_text()
 
 
 @pytest.mark.parametrize(
