@@ -2,6 +2,7 @@
 
 import functools
 import tempfile
+import warnings
 from pathlib import Path
 
 import matplotlib
@@ -295,6 +296,27 @@ def search(draw, note):
     model = call(similis.PathSearchCV, similis.SimilarityKNN(), grid, cv=cv, scoring=scoring)
     call(model.fit, S, y)
     judge_classifier(model, Q)
+
+
+def conformal(cls, estimator):
+    """Case of a conformal model: p-values or intervals of rows."""
+
+    def case(draw, note):
+        S, Q, words = matrix(draw, plain=0.8)
+        numbers = hasattr(cls, "predict_interval")
+        y, what = (np.arange(n_rows(S), dtype=float), "numbers") if numbers else labels(draw, n_rows(S), plain=0.8)
+        method = odd(draw, "cross", "split", "jackknife" if numbers else "full", share=0.1)
+        level = odd(draw, 0.9, 0.5, [0.5, 0.9], 0.0, 1.5, share=0.1)
+        note(f"{words}, {what} {method} level={level}")
+        model = call(cls, estimator, method=method, confidence_level=level, cv=odd(draw, 2, 3, share=0.1))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*calibration objects")
+            call(model.fit, S, y)
+        found = call(model.predict_interval if numbers else model.p_values, Q)
+        values = found[0] if numbers else found
+        demand(np.isfinite(values).all() and len(values) == n_rows(Q), "no finite value per row")
+
+    return case
 
 
 def stream(draw, note):

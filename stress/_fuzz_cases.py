@@ -118,6 +118,8 @@ CASES = {
     "discriminant.SDADisplay": calls.sda_display,
     "mixture.stream_fit": calls.stream,
     "model_selection.PathSearchCV": calls.search,
+    "model_selection.ConformalClassifier": calls.conformal(similis.ConformalClassifier, similis.SimilarityKNN()),
+    "model_selection.ConformalRegressor": calls.conformal(similis.ConformalRegressor, similis.ProximityRidge()),
     "proximity.check_proximity": on_matrix(
         similis.check_proximity,
         lambda A, S: demand(A.dtype.kind == "f", "no floats"),

@@ -17,6 +17,7 @@ from similis import (
     SVMKNN,
     CompletionSVM,
     CondensedNN,
+    ConformalClassifier,
     Counting,
     FullKernelSVM,
     IncrementalHLM,
@@ -122,6 +123,7 @@ TABLES = [  # read rows of features, not square matrices
 SEARCHES = [
     PathSearchCV(SimilarityKNN(weights="kri"), {"n_neighbors": [2, 4], "regularization": [0.1, 10]}, cv=3),
     PathSearchCV(LocalNearestCentroid(), {"n_neighbors": [1, 2, 3]}, cv=3),
+    ConformalClassifier(NearestCentroid(), cv=2, random_state=0),
 ]
 
 

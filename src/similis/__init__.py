@@ -108,7 +108,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "CompletionSVM",
         "ProximityRidge",
     ),
-    "model_selection": ("PathSearchCV",),
+    "model_selection": ("PathSearchCV", "ConformalClassifier", "ConformalRegressor"),
     "study": ("Study", "StudyResult"),
 }
 _MODULES = (

@@ -1,5 +1,6 @@
-"""Choosing parameters: a whole grid for about the price of one fit."""
+"""Choosing parameters, and predictions with controlled coverage and calibrated probabilities."""
 
+from similis.model_selection._conformal import ConformalClassifier, ConformalRegressor
 from similis.model_selection._path_search import PathSearchCV
 
-__all__ = ["PathSearchCV"]
+__all__ = ["PathSearchCV", "ConformalClassifier", "ConformalRegressor"]

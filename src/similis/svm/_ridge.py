@@ -14,6 +14,7 @@ from similis.base import (
     Points,
     ProximityRegressor,
     RegressorPathMixin,
+    check_proximity,
     choice,
     fitted_reals,
     positive,
@@ -192,6 +193,45 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
     def row_values(self, Q: NDArray[Any]) -> NDArray[np.float64]:
         """Predicted values of validated rows."""
         return self._entries(Q) @ self.coef_ + self.intercept_
+
+    def row_entries(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Validate new rows and return the entries that ``coef_`` multiplies.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            Similarities, or squared dissimilarities.
+        """
+        return self._entries(self.check_rows(X))
+
+    @single_blas_thread()
+    def target_weights(self, X: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Weights h(x) of the training targets in a prediction, f(x) = h(x)'y, with ``best_alpha_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities, as given to ``fit``.
+
+        Returns
+        -------
+        coef : ndarray of shape (n, n)
+            ``h(x) = coef @ entries + intercept`` for the entries of a row, see :meth:`row_entries`.
+        intercept : ndarray of shape (n,)
+        """
+        kernel = self._decompose(check_proximity(X, kind=self.proximity_kind))
+        gain = 1.0 / (kernel.values + self.best_alpha_)
+        G = (kernel.vectors * gain) @ kernel.vectors.T
+        G1 = G.sum(axis=1)
+        total = G1.sum()
+        # Inverse of the bordered matrix of ridge_path: c = (G - G1 G1' / 1'G 1) y, b = (G1 / 1'G 1)'y.
+        coef, intercept = kernel.fold(G - np.outer(G1, G1) / total, G1 / total)
+        return coef, intercept
 
     def path_values(
         self, S: NDArray[Any], target: NDArray[np.float64], Q: NDArray[Any], points: Points

@@ -1,0 +1,653 @@
+"""Conformal prediction: sets of classes and intervals of values with controlled coverage, from a proximity matrix.
+
+A model is fitted without some objects, and their nonconformity scores are computed: how badly the model predicts them.
+The p-value of a candidate class for a new object is the share of these objects that are predicted at least as badly as
+the new object would be if it belonged to the class.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone, is_classifier
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import _safe_split, available_if
+from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
+
+from similis._utils.environment import DOC_LINK_TEMPLATE
+from similis._utils.messages import warn_once, warn_user
+from similis.base import (
+    FittedArrays,
+    HasMethods,
+    ProximityClassifier,
+    at_least,
+    check_labels,
+    check_query,
+    check_target,
+    choice,
+    compact,
+    fitted_count,
+    fitted_indices,
+    fitted_reals,
+    quote,
+    validated_outer,
+)
+from similis.exceptions import ProximityError
+from similis.model_selection._path_search import Splits, _as_sliceable
+from similis.neighbors import SimilarityKNN
+from similis.solvers import top_k
+from similis.svm import ProximityRidge
+
+__all__ = ["ConformalClassifier", "ConformalRegressor", "model_scores"]
+
+_ROUND_OFF = 1e-9  # scores that differ by less, relative to their size, are equal
+_SPLIT_FOLDS = 3  # method="split" calibrates on one fold of so many
+
+
+def model_scores(model: Any, X: Any) -> NDArray[np.float64]:
+    """Scores (m, G) of a fitted classifier, larger for a more likely class.
+
+    Probabilities, else decision values, else the class scores of a classifier of similis, else 1 for the prediction.
+    """
+    classes = model.classes_
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)
+    if hasattr(model, "decision_function"):
+        f = np.asarray(model.decision_function(X), dtype=np.float64)
+        f = np.column_stack([-f, f]) if f.ndim == 1 else f
+        if f.shape[1] == len(classes):
+            return f
+    elif isinstance(model, Pipeline):
+        return model_scores(model[-1], model[:-1].transform(X))
+    elif isinstance(model, ProximityClassifier) and type(model).class_scores is not ProximityClassifier.class_scores:
+        return model.class_scores(model.check_rows(X))
+    return (model.predict(X)[:, None] == classes).astype(np.float64)
+
+
+class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
+    """Folds, the models fitted without each of them, and the levels."""
+
+    _doc_link_module = "similis"
+    _doc_link_template = DOC_LINK_TEMPLATE
+    fitted_arrays = {
+        "fold_": fitted_indices("n_train", low=-1, optional=True),
+        "scores_": fitted_reals("n_train", infinite=True, optional=True),
+        "n_columns_": fitted_count(1, optional=True),
+    }
+
+    estimator: Any
+    estimator_: Any
+    columns_: list[Any]
+    n_columns_: int | None
+    _own_columns: NDArray[np.intp] | None
+    method: str
+    confidence_level: Any
+    cv: Any
+    random_state: Any
+
+    def verify_fitted(self) -> None:
+        """Raise an error unless every fold has a model, which reads columns that exist."""
+        super().verify_fitted()
+        models, columns, fold = (getattr(self, name, None) for name in ("estimators_", "columns_", "fold_"))
+        if fold is None:
+            return
+        if not isinstance(models, list) or not isinstance(columns, list) or len(models) != len(columns):
+            raise ProximityError("estimators_ and columns_ must be lists of one length.")
+        if fold.max(initial=-1) >= len(models):
+            raise ProximityError(f"fold_ must be below {len(models)}, the number of models. Got {fold.max()}.")
+        for model, read in [*zip(models, columns), (self.estimator_, self._own_columns)]:
+            if read is not None:
+                fitted_indices(model.n_features_in_, below=self.n_columns_).verify(read, {}, "columns_")
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict with the estimator fitted on all training objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n), or objects where the estimator measures them
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            The predictions of the estimator, unchanged.
+        """
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict(self._select(X, self._own_columns)))
+
+    def select_columns(self) -> tuple[Self, NDArray[np.intp] | None]:
+        """Return a model with the same predictions that reads only the columns that they need.
+
+        Returns
+        -------
+        model : estimator
+            A shallow copy, or the estimator itself where it reads objects.
+        columns : ndarray of int or None
+            Columns that it reads, ascending; None for an estimator that reads objects.
+        """
+        small = copy.copy(self)
+        model = getattr(self.estimator_, "best_estimator_", self.estimator_)
+        own: Any = None
+        if isinstance(model, Pipeline) or hasattr(model, "select_columns"):
+            small.estimator_, own = compact(model, return_columns=True)
+        if self.n_columns_ is None:
+            return small, None
+        own = np.arange(self.n_columns_) if own is None else np.asarray(own)
+        if self.method in ("full", "jackknife"):  # compare with every training object
+            return self, np.arange(self.n_columns_)
+        columns = np.unique(np.concatenate([own, *self.columns_]))
+        small.columns_ = [np.searchsorted(columns, read) for read in self.columns_]
+        small._own_columns = np.searchsorted(columns, own)
+        small.n_columns_ = len(columns)
+        return small, columns
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns of a row."""
+        check_is_fitted(self)
+        return int(self.estimator_.n_features_in_) if self.n_columns_ is None else self.n_columns_
+
+    def _fit_all(self, X: Any, y: Any) -> None:
+        """Fit the estimator that makes the predictions."""
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        pairwise = get_tags(self.estimator).input_tags.pairwise
+        self.n_columns_ = int(self.estimator_.n_features_in_) if pairwise else None
+        self._own_columns = None
+
+    def _levels(self) -> NDArray[np.float64]:
+        levels = np.atleast_1d(np.asarray(self.confidence_level, dtype=np.float64))
+        if levels.ndim != 1 or not levels.size or not ((levels > 0) & (levels < 1)).all():
+            raise ProximityError(f"confidence_level must be between 0 and 1. Got {self.confidence_level!r}.")
+        return levels
+
+    def _fit_folds(self, X: Any, y: NDArray[Any], groups: Any) -> Iterator[tuple[Any, NDArray[np.intp], Any]]:
+        """Yield the model fitted without each fold, the objects of the fold and their rows."""
+        stratified = is_classifier(self.estimator)
+        cv = self.cv
+        if isinstance(cv, (int, np.integer)):
+            n_folds = int(cv) if self.method == "cross" else _SPLIT_FOLDS
+            largest = np.unique(y, return_counts=True)[1].max() if stratified else len(y)
+            n_folds = min(n_folds, int(largest) if groups is None else len(np.unique(groups)))
+            if n_folds < 2:
+                raise ProximityError("Conformal prediction needs two objects of a class, or two groups, or more.")
+            kinds = {False: (KFold, GroupKFold), True: (StratifiedKFold, StratifiedGroupKFold)}[stratified]
+            cv = kinds[groups is not None](n_folds, shuffle=True, random_state=self.random_state)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The least populated class")  # reported by _warn_small_classes
+            fold = Splits(check_cv(cv, y, classifier=stratified), X, y, groups).partition
+        if fold is None:
+            raise ProximityError("cv must split the objects into folds: each is in the test part of one split.")
+        self.fold_ = np.where(fold == 0, 0, -1) if self.method == "split" else fold
+        self.estimators_, self.columns_ = [], []
+        for number in range(self.fold_.max() + 1):
+            test, train = np.flatnonzero(self.fold_ == number), np.flatnonzero(self.fold_ != number)
+            model = clone(self.estimator).fit(*_safe_split(self.estimator, X, y, train))
+            rows, _ = _safe_split(self.estimator, X, y, test, train)
+            yield model, test, rows
+            # Keep the columns only that the predictions of the fold's model need.
+            model = getattr(model, "best_estimator_", model)
+            columns = None
+            if isinstance(model, Pipeline) or hasattr(model, "select_columns"):
+                model, columns = compact(model, return_columns=True)
+            self.estimators_.append(model)
+            self.columns_.append(None if self.n_columns_ is None else train if columns is None else train[columns])
+
+    def _select(self, X: Any, columns: NDArray[np.intp] | None) -> Any:
+        """Columns of new rows that one of the models reads; None for all."""
+        if columns is None:
+            return X
+        return check_query(X, self, allow_missing=True, allow_stack=True, accept_sparse=True)[:, columns]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+
+class ConformalClassifier(ClassifierMixin, _Conformal):
+    """Prediction sets that contain the true class with a chosen probability.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Classifier of proximity rows, or a pipeline or search of one. Probabilities are used if it has them, else
+        decision values.
+    method : {"cross", "split", "full"}, default="cross"
+        - "cross": every object is calibrated by a model fitted without its fold;
+        - "split": a third of the objects, or the first test part of `cv`, calibrates one model fitted to the rest;
+        - "full": every object is calibrated with the new object among its possible neighbors. Exact and without
+          further fits for a :class:`~similis.SimilarityKNN` with uniform weights on a symmetric matrix.
+    confidence_level : float or sequence of float, default=0.9
+        Probability with which a set contains the true class.
+    class_conditional : bool, default=True
+        Control the coverage of every class by itself. False controls the overall coverage only: a rare or difficult
+        class may then be covered far less often.
+    conformity_score : {"lac", "margin"}, default="lac"
+        Score of a class: its probability or decision value ("lac"), or that minus the largest one of the other classes
+        ("margin").
+    cv : int or splitter, default=10
+        Number of stratified folds, or a splitter whose test parts are a partition.
+    random_state : int, RandomState or None, default=None
+        Random seed of the folds.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        Fitted on all objects; makes the predictions.
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    estimators_ : list of estimators
+        Models fitted without each fold, reduced by :func:`similis.compact`.
+    columns_ : list of ndarray of int
+        Training objects whose columns each of `estimators_` reads; None where it reads objects.
+    fold_ : ndarray of shape (n,)
+        Fold in which each object was calibrated; -1 for none.
+    scores_ : ndarray of shape (n,)
+        Nonconformity score of each object: minus the conformity of its own class.
+
+    See Also
+    --------
+    ConformalRegressor : Intervals for a numeric target.
+    similis.ProximityOutlier : Recognizes objects unlike all training objects.
+
+    Notes
+    -----
+    The guarantee assumes that new objects come from the same source as the training objects. It is `confidence_level`
+    for "split" and "full". For "cross" the theory guarantees 1 - 2 alpha, where alpha = 1 - `confidence_level`;
+    measured coverage is about 1 - alpha or above.
+
+    A class with fewer than 1 / alpha - 1 calibration objects is in every set; ``fit`` warns. k-NN has few different
+    probabilities; ties between them make sets larger than necessary.
+
+    An empty set marks an object between the classes: no class is as likely as it usually is for its members. It does
+    not mark an object unlike all others.
+
+    If `estimator` is a search, parameters are chosen in every fold. A classifier whose parameters were chosen on the
+    same objects beforehand is calibrated slightly too optimistically.
+
+    References
+    ----------
+    V. Vovk. Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence, 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import ConformalClassifier, SimilarityKNN
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.metrics.pairwise import rbf_kernel
+    >>> X, y = load_iris(return_X_y=True)
+    >>> S = rbf_kernel(X)
+    >>> model = ConformalClassifier(SimilarityKNN(), confidence_level=0.95, random_state=0).fit(S, y)
+    >>> labels, sets = model.predict_set(S[[0, 70]])
+    >>> labels
+    array([0, 2])
+    >>> sets[:, :, 0]
+    array([[ True, False, False],
+           [False,  True,  True]])
+    """
+
+    fitted_arrays = {
+        "codes_": fitted_indices("n_train", below="G"),
+        "_votes": fitted_indices("n_train", optional=True),
+        "_reach": fitted_reals("n_train", nan=True, optional=True),
+        "_farthest": fitted_indices("n_train", low=-1, below="G", optional=True),
+    }
+    _parameter_constraints: dict[str, list[Any]] = {
+        "estimator": [HasMethods(["fit", "predict"])],
+        "method": [choice("cross", "split", "full")],
+        "confidence_level": ["array-like", float],
+        "class_conditional": ["boolean"],
+        "conformity_score": [choice("lac", "margin")],
+        "cv": [at_least(2), HasMethods(["split"])],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        method: str = "cross",
+        confidence_level: Any = 0.9,
+        class_conditional: bool = True,
+        conformity_score: str = "lac",
+        cv: Any = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.confidence_level = confidence_level
+        self.class_conditional = class_conditional
+        self.conformity_score = conformity_score
+        self.cv = cv
+        self.random_state = random_state
+
+    @validated_outer
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
+        """Fit the estimator on all objects and calibrate it on objects that it was not fitted to.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n), or objects where the estimator measures them
+            Training proximities.
+        y : array-like of shape (n,)
+            Class labels.
+        groups : array-like of shape (n,), optional
+            Objects of one group are in the same fold.
+
+        Returns
+        -------
+        self
+        """
+        levels = self._levels()
+        given, X = X, _as_sliceable(self.estimator, X.tocsr() if hasattr(X, "tocsr") else X)
+        self.classes_, self.codes_ = check_labels(y, _num_samples(X), who=type(self).__name__, of=given)
+        with warn_once():  # the folds repeat the warnings
+            self._fit_all(given, y)
+            if self.method == "full":
+                self._fit_full(X)
+            else:
+                self.scores_ = np.full(len(self.codes_), np.inf)
+                for model, test, rows in self._fit_folds(X, column_or_1d(y), groups):
+                    self.scores_[test] = self._nonconformity(model, rows)[np.arange(len(test)), self.codes_[test]]
+        self._warn_small_classes(levels)
+        return self
+
+    def _warn_small_classes(self, levels: NDArray[np.float64]) -> None:
+        counts = self._calibration_counts()
+        needed = int(np.ceil(1 / (1 - levels.max()) - 1 - _ROUND_OFF))
+        few = np.flatnonzero(counts < needed)
+        if few.size:
+            which = f"class {quote(self.classes_[few[0]])} has" if self.class_conditional else "there are"
+            others = f", and {few.size - 1} more have too few" if self.class_conditional and few.size > 1 else ""
+            warn_user(
+                f"Prediction sets with confidence_level={levels.max():g} need at least {needed} calibration objects"
+                f"{' per class' * self.class_conditional}; {which} {counts[few[0]]}{others}. A class with too few "
+                "objects is in every set.",
+                UserWarning,
+            )
+
+    def _calibration_counts(self) -> NDArray[np.intp]:
+        """Number of calibration objects for each class: its own, or all."""
+        codes = self.codes_ if self.method == "full" else self.codes_[self.fold_ >= 0]
+        own = np.bincount(codes, minlength=len(self.classes_))
+        return own if self.class_conditional else np.full_like(own, len(codes))
+
+    def _nonconformity(self, model: Any, X: Any) -> NDArray[np.float64]:
+        """Nonconformity (m, G) of rows with each class; infinite for a class that the model does not have."""
+        scores = np.full((_num_samples(X), len(self.classes_)), -np.inf)
+        scores[:, np.searchsorted(self.classes_, model.classes_)] = np.nan_to_num(model_scores(model, X), nan=-np.inf)
+        if self.conformity_score == "lac" or len(self.classes_) < 2:
+            return -scores
+        rows, best = np.arange(len(scores)), scores.argmax(axis=1)
+        others = np.repeat(scores[rows, best, None], scores.shape[1], axis=1)
+        others[rows, best] = np.partition(scores, -2, axis=1)[:, -2]
+        with np.errstate(invalid="ignore"):
+            return np.nan_to_num(others - scores, nan=np.inf, posinf=np.inf, neginf=-np.inf)
+
+    def p_values(self, X: Any) -> NDArray[np.float64]:
+        """P-value of each class for each new object.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n), or objects where the estimator measures them
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            Share of the calibration objects, of the class if `class_conditional`, that conform no better than the new
+            object with this class. A class is in the set of level 1 - alpha if its p-value exceeds alpha.
+        """
+        check_is_fitted(self)
+        if self.method == "full":
+            return self._full_p_values(X)
+        counts = np.ones((_num_samples(X), len(self.classes_)))  # the new object itself
+        finite = np.abs(self.scores_[np.isfinite(self.scores_)])
+        slack = _ROUND_OFF * finite.max(initial=0.0)
+        for fold, model in enumerate(self.estimators_):
+            new = self._nonconformity(model, self._select(X, self.columns_[fold])) - slack
+            inside = self.fold_ == fold
+            for g, column in enumerate(new.T):
+                # Scores of a fold are compared with those of the model that was fitted without it.
+                known = np.sort(self.scores_[inside & (self.codes_ == g) if self.class_conditional else inside])
+                counts[:, g] += len(known) - np.searchsorted(known, column, side="left")
+        return counts / (self._calibration_counts() + 1)
+
+    def predict_set(self, X: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Predict labels and, for each level, the set of classes that contains the true one with that probability.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n), or objects where the estimator measures them
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        labels : ndarray of shape (m,)
+            Predictions of the estimator.
+        sets : ndarray of bool, shape (m, G, number of levels)
+            True for the classes in the set; columns in the order of ``classes_``.
+        """
+        return self.predict(X), self.p_values(X)[:, :, None] > 1 - self._levels() + _ROUND_OFF
+
+    @available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), "predict_proba"))
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probabilities of the estimator fitted on all training objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n), or objects where the estimator measures them
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            Columns in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict_proba(self._select(X, self._own_columns)))
+
+    def _fit_full(self, X: Any) -> None:
+        """Votes for the own class among the neighbors of every training object, and its farthest neighbor."""
+        model = self.estimator_
+        if not isinstance(model, SimilarityKNN) or model.weights != "uniform":
+            raise ProximityError(
+                "method='full' is exact for SimilarityKNN with uniform weights only. Use method='cross' for "
+                f"{type(model).__name__}{' with other weights' * isinstance(model, SimilarityKNN)}."
+            )
+        S = model.check_training(X)
+        if np.isnan(S).any() or not np.allclose(S, S.T, rtol=1e-6, atol=1e-12):
+            raise ProximityError(
+                "method='full' needs a complete symmetric matrix. Symmetrize it with similis.symmetrize, or use "
+                "method='cross'."
+            )
+        indices, values = top_k(S, model.n_neighbors_, sign=model.sign, folds=np.arange(len(S)), n_jobs=model.n_jobs)
+        own = (self.codes_[indices] == self.codes_[:, None]) & (indices >= 0)
+        self._votes = own.sum(axis=1)
+        self._reach = np.asarray(values[:, -1], dtype=np.float64)
+        self._farthest = np.where(indices[:, -1] < 0, -1, self.codes_[indices[:, -1]])
+
+    def _full_p_values(self, X: Any) -> NDArray[np.float64]:
+        """P-values of the augmented training set, see docs/guide/conformal.md."""
+        model, codes = self.estimator_, self.codes_
+        Q = model.check_rows(X)
+        if np.isnan(Q).any():
+            raise ProximityError("method='full' needs complete rows. Use method='cross' for missing proximities.")
+        indices, _ = top_k(Q, model.n_neighbors_, sign=model.sign, n_jobs=model.n_jobs)
+        votes = np.stack([(codes[indices] == g).sum(axis=1) for g in range(len(self.classes_))], axis=1)
+        # The new object replaces the farthest neighbor of training object i if it is nearer to i (always if there is
+        # none): the votes for the class of i lose one if the farthest neighbor was of that class, and win one if the
+        # new object is assumed to be.
+        enters = ~(model.sign * Q <= model.sign * self._reach)
+        left = self._votes - enters * (self._farthest == codes)  # (m, n)
+        counts = np.ones((len(Q), len(self.classes_)))
+        for g in range(len(self.classes_)):
+            own = codes == g
+            counts[:, g] += (left[:, own] + enters[:, own] <= votes[:, g, None]).sum(axis=1)
+            if not self.class_conditional:
+                counts[:, g] += (left[:, ~own] <= votes[:, g, None]).sum(axis=1)
+        return counts / (self._calibration_counts() + 1)
+
+
+class ConformalRegressor(RegressorMixin, _Conformal):
+    """Prediction intervals that contain the true value with a chosen probability.
+
+    Parameters
+    ----------
+    estimator : regressor
+        Regressor on proximity rows, or a pipeline or search of one.
+    method : {"cross", "split", "jackknife"}, default="cross"
+        - "cross": CV+, with residuals of models fitted without a fold;
+        - "split": residuals of a third of the objects, or of the first test part of `cv`;
+        - "jackknife": jackknife+, with the leave-one-out residuals of a :class:`~similis.ProximityRidge`, which needs
+          no further fits. For other regressors use "cross" with ``cv=LeaveOneOut()``, which fits n models.
+    confidence_level : float or sequence of float, default=0.9
+        Probability with which an interval contains the true value.
+    cv : int or splitter, default=10
+        Number of folds, or a splitter whose test parts are a partition.
+    random_state : int, RandomState or None, default=None
+        Random seed of the folds.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        Fitted on all objects; makes the predictions.
+    estimators_, columns_, fold_
+        As in :class:`ConformalClassifier`.
+    scores_ : ndarray of shape (n,)
+        Absolute residual of each object; infinite for objects that calibrate nothing.
+
+    Notes
+    -----
+    "split" guarantees `confidence_level`; for "cross" and "jackknife" the theory guarantees 1 - 2 alpha and measured
+    coverage is about 1 - alpha. Jackknife+ keeps the regularizer chosen on all objects.
+
+    References
+    ----------
+    R. F. Barber, E. J. Candes, A. Ramdas and R. J. Tibshirani. Predictive inference with the jackknife+. Annals of
+    Statistics, 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import ConformalRegressor, ProximityRidge
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.sort(rng.uniform(0, 6, 80))
+    >>> S = np.exp(-np.abs(x[:, None] - x))
+    >>> model = ConformalRegressor(ProximityRidge(), method="jackknife").fit(S, np.sin(x) + 0.1 * rng.normal(size=80))
+    >>> values, intervals = model.predict_interval(np.exp(-np.abs(np.array([[1.5]]) - x)))
+    >>> values.round(1), intervals[:, :, 0].round(1)
+    (array([1.]), array([[0.8, 1.1]]))
+    """
+
+    fitted_arrays = {
+        "_coef": fitted_reals("n_train", "n_train", optional=True),
+        "_intercept": fitted_reals("n_train", optional=True),
+        "_shift": fitted_reals("n_train", optional=True),
+    }
+    _parameter_constraints: dict[str, list[Any]] = {
+        **{
+            name: ConformalClassifier._parameter_constraints[name]
+            for name in ("estimator", "confidence_level", "cv", "random_state")
+        },
+        "method": [choice("cross", "split", "jackknife")],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        method: str = "cross",
+        confidence_level: Any = 0.9,
+        cv: Any = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.confidence_level = confidence_level
+        self.cv = cv
+        self.random_state = random_state
+
+    @validated_outer
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
+        """Fit the estimator on all objects and compute residuals of objects that it was not fitted to.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n), or objects where the estimator measures them
+            Training proximities.
+        y : array-like of shape (n,)
+            Target values.
+        groups : array-like of shape (n,), optional
+            Objects of one group are in the same fold.
+
+        Returns
+        -------
+        self
+        """
+        levels = self._levels()
+        given, X = X, _as_sliceable(self.estimator, X.tocsr() if hasattr(X, "tocsr") else X)
+        target = check_target(y, _num_samples(X), who=type(self).__name__, of=given)
+        with warn_once():
+            self._fit_all(given, target)
+            if self.method == "jackknife":
+                if not isinstance(self.estimator_, ProximityRidge):
+                    raise ProximityError(
+                        "method='jackknife' needs a ProximityRidge, whose leave-one-out predictions take no further "
+                        f"fits. Got {type(self.estimator_).__name__}; use method='cross'."
+                    )
+                self._coef, self._intercept = self.estimator_.target_weights(X)
+                residuals = target - self.estimator_.loo_predictions_
+                self._shift, self.scores_ = residuals, np.abs(residuals)
+            else:
+                self.scores_ = np.full(len(target), np.inf)
+                for model, test, rows in self._fit_folds(X, target, groups):
+                    self.scores_[test] = np.abs(target[test] - model.predict(rows))
+        n = int(np.isfinite(self.scores_).sum())
+        if n + 1 < 1 / (1 - levels.max()) - _ROUND_OFF:
+            warn_user(
+                f"{n} calibration objects are too few for confidence_level={levels.max():g}: the intervals are "
+                "infinite.",
+                UserWarning,
+            )
+        return self
+
+    def predict_interval(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Predict values and, for each level, an interval that contains the true value with that probability.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n), or objects where the estimator measures them
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        values : ndarray of shape (m,)
+            Predictions of the estimator.
+        intervals : ndarray of shape (m, 2, number of levels)
+            Lower and upper ends.
+        """
+        values = self.predict(X)
+        if self.method == "jackknife":
+            # The prediction without object i is f(x) - h_i(x) r_i, where f(x) = h(x)'y and r_i is the residual of
+            # object i predicted without it: that target would not change the fit.
+            known = self.scores_
+            weights = self.estimator_.row_entries(X) @ self._coef.T + self._intercept
+            without = values[:, None] - weights * self._shift
+        else:
+            held_out = np.flatnonzero(self.fold_ >= 0)
+            known, fold = self.scores_[held_out], self.fold_[held_out]
+            by_fold = [model.predict(self._select(X, self.columns_[k])) for k, model in enumerate(self.estimators_)]
+            without = np.column_stack(by_fold)[:, fold]
+        low, high = np.sort(without - known, axis=1), np.sort(without + known, axis=1)
+        n = len(known)
+        ranks = np.ceil((n + 1) * self._levels() - _ROUND_OFF).astype(int)  # of the upper end among n + 1
+        low, high = (np.pad(ends, ((0, 0), (0, 1)), constant_values=np.inf) for ends in (-low[:, ::-1], high))
+        return values, np.stack([-low[:, ranks - 1], high[:, ranks - 1]], axis=1)
