@@ -89,9 +89,9 @@ _CLASSIFIERS = {
     "svm": "PotentialSVM LPMachine SVMKNN IndefiniteSVM SimSVM FullKernelSVM",
 }
 _TRANSFORMERS = (
-    "Symmetrize ToDissimilarity ToSimilarity BoxCox UnitDiagonal Rescale Tighten SpectrumClip SpectrumFlip "
-    "SpectrumShift SpectrumSquare SimilarityFeatures RowRBF DissimilaritySpace PseudoEuclidean Whiten Landmarks "
-    "CompleteKernel"
+    "Symmetrize ToDissimilarity ToSimilarity BoxCox UnitDiagonal CombineMatrices Rescale Tighten SpectrumClip "
+    "SpectrumFlip SpectrumShift SpectrumSquare SimilarityFeatures RowRBF DissimilaritySpace PseudoEuclidean Whiten "
+    "Landmarks CompleteKernel"
 )
 _FLAGS = (False, True)
 

@@ -27,6 +27,7 @@ def transformers():
         s.ToDissimilarity(),
         s.ToDissimilarity(method="root"),
         s.UnitDiagonal(),
+        s.CombineMatrices(),
         s.Rescale(),
         s.SpectrumClip(),
         s.SpectrumFlip(),

@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 import similis.proximity as room
 from similis.proximity import (
     BoxCox,
+    CombineMatrices,
     CompleteKernel,
     DissimilaritySpace,
     Landmarks,
@@ -47,6 +48,8 @@ ESTIMATORS = [
     BoxCox(),
     BoxCox(p="ml"),
     UnitDiagonal(),
+    CombineMatrices(),
+    CombineMatrices(matrix=0),
     Rescale(),
     Rescale(kind="dissimilarity"),
     SpectrumClip(),

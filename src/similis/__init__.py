@@ -54,6 +54,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "ToSimilarity",
         "BoxCox",
         "UnitDiagonal",
+        "CombineMatrices",
         "Rescale",
         "Tighten",
         "SpectrumClip",

@@ -25,7 +25,9 @@ _WITH_AUXILIARY = ("em", "frobenius", "wishart")
 _ALONE = ("nuclear", "psd")
 
 
-@command(without=("path", "kind", "groups", "costs", "priors", "symmetrize", "directed", "group_column", *PAIRS))
+@command(
+    without=("path", "more", "kind", "groups", "costs", "priors", "symmetrize", "directed", "group_column", *PAIRS)
+)
 def measure(
     source: Source,
     objects: Annotated[
@@ -161,7 +163,7 @@ def _stamps(output: str) -> list[tuple[int, int]]:
     ]
 
 
-@command(without=("costs", "priors"))
+@command(without=("more", "costs", "priors"))
 def inspect(source: Source, json: Json = False) -> None:
     """Diagnose a matrix: symmetry, spectrum, triangles, ties, missing entries, classes, and what to try.
 
@@ -220,7 +222,7 @@ def _description(P: Proximity) -> dict[str, Any]:
     return about | {"kind": P.kind, "absent": about.get("absent", "missing")}
 
 
-@command(without=("costs", "priors", "groups", "group_column", "measure", "params", "columns"))
+@command(without=("more", "costs", "priors", "groups", "group_column", "measure", "params", "columns"))
 def convert(
     source: Source,
     output: Annotated[

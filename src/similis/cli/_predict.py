@@ -32,6 +32,14 @@ def predict(
             "that measures. - reads a csv from standard input.",
         ),
     ],
+    more: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ROWS...]",
+            help="Rows of the other matrices, for a model of several, in the order of training.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="A csv file; - is standard output.")
     ] = "-",
@@ -71,19 +79,22 @@ def predict(
 
         similis predict model.skops new-rows.npz --json
 
+        similis predict combined.skops rows1.csv rows2.csv
+
         cat new-votes.csv | similis predict votes.skops - -o predicted.csv
     """
     from similis.io import read_model, read_objects, read_proximity
     from similis.study import predict_rows
 
-    check_outputs([model, rows], overwrite=overwrite, predictions=None if json else output)
+    check_outputs([model, rows, *(more or [])], overwrite=overwrite, predictions=None if json else output)
     trained = read_model(model)
-    new: Any
-    with input_path(rows) as path:
-        if trained.card.reads == "objects":
-            new = read_objects(path, id_column=source.id_column, types=trained.card.types)
-        else:
-            new = read_proximity(
+    blocks: list[Any] = []
+    for file in [rows, *(more or [])]:
+        with input_path(file) as path:
+            if trained.card.reads == "objects":
+                blocks.append(read_objects(path, id_column=source.id_column, types=trained.card.types))
+                continue
+            new: Any = read_proximity(
                 path,
                 square=False,
                 kind=source.kind,  # type: ignore[arg-type]
@@ -95,8 +106,9 @@ def predict(
                 absent=source.absent,
             )
             if new.ids is None and new.columns is None and new.about["format"] == "table of numbers in text":
-                new = _without_header(new, trained.card, header, rows)
-    predictions = predict_rows(trained, new)
+                new = _without_header(new, trained.card, header, file)
+            blocks.append(new)
+    predictions = predict_rows(trained, blocks)
     records = _records(predictions)
     if json:
         print_json(records)

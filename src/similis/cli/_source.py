@@ -74,6 +74,14 @@ class Source:
             show_default=False,
         ),
     ] = None
+    more: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE...]",
+            help="More matrices of the same objects: methods run on each, on their mean, or on all together.",
+            show_default=False,
+        ),
+    ] = None
     labels: Annotated[
         str | None,
         _option(
@@ -90,7 +98,8 @@ class Source:
             "--kind",
             "-k",
             metavar="similarity|dissimilarity",
-            help="Kind of the values. By default what the file names, or what its diagonal shows clearly.",
+            help="Kind of the values. By default what the file names, or what its diagonal shows clearly. Of several "
+            "files, one kind for all or one for each, separated by commas.",
         ),
     ] = None
     dataset: Annotated[
@@ -248,11 +257,12 @@ class Source:
 
     def files(self) -> list[str | None]:
         """Files that are read."""
-        return [self.path and self.path.partition("::")[0], self.labels, self.metadata, self.groups, self.costs]
+        matrices = [path.partition("::")[0] for path in (self.path, *(self.more or [])) if path]
+        return [*matrices, self.labels, self.metadata, self.groups, self.costs]
 
     def arguments(self) -> str:
         """Command line arguments that name the same data."""
-        words = [] if self.path is None else [self.path]
+        words = [] if self.path is None else [self.path, *(self.more or [])]
         for name, flag in _FLAGS.items():
             given = getattr(self, name)
             if isinstance(given, bool):
@@ -300,6 +310,7 @@ class Inputs(NamedTuple):
     groups: NDArray[Any] | None = None
     costs: NDArray[Any] | str | None = None
     priors: NDArray[Any] | str | None = None
+    kinds: list[Any] | None = None  # of several matrices
 
 
 def load_data(source: Source, *, need_labels: bool = False) -> Inputs:
@@ -433,6 +444,8 @@ def read_matrix(source: Source, name: str) -> Proximity:
 def _read_file(source: Source, name: str) -> Inputs:
     from similis.io import read_objects
 
+    if source.more:
+        return _read_several(source, [name, *source.more])
     if source.measure is None:
         return Inputs(read_matrix(source, name))
     measure = _make_measure(source.measure, source.params or [])
@@ -450,6 +463,36 @@ def _read_file(source: Source, name: str) -> Inputs:
     if values.ndim == 1 and values.dtype != object and measure.cells != "text":
         objects = replace(objects, values=values[:, None])  # one categorical feature
     return Inputs(objects, measure)
+
+
+def _read_several(source: Source, paths: list[str]) -> Inputs:
+    """Read several matrices of the same objects as a stack, named by their files."""
+    from similis.proximity import make_stack
+
+    if source.measure is not None:
+        raise ProximityError("--measure reads one file of objects. Give several matrices without it.")
+    kinds = source.kind.split(",") if source.kind else [None]
+    if len(kinds) not in (1, len(paths)):
+        raise ProximityError(f"--kind must give one kind, or one for each of {len(paths)} files. Got {len(kinds)}.")
+    kinds = kinds * len(paths) if len(kinds) == 1 else kinds
+    read = [read_matrix(replace(source, kind=kind), path) for kind, path in zip(kinds, paths)]
+    first, names = read[0], list[str]()
+    for i, (P, path) in enumerate(zip(read, paths)):
+        stem = re.sub(r"[\[\]]", "_", PurePath(path.rpartition("::")[2]).name.partition(".")[0])
+        names.append(stem if stem not in (*names, "mean") else f"{stem}-{i + 1}")
+        if P.ids is not None and first.ids is not None and set(P.ids) != set(first.ids):
+            other = next(iter(set(P.ids) ^ set(first.ids)))
+            raise ProximityError(
+                f"{path} and {paths[0]} must hold the same objects. {other[:40]!r} is in one of them only."
+            )
+        if P.n != first.n:
+            raise ProximityError(f"{path} and {paths[0]} must hold the same objects. Got {P.n} and {first.n}.")
+        if P.ids is not None and first.ids is not None and P.ids != first.ids:
+            place = {name: i for i, name in enumerate(P.ids)}
+            read[i] = P.take([place[name] for name in first.ids])
+    note(f"{len(read)} matrices of {first.n} objects: " + ", ".join(f"{n} ({P.kind})" for n, P in zip(names, read)))
+    stack = make_stack([P.to_dense() for P in read], names=names)
+    return Inputs(replace(first, values=stack), kinds=[P.kind for P in read])
 
 
 def _is_large(path: Path) -> bool:

@@ -199,6 +199,8 @@ def study(
 
         similis study matrix.csv --labels labels.csv --method "svm-kernel(clip, C=1|10|100)" --method knn
 
+        similis study s1.csv s2.npz k3.csv --labels labels.csv
+
         similis study --list local-sda
     """
     if listing:
@@ -214,6 +216,7 @@ def study(
         return
     result = planned.run(
         inputs.data,
+        kind=inputs.kinds,
         groups=inputs.groups,
         costs=inputs.costs,
         priors=inputs.priors,
@@ -280,6 +283,7 @@ def fit(
     trained = train_model(
         inputs.data,
         study=setup.make_study([{"best": "all"}.get(method, method)], inputs),
+        kind=inputs.kinds,
         groups=inputs.groups,
         costs=inputs.costs,
         priors=inputs.priors,

@@ -371,6 +371,8 @@ class ModelCard:
         Time of training, UTC.
     digest : str
         Digest of the model file that the card belongs to.
+    matrices : dict of str to str or None
+        Name and kind of each of several matrices, in the order of ``predict``; None for one.
     """
 
     method: str
@@ -390,6 +392,7 @@ class ModelCard:
     needed: list[int] | None = None
     types: dict[str, Any] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    matrices: dict[str, str] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -487,7 +490,7 @@ def card_path(path: str | os.PathLike[str]) -> Path:
 def _card_of(record: Any) -> ModelCard:
     if record.pop(_MAGIC) != 1:
         raise ValueError("another version")
-    record = {"needed": None, "types": None, "settings": {}, **record}  # cards of 1.0 have none
+    record = {"needed": None, "types": None, "settings": {}, "matrices": None, **record}  # cards of 1.0 have none
     card = ModelCard(**{f.name: record[f.name] for f in fields(ModelCard)})
     if card.reads not in ("proximities", "objects") or card.kind not in ("similarity", "dissimilarity"):
         raise ValueError("reads or kind")
@@ -496,6 +499,8 @@ def _card_of(record: Any) -> ModelCard:
     needed = [] if card.needed is None else card.needed
     if not all(type(j) is int and 0 <= j < card.n for j in needed) or len(set(needed)) < len(needed):
         raise ValueError("needed")
+    if card.matrices is not None and not set(card.matrices.values()) <= {"similarity", "dissimilarity"}:
+        raise ValueError("matrices")
     if card.types is not None and not set(card.types.values()) <= {"number", "text", "category"}:
         raise ValueError("types")
     return card

@@ -280,7 +280,7 @@ def as_values(values: Any) -> NDArray[Any]:
         raise ProximityError(f"values must be real numbers. Got dtype {values.dtype}.")
     if isinstance(values, np.memmap):
         return values  # stays on disk: converted and validated block by block where it is used
-    values = np.asarray(values)
+    values = values if hasattr(values, "names") else np.asarray(values)  # a stack keeps the names of its matrices
     if values.dtype not in (np.float32, np.float64):
         values = values.astype(np.float32 if values.dtype == np.float16 else np.float64)
     values = values.astype(values.dtype.newbyteorder("="), copy=False)

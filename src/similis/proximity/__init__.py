@@ -1,7 +1,7 @@
 """Proximity matrices: validate, diagnose, convert, repair, embed. Each transformer has a rule for new rows."""
 
 from similis.base import check_proximity
-from similis.proximity._build import diffusion_kernel, make_stack
+from similis.proximity._build import CombineMatrices, diffusion_kernel, make_stack
 from similis.proximity._complete import CompleteKernel, complete_kernel
 from similis.proximity._convert import (
     BoxCox,
@@ -34,6 +34,7 @@ __all__ = [
     "UnitDiagonal",
     "Rescale",
     "Tighten",
+    "CombineMatrices",
     # spectrum
     "SpectrumClip",
     "SpectrumFlip",

@@ -1,18 +1,31 @@
-"""Functions that build matrices: stacks of several proximity matrices, and the diffusion kernel of a graph."""
+"""Stacks of several proximity matrices, their combination into one, and the diffusion kernel of a graph."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from similis._utils.linalg import eigen_symmetric, symmetric_part_of
-from similis.base import check_frame_order, check_proximity, check_table, positive, validated_function
+from similis.base import (
+    Kind,
+    at_least,
+    check_frame_order,
+    check_proximity,
+    check_stack_width,
+    check_table,
+    choice,
+    fitted_reals,
+    positive,
+    validated_function,
+)
 from similis.exceptions import ProximityError
+from similis.proximity._base import Elementwise
+from similis.proximity._convert import value_range
 
-__all__ = ["make_stack", "diffusion_kernel"]
+__all__ = ["CombineMatrices", "make_stack", "diffusion_kernel"]
 
 
 class Stack(np.ndarray):
@@ -81,6 +94,124 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
     stack = np.stack(slices, axis=2).view(Stack)
     stack.names = names
     return stack
+
+
+class CombineMatrices(Elementwise):
+    """Turn a stack of several proximity matrices into one matrix: one of them, or their normalized mean.
+
+    Each matrix is divided by its range in the training stack before the mean is taken, so that no unit dominates.
+    Similarities and dissimilarities may be mixed: the minority in `kind` is converted first, d to 1 - d / d_max, and s
+    to s_max - s.
+
+    Parameters
+    ----------
+    matrix : int, "mean" or None, default="mean"
+        Number of the matrix to take, unchanged and from 0; "mean"; or None, which returns the stack with all matrices
+        of one kind.
+    kinds : sequence of {"similarity", "dissimilarity"}, default=None
+        Kind of each matrix. None: all are similarities.
+    kind : {"similarity", "dissimilarity"}, default=None
+        Kind of the mean, or of the returned stack. None: the common kind of the matrices, else similarity.
+
+    Attributes
+    ----------
+    factors_, offsets_ : ndarray of shape (q,)
+        Each matrix becomes factor * values + offset; converted ones are at least 0.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    make_stack : Stack several matrices over the same objects.
+    SimMKL : Learned weights instead of equal ones.
+
+    Notes
+    -----
+    The mean is taken over the known entries of a pair; it is missing where all are. After ``matrix=i``, a block of new
+    rows of that matrix alone is accepted as well.
+
+    Examples
+    --------
+    >>> from similis.proximity import CombineMatrices, make_stack
+    >>> stack = make_stack([[[1.0, 0.5], [0.5, 1.0]], [[0.0, 80.0], [80.0, 0.0]]], names=["judged", "meters"])
+    >>> CombineMatrices(kinds=["similarity", "dissimilarity"]).fit_transform(stack)
+    array([[1.5, 0.5],
+           [0.5, 1.5]])
+    """
+
+    fitted_arrays = {"factors_": fitted_reals("q"), "offsets_": fitted_reals("q")}
+    allow_missing = True
+    allow_stack = True
+    _parameter_constraints = {
+        "matrix": [at_least(0), choice("mean"), None],
+        "kinds": ["array-like", None],
+        "kind": [choice("similarity", "dissimilarity"), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        matrix: int | Literal["mean"] | None = "mean",
+        kinds: Sequence[Kind] | None = None,
+        kind: Kind | None = None,
+    ) -> None:
+        self.matrix = matrix
+        self.kinds = kinds
+        self.kind = kind
+
+    @property
+    def proximity_kind(self) -> Kind | None:
+        """None: the matrices of a stack may be of both kinds."""
+        return None
+
+    @property
+    def gives(self) -> Kind:  # type: ignore[override]
+        """Kind of the result."""
+        kinds = ["similarity"] if self.kinds is None else list(self.kinds)
+        if isinstance(self.matrix, int):
+            return kinds[min(self.matrix, len(kinds) - 1)]  # type: ignore[return-value]
+        return self.kind or ("dissimilarity" if set(kinds) == {"dissimilarity"} else "similarity")
+
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Find the range of each matrix, and the conversion of those of another kind."""
+        slices = np.moveaxis(np.atleast_3d(S), 2, 0)
+        q = len(slices)
+        kinds = ["similarity"] * q if self.kinds is None else list(map(str, self.kinds))
+        if len(kinds) != q or not set(kinds) <= {"similarity", "dissimilarity"}:
+            raise ProximityError(
+                f"kinds must name each of the {q} matrices 'similarity' or 'dissimilarity'. Got "
+                f"{', '.join(kinds)[:80]!r}."
+            )
+        if isinstance(self.matrix, int) and self.matrix >= q:
+            raise ProximityError(f"matrix must be below {q}, the number of matrices. Got {self.matrix}.")
+        self.factors_, self.offsets_ = np.ones(q), np.zeros(q)
+        if isinstance(self.matrix, int):
+            return
+        for k, (A, kind) in enumerate(zip(slices, kinds)):
+            top = float(np.nan_to_num(np.fmax.reduce(A, axis=None)))
+            if kind == self.gives:
+                self.factors_[k] = 1.0 if self.matrix is None else 1 / value_range(A)
+            elif kind == "dissimilarity":  # 1 - d / d_max, as in ToSimilarity
+                self.factors_[k], self.offsets_[k] = -1 / (top or 1.0), 1.0
+            else:  # s_max - s, as in ToDissimilarity, over its range
+                self.factors_[k] = -1 / value_range(A)
+                self.offsets_[k] = top / value_range(A)
+
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        if isinstance(self.matrix, int) and Q.ndim == 2:
+            return Q.copy()
+        check_stack_width(Q, len(self.factors_), self)
+        R = np.atleast_3d(Q)
+        if isinstance(self.matrix, int):
+            return np.ascontiguousarray(R[:, :, self.matrix])
+        R = R * self.factors_.astype(R.dtype) + self.offsets_.astype(R.dtype)
+        converted = self.factors_ < 0
+        R[:, :, converted] = np.maximum(R[:, :, converted], 0)
+        if self.matrix is None:
+            return R
+        known = ~np.isnan(R)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.where(known, R, 0).sum(axis=2) / known.sum(axis=2, dtype=R.dtype))
 
 
 @validated_function({"sigma2": [positive()]})

@@ -419,6 +419,15 @@ class UnitDiagonal(ToRows):
 _SMALLEST_POWER = 0.01  # p = 0 is the logarithm, which is infinite for identical objects
 
 
+def value_range(S: NDArray[Any]) -> float:
+    """Largest minus smallest known entry; the largest absolute value if that is rounding error, 1 if all are zero."""
+    known = S[~np.isnan(S)] if np.isnan(S).any() else S
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+    largest = max(abs(low), abs(high))
+    is_range = 100 * np.finfo(S.dtype).eps * largest < high - low < np.inf
+    return (high - low if is_range else largest) or 1.0
+
+
 class Rescale(Elementwise):
     """Divide proximities by their range in the training matrix, so that results do not depend on their unit.
 
@@ -466,14 +475,7 @@ class Rescale(Elementwise):
 
     def learn(self, S: NDArray[Any], y: Any) -> None:
         """Find the range."""
-        self.scale_ = self._range(S) if S.ndim == 2 else np.array([self._range(part) for part in np.moveaxis(S, 2, 0)])
-
-    def _range(self, S: NDArray[Any]) -> float:
-        known = S[~np.isnan(S)] if np.isnan(S).any() else S
-        low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
-        largest = max(abs(low), abs(high))
-        is_range = 100 * np.finfo(S.dtype).eps * largest < high - low < np.inf
-        return (high - low if is_range else largest) or 1.0
+        self.scale_ = value_range(S) if S.ndim == 2 else np.array([value_range(part) for part in np.moveaxis(S, 2, 0)])
 
     def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
         check_stack_width(Q, np.size(self.scale_), self)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ from sklearn.utils import get_tags
 from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.model_selection import PathSearchCV
-from similis.proximity import CompleteKernel, Rescale, Symmetrize, ToDissimilarity, ToSimilarity
+from similis.proximity import CombineMatrices, CompleteKernel, Rescale, Symmetrize, ToDissimilarity, ToSimilarity
 from similis.study._differences import OF_LABELS, RANKING, balancing_costs, check_decision, expect_costs, find_metric
-from similis.study._methods import Method, find_methods
+from similis.study._methods import Method, expand_methods, find_methods
 from similis.study._metrics import log_loss, mean_cost
 from similis.study._protocol import DealtFolds
 
@@ -37,6 +38,8 @@ class MatrixFacts:
         Conversion rule where a method reads the other kind.
     missing : bool
         Whether some entries are missing: methods that cannot read them get a completed matrix.
+    names, kinds : tuple of str
+        Name and kind of each of several matrices; empty for one.
     """
 
     kind: Kind = "similarity"
@@ -44,6 +47,8 @@ class MatrixFacts:
     to_similarity: str = "linear"
     to_dissimilarity: str = "max-minus"
     missing: bool = False
+    names: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,6 +103,11 @@ def assemble(
     front: list[tuple[str, Any]] = [] if first is None else [("pairwise", first)]
     added = []
     of_matrix = method.reads != "objects"
+    if of_matrix and facts.names:
+        facts, step = _combine(method, facts)
+        if step is not None:
+            front.append(("combine", step))
+            added.append(f"mean of {', '.join(facts.names)}" if step.matrix == "mean" else "")
     kind = method.reads if method.reads in ("similarity", "dissimilarity") else facts.kind
     symmetrize = of_matrix and method.symmetric and not facts.symmetric
     changed = kind != facts.kind or symmetrize
@@ -109,11 +119,11 @@ def assemble(
         added.append("symmetrized")
     if kind != facts.kind:
         if kind == "similarity":
-            step: Any = ToSimilarity(method=facts.to_similarity)
+            converter: Any = ToSimilarity(method=facts.to_similarity)
         else:
-            step = ToDissimilarity(method=facts.to_dissimilarity)
-        front.append(("convert", step))
-        added.append(f"to {kind} ({step.method})")
+            converter = ToDissimilarity(method=facts.to_dissimilarity)
+        front.append(("convert", converter))
+        added.append(f"to {kind} ({converter.method})")
     # The linear conversion to similarities has the range 1.
     in_range = kind == "similarity" != facts.kind and facts.to_similarity == "linear"
     if of_matrix and method.rescale and not in_range:
@@ -139,7 +149,21 @@ def assemble(
         for name, value in sorted(estimator.get_params(deep=True).items()):
             if name.rpartition("__")[2] == "random_state" and value is None:
                 estimator.set_params(**{name: seed})
-    return Assembled(estimator, ", ".join(added), prefix)
+    return Assembled(estimator, ", ".join(filter(None, added)), prefix)
+
+
+def _combine(method: Method, facts: MatrixFacts) -> tuple[MatrixFacts, CombineMatrices | None]:
+    """Return the step that gives a method its matrix of several, and the facts about that matrix."""
+    kinds = list(facts.kinds)
+    if method.matrix:
+        matrix: Any = "mean" if method.matrix == "mean" else facts.names.index(method.matrix)
+        step = CombineMatrices(matrix=matrix, kinds=kinds)
+        return replace(facts, kind=step.gives), step
+    # A method that reads stacks: all matrices must be of the kind that it reads.
+    facts = replace(facts, missing=False, symmetric=True)
+    target = method.reads if method.reads in ("similarity", "dissimilarity") else None
+    step = CombineMatrices(matrix=None, kinds=kinds, kind=target)
+    return replace(facts, kind=step.gives), step if set(kinds) != {step.gives} else None
 
 
 def _kind_after(steps: list[Any], kind: Kind) -> Kind | None:
@@ -155,7 +179,8 @@ def _kind_after(steps: list[Any], kind: Kind) -> Kind | None:
 def make_model(
     method: str | Method,
     *,
-    kind: Kind = "similarity",
+    kind: Kind | Sequence[Kind] = "similarity",
+    names: Sequence[str] | None = None,
     symmetric: bool = True,
     measure: Any = None,
     n: int | None = None,
@@ -176,8 +201,11 @@ def make_model(
     ----------
     method : str or Method
         A name from the table, or a method of your own.
-    kind : {"similarity", "dissimilarity"}, default="similarity"
-        Kind of the matrix, or of the measure.
+    kind : {"similarity", "dissimilarity"} or a sequence of these, default="similarity"
+        Kind of the matrix, or of the measure; of each of several matrices.
+    names : sequence of str, optional
+        Names of several matrices, for a model that reads a stack of them; `method` then names one, ``"knn[s1]"``, or
+        their mean, ``"knn[mean]"``, unless it reads them all.
     symmetric : bool, default=True
         False puts ``Symmetrize`` in front of a method that needs a symmetric matrix.
     measure : measure, optional
@@ -228,7 +256,15 @@ def make_model(
         kind = measure.kind
         first = Pairwise(measure, symmetrize=found.symmetric and not measure.symmetric)
         symmetric = True
-    facts = MatrixFacts(kind, symmetric, to_similarity, to_dissimilarity, missing)
+    names = tuple(names or ())
+    kinds = (kind,) * len(names) if isinstance(kind, str) else tuple(kind)
+    if len(kinds) != len(names):
+        raise ProximityError(f"kind must name the kind of each matrix. Got {len(kinds)} for {len(names) or 'one'}.")
+    found, *others = expand_methods([found], names)
+    if others and found.matrix:
+        raise ProximityError(f"{method!r} reads one matrix. Name it: {found.name!r} or {others[-1].name!r}.")
+    first_kind: Any = kinds[0] if kinds else kind
+    facts = MatrixFacts(first_kind, symmetric, to_similarity, to_dissimilarity, missing, names, kinds)
     goal = make_goal(metric, costs, priors, y, classes)
     parts = assemble(found, facts, first=first, seed=random_state, **goal.decision())
     grid = found.grid_for(n if n is not None else 2**31)

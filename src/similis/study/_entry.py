@@ -27,6 +27,8 @@ class MethodInfo:
         Parameter grid.
     spec : str
         Fingerprint of pipeline and grid.
+    matrix : str
+        The matrix of several that the method reads, or "mean"; empty for all of them, and for a single one.
     """
 
     name: str
@@ -38,6 +40,7 @@ class MethodInfo:
     conversion: str = ""
     grid: dict[str, Any] = field(default_factory=dict)
     spec: str = ""
+    matrix: str = ""
 
 
 @dataclass(frozen=True, eq=False)

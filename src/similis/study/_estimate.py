@@ -74,8 +74,8 @@ def expect_seconds(methods: list[Method], n_train: int, folds: int) -> tuple[dic
     powers = (n_train / 1000) ** np.arange(4)
     known = {}
     for method in methods:
-        if method.name in record["methods"] and method.cv is None:
-            seconds = float(np.dot(record["methods"][method.name], powers))
+        if method.base_name in record["methods"] and method.cv is None:
+            seconds = float(np.dot(record["methods"][method.base_name], powers))
             known[method.name] = speed * seconds * (1.0 if not method.grid else (folds + 1) / (_FOLDS + 1))
     unknown = tuple(method.name for method in methods if method.name not in known)
     usual = speed * median(float(np.dot(coefficients, powers)) for coefficients in record["methods"].values())

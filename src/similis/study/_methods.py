@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import get_tags
 
 from similis._utils.fingerprint import fingerprint
 from similis._utils.messages import warn_user
@@ -39,6 +40,7 @@ __all__ = [
     "MethodIdentity",
     "canonical_name",
     "describe",
+    "expand_methods",
     "find_method",
     "find_methods",
     "lazy",
@@ -104,6 +106,9 @@ class Method:
         Whether ``methods="quick"`` includes it.
     on_request : bool, default=False
         Left out of ``methods="all"``: a slow method, or a variant that is seldom the better one. Name it to run it.
+    matrix : str, default=""
+        In a study of several matrices, the one that the method reads, by name, or "mean" for their normalized mean;
+        ``"knn[mean]"`` as a name sets it. Empty: every one in turn, or all together for a method that reads stacks.
     cv : splitter, optional
         A scikit-learn splitter that chooses the parameters of this method, instead of the study's folds.
     details : callable, optional
@@ -124,6 +129,7 @@ class Method:
     reads: Reads = "similarity"
     symmetric: bool = False
     rescale: bool = field(default=False, kw_only=True)
+    matrix: str = field(default="", kw_only=True)
     family: str = ""
     paper: str = ""
     summary: str = ""
@@ -133,6 +139,17 @@ class Method:
     on_request: bool = False
     cv: Any = None
     details: Callable[..., Mapping[str, float]] | None = None
+
+    @property
+    def base_name(self) -> str:
+        """Name without the matrix in brackets."""
+        return self.name.removesuffix(f"[{self.matrix}]") if self.matrix else self.name
+
+    def reads_stack(self) -> bool:
+        """Tell whether the estimator reads several matrices at once, or none of its input."""
+        made: Any = self.make()
+        steps = [step for _, step in made.steps] if hasattr(made, "steps") else [made]
+        return all(getattr(step, "allow_stack", False) or get_tags(step).no_validation for step in steps)
 
     def grid_for(self, n: int) -> dict[str, list[Any]]:
         """Grid for training parts of `n` objects."""
@@ -293,6 +310,27 @@ def find_method(name: str) -> Method:
     ('svm-kernel(clip, C=1|10|100, class_weight=balanced)', {'svc__C': [1, 10, 100]})
     """
     return find_methods([name])[0]
+
+
+def expand_methods(methods: list[Method], names: Sequence[str]) -> list[Method]:
+    """Methods of a study of several matrices: each on every matrix, named ``knn[s1]``, and on their mean.
+
+    A method that reads stacks runs on all matrices together, too; one of these that runs on request only on them.
+    """
+    found = []
+    for method in methods:
+        if method.matrix and method.matrix not in (*names, "mean"):
+            known = f"Names are {', '.join((*names, 'mean'))}." if names else "The study has a single one."
+            raise ValueError(f"{method.name!r}: there is no matrix {method.matrix[:40]!r}. {known}")
+        if not names or method.matrix or method.reads == "objects":
+            found.append(method)
+            continue
+        stacked = method.reads_stack()
+        if stacked:
+            found.append(method)
+        if not stacked or not (method.baseline or method.on_request):
+            found += [replace(method, name=f"{method.name}[{name}]", matrix=name) for name in (*names, "mean")]
+    return found
 
 
 def canonical_name(name: str) -> str:

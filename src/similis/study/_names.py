@@ -108,7 +108,7 @@ def parse_method(text: str, table: Mapping[str, Method], aliases: Mapping[str, s
     Parameters
     ----------
     text : str
-        ``base(option, key=value, ...)``.
+        ``base(option, key=value, ...)``; ``[name]`` behind it names one of several matrices, or their mean.
     table : mapping of str to Method
         Methods by name.
     aliases : mapping of str to str
@@ -131,6 +131,9 @@ def parse_method(text: str, table: Mapping[str, Method], aliases: Mapping[str, s
         return table.get(aliases.get(name, name))
 
     text = text.strip()
+    if (bracketed := re.fullmatch(r"(.+)\[([^\[\]]+)\]", text)) is not None:
+        found, matrix = parse_method(bracketed[1], table, aliases), bracketed[2].strip()
+        return replace(found, name=f"{found.name}[{matrix}]", matrix=matrix)
     if (known := lookup(text)) is not None:
         return known
     base, words, settings = _parse_call(text)

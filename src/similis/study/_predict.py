@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ class Predictions:
     scores: NDArray[np.float64]
 
 
-def predict_rows(trained: TrainedModel, rows: Proximity | Objects) -> Predictions:
+def predict_rows(trained: TrainedModel, rows: Proximity | Objects | Sequence[Proximity]) -> Predictions:
     """Predict new objects after checking that they belong to the model.
 
     Parameters
@@ -54,7 +55,8 @@ def predict_rows(trained: TrainedModel, rows: Proximity | Objects) -> Prediction
         Proximities of new objects to the training objects, one row each. If both the rows and the model have ids,
         columns are matched by id, and those that the model does not need may be absent; else their number must be that
         of the training objects or of the needed ones. For a model that measures: the objects; their features
-        are matched by name.
+        are matched by name. For a model of several matrices: one block per matrix, in the order of
+        ``trained.card.matrices``; a model that reads one of them accepts that block alone.
 
     Returns
     -------
@@ -66,12 +68,22 @@ def predict_rows(trained: TrainedModel, rows: Proximity | Objects) -> Prediction
         If the rows do not belong to the model.
     """
     model, card = trained.model, trained.card
+    if not isinstance(rows, Proximity | Objects):
+        blocks = list(rows)
+        if card.matrices is None and len(blocks) != 1:
+            raise ProximityError(f"This model reads one matrix. Got rows of {len(blocks)}.")
+        rows = blocks[0]
+    else:
+        blocks = [rows]  # type: ignore[list-item]
     if isinstance(rows, Proximity) != (card.reads == "proximities"):
         wanted = "rows of proximities" if card.reads == "proximities" else "objects, which it measures itself"
         given = "rows of proximities" if isinstance(rows, Proximity) else "objects"
         raise ProximityError(f"This model reads {wanted}. Got {given}.")
     known: NDArray[Any] | None = None  # proximities to training objects
-    if isinstance(rows, Proximity):
+    if card.matrices is not None:
+        X, card = _stacked_rows(blocks, model, card)
+        known = X
+    elif isinstance(rows, Proximity):
         X, known = _proximity_rows(rows, card)
     else:
         X = _object_rows(rows, trained)
@@ -92,6 +104,31 @@ def predict_rows(trained: TrainedModel, rows: Proximity | Objects) -> Prediction
         if not hint:
             raise
         raise ProximityError(f"The model cannot predict: {' '.join(str(error).split())[:100]}.{hint}") from error
+
+
+def _stacked_rows(blocks: list[Proximity], model: Any, card: ModelCard) -> tuple[NDArray[Any], ModelCard]:
+    """Values of each block as a stack, or of the only block that the model reads, and the card for the scores."""
+    assert card.matrices is not None
+    names, kinds = list(card.matrices), list(card.matrices.values())
+    step = getattr(model, "steps", [("", None)])[0][1]
+    one = getattr(step, "matrix", None)
+    if isinstance(one, int):  # the others are not read
+        names, kinds, blocks = [names[one]], [kinds[one]], [blocks[one]] if len(blocks) == len(names) else blocks
+    if len(blocks) != len(names):
+        raise ProximityError(
+            f"This model reads rows of the matrices {', '.join(names)[:100]}, in this order. Got {len(blocks)} of "
+            f"{len(names)}."
+        )
+    values = []
+    for name, kind, block in zip(names, kinds, blocks):
+        try:
+            values.append(_proximity_rows(block, replace(card, kind=kind))[0])
+        except ProximityError as error:
+            raise ProximityError(f"Rows of {name}: {error}") from None
+        if block.n != blocks[0].n or (block.ids is not None and blocks[0].ids not in (None, block.ids)):
+            raise ProximityError(f"Rows of {name} must be of the same objects, in the same order, as of {names[0]}.")
+    card = replace(card, kind=step.gives if hasattr(step, "gives") else kinds[0])
+    return values[0] if isinstance(one, int) else np.stack(values, axis=2), card
 
 
 def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -155,7 +192,8 @@ def _check_types(rows: Objects, card: ModelCard) -> None:
 def _scores(model: Any, card: ModelCard, X: NDArray[Any], known: NDArray[Any] | None) -> NDArray[np.float64]:
     if hasattr(model, "score_samples"):
         return np.asarray(model.score_samples(X), dtype=np.float64)
-    S = np.asarray(model.steps[0][1].transform(X)) if known is None else known
+    combines = card.matrices is not None and hasattr(model, "steps") and hasattr(model.steps[0][1], "factors_")
+    S = np.asarray(model.steps[0][1].transform(X)) if known is None or combines else known
     values = S.reshape(len(S), -1).astype(np.float64)
     values = values if card.kind == "similarity" else -values
     known = np.where(np.isnan(values), -np.inf, values).max(axis=1)

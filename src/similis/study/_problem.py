@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +38,7 @@ class Problem:
     codes, classes : ndarray
         Class code of each object, and the labels.
     kind : {"similarity", "dissimilarity"}
-        Kind of the proximities.
+        Kind of the proximities; of several matrices, the kind of the first.
     symmetric : bool
         Whether they are symmetric.
     groups : ndarray of int or None
@@ -56,6 +57,8 @@ class Problem:
         Summary of the matrix for reports, once computed.
     given_objects : sequence or None
         The objects themselves, for methods that read them.
+    names, kinds : tuple of str
+        Name and kind of each of several matrices; empty for one.
     """
 
     matrix: NDArray[Any] | None
@@ -72,6 +75,8 @@ class Problem:
     data_fingerprint: str = ""
     picture: Any = None
     given_objects: Any = None
+    names: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
 
     @property
     def n(self) -> int:
@@ -111,6 +116,7 @@ class Problem:
             "costs": None if self.costs is None else self.costs.tolist(),
             **({} if self.priors is None else {"priors": self.priors.tolist()}),
             "kind": self.kind,
+            **({"matrices": dict(zip(self.names, self.kinds))} if self.names else {}),
             "measure": None if self.measure is None else describe(self.measure)[:200],
         }
 
@@ -119,7 +125,7 @@ def make_problem(
     S: Any,
     y: Any = None,
     *,
-    kind: Kind | None = None,
+    kind: Kind | Sequence[Kind] | None = None,
     ids: Any = None,
     groups: ArrayLike | None = None,
     costs: Any = None,
@@ -129,8 +135,10 @@ def make_problem(
     n_jobs: int | None = None,
 ) -> Problem:
     """Validate the arguments of :meth:`Study.run` and build the problem."""
-    if kind not in (None, "similarity", "dissimilarity"):
-        raise ProximityError(f"kind must be 'similarity' or 'dissimilarity'. Got {kind!r}.")
+    several = kind is not None and not isinstance(kind, str)
+    for one in kind if several else [kind]:  # type: ignore[union-attr]
+        if one not in ("similarity", "dissimilarity") and (several or one is not None):
+            raise ProximityError(f"kind must be 'similarity' or 'dissimilarity'. Got {one!r}.")
     if isinstance(S, Proximity | Objects):
         y = S.labels if y is None else y
         ids = S.ids if ids is None else ids
@@ -139,7 +147,7 @@ def make_problem(
     if measure is None:
         if S is None and objects is not None:
             classes, codes = check_labels(y, count_objects(objects), who="A study")
-            problem = Problem(None, None, codes, classes, kind or "similarity", True)
+            problem = Problem(None, None, codes, classes, kind or "similarity", True)  # type: ignore[arg-type]
         else:
             problem = _from_matrix(S, y, kind or "similarity")
             if ids is None and hasattr(S, "iloc") and list(S.index) != list(range(len(S.index))):
@@ -171,11 +179,29 @@ def make_problem(
     return problem
 
 
-def _from_matrix(S: Any, y: Any, kind: Kind) -> Problem:
-    A = check_proximity(S, kind=kind, allow_missing=True, allow_stack=True, accept_sparse=True)
+def _from_matrix(S: Any, y: Any, kind: Kind | Sequence[Kind]) -> Problem:
+    first: Kind = kind if isinstance(kind, str) else kind[0]
+    A = check_proximity(
+        S, kind=first if isinstance(kind, str) else None, allow_missing=True, allow_stack=True, accept_sparse=True
+    )
+    names: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    if A.ndim == 3:
+        q = A.shape[2]
+        names = tuple(map(str, getattr(S, "names", None) or range(q)))
+        kinds = (first,) * q if isinstance(kind, str) else tuple(kind)
+        if "mean" in names:
+            raise ProximityError("A matrix of a stack must not be named 'mean', which names the mean of all.")
+        for k, name in enumerate(names[: len(kinds)]):
+            try:
+                check_proximity(A[:, :, k], kind=kinds[k], allow_missing=True)
+            except ProximityError as error:
+                raise ProximityError(f"Matrix {name!r}: {error}") from None
+    if not isinstance(kind, str) and len(kinds) != len(names):
+        raise ProximityError(f"kind must name the kind of each matrix. Got {len(kind)} for {len(names) or 'one'}.")
     classes, codes = check_labels(y, len(A), who="A study", of=S)
     symmetric = bool(np.array_equal(A, np.swapaxes(A, 0, 1), equal_nan=True))
-    return Problem(A, None, codes, classes, kind, symmetric, data_fingerprint=_digest(A))
+    return Problem(A, None, codes, classes, first, symmetric, data_fingerprint=_digest(A), names=names, kinds=kinds)
 
 
 def _from_objects(objects: Any, y: Any, measure: Any, n_jobs: int | None) -> Problem:

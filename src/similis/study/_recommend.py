@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -103,6 +104,7 @@ def recommend(result: StudyResult) -> Recommendation:
         f"Use {best}: expect an error of {percent(mean)} on new objects of this kind "
         f"(95 % interval {percent(interval[0])} to {percent(interval[1])}).",
         _ranking(result, best),
+        _matrices(result),
         certainty,
         _quicker(result, best, alike, interval[1]),
         _untested(result),
@@ -145,6 +147,38 @@ def _certainty(alike: tuple[str, ...], possibly: tuple[str, ...], n_worse: int, 
         f"These {what} cannot tell it from {named}." if alike else "",
     ]
     return " ".join(filter(None, parts))
+
+
+def _matrices(result: StudyResult) -> str:
+    """Sentences on which of several matrices is best, and whether combining them helps; empty for one matrix."""
+    names, metric = result.situation.names, METRICS[result.metric]
+    means, differences = result.paired_scores(result.metric), result.differences()
+    best_on: dict[str, str] = {}  # the best method by matrix; "" is the best combination
+    leader = result.leader()
+    order = {name: (name != leader, metric.sign * value) for name, value in means.items()}
+    for info in sorted(result.methods, key=lambda info: order.get(info.name, (True, math.inf))):
+        if info.name in differences and not info.baseline and means[info.name] == means[info.name]:
+            best_on.setdefault(info.matrix if info.matrix in names else "", info.name)
+    single = [name for name in best_on if name]
+    if not single:
+        return ""
+    in_percent = result.metric in ("error", "balanced_error")
+
+    def score(method: str) -> str:
+        return f"{method}: {percent(means[method]) if in_percent else f'{means[method]:.3g}'}"
+
+    words = f"The best matrix is {single[0]} ({score(best_on[single[0]])})"
+    others = [f"{name} ({score(best_on[name])})" for name in single[1:]]
+    words += f"; then {', '.join(others)}." if others else "."
+    if "" not in best_on:
+        return words
+    alone, combined = best_on[single[0]], best_on[""]
+    helps = metric.sign * means[combined] < metric.sign * means[alone] - 1e-12
+    behind = differences[alone if helps else combined]
+    sure = {"clearly worse": "clearly", "possibly worse": "probably"}.get(behind.verdict)
+    if sure is None:
+        return f"{words} These objects cannot tell whether combining the matrices helps ({score(combined)})."
+    return f"{words} Combining the matrices {sure} {'helps' if helps else 'does not help'} ({score(combined)})."
 
 
 def _untested(result: StudyResult) -> str:

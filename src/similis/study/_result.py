@@ -563,7 +563,8 @@ class StudyResult:
             )
         return make_model(
             self.custom.get(name, name),
-            kind=self.situation.kind,
+            kind=self.situation.kinds or self.situation.kind,
+            names=self.situation.names,
             symmetric=self.situation.symmetric,
             measure=measure,
             n=self.protocol.inner_train_size(len(self.codes)),
@@ -670,6 +671,8 @@ class StudyResult:
             raise ValueError(f"{method!r} is not in the table of methods")
         facts, imports = self.situation, {("similis.study", "make_model")}
         options: dict[str, Any] = {"kind": facts.kind, "metric": self.metric}
+        if facts.names:
+            options |= {"kind": list(facts.kinds), "names": list(facts.names)}
         if self.measure is not None:
             options = {"metric": self.metric}
         usual = MatrixFacts()

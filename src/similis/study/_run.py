@@ -32,7 +32,7 @@ from similis.study._entry import Entry, MethodInfo
 from similis.study._estimate import Estimate, expect_seconds
 from similis.study._evaluate import Context, Task, evaluate, is_environment_failure
 from similis.study._journal import Journal, JournalWarning
-from similis.study._methods import Method, MethodIdentity, find_methods
+from similis.study._methods import Method, MethodIdentity, expand_methods, find_methods
 from similis.study._plan import Plan, as_seconds
 from similis.study._problem import Problem, make_problem
 from similis.study._progress import Progress, Watcher, show_progress
@@ -334,7 +334,7 @@ class Study:
         S: Any = None,
         y: Any = None,
         *,
-        kind: Kind | None = None,
+        kind: Kind | Sequence[Kind] | None = None,
         ids: Sequence[Any] | None = None,
         groups: ArrayLike | None = None,
         costs: ArrayLike | str | None = None,
@@ -352,12 +352,14 @@ class Study:
         Parameters
         ----------
         S : array-like of shape (n, n) or (n, n, q), Proximity, or objects
-            Proximities of all objects (a stack for methods that read several); with `measure`, the objects. None if
-            every method reads the `objects`.
+            Proximities of all objects; with `measure`, the objects. None if every method reads the `objects`. A stack
+            of several matrices (:func:`~similis.make_stack`): methods run on each of them, named ``knn[s1]``, and on
+            their normalized mean, ``knn[mean]``; ``sda`` and ``simmkl`` run on all together.
         y : array-like of shape (n,)
             Class labels; those of a :class:`~similis.Proximity` need not be given again.
         kind : {"similarity", "dissimilarity"}, optional
-            Kind of the matrix. None: that of the Proximity or the measure, else similarity.
+            Kind of the matrix, or of each matrix of a stack. None: that of the Proximity or the measure, else
+            similarity.
         ids : sequence of str, optional
             Names of the objects.
         groups : array-like of shape (n,), optional
@@ -405,6 +407,7 @@ class Study:
             objects=objects,
             n_jobs=self.n_jobs,
         )
+        methods = self._expand(methods, problem.names)
         metric = self.metric
         if metric is None:
             metric = choose_metric(problem.codes, weighted=problem.costs is not None or problem.priors is not None)
@@ -416,8 +419,16 @@ class Study:
         else:
             only_fitted = all(method.details is not None for method in methods)
             parts = given_splits(splits, problem.n, allow_empty_test=only_fitted)
-        missing = problem.matrix is not None and problem.matrix.ndim == 2 and bool(np.isnan(problem.matrix).any())
-        facts = MatrixFacts(problem.kind, problem.symmetric, self.to_similarity, self.to_dissimilarity, missing)
+        missing = problem.matrix is not None and bool(np.isnan(problem.matrix).any())
+        facts = MatrixFacts(
+            problem.kind,
+            problem.symmetric,
+            self.to_similarity,
+            self.to_dissimilarity,
+            missing,
+            problem.names,
+            problem.kinds,
+        )
         budget = None if self.time_budget is None else as_seconds(self.time_budget)
         n_train = min(split.n_train for split in parts)
         sizes = [protocol.inner_train_size(n_train, method.cv) for method in methods]
@@ -479,6 +490,12 @@ class Study:
 
         return self._add_entries(plan, identities, context, progress, watch, tell)
 
+    def _expand(self, methods: list[Method], names: Sequence[str]) -> list[Method]:
+        """Methods of a study of several matrices; "all" then includes the one that learns to combine them."""
+        if names and isinstance(self.methods, str) and self.methods == "all":
+            methods = [*methods, *find_methods("simmkl")]
+        return expand_methods(methods, names)
+
     def estimate(self, S: Any = None, y: Any = None) -> Estimate:
         """Estimate how long the study will take, without running it.
 
@@ -510,7 +527,10 @@ class Study:
         n_train = max(1, n - held_out)
         n_splits = n if protocol.scheme == "loo" else protocol.n_splits
         folds = n_train if protocol.cv == "loo" else protocol.cv
-        per_split, unknown = expect_seconds(find_methods(self.methods), n_train, folds)
+        values = getattr(S, "values", S)
+        shape: tuple[int, ...] = getattr(values, "shape", ())
+        names = (getattr(values, "names", None) or tuple(map(str, range(shape[2])))) if len(shape) == 3 else ()
+        per_split, unknown = expect_seconds(self._expand(find_methods(self.methods), names), n_train, folds)
         n_jobs = effective_n_jobs(self.n_jobs)
         seconds = n_splits * sum(per_split.values()) / n_jobs
         return Estimate(seconds, per_split, n_splits, n_train, n_jobs, unknown)
@@ -622,4 +642,5 @@ def _info(method: Method, n: int, facts: MatrixFacts) -> MethodInfo:
         conversion=conversion,
         grid=method.grid_for(n),
         spec=method.fingerprint(n),
+        matrix=method.matrix,
     )

@@ -114,6 +114,7 @@ def _build(cls: Any, record: dict[str, Any]) -> Any:
     n, G = len(codes), len(classes)
     if codes.ndim != 1 or classes.ndim != 1 or not n or codes.min() < 0 or codes.max() >= G:
         raise ValueError("the labels do not fit the classes")
+    situation: dict[str, Any] = {key: tuple(v) if type(v) is list else v for key, v in record["situation"].items()}
     splits = []
     for number, split in enumerate(record["splits"]):
         test = as_indices(split["test"], n, "a split")
@@ -144,7 +145,7 @@ def _build(cls: Any, record: dict[str, Any]) -> Any:
         methods=methods,
         entries=entries,
         protocol=Protocol(**record["protocol"]),
-        situation=MatrixFacts(**record["situation"]),
+        situation=MatrixFacts(**situation),
         partial=bool(record["partial"]),
         ids=None if record["ids"] is None else tuple(map(str, record["ids"])),
         sessions=list(record["sessions"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,7 +27,7 @@ def train_model(
     *,
     study: Study,
     method: str | None = None,
-    kind: Kind | None = None,
+    kind: Kind | Sequence[Kind] | None = None,
     ids: Any = None,
     groups: Any = None,
     costs: Any = None,
@@ -42,8 +42,8 @@ def train_model(
 
     Parameters
     ----------
-    S : array-like of shape (n, n), Proximity, or objects
-        All proximities; with `measure`, the objects or an :class:`~similis.io.Objects`.
+    S : array-like of shape (n, n) or (n, n, q), Proximity, or objects
+        All proximities, perhaps a stack of several; with `measure`, the objects or an :class:`~similis.io.Objects`.
     y : array-like of shape (n,), optional
         Labels; those of a Proximity or Objects need not be given again.
     study : Study
@@ -51,7 +51,7 @@ def train_model(
     method : str, optional
         One of the study's methods.
     kind : {"similarity", "dissimilarity"}, optional
-        Kind of the matrix.
+        Kind of the matrix, or of each matrix of a stack.
     ids : sequence of str, optional
         Names of the objects.
     groups : array-like of shape (n,), optional
@@ -146,6 +146,7 @@ def train_model(
         settings=result.settings(),
         versions=versions(),
         needed=None if needed is None or np.array_equal(needed, range(len(result.codes))) else needed.tolist(),
+        matrices=dict(zip(result.situation.names, result.situation.kinds)) or None,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     return TrainedModel(fitted, card, result)
