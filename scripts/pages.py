@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "docs" / "_ext")]
 
 import _marked  # noqa: E402
-from rooms import first_sentence, room_names  # noqa: E402
+from api_names import first_sentence, names_by_package  # noqa: E402
 
 TIMED_ON = "voting_vdm"
 GUIDES = {
@@ -113,9 +113,9 @@ def methods():
 
 
 def names():
-    """Every public name by room."""
+    """Every public name by package."""
     parts = []
-    for module, listed in room_names().items():
+    for module, listed in names_by_package().items():
         intro = "At the top level only." if module == "similis" else first_sentence(module)
         rows = "\n".join(f"| `{name}` | {first_sentence(module, name).replace('|', '&#124;')} |" for name in listed)
         parts.append(f"## {module}\n\n{intro}\n\n| name | |\n|---|---|\n{rows}")

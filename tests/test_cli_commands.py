@@ -255,7 +255,7 @@ def test_the_commands_of_the_guide_run(tmp_path, monkeypatch):
         run(*shlex.split(line), *(["-q"] if line.startswith(("study", "fit")) else []))
 
 
-def test_help_comes_without_the_heavy_rooms():
+def test_help_comes_without_the_heavy_packages():
     code = "import sys, similis.cli; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     for heavy in ("numpy", "sklearn", "scipy", "numba"):

@@ -46,7 +46,7 @@ def words(tmp_path):
     return path
 
 
-def test_every_measure_of_the_room_has_a_name():
+def test_every_measure_has_a_name():
     names = {"edit", "alignment", "compression", "tfidf-cosine", "lin", "residual-entropy", "wasserstein", "irm", "dtw"}
     assert names | {"pyramid-match", "weisfeiler-lehman"} <= measure_names().keys()
 

@@ -196,7 +196,7 @@ ELSEWHERE = {"MixedSDA", "stream_fit"}  # reads a table; a function
 SLACK = {"SBC": {"C": 1.0}}
 
 
-@pytest.mark.parametrize("name", [n for room in FAMILIES for n in similis._PACKAGES[room] if n not in ELSEWHERE])
+@pytest.mark.parametrize("name", [n for family in FAMILIES for n in similis._PACKAGES[family] if n not in ELSEWHERE])
 def test_every_family_answers_the_same_from_fewer_columns(name):
     model = getattr(similis, name)(**SLACK.get(name, {}))
     S, y, Q = contract.toy(model)

@@ -19,16 +19,17 @@ def test_import_is_light():
         assert heavy not in loaded
 
 
-def test_rooms_load_without_numba():
-    rooms = [room for room in similis._PACKAGES if room != "exceptions"]
-    code = "import sys\n" + "".join(f"import similis.{room}\n" for room in rooms) + "print('numba' in sys.modules)"
+def test_packages_load_without_numba():
+    packages = [package for package in similis._PACKAGES if package != "exceptions"]
+    lines = ["import sys", *(f"import similis.{name}" for name in packages), "print('numba' in sys.modules)"]
+    code = "\n".join(lines)
     assert _run(code).strip() == "False"
 
 
 def test_public_names_are_the_rooms_own():
-    for room, names in similis._PACKAGES.items():
-        module = importlib.import_module(f"similis.{room}")
-        assert set(names) <= set(module.__all__), room
+    for package, names in similis._PACKAGES.items():
+        module = importlib.import_module(f"similis.{package}")
+        assert set(names) <= set(module.__all__), package
         for name in module.__all__:
             assert isinstance(name, str)
             assert hasattr(module, name)

@@ -25,14 +25,14 @@ def module_from(path):
     return module
 
 
-ROOMS = module_from(DOCS / "_ext" / "rooms.py")
+API = module_from(DOCS / "_ext" / "api_names.py")
 PAGES = module_from(ROOT / "scripts" / "pages.py")
-NAMES = [(module, name) for module, names in ROOMS.room_names().items() for name in names]
-CLASSES = [(m, n) for m, n in NAMES if inspect.isclass(ROOMS.public_object(m, n))]
+NAMES = [(module, name) for module, names in API.names_by_package().items() for name in names]
+CLASSES = [(m, n) for m, n in NAMES if inspect.isclass(API.public_object(m, n))]
 
 
-def test_every_room_is_documented():
-    assert {*similis._MODULES} == {*ROOMS.ROOMS}
+def test_every_package_is_documented():
+    assert {*similis._MODULES} == {*API.PACKAGES}
 
 
 def test_every_public_name_has_one_place():
@@ -60,9 +60,9 @@ def test_lists_are_what_the_code_gives(page, name):
 
 @pytest.mark.parametrize(("module", "name"), NAMES, ids=lambda value: value)
 def test_docstring_has_its_sections(module, name):
-    if (module, name) in ROOMS.DATA:
+    if (module, name) in API.DATA:
         return
-    thing = ROOMS.public_object(module, name)
+    thing = API.public_object(module, name)
     text = inspect.getdoc(thing) or ""
     assert len(text) > 20
     if inspect.isclass(thing) and issubclass(thing, Exception):

@@ -8,7 +8,7 @@ import inspect
 import re
 from pathlib import Path
 
-from rooms import DATA, TOP, at_top_level, first_sentence, methods_to_show, public_object, room_names
+from api_names import DATA, TOP, at_top_level, first_sentence, methods_to_show, names_by_package, public_object
 
 PAPER = re.compile(r"\[((?:cazzanti|chen|qiao|pekalska|bernal)\d{4})\]")
 CALL = re.compile(r"((?:similis\.)?[A-Za-z_][\w.]*)(\(.*\))?", flags=re.DOTALL)
@@ -79,20 +79,20 @@ def add_contents(app, name, text):
         folder = name.split("/")[0]
         text[0] += contents("", [page for page in pages_of(source, folder) if not page.endswith("/index")])
     elif name == "api/index":
-        text[0] += contents("", [f"/api/generated/{module}" for module in room_names()])
+        text[0] += contents("", [f"/api/generated/{module}" for module in names_by_package()])
 
 
 # API pages
 
 
 def write_api_pages(app):
-    """A page for each room and one for each public name, from `__all__`; unchanged files are not touched."""
+    """A page for each package and one for each public name, from `__all__`; unchanged files are not touched."""
     _TARGETS.update(public_targets())
     folder = Path(app.srcdir) / "api" / "generated"
     folder.mkdir(parents=True, exist_ok=True)
     wanted, places = {}, documented_places()
-    for module, names in room_names().items():
-        wanted[f"{module}.rst"] = room_page(module, names)
+    for module, names in names_by_package().items():
+        wanted[f"{module}.rst"] = package_page(module, names)
         wanted |= {f"{module}.{name}.rst": name_page(module, name, places[f"{module}.{name}"]) for name in names}
     for path in folder.glob("*.rst"):
         if path.name not in wanted:
@@ -106,7 +106,7 @@ def write_api_pages(app):
 def documented_places():
     """Where each public name is documented: a class that two packages export has its page in the first."""
     places, first = {}, {}
-    for module, names in room_names().items():
+    for module, names in names_by_package().items():
         for name in names:
             full, thing = f"{module}.{name}", public_object(module, name)
             places[full] = first.setdefault(id(thing), full) if inspect.isclass(thing) else full
@@ -117,7 +117,7 @@ def title(text):
     return f"{text}\n{'=' * len(text)}\n\n"
 
 
-def room_page(module, names):
+def package_page(module, names):
     rows = "".join(
         f"   * - :py:obj:`{name} <{module}.{name}>`\n     - {escape(first_sentence(module, name))}\n" for name in names
     )
@@ -184,7 +184,7 @@ _TARGETS = {}
 
 
 def find_public_name(app, env, node, contnode):
-    """A docstring may say `PathSearchCV`, `similis.PathSearchCV` or `Study.run`; its page is that of the room."""
+    """A docstring may say `PathSearchCV`, `similis.PathSearchCV` or `Study.run`; its page is that of the package."""
     name, *member = node.get("reftarget", "").split(".") if node.get("refdomain") == "py" else ("",)
     for known, rest in ((node.get("reftarget"), []), (name, member)):
         if known in _TARGETS:

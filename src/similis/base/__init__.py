@@ -1,6 +1,7 @@
 """Base classes, the grid-path protocol and input validation for estimators, transformers and measures.
 
-An extension of similis imports from this package only; :mod:`similis.testing` checks it.
+An extension of similis imports the names of ``__all__``; :mod:`similis.testing` checks it. The other names below are
+shared by the packages of similis and may change.
 """
 
 from similis._utils.fitted import (
@@ -32,21 +33,21 @@ from similis.base._estimators import (
     predict_responses,
 )
 from similis.base._incomplete import check_kernel, check_partial_kernel, measured_objects
-from similis.base._measure import STRIP as STRIP
 from similis.base._measure import (
+    STRIP,
     Measure,
+    ProgressCallback,
     as_collection,
     count_objects,
     for_each_strip,
     mirror_upper,
     take_objects,
 )
-from similis.base._measure import ProgressCallback as ProgressCallback
-from similis.base._params import HasMethods as HasMethods
-from similis.base._params import Integral as Integral
-from similis.base._params import Number as Number
-from similis.base._params import Options as Options
 from similis.base._params import (
+    HasMethods,
+    Integral,
+    Number,
+    Options,
     at_least,
     between,
     choice,
@@ -58,11 +59,10 @@ from similis.base._params import (
     validated_function,
     validated_outer,
 )
-from similis.base._path import PathMixin, RegressorPathMixin
-from similis.base._path import Points as Points
-from similis.base._validation import LARGEST as LARGEST
-from similis.base._validation import Kind as Kind
+from similis.base._path import PathMixin, Points, RegressorPathMixin
 from similis.base._validation import (
+    LARGEST,
+    Kind,
     check_block,
     check_frame_order,
     check_label_order,
@@ -88,7 +88,6 @@ __all__ = [
     "PathMixin",
     "RegressorPathMixin",
     "ColumnsMixin",
-    "predict_responses",
     "compact",
     "storable",
     # verification of fitted models
@@ -100,45 +99,18 @@ __all__ = [
     "verify_numbering",
     # measures
     "Measure",
-    "as_collection",
-    "count_objects",
-    "take_objects",
-    "for_each_strip",
-    "mirror_upper",
     # input validation
     "check_proximity",
     "check_query",
-    "check_block",
-    "check_frame_order",
-    "check_label_order",
     "check_labels",
     "check_target",
-    "check_table",
-    "check_stack_width",
-    "check_kernel",
-    "check_partial_kernel",
-    "measured_objects",
-    "fill_masked",
-    "first_position",
-    "kind_evidence",
-    "quote",
     # decisions
     "class_priors",
     "check_costs",
-    "least_cost",
-    "check_class_weights",
-    "as_integer_k",
-    "clip_n_neighbors",
-    "max_neighbors",
     # parameter constraints
     "validated",
-    "validated_outer",
-    "validated_function",
     "at_least",
     "between",
     "choice",
     "positive",
-    "describe_constraints",
-    "satisfies_constraints",
-    "string_options",
 ]

@@ -99,27 +99,7 @@ def check_costs(costs: Any, n_classes: int) -> NDArray[np.float64] | None:
 
 
 def least_cost(proba: NDArray[Any], costs: NDArray[np.float64] | None) -> NDArray[np.intp]:
-    """Choose the class with the least expected cost; the earlier class wins a tie.
-
-    Parameters
-    ----------
-    proba : ndarray of shape (m, G)
-        Class probabilities, or any scores if `costs` is None.
-    costs : ndarray of shape (G, G) or None
-        ``costs[f, g]`` is the cost of predicting f when g is true; None chooses the largest score.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-        Class codes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.base import least_cost
-    >>> least_cost(np.array([[0.6, 0.4]]), np.array([[0.0, 5.0], [1.0, 0.0]]))
-    array([1])
-    """
+    """Choose the class with the least expected cost; the earlier class wins a tie."""
     if costs is None:
         return np.argmax(proba, axis=1)
     # [cazzanti2007] Eq. (3.2) -> argmin_f sum_g C(f, g) P(g | x); the paper prints arg max in places.
@@ -137,31 +117,7 @@ def as_float_array(values: Any, name: str) -> NDArray[np.float64]:
 def check_class_weights(
     sample_weight: Any, S: NDArray[Any], codes: NDArray[np.intp], classes: NDArray[Any]
 ) -> NDArray[np.float64]:
-    """Validate `sample_weight` for a classifier.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (n,) or None
-        Weights, not negative and not all zero in a class; None gives ones.
-    S : ndarray of shape (n, n)
-        Training matrix.
-    codes : ndarray of shape (n,)
-        Class codes.
-    classes : ndarray of shape (G,)
-        Class labels, named in messages.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Weights.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.base import check_class_weights
-    >>> check_class_weights(None, np.eye(2), np.array([0, 1]), np.array(["a", "b"]))
-    array([1., 1.])
-    """
+    """Validate `sample_weight` for a classifier."""
     if sample_weight is None:
         return np.ones(len(codes))
     given = as_float_array(sample_weight, "sample_weight")
@@ -173,50 +129,14 @@ def check_class_weights(
 
 
 def as_integer_k(n_neighbors: Any) -> int:
-    """Validate a number of neighbors that is an argument of a method.
-
-    Parameters
-    ----------
-    n_neighbors : int
-        Number of neighbors; booleans are rejected.
-
-    Returns
-    -------
-    int
-        The number.
-
-    Examples
-    --------
-    >>> from similis.base import as_integer_k
-    >>> as_integer_k(3)
-    3
-    """
+    """Validate a number of neighbors that is an argument of a method."""
     if not at_least(1).is_satisfied_by(n_neighbors):
         raise ProximityError(f"n_neighbors must be an integer of at least 1. Got {quote(n_neighbors)[:60]}.")
     return int(n_neighbors)
 
 
 def clip_n_neighbors(n: int, n_neighbors: int) -> int:
-    """Clip the number of neighbors to the number of training objects, with a warning.
-
-    Parameters
-    ----------
-    n : int
-        Number of training objects.
-    n_neighbors : int
-        Number of neighbors.
-
-    Returns
-    -------
-    int
-        The smaller of the two.
-
-    Examples
-    --------
-    >>> from similis.base import clip_n_neighbors
-    >>> clip_n_neighbors(10, 3)
-    3
-    """
+    """Clip the number of neighbors to the number of training objects, with a warning."""
     if n_neighbors > n:
         warn_user(
             "n_neighbors exceeds the number of training objects and is clipped to it (see n_neighbors_).", UserWarning
@@ -225,25 +145,5 @@ def clip_n_neighbors(n: int, n_neighbors: int) -> int:
 
 
 def max_neighbors(n: int, test_fold: NDArray[np.intp] | None) -> int:
-    """Count the candidates for neighbors: all objects, or those outside the smallest fold.
-
-    Parameters
-    ----------
-    n : int
-        Number of objects.
-    test_fold : ndarray of shape (n,) or None
-        Fold of each object.
-
-    Returns
-    -------
-    int
-        Largest number of neighbors that a row can have.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.base import max_neighbors
-    >>> max_neighbors(5, np.array([0, 0, 0, 1, 1]))
-    3
-    """
+    """Count the candidates for neighbors: all objects, or those outside the smallest fold."""
     return n if test_fold is None else n - int(np.bincount(test_fold).min())

@@ -518,34 +518,7 @@ class ProximityRegressor(ColumnsMixin, RegressorMixin, ProximityEstimator):
 
 
 def predict_responses(model: Any, X: Any, responses: Sequence[str]) -> list[NDArray[Any]]:
-    """Call several prediction methods on the same rows and score the rows once where the model allows it.
-
-    Parameters
-    ----------
-    model : fitted classifier, pipeline or search
-        Any classifier. One whose ``predict`` is that of :class:`ProximityClassifier` ranks neighbors or evaluates
-        densities once for all responses; a pipeline transforms the rows once.
-    X : array-like
-        Rows, as for ``model.predict``.
-    responses : sequence of {"predict", "predict_proba", "decision_function"}
-        Prediction methods.
-
-    Returns
-    -------
-    list of ndarray
-        One array per response, equal to ``getattr(model, response)(X)``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis import SimilarityKNN
-    >>> from similis.base import predict_responses
-    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
-    >>> model = SimilarityKNN(n_neighbors=3).fit(S, ["a", "a", "b", "b"])
-    >>> labels, probabilities = predict_responses(model, S[:1], ["predict", "predict_proba"])
-    >>> labels, probabilities.round(2)
-    (array(['a'], dtype='<U1'), array([[0.67, 0.33]]))
-    """
+    """Call several prediction methods on the same rows and score the rows once where the model allows it."""
     if hasattr(model, "best_estimator_"):  # a search
         return predict_responses(model.best_estimator_, X, responses)
     if isinstance(model, Pipeline) and len(model.steps) > 1:

@@ -15,28 +15,7 @@ __all__ = ["check_kernel", "check_partial_kernel", "measured_objects"]
 
 
 def check_kernel(A: NDArray[np.float64], must: str, dtype: Any = np.float64) -> None:
-    """Raise an error for a matrix that is indefinite beyond round-off.
-
-    Parameters
-    ----------
-    A : ndarray of shape (n, n)
-        Symmetric matrix.
-    must : str
-        Beginning of the message, such as "The auxiliary kernel must be a kernel".
-    dtype : data type, default=float64
-        Precision in which the entries were given.
-
-    Raises
-    ------
-    ProximityError
-        If an eigenvalue is negative beyond round-off.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.base import check_kernel
-    >>> check_kernel(np.eye(2), "The matrix must be a kernel")
-    """
+    """Raise an error for a matrix that is indefinite beyond round-off."""
     values = np.linalg.eigvalsh(A)
     size = float(np.abs(values).max(initial=0.0))
     if values[0] < -max(roundoff(len(A), size, dtype), 1e-7 * size):
@@ -47,30 +26,7 @@ def check_kernel(A: NDArray[np.float64], must: str, dtype: Any = np.float64) -> 
 
 
 def check_partial_kernel(K: ArrayLike, who: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Validate a matrix with missing entries and symmetrize it.
-
-    Parameters
-    ----------
-    K : array-like of shape (n, n)
-        Matrix with NaN for missing entries. A pair with one known direction takes that value.
-    who : str
-        Name used in messages.
-
-    Returns
-    -------
-    K : ndarray of shape (n, n)
-        Symmetric matrix, NaN where neither direction is known.
-    known : ndarray of bool, shape (n, n)
-        Entries that are not NaN.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.base import check_partial_kernel
-    >>> check_partial_kernel([[1.0, np.nan], [0.5, 1.0]], "example")[0]
-    array([[1. , 0.5],
-           [0.5, 1. ]])
-    """
+    """Validate a matrix with missing entries and symmetrize it."""
     S = check_proximity(K, allow_missing=True)
     both = ~np.isnan(S) & ~np.isnan(S.T)
     symmetric_part_of(np.where(both, S, 0.0).astype(S.dtype), who)  # warns if the directions differ
@@ -83,29 +39,7 @@ def check_partial_kernel(K: ArrayLike, who: str) -> tuple[NDArray[Any], NDArray[
 
 
 def measured_objects(known: NDArray[np.bool_], who: str, instead: str) -> NDArray[np.bool_]:
-    """Find the objects with known entries; raise an error unless all entries between them are known.
-
-    Parameters
-    ----------
-    known : ndarray of bool, shape (n, n)
-        Known entries of a symmetric matrix.
-    who : str
-        Name used in messages.
-    instead : str
-        What to use for scattered missing entries, named in the message.
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-        Objects with known entries.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.base import measured_objects
-    >>> measured_objects(np.array([[True, False], [False, False]]), "example", "CompleteKernel")
-    array([ True, False])
-    """
+    """Find the objects with known entries; raise an error unless all entries between them are known."""
     rows: NDArray[np.bool_] = np.asarray(known.any(axis=1))
     scattered = rows[:, None] & rows & ~known
     if scattered.any():

@@ -34,49 +34,12 @@ __all__ = [
 
 
 def count_objects(objects: Any) -> int:
-    """Count the objects of a collection.
-
-    Parameters
-    ----------
-    objects : array, sparse matrix or list
-        Collection returned by :meth:`Measure.check_objects`.
-
-    Returns
-    -------
-    int
-        Number of objects.
-
-    Examples
-    --------
-    >>> from similis.base import count_objects
-    >>> count_objects(["spam", "eggs"])
-    2
-    """
+    """Count the objects of a collection."""
     return int(objects.shape[0]) if hasattr(objects, "shape") else len(objects)
 
 
 def take_objects(objects: Any, places: NDArray[Any]) -> Any:
-    """Select objects of a collection by position.
-
-    Parameters
-    ----------
-    objects : array, sparse matrix or list
-        Collection returned by :meth:`Measure.check_objects`.
-    places : ndarray of int
-        Positions.
-
-    Returns
-    -------
-    array, sparse matrix or list
-        The selected objects, in the order of `places`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.base import take_objects
-    >>> take_objects(["spam", "eggs", "ham"], np.array([2, 0]))
-    ['ham', 'spam']
-    """
+    """Select objects of a collection by position."""
     return [objects[i] for i in places] if isinstance(objects, list) else objects[places]
 
 
@@ -434,32 +397,7 @@ def for_each_strip(
     tick: ProgressCallback | None = None,
     step: int = STRIP,
 ) -> None:
-    """Call a function on strips of rows, on several threads.
-
-    Parameters
-    ----------
-    work : callable
-        Takes a slice of rows and writes its results to their own places.
-    n_rows : int
-        Number of rows.
-    n_jobs : int, optional
-        Number of threads.
-    tick : callable, optional
-        Called with the number of rows after each strip.
-    step : int, default=256
-        Rows per strip.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.base import for_each_strip
-    >>> out = np.zeros(5)
-    >>> def fill(rows):
-    ...     out[rows] = 1
-    >>> for_each_strip(fill, 5, step=2)
-    >>> out
-    array([1., 1., 1., 1., 1.])
-    """
+    """Call a function on strips of rows, on several threads."""
     strips = [slice(first, min(first + step, n_rows)) for first in range(0, n_rows, step)]
 
     def one(rows: slice) -> None:
@@ -477,23 +415,7 @@ def for_each_strip(
 
 
 def mirror_upper(out: NDArray[Any]) -> None:
-    """Copy the upper triangle of a square matrix to the lower triangle, in place.
-
-    Parameters
-    ----------
-    out : ndarray of shape (n, n)
-        Matrix to complete.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.base import mirror_upper
-    >>> A = np.array([[1.0, 2.0], [0.0, 1.0]])
-    >>> mirror_upper(A)
-    >>> A
-    array([[1., 2.],
-           [2., 1.]])
-    """
+    """Copy the upper triangle of a square matrix to the lower triangle, in place."""
     n = out.shape[0]
     for first in range(0, n, STRIP):
         stop = min(first + STRIP, n)
@@ -503,31 +425,7 @@ def mirror_upper(out: NDArray[Any]) -> None:
 
 
 def as_collection(X: Any, who: str) -> Any:
-    """Convert a collection of arbitrary objects to an array or a list.
-
-    Parameters
-    ----------
-    X : array, list, tuple or frame
-        The objects; a frame gives its rows.
-    who : str
-        Name used in messages.
-
-    Returns
-    -------
-    ndarray or list
-        The objects.
-
-    Raises
-    ------
-    ProximityError
-        For a single string, an empty collection or a sparse matrix.
-
-    Examples
-    --------
-    >>> from similis.base import as_collection
-    >>> as_collection(("spam", "eggs"), "example")
-    ['spam', 'eggs']
-    """
+    """Convert a collection of arbitrary objects to an array or a list."""
     if isinstance(X, (str, bytes)) or not (hasattr(X, "__len__") or hasattr(X, "__array__")):
         raise ProximityError(f"{who} needs a collection of objects. Got {type(X).__name__}; put it into a list.")
     if sparse.issparse(X):

@@ -68,48 +68,13 @@ def validated(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def validated_outer(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate ``fit`` of an estimator that fits others, such as a measure, whose parameters are checked too.
-
-    Parameters
-    ----------
-    fit : callable
-        ``fit`` of an estimator.
-
-    Returns
-    -------
-    callable
-        The decorated method.
-
-    See Also
-    --------
-    validated : For an estimator without other estimators as parameters.
-    """
+    """Decorate ``fit`` of an estimator that fits others, such as a measure, whose parameters are checked too."""
     decorated: Callable[..., Any] = _fit_context(prefer_skip_nested_validation=False)(fit)
     return decorated
 
 
 def validated_function(constraints: dict[str, list[Any]]) -> Callable[..., Any]:
-    """Decorate a function so that its arguments are checked.
-
-    Parameters
-    ----------
-    constraints : dict of str to list
-        Allowed values by name of the argument, as in ``_parameter_constraints``.
-
-    Returns
-    -------
-    callable
-        A decorator.
-
-    Examples
-    --------
-    >>> from similis.base import positive, validated_function
-    >>> @validated_function({"x": [positive()]})
-    ... def half(x):
-    ...     return x / 2
-    >>> half(3)
-    1.5
-    """
+    """Decorate a function so that its arguments are checked."""
     return validate_params(constraints, prefer_skip_nested_validation=True)
 
 
@@ -185,21 +150,7 @@ def _constraints(estimator: Any, name: str) -> list[Any] | None:
 
 
 def satisfies_constraints(estimator: Any, name: str, value: Any) -> bool:
-    """Check a value of a parameter against the declared constraints; True if there are none.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Any scikit-learn estimator.
-    name : str
-        Name of the parameter.
-    value : object
-        Value to check.
-
-    Returns
-    -------
-    bool
-    """
+    """Check a value of a parameter against the declared constraints; True if there are none."""
     declared = _constraints(estimator, name)
     if declared is None:
         return True
@@ -209,46 +160,13 @@ def satisfies_constraints(estimator: Any, name: str, value: Any) -> bool:
 
 
 def string_options(estimator: Any, name: str) -> list[str]:
-    """Strings that an estimator accepts for a parameter.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Any scikit-learn estimator.
-    name : str
-        Name of the parameter.
-
-    Returns
-    -------
-    list of str
-        Sorted.
-    """
+    """Strings that an estimator accepts for a parameter."""
     found = [item.options for item in _constraints(estimator, name) or [] if isinstance(item, Options)]
     return sorted({option for options in found for option in options if isinstance(option, str)})
 
 
 def describe_constraints(estimator: Any, name: str) -> str:
-    """Describe the values that an estimator accepts for a parameter, as text can give them.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Any scikit-learn estimator.
-    name : str
-        Name of the parameter.
-
-    Returns
-    -------
-    str
-        Such as ``"auto|clip|none"`` or ``"integer >= 1"``; empty if the estimator declares no constraints.
-
-    Examples
-    --------
-    >>> from similis import SimilarityKNN
-    >>> from similis.base import describe_constraints
-    >>> describe_constraints(SimilarityKNN(), "n_neighbors"), describe_constraints(SimilarityKNN(), "spectrum")
-    ('integer >= 1', 'auto|clip|flip|pinv|shift|none')
-    """
+    """Describe the values that an estimator accepts for a parameter, as text can give them."""
     words = string_options(estimator, name)
     for constraint in _constraints(estimator, name) or []:
         kind = str(constraint)

@@ -85,25 +85,7 @@ def check_values(A: NDArray[Any], *, kind: Kind | None, allow_missing: bool, who
 
 
 def first_position(mask: NDArray[np.bool_]) -> str:
-    """Describe the first position at which a mask is True.
-
-    Parameters
-    ----------
-    mask : ndarray of bool
-        Mask with at least one True entry.
-
-    Returns
-    -------
-    str
-        Such as "row 1, column 0".
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.base import first_position
-    >>> first_position(np.array([[False, False], [True, False]]))
-    'row 1, column 0'
-    """
+    """Describe the first position at which a mask is True."""
     return describe_position(np.unravel_index(int(np.argmax(mask)), mask.shape))
 
 
@@ -245,56 +227,14 @@ def check_block(
     accept_sparse: bool = False,
     estimator: Any = None,
 ) -> NDArray[Any]:
-    """Validate a block of any width: proximities of some objects, one row each, to others.
-
-    Parameters
-    ----------
-    X : array-like of shape (m, r)
-        The block.
-    kind, accept_sparse, estimator
-        As in :func:`check_proximity`.
-    who : str, optional
-        Name used in messages instead of the estimator's.
-
-    Returns
-    -------
-    ndarray of shape (m, r)
-        As in :func:`check_proximity`.
-
-    Examples
-    --------
-    >>> from similis.base import check_block
-    >>> check_block([[1, 2, 3]]).shape
-    (1, 3)
-    """
+    """Validate a block of any width: proximities of some objects, one row each, to others."""
     A = _to_array(X, estimator=estimator, reset=True, allow_stack=False, accept_sparse=accept_sparse, kind=kind)
     check_values(A, kind=kind, allow_missing=False, who=who or _who(estimator), training=True)
     return A
 
 
 def check_table(X: Any, who: str, **options: Any) -> Any:
-    """Validate a table with scikit-learn's ``check_array`` and short error messages.
-
-    Parameters
-    ----------
-    X : array-like
-        The table.
-    who : str
-        Name used in messages.
-    **options : dict
-        Options of ``check_array``.
-
-    Returns
-    -------
-    ndarray
-        The validated table.
-
-    Examples
-    --------
-    >>> from similis.base import check_table
-    >>> check_table([[1, 2]], "example")
-    array([[1, 2]])
-    """
+    """Validate a table with scikit-learn's ``check_array`` and short error messages."""
     X = fill_masked(X)
     try:
         return check_array(X, estimator=who, ensure_all_finite=False, **options)
@@ -414,22 +354,7 @@ def check_target(y: Any, n: int, *, who: str = "fit", of: Any = None) -> NDArray
 
 
 def check_stack_width(A: NDArray[Any], n_slices: int, estimator: Any) -> None:
-    """Raise an error for a stack with another number of matrices than the training stack.
-
-    Parameters
-    ----------
-    A : ndarray of shape (m, n) or (m, n, q)
-        Validated rows.
-    n_slices : int
-        Number of matrices at ``fit``.
-    estimator : estimator
-        Named in the message.
-
-    Raises
-    ------
-    ProximityError
-        If q differs.
-    """
+    """Raise an error for a stack with another number of matrices than the training stack."""
     got = A.shape[2] if A.ndim == 3 else 1
     if got != n_slices:
         raise ProximityError(
@@ -438,25 +363,7 @@ def check_stack_width(A: NDArray[Any], n_slices: int, estimator: Any) -> None:
 
 
 def quote(value: Any) -> str:
-    """Format a label or number without NumPy's type name.
-
-    Parameters
-    ----------
-    value : object
-        Label or number.
-
-    Returns
-    -------
-    str
-        Its ``repr``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.base import quote
-    >>> quote(np.float64(0.5))
-    '0.5'
-    """
+    """Format a label or number without NumPy's type name."""
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
@@ -498,25 +405,7 @@ def _to_array(
 
 
 def fill_masked(X: Any) -> Any:
-    """Replace the masked entries of a masked array of numbers by NaN, which is missing.
-
-    Parameters
-    ----------
-    X : object
-        Anything; only a masked array of numbers is changed.
-
-    Returns
-    -------
-    object
-        A float array, or `X` itself.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.base import fill_masked
-    >>> fill_masked(np.ma.masked_equal([1, 7], 7))
-    array([ 1., nan])
-    """
+    """Replace the masked entries of a masked array of numbers by NaN, which is missing."""
     if not isinstance(X, np.ma.MaskedArray) or X.dtype.kind not in "fiub":
         return X
     return np.ma.filled(X.astype(np.result_type(X.dtype, np.float32)), np.nan)
@@ -602,27 +491,6 @@ def kind_evidence(A: NDArray[Any]) -> Kind | None:
 
     An object is nearest to itself: the diagonal of dissimilarities is the minimum of its rows, that of similarities the
     maximum. The evidence is clear if that holds for at least 95 % of the rows, and the opposite does not.
-
-    Parameters
-    ----------
-    A : ndarray of shape (n, n) or (n, n, q)
-        Proximities; NaN is missing. The matrices of a stack must agree.
-
-    Returns
-    -------
-    {"similarity", "dissimilarity"} or None
-        None if the diagonal shows neither: fewer than three objects, a constant matrix, a diagonal of which less than
-        half is known, or a minimum that more than half of the other entries share (such as the zeros of a
-        neighborhood graph, which may be similarities without a diagonal).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis.base import kind_evidence
-    >>> kind_evidence(np.array([[0.0, 2, 3], [2, 0, 1], [3, 1, 0]]))
-    'dissimilarity'
-    >>> kind_evidence(np.eye(3))
-    'similarity'
     """
     if A.ndim == 3:
         found = {kind_evidence(A[:, :, j]) for j in range(A.shape[2])} - {None}
@@ -687,51 +555,14 @@ def _warn_if_other_kind(A: NDArray[Any], kind: Kind) -> None:
 
 
 def check_frame_order(frame: Any) -> None:
-    """Reject a pandas frame whose rows and columns are the same objects in another order.
-
-    Parameters
-    ----------
-    frame : object
-        Anything; only a frame with as many rows as columns is checked.
-
-    Raises
-    ------
-    ProximityError
-        If index and columns hold the same labels in another order. Nothing is reordered.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from similis.base import check_frame_order
-    >>> check_frame_order(pd.DataFrame([[1, 0], [0, 1]], index=["a", "b"], columns=["a", "b"]))
-    """
+    """Reject a pandas frame whose rows and columns are the same objects in another order."""
     names = _frame_names(frame)
     if names is not None and sorted(names[0]) == sorted(names[1]):
         _compare_names(*names)
 
 
 def check_label_order(S: Any, y: Any) -> None:
-    """Reject a pandas Series of labels whose index holds the objects of a frame in another order.
-
-    Parameters
-    ----------
-    S : object
-        Matrix; only a pandas frame is checked.
-    y : object
-        Labels; only a pandas Series is checked.
-
-    Raises
-    ------
-    ProximityError
-        If the index of `y` is a permutation of that of `S`. Nothing is reordered.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from similis.base import check_label_order
-    >>> S = pd.DataFrame([[1, 0], [0, 1]], index=["a", "b"], columns=["a", "b"])
-    >>> check_label_order(S, pd.Series(["x", "y"], index=["a", "b"]))
-    """
+    """Reject a pandas Series of labels whose index holds the objects of a frame in another order."""
     if not (hasattr(S, "iloc") and hasattr(y, "iloc") and hasattr(S, "columns")) or len(S.index) != len(y.index):
         return
     rows, labels = list(map(str, S.index)), list(map(str, y.index))

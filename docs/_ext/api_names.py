@@ -1,10 +1,11 @@
-"""The public rooms and their names, as the API pages list them. No Sphinx: tests and scripts/pages.py read it too."""
+"""Public packages and names as the API pages list them; used by Sphinx, the tests and scripts/pages.py."""
 
 import inspect
+import re
 from importlib import import_module
 
-# In the order of the way from objects to a verdict; similis.cli has its own guide page.
-ROOMS = (
+# From objects to a recommendation; similis.cli has its own guide page.
+PACKAGES = (
     "measures",
     "proximity",
     "neighbors",
@@ -25,12 +26,12 @@ ROOMS = (
     "testing",
     "exceptions",
 )
-TOP = "similis"  # what lives at the top level only
+TOP = "similis"
 
 
-def room_names():
+def names_by_package():
     """Public names by module, each in one place: {"similis.measures": ["Measure", ...], ...}."""
-    found = {f"{TOP}.{room}": list(import_module(f"{TOP}.{room}").__all__) for room in ROOMS}
+    found = {f"{TOP}.{package}": list(import_module(f"{TOP}.{package}").__all__) for package in PACKAGES}
     known = {name for names in found.values() for name in names}
     rest = [name for name in import_module(TOP).__all__ if name not in known and not name.startswith("__")]
     return {**found, TOP: rest} if rest else found
@@ -44,7 +45,7 @@ def first_sentence(module, name=None):
     """The first sentence of a docstring, on one line."""
     thing = import_module(module) if name is None else public_object(module, name)
     text = DATA.get((module, name)) or inspect.getdoc(thing) or ""
-    return " ".join(text.split("\n\n")[0].split()).split(". ")[0].rstrip(".") + "."
+    return re.split(r"(?<!\bsec)(?<!\bEq)(?<!\bE)\. ", " ".join(text.split("\n\n")[0].split()))[0].rstrip(".") + "."
 
 
 def at_top_level(name):
