@@ -70,7 +70,7 @@ def distances(name):
 
 def ours(methods, D, y, n_splits):
     """Errors and seconds of each method of a study, and its splits."""
-    study = Study(list(methods), n_splits=n_splits, cv=N_FOLDS, random_state=0, race=False)
+    study = Study(list(methods), n_splits=n_splits, cv=N_FOLDS, random_state=0, race=False, landmarks=None)
     result = study.run(D, y, kind="dissimilarity")
     errors, rows = result.scores("error"), {row.method: row for row in result.table()}
     found = {}

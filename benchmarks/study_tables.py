@@ -56,6 +56,7 @@ def study(name, options, folder):
         n_jobs=options.jobs,
         journal=folder / f"{name}.journal",
         race=False,
+        landmarks=None,
     )
     labels = np.asarray(data.target_names)[data.target]
     result = plan.run(data.proximity, labels, kind=data.kind, progress=True)

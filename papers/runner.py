@@ -166,6 +166,7 @@ def run_once(
         probabilities=False,
         metric="error",  # the papers choose parameters by plain error
         race=False,
+        landmarks=None,
     )
     result = study.run(
         data.matrix,

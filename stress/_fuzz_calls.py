@@ -358,6 +358,15 @@ def on_neighbors(draw, note):
     call(model.predict, Z)
 
 
+def on_landmarks(draw, note):
+    S, words = matrix(draw)
+    y, what = labels(draw, n_rows(S), plain=0.8)
+    note(f"{words}, {what}")
+    model = call(distributed.OnLandmarks, similis.SimilarityKNN(n_neighbors=3), n_landmarks=9, random_state=0)
+    call(model.fit, S, y)
+    call(model.predict, S)
+
+
 def to_disk(draw, note):
     X, _, words = objects(draw, "numbers")
     options = {

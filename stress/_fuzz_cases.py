@@ -14,7 +14,7 @@ from _fuzz_law import demand, same
 from _fuzz_study import on_numbers, ranks, result_display
 
 import similis
-from similis import base, datasets, io, neighbors, proximity, report, study, svm, testing
+from similis import base, datasets, distributed, io, neighbors, proximity, report, study, svm, testing
 
 FOLDER = Path(tempfile.gettempdir())
 ROOMS = similis._MODULES
@@ -169,6 +169,10 @@ CASES = {
     "io.file_format": plainly(io.file_format, (Path("m.csv"), Path("m"), Path("m.csv.gz"), Path(".npz"))),
     "distributed.NeighborIndex": calls.neighbor_index,
     "distributed.OnNeighbors": calls.on_neighbors,
+    "distributed.OnLandmarks": calls.on_landmarks,
+    "distributed.choose_landmarks": plainly(
+        distributed.choose_landmarks, ([0, 1, 1, 0], ["a"] * 9), (1, 3, 20), (0, None)
+    ),
     "distributed.measure_to_disk": calls.to_disk,
     "distributed.predict_blocks": calls.predict_blocks,
     "study.Study": studies.fresh_result,

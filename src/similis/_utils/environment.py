@@ -12,7 +12,7 @@ from typing import Any
 import similis
 from similis.exceptions import MissingExtraError
 
-__all__ = ["DOC_LINK_TEMPLATE", "machine", "versions", "require_package", "version_hint"]
+__all__ = ["DOC_LINK_TEMPLATE", "machine", "peak_memory", "versions", "require_package", "version_hint"]
 
 # The documentation has no public address yet; an empty template shows no link. With an address it becomes
 # "https://<address>/api/generated/{estimator_module}.{estimator_name}.html", as docs/_ext/similis_site.py names pages.
@@ -46,6 +46,19 @@ def _cpu_model() -> str:
     except OSError:
         return platform.processor() or "unknown"
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def peak_memory() -> int:
+    """Largest memory in bytes that this process, or one of its running child processes, has held; 0 if not known."""
+    peaks = [0]
+    try:
+        children = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
+        for process in ["self", *(pid for found in children for pid in found)]:
+            lines = Path(f"/proc/{process}/status").read_text().splitlines()
+            peaks += [1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM")]
+    except OSError:  # another system, or a child that has ended
+        pass
+    return max(peaks)
 
 
 def require_package(module: str, *, extra: str, who: str) -> Any:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +19,7 @@ from similis.cli._console import FAILED, INTERRUPTED, echo, in_cli_words, note, 
 from similis.cli._options import Json, Overwrite, Quiet, Seed, command
 from similis.cli._outputs import check_outputs
 from similis.cli._source import Inputs, Source, load_data
-from similis.exceptions import ProximityError
+from similis.exceptions import ClusterError, ProximityError
 
 if TYPE_CHECKING:
     from similis.study import Estimate, Study, StudyResult
@@ -88,6 +90,25 @@ class StudySetup:
             show_default=False,
         ),
     ] = None
+    landmarks: Annotated[
+        str,
+        _option(
+            "--landmarks",
+            metavar="auto|none|N",
+            help="Fit methods that are too slow for the data on some of the training objects: as many as the time "
+            "allows, or N. The table names these methods `NAME(landmarks=N)`.",
+        ),
+    ] = "auto"
+    cluster: Annotated[
+        str | None,
+        _option(
+            "--cluster",
+            metavar="ADDRESS|local",
+            help="Run on a Dask cluster: its scheduler, such as tcp://10.0.0.1:8786, or local for processes of this "
+            "machine.",
+            show_default=False,
+        ),
+    ] = None
     seed: Seed = 0
     jobs: Annotated[
         int | None,
@@ -108,6 +129,8 @@ class StudySetup:
             raise ProximityError("--metric cost needs --costs or --priors.")
         if self.folds != "loo" and not self.folds.isdecimal():
             raise ProximityError(f"--folds must be a number or 'loo'. Got {self.folds[:40]!r}.")
+        if self.landmarks not in ("auto", "none") and not self.landmarks.isdecimal():
+            raise ProximityError(f"--landmarks must be auto, none or a number. Got {self.landmarks[:40]!r}.")
         study = Study(
             methods[0] if methods in (["all"], ["quick"]) else methods,
             protocol=self.protocol,  # type: ignore[arg-type]
@@ -120,12 +143,32 @@ class StudySetup:
             metric=self.metric,
             race=not self.full,
             time_budget=self.budget,
+            landmarks={"auto": "auto", "none": None}.get(self.landmarks, self.landmarks),  # type: ignore[arg-type]
         )
-        if self.jobs is None and study.n_jobs == -1:
+        if self.jobs is None and self.cluster is None:
             expected = study.estimate(inputs.data)
             if expected.seconds * expected.n_jobs < _SHORT:  # starting processes would take longer
                 study.n_jobs = 1
         return study
+
+    @contextmanager
+    def processes(self) -> Iterator[None]:
+        """Use the processes of a cluster, where there is one."""
+        if self.cluster is None:
+            yield
+            return
+        from similis.distributed import cluster_jobs, connect
+
+        logging.disable(logging.ERROR)  # tracebacks that Dask logs; what they mean is raised
+        try:
+            with connect(None if self.cluster == "local" else self.cluster) as client, cluster_jobs(client):
+                yield
+        except ClusterError as error:
+            if self.journal is not None:
+                raise
+            raise ClusterError(f"{error} Without --journal FILE it starts anew.") from None
+        finally:
+            logging.disable(logging.NOTSET)
 
     def announce(self, expected: Estimate) -> None:
         """Print how long the study will take, before it runs."""
@@ -197,6 +240,8 @@ def study(
 
         similis study matrix.csv --labels labels.csv --budget 5m --journal study.journal
 
+        similis study large.npy --labels labels.csv --budget 30m --cluster tcp://10.0.0.1:8786
+
         similis study matrix.csv --labels labels.csv --method "svm-kernel(clip, C=1|10|100)" --method knn
 
         similis study s1.csv s2.npz k3.csv --labels labels.csv
@@ -214,23 +259,26 @@ def study(
     if estimate:
         _print_estimate(planned.estimate(inputs.data), json)
         return
-    result = planned.run(
-        inputs.data,
-        kind=inputs.kinds,
-        groups=inputs.groups,
-        costs=inputs.costs,
-        priors=inputs.priors,
-        measure=inputs.measure,
-        progress=show_progress(quiet),
-        watch=_make_watcher(source, str(report), quiet) if watch else None,
-        announce=None if quiet else setup.announce,
-    )
+    with setup.processes():
+        result = planned.run(
+            inputs.data,
+            kind=inputs.kinds,
+            groups=inputs.groups,
+            costs=inputs.costs,
+            priors=inputs.priors,
+            measure=inputs.measure,
+            progress=show_progress(quiet),
+            watch=_make_watcher(source, str(report), quiet) if watch else None,
+            announce=None if quiet else setup.announce,
+        )
     _set_names(result, source)
     if save is not None:
         result.save(save)
     if report is not None:
         result.to_html(report)
     _print_result(result, json)
+    if not quiet and result.time_budget is None:
+        note(result.describe_time())
     if result.partial:
         if setup.journal is None:
             note("interrupted; these are the results so far. With --journal FILE a study can be resumed.")
@@ -280,18 +328,19 @@ def fit(
 
     check_outputs(source.files(), overwrite=overwrite, model=output, journal=setup.journal)
     inputs = load_data(source, need_labels=True)
-    trained = train_model(
-        inputs.data,
-        study=setup.make_study([{"best": "all"}.get(method, method)], inputs),
-        kind=inputs.kinds,
-        groups=inputs.groups,
-        costs=inputs.costs,
-        priors=inputs.priors,
-        measure=inputs.measure,
-        compact=True,
-        progress=show_progress(quiet),
-        announce=None if quiet else setup.announce,
-    )
+    with setup.processes():
+        trained = train_model(
+            inputs.data,
+            study=setup.make_study([{"best": "all"}.get(method, method)], inputs),
+            kind=inputs.kinds,
+            groups=inputs.groups,
+            costs=inputs.costs,
+            priors=inputs.priors,
+            measure=inputs.measure,
+            compact=True,
+            progress=show_progress(quiet),
+            announce=None if quiet else setup.announce,
+        )
     card_file = write_model(trained, output)
     card = trained.card
     if json:

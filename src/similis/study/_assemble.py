@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from similis.base import Kind
+from similis.distributed import OnLandmarks
 from similis.exceptions import ProximityError
 from similis.model_selection import PathSearchCV
 from similis.proximity import CombineMatrices, CompleteKernel, Rescale, Symmetrize, ToDissimilarity, ToSimilarity
@@ -21,7 +22,7 @@ from similis.study._methods import Method, expand_methods, find_methods
 from similis.study._metrics import log_loss, mean_cost
 from similis.study._protocol import DealtFolds
 
-__all__ = ["Assembled", "Goal", "MatrixFacts", "assemble", "make_goal", "make_model", "with_search"]
+__all__ = ["Assembled", "Goal", "MatrixFacts", "assemble", "make_goal", "make_model", "with_search", "without_search"]
 
 
 @dataclass(frozen=True)
@@ -235,7 +236,7 @@ def make_model(
 
     Returns
     -------
-    PathSearchCV, or a classifier or pipeline where there is nothing to search
+    PathSearchCV, or a classifier or pipeline where there is nothing to search, or OnLandmarks of these
         Unfitted.
 
     Examples
@@ -271,7 +272,10 @@ def make_model(
     folds = DealtFolds(cv, random_state) if isinstance(cv, int) else cv
     if found.cv is not None:
         folds = found.cv
-    return with_search(parts, grid, cv=folds, goal=goal)
+    model = with_search(parts, grid, cv=folds, goal=goal)
+    if found.landmarks is None:
+        return model
+    return OnLandmarks(model, n_landmarks=found.landmarks, random_state=random_state)
 
 
 def with_search(parts: Assembled, grid: dict[str, list[Any]], *, cv: Any, goal: Goal) -> Any:
@@ -281,6 +285,13 @@ def with_search(parts: Assembled, grid: dict[str, list[Any]], *, cv: Any, goal: 
     if points == 1:
         return parts.estimator.set_params(**{key: values[0] for key, values in named.items()})
     return PathSearchCV(parts.estimator, named, cv=cv, scoring=goal.scoring(parts.estimator))
+
+
+def without_search(model: Any) -> Any:
+    """Return the fitted model that a search has chosen, which can be saved."""
+    if isinstance(model, OnLandmarks):
+        return model.without_search()
+    return getattr(model, "best_estimator_", model)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.pipeline import Pipeline, make_pipeline
 
 import similis
+from similis.distributed import OnLandmarks
 
 __all__ = ["call_arguments", "estimator_code", "import_lines", "training_code"]
 
@@ -19,6 +20,11 @@ _LARGEST = 30  # entries of the largest array that is written out
 def training_code(model: Any, data: str = "S") -> str:
     """Python code that makes a model returned by :func:`make_model` and fits it on the variables `data` and ``y``."""
     imports: set[tuple[str, str]] = set()
+    around = "{}"
+    if isinstance(model, OnLandmarks):
+        imports.add(("similis.distributed", "OnLandmarks"))
+        around = f"OnLandmarks({{}}, n_landmarks={model.n_landmarks}, random_state={model.random_state})"
+        model = model.estimator
     if hasattr(model, "param_grid"):
         imports.add(("similis", "PathSearchCV"))
         inner = estimator_code(model.estimator, imports)
@@ -27,9 +33,10 @@ def training_code(model: Any, data: str = "S") -> str:
         cv = str(getattr(model.cv, "n_splits", model.cv))
         if isinstance(model.cv, LeaveOneOut):
             imports.add(("sklearn.model_selection", "LeaveOneOut"))
-        lines = [f"model = {inner}", f"grid = {grid}", f"model = PathSearchCV(model, grid, cv={cv}).fit({data}, y)"]
+        search = around.format(f"PathSearchCV(model, grid, cv={cv})")
+        lines = [f"model = {inner}", f"grid = {grid}", f"model = {search}.fit({data}, y)"]
     else:
-        lines = [f"model = {estimator_code(model, imports)}.fit({data}, y)"]
+        lines = [f"model = {around.format(estimator_code(model, imports))}.fit({data}, y)"]
     return "\n".join([*import_lines(imports), *lines])
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,12 @@ from similis._utils.threads import thread_pools
 from similis.study._methods import Method
 from similis.study._progress import clock
 
-__all__ = ["Estimate", "expect_seconds", "machine_seconds"]
+__all__ = ["Estimate", "expect_seconds", "machine_seconds", "put_on_landmarks"]
 
 LONG = 600.0  # seconds from which a study is called long
 _FOLDS = 10  # of the parameter search, when the times were measured
+_MOST_MEASURED = 2000  # landmarks where every split measures its objects
+_NAME = re.compile(r"(, )?\w+=[^,)]*")  # parameters in the name of a method
 
 
 @dataclass(frozen=True)
@@ -60,26 +62,73 @@ class Estimate:
         splits = f"{self.n_splits} split{'s' if self.n_splits > 1 else ''}"
         jobs = f"{self.n_jobs} process{'es' if self.n_jobs > 1 else ''}"
         expected = clock(max(self.seconds, 1.0))
+        small = sum("landmarks=" in name for name in self.per_split)
+        methods += f", {small} of them on landmarks," if small else ""
         return f"about {expected} for {methods} on {splits} of {self.n_train} training objects in {jobs}"
 
 
-def expect_seconds(methods: list[Method], n_train: int, folds: int) -> tuple[dict[str, float], tuple[str, ...]]:
+def expect_seconds(
+    methods: list[Method], n_train: int, folds: int, speed: float | None = None
+) -> tuple[dict[str, float], tuple[str, ...]]:
     """Expected seconds of one split by method on this machine, and the methods whose times were never measured.
 
-    The time of a method is a + b n + c n^2 + d n^3 seconds for n training objects, with coefficients that are not
-    negative, times the speed of this machine.
+    The time of a method is a + b n + c n^2 + d n^3 seconds for n training objects or landmarks, with coefficients that
+    are not negative, times the speed of this machine.
     """
     record = _measured()
-    speed = machine_seconds() / record["machine_seconds"]
-    powers = (n_train / 1000) ** np.arange(4)
-    known = {}
+    speed = machine_seconds() / record["machine_seconds"] if speed is None else speed
+    found, unknown = {}, []
     for method in methods:
-        if method.base_name in record["methods"] and method.cv is None:
-            seconds = float(np.dot(record["methods"][method.base_name], powers))
-            known[method.name] = speed * seconds * (1.0 if not method.grid else (folds + 1) / (_FOLDS + 1))
-    unknown = tuple(method.name for method in methods if method.name not in known)
-    usual = speed * median(float(np.dot(coefficients, powers)) for coefficients in record["methods"].values())
-    return {method.name: known.get(method.name, usual) for method in methods}, unknown
+        powers = (min(n_train, method.landmarks or n_train) / 1000) ** np.arange(4)
+        known = record["methods"].get(_NAME.sub("", method.base_name).replace("()", ""))
+        if known is None or method.cv is not None:
+            unknown.append(method.name)
+            known = np.median([coefficients for coefficients in record["methods"].values()], axis=0)
+        share = (folds + 1) / (_FOLDS + 1) if method.grid else 1.0
+        found[method.name] = speed * share * float(np.dot(known, powers))
+    return found, tuple(unknown)
+
+
+def put_on_landmarks(
+    methods: list[Method],
+    n_train: int,
+    folds: int,
+    n_landmarks: int | None = None,
+    *,
+    limit: float,
+    whole: bool = True,
+    speed: float | None = None,
+) -> list[Method]:
+    """Put methods whose split is expected to take longer than `limit` seconds on landmarks.
+
+    Parameters
+    ----------
+    methods : list of Method
+        Methods of a study. Those whose times were never measured, and those with landmarks of their own, stay.
+    n_train, folds : int
+        Training objects of a split, and folds of a search.
+    n_landmarks : int, optional
+        Number of landmarks. None: the largest of 500, 1,000, 2,000, ..., up to half of the training objects, for which
+        a split takes at most `limit`, or else 500.
+    limit : float
+        Seconds.
+    whole : bool, default=True
+        False if the whole matrix does not fit into memory: then every method runs on at most 2,000 landmarks.
+    speed : float, optional
+        Speed of the machine relative to the one where times were measured; None measures it.
+    """
+    most = n_train // 2 if whole else min(n_train // 2, _MOST_MEASURED)
+    sizes = [500 * 2**k for k in range(20) if 500 * 2**k <= most] if n_landmarks is None else [n_landmarks]
+    seconds, unknown = expect_seconds(methods, n_train, folds, speed)
+    found = []
+    for method in methods:
+        short = method.name in unknown or seconds[method.name] <= limit
+        if sizes and method.landmarks is None and method.reads != "objects" and not (whole and short):
+            forms = [method.on_landmarks(size) for size in sizes]
+            fit = [form for form in forms if expect_seconds([form], n_train, folds, speed)[0][form.name] <= limit]
+            method = fit[-1] if fit else forms[0]
+        found.append(method)
+    return found
 
 
 @cache

@@ -106,8 +106,8 @@ def evaluate(task: Task, context: Context) -> Entry:
 
 def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
     """Return the fields of the entry that the method determines."""
-    split, method = task.split, task.method
-    problem, protocol, facts = context.problem, context.protocol, context.facts
+    method, problem, protocol, facts = task.method, context.problem, context.protocol, context.facts
+    split = task.split.on_landmarks(problem.codes, method.landmarks, protocol.random_state)
     start = time.perf_counter()
     symmetrize = method.symmetric and not facts.symmetric
     if method.reads == "objects":

@@ -179,6 +179,12 @@ class Journal:
         """Decisions that earlier runs of a plan made by the clock."""
         return [found for found in self._decisions.get(self.study, []) if found["plan"] == plan]
 
+    def earlier_decisions(self, header: dict[str, Any], plan: str) -> list[dict[str, Any]]:
+        """Decisions in the file about the study of a header, before :meth:`start`."""
+        self.refresh()
+        study = study_fingerprint(json.loads(json.dumps(header)))
+        return [found for found in self._decisions.get(study, []) if found["plan"] == plan]
+
     def append_decisions(self, plan: str, decisions: list[dict[str, Any]]) -> None:
         """Write decisions that depend on the clock, so that a later run of the same plan repeats them."""
         if decisions:

@@ -114,6 +114,9 @@ class Method:
     details : callable, optional
         Called as ``details(model, X_train, y_train, X_test, y_test)`` after each fit, with class codes for y. The
         numbers it returns, by name, are kept as ``Entry.details``, say the number of support vectors.
+    landmarks : int, optional
+        Fit on so many of the training objects, see :class:`~similis.distributed.OnLandmarks`. A method name sets it as
+        ``"svm-kernel(clip, landmarks=1000)"``.
 
     Examples
     --------
@@ -139,6 +142,14 @@ class Method:
     on_request: bool = False
     cv: Any = None
     details: Callable[..., Mapping[str, float]] | None = None
+    landmarks: int | None = field(default=None, kw_only=True)
+
+    def on_landmarks(self, n_landmarks: int) -> Method:
+        """Return the method on landmarks, which are named after its other parameters."""
+        name = self.base_name
+        words = f"{name[:-1]}, " if name.endswith(")") else f"{name}("
+        words += f"landmarks={n_landmarks})" + self.name.removeprefix(name)
+        return replace(self, name=words, landmarks=n_landmarks)
 
     @property
     def base_name(self) -> str:
@@ -152,7 +163,8 @@ class Method:
         return all(getattr(step, "allow_stack", False) or get_tags(step).no_validation for step in steps)
 
     def grid_for(self, n: int) -> dict[str, list[Any]]:
-        """Grid for training parts of `n` objects."""
+        """Grid for training parts of `n` objects, or of as many landmarks."""
+        n = n if self.landmarks is None else min(n, self.landmarks)
         return {key: v.cut(n) if isinstance(v, AtMost) else list(v) for key, v in self.grid.items()}
 
     def fingerprint(self, n: int) -> str:
@@ -172,6 +184,8 @@ class Method:
             text += f"|{describe(self.cv)}"
         if self.rescale:
             text += "|rescale"
+        if self.landmarks is not None:
+            text += f"|{self.landmarks} landmarks"
         exact = fingerprint([made, grid, self.cv, self.details])
         before = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
         if exact.is_described:

@@ -137,6 +137,13 @@ def parse_method(text: str, table: Mapping[str, Method], aliases: Mapping[str, s
     if (known := lookup(text)) is not None:
         return known
     base, words, settings = _parse_call(text)
+    given = dict(settings)
+    if "landmarks" in given:
+        if not str(given["landmarks"]).isdecimal() or not int(str(given["landmarks"])):
+            raise ValueError(f"{text[:80]!r}: landmarks must be a number of objects. Got {given['landmarks']!r}.")
+        others = [*words, *(f"{key}={value}" for key, value in settings if key != "landmarks")]
+        plain = f"{base}({', '.join(others)})" if others else base
+        return parse_method(plain, table, aliases).on_landmarks(int(str(given["landmarks"])))
     known, flags = lookup(base), words
     if words and (with_option := lookup(f"{base}({words[0]})")) is not None:
         known, flags = with_option, words[1:]

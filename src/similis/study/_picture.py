@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from similis.distributed import choose_landmarks
 from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay, ToSimilarity, diagnose
 from similis.study._entry import as_indices
 
@@ -138,11 +139,11 @@ class Picture:
 
 def make_picture(problem: Problem, situation: MatrixFacts) -> Picture:
     """Summarize the matrix of a study, or a sample of a large one."""
-    part = _sample(problem.codes, POINTS)
+    part = choose_landmarks(problem.codes, POINTS, 0)
     A, note = _matrix(problem, part)
     codes, kind = problem.codes[part], problem.kind
     names = [problem.ids[i] if problem.ids else f"object {i + 1}" for i in part]
-    some = _sample(codes, HEAT)
+    some = choose_landmarks(codes, HEAT, 0)
     heat = MatrixDisplay.from_proximity(A[np.ix_(some, some)], codes[some], kind=kind, plot=False)
     near = MatrixDisplay.from_proximity(A[np.ix_(some, some)], kind=kind, order="seriation", plot=False)
     place = np.empty(len(some), dtype=np.intp)
@@ -184,19 +185,6 @@ def _matrix(problem: Problem, part: NDArray[np.intp]) -> tuple[NDArray[Any], str
         q = problem.matrix.shape[2]
         return problem.matrix[..., 0][np.ix_(part, part)], f"The first of {q} matrices is shown."
     return problem.matrix[np.ix_(part, part)], ""
-
-
-def _sample(codes: NDArray[np.intp], most: int) -> NDArray[np.intp]:
-    """Sample at most `most` objects, classes in proportion and each with at least one object where possible."""
-    n = len(codes)
-    if n <= most:
-        return np.arange(n)
-    rng = np.random.default_rng(0)
-    depth = np.empty(n)
-    for g in np.unique(codes):
-        mine = rng.permutation(np.flatnonzero(codes == g))
-        depth[mine] = np.arange(len(mine)) / len(mine)  # the first of each class at 0, the others at equal steps
-    return np.sort(np.argsort(depth, kind="stable")[:most])
 
 
 def _spectrum(A: NDArray[Any], situation: MatrixFacts) -> NDArray[np.float64]:

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import _safe_indexing
 
+from similis._utils.disk import take_block
 from similis._utils.fingerprint import fingerprint
+from similis._utils.threads import row_blocks
 from similis.base import Kind, check_labels, check_proximity, count_objects
 from similis.exceptions import ProximityError
 from similis.io import Objects, Proximity
@@ -23,6 +25,9 @@ from similis.study._methods import describe
 from similis.study._protocol import Split
 
 __all__ = ["Problem", "make_problem"]
+
+MOST_MEASURED = 25_000  # objects whose proximities are measured once and kept: 5 GB
+_IN_MEMORY = 2**31  # bytes of a block of a matrix on disk that is copied into memory
 
 
 @dataclass(eq=False)
@@ -83,18 +88,30 @@ class Problem:
         """Number of objects."""
         return len(self.codes)
 
+    @property
+    def fits_in_memory(self) -> bool:
+        """False if a measure compares so many objects that the matrix of a training part does not fit."""
+        return self.matrix is not None or self.objects is None or self.n <= MOST_MEASURED
+
     def parts(self, split: Split, *, symmetrize: bool, objects: bool = False) -> tuple[Any, Any, Any]:
         """Return the training and test input of a pipeline, and the step to put first, if any."""
         train, test = split.train, split.test
         if objects:
             return _safe_indexing(self.given_objects, train), _safe_indexing(self.given_objects, test), None
         if self.matrix is not None:
-            return self.matrix[np.ix_(train, train)], self.matrix[np.ix_(test, train)], None
+            return self._block(train, train), self._block(test, train), None
         assert self.objects is not None
         step = self.objects.step(symmetrize=symmetrize)
         if self.objects.learns == "labels":
             return train, test, step
         return step.fit_transform(train, self.codes[train]), step.transform(test), None
+
+    def _block(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[Any]:
+        """Copy a block of the matrix: into memory, or to a scratch file if it is large and the matrix is on disk."""
+        assert self.matrix is not None
+        if len(rows) * len(columns) * self.matrix.itemsize > _IN_MEMORY:
+            return take_block(self.matrix, rows, columns)
+        return self.matrix[np.ix_(rows, columns)]
 
     def unchanged(self) -> bool:
         """True if the matrix, which is the user's own, has not changed since the study."""
@@ -200,14 +217,17 @@ def _from_matrix(S: Any, y: Any, kind: Kind | Sequence[Kind]) -> Problem:
     if not isinstance(kind, str) and len(kinds) != len(names):
         raise ProximityError(f"kind must name the kind of each matrix. Got {len(kind)} for {len(names) or 'one'}.")
     classes, codes = check_labels(y, len(A), who="A study", of=S)
-    symmetric = bool(np.array_equal(A, np.swapaxes(A, 0, 1), equal_nan=True))
+    # Strips of rows, so that a matrix on disk is not copied.
+    symmetric = all(
+        np.array_equal(A[rows], np.swapaxes(A[:, rows], 0, 1), equal_nan=True) for rows in row_blocks(len(A), A[0].size)
+    )
     return Problem(A, None, codes, classes, first, symmetric, data_fingerprint=_digest(A), names=names, kinds=kinds)
 
 
 def _from_objects(objects: Any, y: Any, measure: Any, n_jobs: int | None) -> Problem:
     n = count_objects(objects)
     classes, codes = check_labels(y, n, who="A study")
-    if learns(measure) == "nothing":
+    if learns(measure) == "nothing" and n <= MOST_MEASURED:
         from similis.measures import Pairwise
 
         A = Pairwise(measure, n_jobs=n_jobs).fit_transform(objects)

@@ -7,13 +7,15 @@ in any order of computation, and for any number of splits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import LeaveOneOut
+
+from similis.distributed import choose_landmarks
 
 __all__ = ["DealtFolds", "Protocol", "SCHEMES", "Scheme", "Split", "deal", "deal_groups", "given_splits"]
 
@@ -50,6 +52,14 @@ class Split:
     def train(self) -> Indices:
         """Indices of the training objects, computed on demand: leave-one-out has n lists of n - 1."""
         return np.delete(np.arange(self.n), self.test) if self.given_train is None else self.given_train
+
+    def on_landmarks(self, codes: Indices, n_landmarks: int | None, random_state: int) -> Split:
+        """Return the split with a training part of landmarks, the same for every method."""
+        if n_landmarks is None or self.n_train <= n_landmarks:
+            return self
+        seed = int(np.random.default_rng([random_state, 3, self.number]).integers(2**31))
+        train = self.train
+        return replace(self, given_train=train[choose_landmarks(codes[train], n_landmarks, seed)])
 
     @property
     def n_train(self) -> int:
@@ -159,12 +169,16 @@ class Protocol:
             return DealtFolds(2**31) if grouped else LeaveOneOut()
         return DealtFolds(self.cv, int(np.random.default_rng([self.random_state, 1, split]).integers(2**31)))
 
+    def n_inner(self, n_train: int) -> int:
+        """Number of inner folds."""
+        return n_train if self.cv == "loo" else min(self.cv, n_train)
+
     def inner_train_size(self, n_train: int, cv: Any = None) -> int:
         """Approximate size of the smallest inner training part; `cv` is a method's own splitter."""
         if cv is not None:
             folds = cv.get_n_splits(np.empty((n_train, 1)), np.zeros(n_train))
         else:
-            folds = n_train if self.cv == "loo" else min(self.cv, n_train)
+            folds = self.n_inner(n_train)
         return max(1, n_train - -(-n_train // folds))
 
     def fixed_part(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.study import _store
-from similis.study._assemble import MatrixFacts, make_model
+from similis.study._assemble import MatrixFacts, make_model, without_search
 from similis.study._code import call_arguments, estimator_code, import_lines, training_code
 from similis.study._differences import Difference, compare_to_leader, expect_costs, find_metric
 from similis.study._entry import Entry, MethodInfo
@@ -452,6 +452,9 @@ class StudyResult:
         """
         used = sum(entry.fit_seconds + entry.predict_seconds for entry in self.entries.values())
         words = f"All splits together took {clock(used)} of computing."
+        if self.sessions and self.sessions[-1].get("peak_memory"):
+            gigabytes = self.sessions[-1]["peak_memory"] / 2**30
+            words = f"{words[:-1]}, and at most {gigabytes:.1f} GB of memory in one process."
         if self.time_budget is None:
             return words
         words += f" The time budget was {clock(self.time_budget)}"
@@ -630,8 +633,7 @@ class StudyResult:
         fitted classifier or pipeline
             Ready for :func:`similis.save`.
         """
-        model = self.fit_model(S, y, method=method, measure=measure, groups=groups)
-        return getattr(model, "best_estimator_", model)
+        return without_search(self.fit_model(S, y, method=method, measure=measure, groups=groups))
 
     def fit_model(self, S: Any, y: Any, *, method: str | None = None, measure: Any = None, groups: Any = None) -> Any:
         """Do the same as :meth:`fit_best`, and return the fitted search where there is one.
@@ -647,7 +649,7 @@ class StudyResult:
             Fitted.
         """
         model = self.model(method, measure=measure)
-        if not hasattr(model, "param_grid"):
+        if not _searches(model):
             return model.fit(S, y)
         if groups is None and self.groups is not None:
             labels = np.asarray(y)
@@ -689,7 +691,7 @@ class StudyResult:
             imports.add(("sklearn.model_selection", one_out))
             folds = f"{one_out}()"  # type: ignore[assignment]
         words += [f"cv={folds}", f"n={self.protocol.inner_train_size(len(self.codes))}", "y=y"]
-        groups = "" if self.groups is None or not hasattr(self.model(method), "param_grid") else ", groups=groups"
+        groups = "" if self.groups is None or not _searches(self.model(method)) else ", groups=groups"
         code = f"model = make_model({method!r}, {', '.join(words)})"
         return "\n".join([*import_lines(imports), f"{code}.fit({data}, y{groups})"])
 
@@ -815,6 +817,10 @@ class StudyResult:
         priors = [np.bincount(self.codes[s.train], minlength=len(self.classes)) / len(s.train) for s, _ in found]
         per_object = np.repeat(priors, [len(s.test) for s, _ in found], axis=0)
         return normalized_cross_entropy(truth, proba, per_object)
+
+
+def _searches(model: Any) -> bool:
+    return hasattr(model, "param_grid") or hasattr(getattr(model, "estimator", None), "param_grid")
 
 
 def _format_number(value: float, digits: int) -> str:

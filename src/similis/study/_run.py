@@ -22,14 +22,14 @@ from numpy.typing import ArrayLike
 
 from similis import _kernels
 from similis._utils.cache import CACHE
-from similis._utils.environment import machine, versions
+from similis._utils.environment import machine, peak_memory, versions
 from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.study._assemble import Goal, MatrixFacts, assemble, make_goal
 from similis.study._differences import OF_LABELS, choose_metric
 from similis.study._entry import Entry, MethodInfo
-from similis.study._estimate import Estimate, expect_seconds
+from similis.study._estimate import Estimate, expect_seconds, put_on_landmarks
 from similis.study._evaluate import Context, Task, evaluate, is_environment_failure
 from similis.study._journal import Journal, JournalWarning
 from similis.study._methods import Method, MethodIdentity, expand_methods, find_methods
@@ -42,6 +42,8 @@ from similis.study._result import StudyResult
 __all__ = ["Study"]
 
 _MAX_PAUSE = 2.0  # seconds between checks of entries that another study is computing
+_LONGEST = 300.0  # seconds of a split from which a method runs on landmarks
+_LANDMARKS = "landmarks"  # key of these decisions in a journal
 _KILLED = "MemoryError: its worker process was killed, probably for lack of memory; use fewer jobs, or leave it out."
 
 
@@ -268,6 +270,13 @@ class Study:
     time_budget : float or str, optional
         Time for all splits, in seconds or as "90s", "5m", "2h". The method that has used the least time so far gets the
         next split; one whose next split does not fit into the time that is left is skipped from then on.
+    landmarks : int, "auto" or None, default="auto"
+        Methods that are too slow for the data are fitted on some of the training objects, see
+        :class:`~similis.distributed.OnLandmarks`, and their names say so: ``svm-kernel(clip, landmarks=2000)``. Too
+        slow are those whose split is expected to take more than five minutes, or with a time budget more than a third
+        of a method's share. "auto" takes as many landmarks as the time allows, up to half of the training objects and
+        at least 500; None runs every method on all objects. Where a measure compares more objects than a matrix in
+        memory can hold, every method runs on landmarks.
 
     See Also
     --------
@@ -312,6 +321,7 @@ class Study:
         metric: str | None = None,
         race: bool = True,
         time_budget: float | str | None = None,
+        landmarks: int | Literal["auto"] | None = "auto",
     ) -> None:
         self.methods = methods
         self.protocol = protocol
@@ -328,6 +338,7 @@ class Study:
         self.metric = metric
         self.race = race
         self.time_budget = time_budget
+        self.landmarks = landmarks
 
     def run(
         self,
@@ -419,7 +430,7 @@ class Study:
         else:
             only_fitted = all(method.details is not None for method in methods)
             parts = given_splits(splits, problem.n, allow_empty_test=only_fitted)
-        missing = problem.matrix is not None and bool(np.isnan(problem.matrix).any())
+        missing = problem.matrix is not None and bool(np.isnan(problem.matrix.min()))
         facts = MatrixFacts(
             problem.kind,
             problem.symmetric,
@@ -431,6 +442,11 @@ class Study:
         )
         budget = None if self.time_budget is None else as_seconds(self.time_budget)
         n_train = min(split.n_train for split in parts)
+        header = _header(
+            problem, protocol, facts, goal, bool(self.probabilities), given=parts if splits is not None else None
+        )
+        path = None if self.journal is None else os.path.realpath(self.journal)
+        methods, reduced = self._reduce(methods, n_train, header, path, whole=problem.fits_in_memory)
         sizes = [protocol.inner_train_size(n_train, method.cv) for method in methods]
         infos = [_info(method, size, facts) for method, size in zip(methods, sizes)]
         tasks = [Task(method, info.grid, info.spec, split) for split in parts for method, info in zip(methods, infos)]
@@ -441,7 +457,6 @@ class Study:
             "machine": machine(),
             **(note or {}),
         }
-        path = None if self.journal is None else os.path.realpath(self.journal)
         context = Context(
             problem, protocol, facts, goal, session["id"], path, self.retry_failed, bool(self.probabilities)
         )
@@ -460,14 +475,7 @@ class Study:
             priors=problem.priors,
             metric=goal.metric,
             sessions=[session],
-            fingerprint=_header(
-                problem,
-                protocol,
-                facts,
-                goal,
-                bool(self.probabilities),
-                given=parts if splits is not None else None,
-            ),
+            fingerprint=header,
             custom={method.name: method for method in methods},
             measure=problem.measure,
             source=None if problem.matrix is None and problem.objects is None else problem,
@@ -478,7 +486,7 @@ class Study:
         expected: dict[str, float] = {}
         unknown: tuple[str, ...] = ()
         if progress or announce is not None or budget is not None:
-            expected, unknown = expect_seconds(methods, n_train, n_train if protocol.cv == "loo" else protocol.cv)
+            expected, unknown = expect_seconds(methods, n_train, protocol.n_inner(n_train))
         plan = Plan(tasks, result, race=race, budget=budget, expected=expected)
 
         def tell() -> None:
@@ -488,7 +496,7 @@ class Study:
                 n_splits = len({task.split.number for task in left})
                 announce(Estimate(seconds, expected, n_splits, n_train, n_jobs, unknown))
 
-        return self._add_entries(plan, identities, context, progress, watch, tell)
+        return self._add_entries(plan, identities, context, progress, watch, tell, reduced)
 
     def _expand(self, methods: list[Method], names: Sequence[str]) -> list[Method]:
         """Methods of a study of several matrices; "all" then includes the one that learns to combine them."""
@@ -526,14 +534,52 @@ class Study:
         held_out = 1 if protocol.scheme == "loo" else max(1, round(n * self.test_size))
         n_train = max(1, n - held_out)
         n_splits = n if protocol.scheme == "loo" else protocol.n_splits
-        folds = n_train if protocol.cv == "loo" else protocol.cv
         values = getattr(S, "values", S)
         shape: tuple[int, ...] = getattr(values, "shape", ())
         names = (getattr(values, "names", None) or tuple(map(str, range(shape[2])))) if len(shape) == 3 else ()
-        per_split, unknown = expect_seconds(self._expand(find_methods(self.methods), names), n_train, folds)
+        methods, _ = self._reduce(self._expand(find_methods(self.methods), names), n_train)
+        per_split, unknown = expect_seconds(methods, n_train, protocol.n_inner(n_train))
         n_jobs = effective_n_jobs(self.n_jobs)
         seconds = n_splits * sum(per_split.values()) / n_jobs
         return Estimate(seconds, per_split, n_splits, n_train, n_jobs, unknown)
+
+    def _reduce(
+        self,
+        methods: list[Method],
+        n_train: int,
+        header: dict[str, Any] | None = None,
+        path: str | None = None,
+        *,
+        whole: bool = True,
+    ) -> tuple[list[Method], list[dict[str, Any]]]:
+        """Put methods that are too slow on landmarks; return also the decisions that a journal must keep.
+
+        Without a time budget the decision depends on the data alone. With one it depends on the speed of the machine,
+        so that a journal keeps it for later runs.
+        """
+        budget = None if self.time_budget is None else as_seconds(self.time_budget)
+        number = None if self.landmarks in ("auto", None) else int(self.landmarks)  # type: ignore[arg-type]
+        if number is not None and number < 1:
+            raise ValueError(f"landmarks must be 'auto', None, or a number of at least 1. Got {self.landmarks!r}.")
+        if self.landmarks is None and whole:
+            return methods, []
+        key = [method.name for method in methods]
+        if budget is not None and path is not None and header is not None and os.path.exists(path):
+            for found in open_journal(path).earlier_decisions(header, _LANDMARKS):
+                if found["budget"] == budget and list(found["sizes"]) == key:
+                    sizes = found["sizes"].values()
+                    return [m if size is None else m.on_landmarks(size) for m, size in zip(methods, sizes)], []
+        protocol = Protocol(self.protocol, self.n_splits, self.test_size, self.cv, self.random_state)
+        limit, speed = _LONGEST, 1.0
+        if budget is not None:
+            limit, speed = budget * effective_n_jobs(self.n_jobs) / (3 * len(methods)), None
+        chosen = put_on_landmarks(
+            methods, n_train, protocol.n_inner(n_train), number, limit=limit, whole=whole, speed=speed
+        )
+        if budget is None:
+            return chosen, []
+        sizes = {old.name: new.landmarks if new is not old else None for old, new in zip(methods, chosen)}
+        return chosen, [{"budget": budget, "sizes": sizes}]
 
     def _add_entries(
         self,
@@ -543,6 +589,7 @@ class Study:
         progress: bool | Callable[[Progress], None],
         watch: Callable[[StudyResult], None] | None,
         tell: Callable[[], None],
+        reduced: list[dict[str, Any]],
     ) -> StudyResult:
         """Take the entries of a plan from the journal or compute them; return the result with its entries."""
         path, result = context.journal, plan.snapshot()
@@ -559,6 +606,7 @@ class Study:
                     entry = journal.find(*task.journal_key)
                     if entry is not None and (entry.ok or not self.retry_failed):
                         plan.add(entry)
+                journal.append_decisions(_LANDMARKS, reduced)
                 if plan.budget is not None:
                     stack.callback(lambda: journal.append_decisions(plan.name(), plan.new_decisions()))
                     plan.apply(journal.decisions(plan.name()))
@@ -589,6 +637,8 @@ class Study:
                     journal.refresh()  # restores the file if it was removed
                 except (ProximityError, OSError) as error:  # the results are complete
                     warn_user(str(error), JournalWarning)
+        this = next(i for i, session in enumerate(sessions) if session["id"] == context.session)
+        sessions[this] = {**sessions[this], "peak_memory": peak_memory()}
         return replace(plan.snapshot(), sessions=sessions, partial=bool(plan.open_tasks()))
 
 

@@ -13,6 +13,7 @@ from similis._utils.environment import versions
 from similis.base import Kind
 from similis.base import compact as compact_model
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
+from similis.study._assemble import without_search
 from similis.study._entry import to_json
 from similis.study._estimate import Estimate
 from similis.study._methods import canonical_name, describe
@@ -127,7 +128,7 @@ def train_model(
             "level": 0.95,
             "protocol": result.protocol.describe(len(result.splits)),
         }
-    fitted, needed = getattr(model, "best_estimator_", model), None
+    fitted, needed = without_search(model), None
     if compact and (isinstance(fitted, Pipeline) or hasattr(fitted, "select_columns")):
         fitted, needed = compact_model(fitted, return_columns=True)
     card = ModelCard(
