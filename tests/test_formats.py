@@ -351,3 +351,70 @@ def test_r_matrix(tmp_path):
         rdata.write_rds(tmp_path / "v.rds", np.arange(4.0).reshape(2, 2))
         assert quietly(tmp_path / "v.rds").shape == (2, 2)
         np.testing.assert_array_equal(quietly(tmp_path / "v.rds").values, [[0, 1], [2, 3]])
+
+
+R_INTEGERS = (  # matrix(c(0L, 2L, NA, 0L), 2) with names, by saveRDS(ascii=TRUE)
+    "A 3 262658 197888 5 UTF-8 525 4 0 2 NA 0 1026 1 262153 3 dim 13 2 2 2 1026 1 262153 8 dimnames 19 2 16 2 262153 1 "
+    "a 262153 1 b 16 2 262153 1 a 262153 1 b 254"
+)
+R_FRAME = (  # data.frame(a=c("x", "x"), b=c("y", "z"), distance=c(0.5, 2))
+    "A 3 262658 197888 5 UTF-8 787 3 16 2 262153 1 x 262153 1 x 16 2 262153 1 y 262153 1 z 14 2 0.5 2 1026 1 262153 5 "
+    "names 16 3 262153 1 a 262153 1 b 262153 8 distance 1026 1 262153 5 class 16 1 262153 10 data.frame 1026 1 262153 "
+    "9 row.names 13 2 NA -2 254"
+)
+
+
+def test_r_integers_and_data_frames(tmp_path):
+    pytest.importorskip("rdata")
+    (tmp_path / "m.rds").write_text("\n".join(R_INTEGERS.split()) + "\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        P = read_proximity(tmp_path / "m.rds", directed=True)
+    np.testing.assert_array_equal(P.values, [[0, np.nan], [2, 0]])
+    assert P.ids == ("a", "b")
+    (tmp_path / "f.rds").write_text("\n".join(R_FRAME.split()) + "\n")
+    P = quietly(tmp_path / "f.rds")
+    np.testing.assert_array_equal(P.values, [[0, 0.5, 2], [0.5, 0, np.nan], [2, np.nan, 0]])
+
+
+@pytest.mark.parametrize("word", ["?", "-", "--", ".", "<NA>", "#N/A", "n/a", "None"])
+def test_spellings_of_a_missing_number(tmp_path, word):
+    (tmp_path / "m.csv").write_text(f",a,b\na,0,{word}\nb,1,0\n")
+    np.testing.assert_array_equal(quietly(tmp_path / "m.csv").values, [[0, np.nan], [1, 0]])
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-8-sig"])
+def test_encodings_and_lines_in_front(tmp_path, encoding):
+    start = "\ufeff" if encoding == "utf-16-be" else ""
+    (tmp_path / "m.txt").write_bytes((start + "# distances\r\n\r\n" + LSMAT.replace("\t", "|")).encode(encoding))
+    check(tmp_path / "m.txt", kind="dissimilarity")
+
+
+def test_xml_and_packed_graphs(tmp_path):
+    (tmp_path / "hits.xml").write_text("<?xml version='1.0'?>\n<BlastOutput/>")
+    with pytest.raises(ProximityError, match="is an XML file, and only GraphML is read"):
+        quietly(tmp_path / "hits.xml")
+    text = "<graphml><graph><edge source='a' target='b'><data key='distance'>2</data></edge></graph></graphml>"
+    (tmp_path / "g.graphml.gz").write_bytes(gzip.compress(text.encode()))
+    assert quietly(tmp_path / "g.graphml.gz", score="distance").values[0, 1] == 2
+
+
+def test_pairs_in_a_workbook(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["read me"])
+    sheet = book.create_sheet("edges")
+    for row in (["a", "b", "distance"], ["x", "y", 1.5], ["y", "z", 2]):
+        sheet.append(row)
+    book.save(tmp_path / "m.xlsx")
+    with pytest.raises(ProximityError, match="the first of the sheets Sheet, edges; name another with key"):
+        quietly(tmp_path / "m.xlsx")
+    P = quietly(tmp_path / "m.xlsx", key="edges")
+    np.testing.assert_array_equal(P.values[1], [1.5, 0, 2])
+
+
+def test_provenance_of_an_artifact_is_not_read(tmp_path):
+    with zipfile.ZipFile(tmp_path / "d.qza", "w") as archive:
+        archive.writestr("1-2/provenance/artifacts/3/data/distance-matrix.tsv", "x")
+        archive.writestr("1-2/data/distance-matrix.tsv", LSMAT)
+    check(tmp_path / "d.qza", kind="dissimilarity")

@@ -51,7 +51,8 @@ TEXTS = {
     "decimal comma": (b',a,b\na,"0,5",1\nb,1,1\n', "Decimal commas are read in files with semicolons"),
     "latin-1": (b"id,Ren\xe9\nRen\xe9,1\n", "not UTF-8 text from about line 1"),
     "latin-1 below": (b"id,a\n" + b"\n" * 20000 + b"Ren\xe9,1\n", "not UTF-8 text"),
-    "utf-16": ("id,a\na,1\n".encode("utf-16"), "not UTF-8 text"),
+    "utf-16 without mark": ("id,a\na,1\n".encode("utf-16-le"), "NUL"),
+    "utf-16 cut": ("id,a\na,1\n".encode("utf-16")[:-1], "not UTF-8 text"),
     "binary": (bytes(range(128)) * 4, "."),
     "random bytes": (np.random.default_rng(0).bytes(500), "."),
     "nul": (b"id,a\0\na\0,1\n", "NUL"),
@@ -292,7 +293,7 @@ def test_parquet(tmp_path):
         refused(path, "not a readable parquet file")
     for columns, message in [
         ({"id": ["a", "b"], "a": [1.0, 2.0]}, "Number 2|Got 2 rows and 1 columns"),
-        ({"id": ["a", "b"], "a": [1.0, 2.0], "b": ["x", "y"]}, "no column of numbers beside the ids"),
+        ({"id": ["a", "b"], "a": ["u", "v"], "b": ["x", "y"]}, "no column of numbers beside the ids"),
         ({"id": ["a", "b"]}, "holds no matrix"),
         ({"id": pa.array([], pa.string()), "a": pa.array([], pa.float64())}, "holds no matrix"),
         ({"id": ["a", "a"], "a": [1.0, 2.0], "b": [1.0, 2.0]}, "both 'a'|Number 2"),

@@ -175,7 +175,7 @@ def test_a_block_of_new_rows(write):
         (HITS.replace("46.4", "high"), "line 4, column 12: 'high' is not a number"),
         (HITS.replace("46.4", "inf"), "line 4, column 12: infinity"),
         (HITS.replace("c\tb", "\tb"), "line 6: both objects of a pair must have an id"),
-        (HITS.replace("46.4", "1e999"), "line 4, column 12: infinity"),
+        (HITS.replace("46.4", "1e999"), "line 4, column 12: '1e999' is too large"),
         ("# Fields: query id, subject id, bit score\n", "holds no pairs"),
         ("# Fields: query id, subject id\na\tb\t4\n", "2 columns are named, but the first line has 3"),
         ("a\tb\n", "must hold two ids and a number"),
@@ -293,3 +293,37 @@ def test_quoted_ids_with_blanks_are_one_cell(tmp_path):
     assert P.values[0, 1] == 3.1
     path.write_text('"a b" "c d" 0.5\n"a b" "e f" 0.25\n"c d" "e f" 0.125\n')
     assert read_proximity(path).ids == ("a b", "c d", "e f")
+
+
+@pytest.mark.parametrize("header", [",a,b,d\n", '"","Var1","Var2","Freq"\n'])
+def test_a_column_of_row_numbers_is_neither_id_nor_score(write, header):
+    P = read_proximity(write(header + "0,x,y,0.5\n7,y,z,0.25\n9,z,z,1\n", "e.csv"), score=None, kind="similarity")
+    assert P.ids == ("x", "y", "z")
+    np.testing.assert_array_equal(P.values[1], [0.5, 0.5, 0.25])
+
+
+def test_named_columns_of_whole_numbers_are_ids(write):
+    text = "a,b,d\n" + "".join(f"{i},{j},{i + j}\n" for i in range(4) for j in range(i))
+    P = read_proximity(write(text, "e.csv"), kind="dissimilarity")
+    assert P.ids == ("0", "1", "2", "3")
+    assert P.values[3, 2] == 5
+
+
+def test_edge_data_of_networkx(write):
+    P = read_proximity(write("a b {'weight': 0.5, 'n': 3}\nb c {'n': 2}\na c {'weight': 1e-3, 'n': 1}\n", "g.edgelist"))
+    assert P.about["score"] == "weight"
+    np.testing.assert_array_equal(P.values[0, 1:], [0.5, 1e-3])
+    assert np.isnan(P.values[1, 2])
+
+
+def test_labels_beside_the_ids_of_a_matrix_are_no_pairs(write):
+    with pytest.raises(ProximityError, match="line 2, column 2: 'x' is not a number"):
+        read_proximity(write("id,class,a,b\na,x,1,0.5\nb,y,0.5,1\n", "m.csv"))
+
+
+def test_fields_of_any_name_are_alignment_hits(write):
+    fields = "# Fields: Query ID, Subject ID, Percentage of identical matches, Expected value\n"
+    P = read_proximity(write(fields + "a\ta\t100\t1e-9\na\tb\t50\t1e-3\n", "h.txt"), score="pident")
+    assert (P.about["format"], P.about["absent"], P.values[1, 0]) == ("alignment hits", "zero", 50)
+    P = read_proximity(write("a\ta\t1.0\t80\nb\tb\t1.0\t80\na\tb\t0.5\t60\nb\tc\t0.5\t60\n", "h.m8"))
+    assert (P.about["format"], P.about["absent"], P.values[0, 2]) == ("alignment hits", "zero", 0)

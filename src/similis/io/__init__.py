@@ -2,13 +2,14 @@
 
 from similis.io._blocks import BlockFile
 from similis.io._files import file_format, files_beside, read_proximity, write_proximity
-from similis.io._formats import Format, ReadOptions, formats
+from similis.io._formats import Format, formats
 from similis.io._kind import decide_kind
 from similis.io._labels import align_labels, check_classes, read_labels
 from similis.io._models import ModelCard, TrainedModel, card_path, load, read_model, save, write_model
 from similis.io._numpy import matrix_card
 from similis.io._objects import Objects, read_objects
-from similis.io._pairs import PairOptions, read_pairs
+from similis.io._options import PairOptions, ReadOptions
+from similis.io._pairs import read_pairs
 from similis.io._proximity import Proximity
 
 __all__ = [

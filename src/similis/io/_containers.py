@@ -6,6 +6,7 @@ array is read, and nothing outside the file is followed.
 
 from __future__ import annotations
 
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -23,7 +24,8 @@ from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.io._kind import kind_in_words
 from similis.io._numpy import choose_array, square_of_condensed
-from similis.io._pairs import PairOptions, absent_entries, collect_pairs, complete_diagonal
+from similis.io._options import ReadOptions
+from similis.io._pairs import are_pairs, pairs_of_rows, sparse_values
 from similis.io._proximity import Proximity, as_ids, proximity_in_file, quote_short
 from similis.io._text import matrix_of_rows, open_unpacked
 
@@ -60,12 +62,12 @@ def _check_size(where: str, name: str, size: int, max_bytes: int) -> None:
         )
 
 
-def read_mat(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Proximity:
+def read_mat(path: Path, options: ReadOptions) -> Proximity:
     """Read a MATLAB file: version 5, or 7.3 by h5py; ids and labels from cell arrays or vectors of text."""
-    where = short_path(path)
+    where, max_bytes = short_path(path), options.max_bytes
     with open(path, "rb") as file:
         if file.read(128)[:10] == b"MATLAB 7.3":
-            return read_hdf5(path, square=square, key=key, max_bytes=max_bytes, label_column=None)
+            return read_hdf5(path, options)
     arrays: dict[str, Any] = {}
     with parse_errors(where, "MATLAB file"):
         data = path.read_bytes()
@@ -86,7 +88,7 @@ def read_mat(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Pr
             for name, value in arrays.items()
             if isinstance(value, np.ndarray) and (name.lower() not in (*_IDS, *_LABELS) or 1 not in value.shape)
         }
-        chosen = choose_array(numeric, key, where, square)
+        chosen = choose_array(numeric, options.key, where, options.square)
         _check_size(where, chosen, arrays[chosen].nbytes, max_bytes)
         texts = {
             name: value if isinstance(value, list) else value.ravel().tolist()
@@ -165,22 +167,13 @@ def _mat_matrix(data: bytes, order: str, depth: int = 0) -> tuple[str, Any]:
     return text, None
 
 
-def read_hdf5(
-    path: Path,
-    *,
-    square: bool,
-    key: str | None,
-    max_bytes: int,
-    label_column: str | None,
-    absent: str | float | None = None,
-    kind: Kind | None = None,
-) -> Proximity:
+def read_hdf5(path: Path, options: ReadOptions) -> Proximity:
     """Read an AnnData file (a matrix of ``obsp``), a MATLAB file of version 7.3, or the matrix of any HDF5 file."""
     h5py = require_package("h5py", extra="hdf5", who="An HDF5 file")
-    where = short_path(path)
+    where, max_bytes = short_path(path), options.max_bytes
     with parse_errors(where, "HDF5 file"), h5py.File(path, "r") as file:
         if "obsp" in file and "obs" in file:
-            return _read_anndata(h5py, file, where, key, max_bytes, label_column, PairOptions(absent=absent), kind)
+            return _read_anndata(h5py, file, where, options)
         arrays: dict[str, Any] = {}
 
         def collect(name: str, item: Any) -> None:
@@ -191,7 +184,7 @@ def read_hdf5(
         held = {n: (a.shape, False, a.dtype) for n, a in arrays.items() if a.dtype.kind in "fiub" and len(a.shape) > 1}
         is_matlab = any("MATLAB_class" in a.attrs for a in arrays.values())
         held = {n: h for n, h in held.items() if not is_matlab or _matlab_class(arrays[n]) not in ("cell", "char")}
-        chosen = choose_array(held, key, where, square)
+        chosen = choose_array(held, options.key, where, options.square)
         values = _array(h5py, arrays[chosen], where, max_bytes)
         texts = {}
         for name, item in arrays.items():
@@ -234,20 +227,11 @@ def _hdf5_vector(h5py: Any, file: Any, item: Any, where: str, max_bytes: int) ->
     return [x.decode() if isinstance(x, bytes) else x for x in data.tolist()]
 
 
-def _read_anndata(
-    h5py: Any,
-    file: Any,
-    where: str,
-    key: str | None,
-    max_bytes: int,
-    label_column: str | None,
-    options: PairOptions,
-    given: Kind | None,
-) -> Proximity:
+def _read_anndata(h5py: Any, file: Any, where: str, options: ReadOptions) -> Proximity:
     """Read a matrix of ``obsp`` with ids and labels from ``obs``; stored zeros and absent entries are kept apart."""
     obsp, obs = _member(h5py, file, "obsp", where), _member(h5py, file, "obs", where)
-    names = sorted(obsp)
-    key = key.removeprefix("obsp/") if key is not None else None
+    names, max_bytes = sorted(obsp), options.max_bytes
+    key = options.key.removeprefix("obsp/") if options.key is not None else None
     if key is None:
         key = names[0] if len(names) == 1 else "distances" if "distances" in names else None
     if key is None or key not in names:
@@ -255,7 +239,7 @@ def _read_anndata(
             f"{where} must hold one matrix in obsp. Got {', '.join(names)[:120] or 'none'}; say which with key=..."
         )
     stated = _OBSP.get(key) or _named_kind(key)
-    kind = given or stated
+    kind = options.kind or stated
     item = _member(h5py, obsp, key, where)
     ids = _obs_column(h5py, obs, _text(obs.attrs.get("_index", "_index")), where, max_bytes)
     about: dict[str, Any] = {"format": f"AnnData, obsp/{key}"}
@@ -273,23 +257,10 @@ def _read_anndata(
         ]
         matrix = (sp.csr_array if form == "csr_matrix" else sp.csc_array)(tuple(parts), shape=shape)
         matrix.check_format(full_check=True)
-        entries = matrix.tocoo()
-        rows, columns = (np.asarray(x, dtype=np.int64) for x in entries.coords)
-        about["pairs"] = int(np.count_nonzero(rows != columns))
-        about["zeros"] = int(np.count_nonzero(entries.data == 0))
-        rows, columns, data, diagonal = complete_diagonal(rows, columns, entries.data, len(ids), kind)
-        absent = options.absent if options.absent is not None else "zero" if kind == "similarity" else "missing"
-        fill = np.nan if absent == "missing" else 0.0 if absent == "zero" else float(absent)
-        values = absent_entries(
-            sp.coo_array((data, (rows, columns)), shape=shape).tocsr(), fill, kind, None, where, max_bytes
-        )
-        about |= {
-            "possible": len(ids) * (len(ids) - 1),
-            "absent": str(absent),
-            "diagonal": diagonal.replace("line", "entry"),
-        }
-    labels = _obs_labels(h5py, obs, label_column, where, max_bytes, about)
-    return proximity_in_file(where, values, ids, stated or given, labels, None, about)
+        values, found = sparse_values(matrix, kind, options.pairs.absent, where, max_bytes)
+        about |= found
+    labels = _obs_labels(h5py, obs, options.label_column, where, max_bytes, about)
+    return proximity_in_file(where, values, ids, stated or options.kind, labels, None, about)
 
 
 def _text(value: Any) -> str:
@@ -371,16 +342,21 @@ def write_h5ad(file: IO[bytes], P: Proximity) -> None:
             array(f"obsp/{key}", P.values)
 
 
-def read_rds(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Proximity:
+def read_rds(path: Path, options: ReadOptions) -> Proximity:
     """Read a ``dist`` object or a matrix that R saved with ``saveRDS`` or ``save``."""
-    where = short_path(path)
+    where, key, square = short_path(path), options.key, options.square
     rdata = require_package("rdata", extra="r", who="A file of R")
     with parse_errors(where, "file of R"):
-        with open_unpacked(path, max_bytes) as file:
+        with open_unpacked(path, options.max_bytes) as file:
             data = file.read()
-        found = rdata.parser.parse_data(data).object
-        if data[:3] == b"RDX" or data[:3] == b"RDA":  # a workspace: a list of named objects
-            objects = {name: value for name, value in _pairlist(found)}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the type of the file
+            found = rdata.parser.parse_data(data).object
+        is_list = found.info.type.name == "VEC" and "row.names" not in dict(_pairlist(found.attributes))
+        if data[:3] in (b"RDX", b"RDA") or is_list:  # a workspace, or a list: named objects
+            names_of_list = dict(_pairlist(found.attributes)).get("names") if is_list else None
+            items = zip(_strings(names_of_list) or (), found.value) if names_of_list is not None else _pairlist(found)
+            objects = dict(items)
             usable = {name: value for name, value in objects.items() if _r_shape(value) is not None}
             if key is None and len(usable) == 1:
                 key = next(iter(usable))
@@ -390,10 +366,12 @@ def read_rds(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Pr
                     "with key=..."
                 )
             found = usable[key]
+        if found.info.type.name == "VEC" and _r_shape(found) is not None:
+            return _read_r_frame(found, where, options)
         if _r_shape(found) is None:
             raise ProximityError(f"{where} must hold a matrix of numbers or a dist object.")
         attributes = dict(_pairlist(found.attributes))
-        values = np.asarray(found.value, dtype=np.float64)
+        values = _r_numbers(found)
         if "dim" in attributes:
             dim = [int(x) for x in attributes["dim"].value]
             values = values.reshape(dim, order="F")
@@ -409,10 +387,12 @@ def read_rds(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Pr
 
 
 def _r_shape(value: Any) -> int | None:
-    """Number of dimensions of a matrix (2) or a dist object (1) of R; None for anything else."""
-    if value.info.type.name not in ("REAL", "INT", "LGL") or value.attributes is None:
-        return None
+    """Number of dimensions of a matrix or data frame (2) or a dist object (1) of R; None for anything else."""
     attributes = dict(_pairlist(value.attributes))
+    if value.info.type.name == "VEC" and "row.names" in attributes:  # a data frame
+        return 2
+    if value.info.type.name not in ("REAL", "INT", "LGL"):
+        return None
     if "dim" in attributes and len(attributes["dim"].value) == 2:
         return 2
     return 1 if "Size" in attributes else None
@@ -428,40 +408,87 @@ def _pairlist(node: Any) -> Iterator[tuple[str, Any]]:
         node = node.value[1]
 
 
+def _r_numbers(node: Any) -> NDArray[np.float64]:
+    """Numbers of a vector; NA becomes the plain NaN of NumPy."""
+    values = np.ma.filled(np.ma.asarray(node.value).astype(np.float64), np.nan)
+    missing = np.isnan(values)
+    if node.info.type.name in ("INT", "LGL"):
+        missing |= values == -(2.0**31)  # NA of integers
+    values[missing] = np.nan
+    return values
+
+
+def _read_r_frame(frame: Any, where: str, options: ReadOptions) -> Proximity:
+    """Read a data frame as the table of text that ``write.csv`` would write."""
+    attributes = dict(_pairlist(frame.attributes))
+    header, columns = _strings(attributes["names"]) or [], []
+    for column in frame.value:
+        levels = dict(_pairlist(column.attributes)).get("levels")
+        if levels is not None:
+            words = _strings(levels) or []
+            columns.append([words[int(code) - 1] if code == code and code > 0 else "" for code in _r_numbers(column)])
+        elif column.info.type.name == "STR":
+            columns.append(_strings(column) or [])
+        else:
+            columns.append([repr(x) for x in _r_numbers(column).tolist()])
+    rows = [header, *map(list, zip(*columns))]
+    if options.square and are_pairs(rows[:60], square=True):
+        return pairs_of_rows(where, rows, form="data frame of pairs", **options.of_pairs)
+    names = _strings(attributes["row.names"])
+    if names is not None and len(names) == len(rows) - 1:
+        rows = [["", *header], *([name, *row] for name, row in zip(names, rows[1:]))]
+    return matrix_of_rows(where, enumerate(rows, 1), square=options.square, comments=[])
+
+
 def _strings(node: Any) -> list[str] | None:
+    if node.info.type.name in ("INT", "REAL"):
+        return [f"{x:.15g}" for x in _r_numbers(node)]
     if node.info.type.name != "STR":
         return None
     return ["NA" if x.value is None else x.value.decode("utf-8", "replace") for x in node.value]
 
 
-def read_excel(path: Path, *, square: bool, key: str | None, max_bytes: int, header: bool | None) -> Proximity:
+def read_excel(path: Path, options: ReadOptions) -> Proximity:
     """Read the first sheet of a workbook, or the one called `key`, as a table of text would be read."""
     openpyxl = require_package("openpyxl", extra="excel", who="An Excel file")
-    where = short_path(path)
+    where, key = short_path(path), options.key
     with parse_errors(where, "Excel file"):
         with zipfile.ZipFile(path) as archive:
-            _check_size(where, "workbook", sum(info.file_size for info in archive.infolist()), max_bytes)
+            _check_size(where, "workbook", sum(info.file_size for info in archive.infolist()), options.max_bytes)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
         try:
+            names = ", ".join(book.sheetnames)[:120]
             if key is not None and key not in book.sheetnames:
-                raise ProximityError(
-                    f"{where} has no sheet {quote_short(key)}. It has {', '.join(book.sheetnames)[:120]}."
-                )
+                raise ProximityError(f"{where} has no sheet {quote_short(key)}. It has {names}.")
             sheet = book[key] if key is not None else book.worksheets[0]
             sheet.reset_dimensions()  # of a sheet that declares too many
             rows = [
                 (line, ["" if cell is None else str(cell) for cell in cells])
                 for line, cells in enumerate(sheet.iter_rows(values_only=True), 1)
             ]
+            n_sheets = len(book.sheetnames)
         finally:
             book.close()
     rows = [(line, cells) for line, cells in rows if any(cell.strip() for cell in cells)]
     width = max((1 + max(j for j, cell in enumerate(cells) if cell) for _, cells in rows), default=0)
-    padded = ((line, (cells + [""] * width)[:width]) for line, cells in rows)
-    return matrix_of_rows(where, padded, square=square, comments=[], has_header=header)
+    padded = [(line, (cells + [""] * width)[:width]) for line, cells in rows]
+    if options.square and padded and (options.pairs.any or are_pairs([cells for _, cells in padded[:60]], square=True)):
+        return pairs_of_rows(
+            where,
+            [cells for _, cells in padded],
+            **options.of_pairs,
+            form="Excel list of pairs",
+            lines=[line for line, _ in padded],
+        )
+    try:
+        return matrix_of_rows(where, iter(padded), square=options.square, comments=[], has_header=options.header)
+    except ProximityError as error:
+        if key is not None or n_sheets == 1:
+            raise
+        raise ProximityError(f"{error} This is the first of the sheets {names}; name another with key=...") from None
 
 
-def read_graphml(path: Path, *, options: PairOptions, kind: Kind | None, directed: bool, max_bytes: int) -> Proximity:
+def read_graphml(path: Path, options: ReadOptions) -> Proximity:
     """Read the weighted edges of a GraphML file; the nodes are the objects, a node attribute may be the label."""
     where = short_path(path)
     names: dict[tuple[str, str], str] = {}  # attribute by the kind of its owner and its id
@@ -502,15 +529,24 @@ def read_graphml(path: Path, *, options: PairOptions, kind: Kind | None, directe
     parser.StartElementHandler, parser.EndElementHandler = start, end
     parser.CharacterDataHandler = lambda text: state["text"].append(text)
     parser.StartDoctypeDeclHandler = reject
-    with parse_errors(where, "GraphML file"), open_unpacked(path, max_bytes) as file:
+    with parse_errors(where, "GraphML file"), open_unpacked(path, options.max_bytes) as file:
         try:
             parser.ParseFile(file)
         except expat.ExpatError as error:
             raise ProximityError(f"{where}, line {error.lineno}: {expat.ErrorString(error.code)}.") from None
         except KeyError as error:
             raise ProximityError(f"{where}, line {parser.CurrentLineNumber}: {error} is missing.") from None
-    P = collect_pairs(
-        where, options, kind, directed or state["directed"], max_bytes, edges, form="GraphML edges", objects=nodes
+    attributes = list(dict.fromkeys(name for _, _, data in edges for name in data))
+    if not attributes:
+        raise ProximityError(f"{where} has no edges with a value.")
+    rows = [["source", "target", *attributes]]
+    rows += [[a, b, *(data.get(name, "") for name in attributes)] for a, b, data in edges]
+    P = pairs_of_rows(
+        where,
+        rows,
+        form="GraphML edges",
+        objects=nodes,
+        **options.of_pairs | {"directed": options.directed or state["directed"]},
     )
     for name in _LABELS:
         labels = [node_data.get(i, {}).get(name) for i in as_ids(P.ids or (), P.n, "row")]

@@ -19,11 +19,11 @@ from similis._utils.files import atomic_write, is_stream, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._formats import Format, ReadOptions, find_format, format_of_name, formats, unknown_ending
+from similis.io._formats import Format, find_format, format_of_name, formats, unknown_ending
 from similis.io._kind import KINDS, decide_kind
 from similis.io._labels import align_labels, labels_beside, write_labels
 from similis.io._numpy import sidecar, write_npy
-from similis.io._pairs import PairOptions
+from similis.io._options import PairOptions, ReadOptions
 from similis.io._proximity import (
     Proximity,
     as_proximity,
@@ -307,7 +307,7 @@ def write_proximity(
     if path.suffix.lower() in TEXT_PACKERS[1:]:
         raise ProximityError(f"{short_path(path)}: text is written as it is or with .gz.")
     P = as_proximity(proximity, ids=ids, kind=kind, labels=labels, column_ids=column_ids)
-    if form.name != "pairs" and sparse.issparse(P.values):
+    if not form.holds_sparse and sparse.issparse(P.values):
         P = replace(P, values=P.to_dense())
     if form.name == "zarr":
         write_zarr(path, P)

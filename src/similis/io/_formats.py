@@ -7,7 +7,7 @@ Packages add formats through the entry point group ``similis.formats``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -19,50 +19,15 @@ from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._containers import read_excel, read_graphml, read_hdf5, read_mat, read_rds, write_h5ad
 from similis.io._numpy import read_npy, read_npz, write_npz
-from similis.io._pairs import PairOptions, is_pair_list, read_pairs, write_pairs
+from similis.io._options import ReadOptions
+from similis.io._pairs import HITS_ENDINGS, is_pair_list, read_pairs, write_pairs
 from similis.io._parquet import holds_pairs, read_parquet, write_parquet
 from similis.io._phylip import is_phylip, read_phylip, write_phylip
 from similis.io._proximity import Proximity, quote_short
 from similis.io._text import PACKED, TEXT_PACKERS, open_text, read_csv
 from similis.io._zarr import read_zarr
 
-__all__ = ["Format", "ReadOptions", "find_format", "format_of_name", "formats", "unknown_ending"]
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """Options of :func:`similis.read_proximity` that the reader of a format may use.
-
-    Parameters
-    ----------
-    square, directed, mmap : bool
-        As in :func:`similis.read_proximity`.
-    kind : {"similarity", "dissimilarity"} or None
-        Kind that the user gave.
-    key : str or None
-        Name of one array of several in a file.
-    delimiter : str or None
-        Character between the cells of a text file.
-    header : bool or None
-        Whether the first line of a text file names the columns.
-    max_bytes : int
-        Largest size that a compressed file may unpack to.
-    label_column : str or None
-        Column of the labels, for formats with a table of the objects.
-    pairs : PairOptions
-        Options of lists of pairs: columns, score, aggregate, absent.
-    """
-
-    square: bool = True
-    directed: bool = False
-    mmap: bool = False
-    kind: Kind | None = None
-    key: str | None = None
-    delimiter: str | None = None
-    header: bool | None = None
-    max_bytes: int = 2**31
-    label_column: str | None = None
-    pairs: PairOptions = field(default_factory=PairOptions)
+__all__ = ["Format", "find_format", "format_of_name", "formats", "unknown_ending"]
 
 
 @dataclass(frozen=True)
@@ -88,6 +53,8 @@ class Format:
         First bytes of every file of this format.
     kind : {"similarity", "dissimilarity"}, optional
         Kind of the values of every such file.
+    holds_sparse : bool, default=False
+        Whether `write` accepts a sparse matrix; else it gets a dense one.
     """
 
     name: str
@@ -98,43 +65,18 @@ class Format:
     is_text: bool = False
     magic: bytes | None = None
     kind: Kind | None = None
-
-
-def _read_text(path: Path, options: ReadOptions) -> Proximity:
-    return read_csv(
-        path,
-        square=options.square,
-        delimiter=options.delimiter,
-        max_bytes=options.max_bytes,
-        has_header=options.header,
-    )
+    holds_sparse: bool = False
 
 
 def _read_pairs(path: Path, options: ReadOptions) -> Proximity:
-    given = options.pairs
     return read_pairs(
         path,
-        columns=given.columns,
-        score=given.score,
-        aggregate=given.aggregate,
-        absent=given.absent,
+        **asdict(options.pairs),
         kind=options.kind,
         square=options.square,
         directed=options.directed,
         delimiter=options.delimiter,
         max_bytes=options.max_bytes,
-    )
-
-
-def _read_hdf5(path: Path, options: ReadOptions) -> Proximity:
-    return read_hdf5(
-        path,
-        square=options.square,
-        key=options.key,
-        max_bytes=options.max_bytes,
-        label_column=options.label_column,
-        absent=options.pairs.absent,
-        kind=options.kind,
     )
 
 
@@ -153,78 +95,39 @@ def _write_lsmat(file: IO[bytes], P: Proximity) -> None:
 
 
 _BUILT_IN = (
-    Format(
-        "npz",
-        "NumPy archive",
-        (".npz",),
-        lambda path, o: read_npz(path, square=o.square, key=o.key, max_bytes=o.max_bytes),
-        write_npz,
-    ),
-    Format("npy", "NumPy array", (".npy",), lambda path, o: read_npy(path, mmap=o.mmap), magic=b"\x93NUMPY"),
-    Format("zarr", "zarr store", (".zarr",), lambda path, o: read_zarr(path, mmap=o.mmap, max_bytes=o.max_bytes)),
-    Format("csv", "table of numbers in text", (".csv", ".txt"), _read_text, None, True),
-    Format("tsv", "table of numbers in text", (".tsv", ".tab"), _read_text, None, True),
-    Format(
-        "parquet",
-        "parquet table",
-        (".parquet", ".pq"),
-        lambda path, o: read_parquet(path, square=o.square, max_bytes=o.max_bytes),
-        write_parquet,
-        magic=b"PAR1",
-    ),
+    Format("npz", "NumPy archive", (".npz",), read_npz, write_npz, holds_sparse=True),
+    Format("npy", "NumPy array", (".npy",), read_npy, magic=b"\x93NUMPY"),
+    Format("zarr", "zarr store", (".zarr",), read_zarr),
+    Format("csv", "table of numbers in text", (".csv", ".txt"), read_csv, is_text=True),
+    Format("tsv", "table of numbers in text", (".tsv", ".tab"), read_csv, is_text=True),
+    Format("parquet", "parquet table", (".parquet", ".pq"), read_parquet, write_parquet, magic=b"PAR1"),
     Format(
         "pairs",
         "list of pairs: alignment hits, Mash, edges",
-        (".edges", ".edgelist", ".m8", ".b6", ".blast", ".blast6", ".outfmt6", ".outfmt7", ".hits"),
+        (".edges", ".edgelist", *HITS_ENDINGS),
         _read_pairs,
         write_pairs,
-        True,
+        is_text=True,
+        holds_sparse=True,
     ),
     Format(
         "phylip",
         "PHYLIP distance matrix",
         (".phy", ".phylip", ".dist"),
-        lambda path, o: read_phylip(path, max_bytes=o.max_bytes),
+        read_phylip,
         write_phylip,
-        True,
+        is_text=True,
         kind="dissimilarity",
     ),
-    Format("lsmat", "scikit-bio distance matrix", (".lsmat",), _read_text, _write_lsmat, True, kind="dissimilarity"),
-    Format(
-        "feather",
-        "Feather table",
-        (".feather", ".arrow"),
-        lambda path, o: read_parquet(path, square=o.square, max_bytes=o.max_bytes),
-        magic=b"ARROW1",
-    ),
-    Format("hdf5", "HDF5 file", (".h5", ".hdf5"), _read_hdf5, magic=b"\x89HDF\r\n\x1a\n"),
-    Format("h5ad", "AnnData file", (".h5ad",), _read_hdf5, write_h5ad),
-    Format(
-        "mat",
-        "MATLAB file",
-        (".mat",),
-        lambda path, o: read_mat(path, square=o.square, key=o.key, max_bytes=o.max_bytes),
-        magic=b"MATLAB",
-    ),
-    Format(
-        "rds",
-        "file of R",
-        (".rds", ".rdata", ".rda"),
-        lambda path, o: read_rds(path, square=o.square, key=o.key, max_bytes=o.max_bytes),
-    ),
-    Format(
-        "xlsx",
-        "Excel workbook",
-        (".xlsx",),
-        lambda path, o: read_excel(path, square=o.square, key=o.key, max_bytes=o.max_bytes, header=o.header),
-    ),
-    Format(
-        "graphml",
-        "GraphML graph",
-        (".graphml",),
-        lambda path, o: read_graphml(path, options=o.pairs, kind=o.kind, directed=o.directed, max_bytes=o.max_bytes),
-    ),
-    Format("qza", "QIIME 2 artifact", (".qza",), _read_text, kind="dissimilarity"),
+    Format("lsmat", "scikit-bio distance matrix", (".lsmat",), read_csv, _write_lsmat, True, kind="dissimilarity"),
+    Format("feather", "Feather table", (".feather", ".arrow"), read_parquet, magic=b"ARROW1"),
+    Format("hdf5", "HDF5 file", (".h5", ".hdf5"), read_hdf5, magic=b"\x89HDF\r\n\x1a\n"),
+    Format("h5ad", "AnnData file", (".h5ad",), read_hdf5, write_h5ad, holds_sparse=True),
+    Format("mat", "MATLAB file", (".mat",), read_mat, magic=b"MATLAB"),
+    Format("rds", "file of R", (".rds", ".rdata", ".rda"), read_rds),
+    Format("xlsx", "Excel workbook", (".xlsx",), read_excel),
+    Format("graphml", "GraphML graph", (".graphml",), read_graphml, is_text=True),
+    Format("qza", "QIIME 2 artifact", (".qza",), read_csv, kind="dissimilarity"),
 )
 
 
@@ -266,11 +169,13 @@ def find_format(path: Path, name: str | None, options: ReadOptions) -> Format:
     form = format_of_name(path)
     if form is None:
         form = _format_of_contents(path)
-    if options.pairs.any and (form.is_text or form.name in ("parquet", "feather")):
+    is_table = form.name in ("parquet", "feather")
+    is_list = form.name in ("csv", "tsv", "pairs", "phylip")  # or may be one
+    if options.pairs.any and (is_table or is_list or form.name == "lsmat"):
         return known["pairs"]
-    if form.name in ("parquet", "feather") and path.is_file() and holds_pairs(path):
+    if is_table and path.is_file() and holds_pairs(path):
         return known["pairs"]
-    if form.is_text and form.name in ("csv", "tsv", "pairs", "phylip") and path.is_file():
+    if is_list and path.is_file():
         lines = _first_lines(path, options.max_bytes)
         if is_phylip(lines) and not (options.square and form.name == "pairs"):
             return known["phylip"]
@@ -287,7 +192,14 @@ def _format_of_contents(path: Path) -> Format:
     for form in formats().values():
         if form.magic is not None and start.startswith(form.magic):
             return form
-    if b"\0" in start and not start.startswith(PACKED):
+    if start.lstrip(b"\xef\xbb\xbf \r\n").startswith((b"<?xml", b"<graphml", b"<!DOCTYPE")):
+        if b"<graphml" in start:
+            return formats()["graphml"]
+        raise ProximityError(
+            f"{short_path(path)} is an XML file, and only GraphML is read. Write hits of BLAST with -outfmt 6, and "
+            "graphs as GraphML or as a list of edges."
+        )
+    if b"\0" in start and not start.startswith((*PACKED, b"\xff\xfe", b"\xfe\xff")):
         raise unknown_ending(path)
     return formats()["csv"]
 

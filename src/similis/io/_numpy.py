@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from similis._utils.files import atomic_write, is_stream, parse_errors, short_path
 from similis.exceptions import ProximityError
+from similis.io._options import ReadOptions
 from similis.io._proximity import Proximity, as_ids, as_labels, proximity_in_file, quote_short
 
 __all__ = [
@@ -46,9 +47,9 @@ _LONGEST = 10_000  # bytes of a header; NumPy has the same limit
 _BY_NAME = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
 
 
-def read_npz(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Proximity:
+def read_npz(path: Path, options: ReadOptions) -> Proximity:
     """Read npz files, also those of other programs if only one of their arrays can be the matrix."""
-    where = short_path(path)
+    where, max_bytes = short_path(path), options.max_bytes
     with parse_errors(where, "npz archive"), zipfile.ZipFile(path) as archive:
         on_disk = os.path.getsize(path)
         if any(info.compress_size > on_disk for info in archive.infolist()):
@@ -58,7 +59,7 @@ def read_npz(path: Path, *, square: bool, key: str | None, max_bytes: int) -> Pr
         for name, info in members.items():
             with archive.open(info) as file:
                 headers[name] = read_header(file, f"{where}, array {quote_short(name)}", pickles=True)
-        key = choose_array(headers, key, where, square)
+        key = choose_array(headers, options.key, where, options.square)
         labels = "labels" if "labels" in members else "y"
         parts: dict[str, NDArray[Any]] = {}
         for name in (key, "kind", labels, "ids", "column_ids"):
@@ -83,12 +84,12 @@ def write_npz(file: IO[bytes], P: Proximity) -> None:
     np.savez(file, **parts, allow_pickle=False)
 
 
-def read_npy(path: Path, *, mmap: bool) -> Proximity:
+def read_npy(path: Path, options: ReadOptions) -> Proximity:
     """Read an npy file, with ids, kind and labels from the JSON file beside it, if there is one."""
     where = short_path(path)
     with parse_errors(where, "npy file"), open(path, "rb") as file:
         header = read_header(file, where, os.path.getsize(path))
-        if mmap:
+        if options.mmap:
             shape, fortran, dtype = header
             order: Any = "F" if fortran else "C"
             values: NDArray[Any] = np.memmap(path, dtype, mode="r", offset=file.tell(), shape=shape, order=order)

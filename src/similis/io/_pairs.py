@@ -25,21 +25,20 @@ from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._kind import KINDS, decide_kind, kind_in_words
+from similis.io._options import PairOptions
 from similis.io._proximity import Proximity, proximity_in_file, quote_short
-from similis.io._text import decimal_point, is_number, open_text, quote, sniff_delimiter
+from similis.io._text import decimal_point, is_number, open_text, parse_number, quote, sniff_delimiter
 
 __all__ = [
-    "AGGREGATES",
-    "PairOptions",
-    "absent_entries",
-    "collect_pairs",
-    "complete_diagonal",
+    "HITS_ENDINGS",
+    "are_pairs",
     "is_pair_list",
+    "pairs_of_rows",
     "read_pairs",
+    "sparse_values",
     "write_pairs",
 ]
 
-AGGREGATES = ("max", "min", "sum", "mean")
 _CHUNK = 1 << 13  # lines that are parsed at once
 _DENSE = 2**28  # bytes of a dense matrix above which a list with few pairs becomes a sparse one
 _SPARSE = 0.25  # largest fraction of present pairs of a sparse result
@@ -64,6 +63,9 @@ _ALIASES = {  # names in `# Fields` of BLAST, and those of MMseqs2 and Foldseek
     "subject acc.ver": "subject",
     "% identity": "pident",
     "alignment length": "length",
+    "percentage of identical matches": "pident",
+    "percentage of positive-scoring matches": "ppos",
+    "% positives": "ppos",
     "alnlen": "length",
     "mismatches": "mismatch",
     "gap opens": "gapopen",
@@ -76,53 +78,21 @@ _ALIASES = {  # names in `# Fields` of BLAST, and those of MMseqs2 and Foldseek
     "bit score": "bitscore",
     "bits": "bitscore",
     "e-value": "evalue",
+    "expected value": "evalue",
     "dist": "distance",
 }
 _SIMILARITIES = set(
     "bitscore score pident fident ppos nident identity ani jaccard containment max_containment tmscore alntmscore "
     "qtmscore ttmscore lddt prob cosine correlation cor overlap positives".split()
 )
-_DISSIMILARITIES = {"evalue", "rmsd", "divergence", "angular_distance"}
+_DISSIMILARITIES = set(
+    "evalue rmsd divergence angular_distance braycurtis bray-curtis bray_curtis unifrac euclidean manhattan cityblock "
+    "hamming levenshtein".split()
+)
 _FRACTION = re.compile(r"\d+/\d+")
-
-
-@dataclass(frozen=True)
-class PairOptions:
-    """Options of pair lists, None where the default is to be used.
-
-    Attributes
-    ----------
-    columns : sequence of str, str or None
-        Names of all columns, or names or numbers of both id columns and the score.
-    score : str or None
-        Column of the values.
-    aggregate : {"max", "min", "sum", "mean"} or None
-        Value of a pair with several lines.
-    absent : {"missing", "zero"}, float or None
-        Value of pairs that are not listed.
-    """
-
-    columns: Sequence[str] | str | None = None
-    score: str | None = None
-    aggregate: str | None = None
-    absent: str | float | None = None
-
-    def __post_init__(self) -> None:
-        if self.aggregate not in (None, *AGGREGATES):
-            raise ProximityError(f"aggregate must be max, min, sum or mean. Got {quote_short(self.aggregate)}.")
-        if self.absent in (None, "missing", "zero"):
-            return
-        try:
-            is_finite = not isinstance(self.absent, bool) and np.isfinite(float(self.absent))
-        except (TypeError, ValueError):
-            is_finite = False
-        if not is_finite:
-            raise ProximityError(f"absent must be 'missing', 'zero' or a number. Got {quote_short(self.absent)}.")
-
-    @property
-    def any(self) -> bool:
-        """True if an option is given that only pair lists have."""
-        return any(x is not None for x in (self.columns, self.score, self.aggregate, self.absent))
+_EDGE_DATA = re.compile(r"(.+?)\s*\{(.*)\}\s*")  # of NetworkX: a b {'weight': 0.5}
+_ATTRIBUTE = re.compile(r"'([^']*)': ([^,]+)")
+HITS_ENDINGS = (".m8", ".b6", ".blast", ".blast6", ".outfmt6", ".outfmt7", ".hits")
 
 
 def read_pairs(
@@ -217,6 +187,8 @@ def read_pairs(
     path = Path(path)
     where = short_path(path)
     pairs = _Collected(where, options, square)
+    if set(HITS_ENDINGS) & {suffix.lower() for suffix in path.suffixes}:
+        pairs.form = "alignment hits"
     if path.suffix.lower() in (".parquet", ".pq", ".feather", ".arrow"):
         _read_table(path, pairs, max_bytes)
     else:
@@ -389,6 +361,25 @@ def absent_entries(
     return dense
 
 
+def sparse_values(
+    matrix: Any, kind: Kind | None, absent: str | float | None, where: str, max_bytes: int
+) -> tuple[Any, dict[str, Any]]:
+    """Make the values of a stored sparse matrix, in which an absent entry and a zero differ; also a description.
+
+    An absent entry is zero in a similarity, and missing in any other matrix, unless `absent` tells otherwise.
+    """
+    entries = matrix.tocoo()
+    rows, columns = (np.asarray(x, dtype=np.int64) for x in entries.coords)
+    n, about = matrix.shape[0], {"pairs": int(np.count_nonzero(rows != columns))}
+    about |= {"possible": n * (n - 1), "zeros": int(np.count_nonzero(entries.data == 0))}
+    rows, columns, data, diagonal = complete_diagonal(rows, columns, entries.data, n, kind)
+    absent = absent if absent is not None else "zero" if kind == "similarity" else "missing"
+    fill = np.nan if absent == "missing" else 0.0 if absent == "zero" else float(absent)
+    matrix = sp.coo_array((data, (rows, columns)), shape=matrix.shape).tocsr()
+    values = absent_entries(matrix, fill, kind, None, where, max_bytes)
+    return values, {**about, "absent": str(absent), "diagonal": diagonal.replace("line", "entry")}
+
+
 def is_pair_list(lines: list[str], *, square: bool) -> bool:
     """Tell whether the first lines of a text file are pairs of ids with numbers, rather than rows of a matrix."""
     if any(line.startswith("# Fields:") for line in lines):
@@ -396,30 +387,43 @@ def is_pair_list(lines: list[str], *, square: bool) -> bool:
     body = [line for line in lines if line.strip() and not line.startswith("#")]
     if not body:
         return False
+    if _EDGE_DATA.fullmatch(body[0]):
+        return True
     try:
         rows = _split(body, sniff_delimiter(body[0], blanks=True))
     except csv.Error:
         return False
+    return all(len(row) == len(rows[0]) for row in rows[: len(rows) - 1 or 1]) and are_pairs(rows, square=square)
+
+
+def are_pairs(rows: list[list[str]], *, square: bool) -> bool:
+    """Tell whether lines of cells are pairs of ids with numbers, rather than rows of a matrix."""
     width = len(rows[0])
-    if width < 3 or any(len(row) != width for row in rows[: len(rows) - 1 or 1]):
+    columns = list(zip(*(row for row in rows[1:] or rows if len(row) == width)))
+    if width < 3 or not columns:
         return False
-    body_rows = rows[1:] or rows
     if _names_pairs(rows[0]) and len(rows) > 1:
         names = [_canonical(cell) for cell in rows[0]]
         ids = [next(j for j, name in enumerate(names) if name in known) for known in (_LEFT, _RIGHT)]
-        return all(row[j].isdecimal() or not is_number(row[j]) for row in body_rows for j in ids if j < len(row))
-    texts = [all(not is_number(row[j]) for row in body_rows if j < len(row)) for j in (0, 1)]
-    if all(texts):
-        return any(all(is_number(row[j]) for row in body_rows if j < len(row)) for j in range(2, width))
-    whole = all(row[0].strip().isdecimal() and row[1].strip().isdecimal() for row in rows)
-    # Three columns of numbers and more than four lines are no square matrix, with ids or without.
-    return square and whole and width == 3 and len(rows) > 4
+        return all(cell.isdecimal() or not is_number(cell) for j in ids for cell in columns[j])
+    texts = [column for column in columns if not any(map(is_number, column))]
+    if len(texts) > 1:  # unless the first are ids of the columns, beside labels
+        is_matrix = _is_header(rows[0]) and set(texts[0]) <= set(rows[0])
+        return not is_matrix and any(all(map(is_number, column)) for column in columns)
+    # A square matrix has fewer lines: two columns of whole numbers are ids.
+    whole = sum(all(cell.strip().isdecimal() for cell in column) for column in columns)
+    return square and whole > 1 and len(rows) > width + 1 and width < 6
 
 
 def _names_pairs(cells: Sequence[str]) -> bool:
     """Tell whether a line is a header that names both columns of ids."""
     names = {_canonical(cell) for cell in cells}
-    return bool(names & set(_LEFT)) and bool(names & set(_RIGHT)) and not any(map(is_number, cells))
+    return bool(names & set(_LEFT)) and bool(names & set(_RIGHT)) and _is_header(cells)
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    """Tell whether no cell is a number; the name of a column of row numbers may be empty."""
+    return not any(is_number(cell) for cell in cells[not cells[0].strip() :])
 
 
 def _canonical(name: str) -> str:
@@ -461,6 +465,10 @@ def _read_lines(path: Path, pairs: _Collected, delimiter: str | None, max_bytes:
                     queries.append((line[8:].split() or [""])[0])
             elif line.strip():
                 numbers.append(counter)
+                if line.rstrip().endswith("}") and (edge := _EDGE_DATA.fullmatch(line)):
+                    data = dict(_ATTRIBUTE.findall(edge[2]))
+                    names = names or ["source", "target", *data]
+                    line = " ".join([edge[1], *(data.get(name, "nan") for name in names[2:])])
                 yield line.rstrip("\r\n")
 
     with open_text(path, max_bytes, lambda: counter + 1) as text:
@@ -512,19 +520,8 @@ def _parse_slowly(
             raise ProximityError(f"{where}, line {line}: both objects of a pair must have an id. Got an empty cell.")
         left.append(a)
         right.append(b)
-        if mark != ",":
-            text = decimal_point(text)
-        if not is_number(text):
-            raise ProximityError(
-                f"{where}, line {line}, column {places[2] + 1}: {quote_short(cells[places[2]])} is not a number. "
-                "Leave the cell empty if the value is missing, or name another column as score=..."
-            )
-        try:
-            values[k] = float(text)
-        except ValueError:
-            values[k] = np.nan
-        if np.isinf(values[k]):
-            raise ProximityError(f"{where}, line {line}, column {places[2] + 1}: infinity is not a proximity.")
+        place = f"{where}, line {line}, column {places[2] + 1}"
+        values[k] = parse_number(text if mark == "," else decimal_point(text), place, ", or choose another score=...")
     return left, right, values
 
 
@@ -537,7 +534,7 @@ def _layout(pairs: _Collected, rows: list[list[str]], fields: list[str] | None) 
         )
     body = rows[1:] or rows
     numeric = [2 * sum(is_number(row[j]) for row in body if j < len(row)) > len(body) for j in range(width)]
-    is_header = _names_pairs(rows[0]) or (len(rows) > 1 and any(numeric[2:]) and not any(map(is_number, rows[0])))
+    is_header = _names_pairs(rows[0]) or (len(rows) > 1 and any(numeric[2:]) and _is_header(rows[0]))
     names = [_canonical(cell) for cell in rows[0]] if is_header else fields
     given = pairs.options.columns
     if given is not None:
@@ -563,8 +560,9 @@ def _layout(pairs: _Collected, rows: list[list[str]], fields: list[str] | None) 
             names = _HITS + [str(j + 1) for j in range(len(_HITS), width)]
     if names is not None and len(names) != width:
         raise ProximityError(f"{pairs.where}: {len(names)} columns are named, but the first line has {width} cells.")
-    if names is not None and {"bitscore", "evalue", "pident", "fident"} & set(names) and pairs.form == "edge list":
-        pairs.form = "alignment hits"
+    known_hits = {"bitscore", "evalue", "pident", "fident"}
+    if names is not None and (known_hits & set(names) or (names is fields and names[0] != "source")):
+        pairs.form = "alignment hits" if pairs.form == "edge list" else pairs.form
     if names is not None and {"distance", "shared-hashes"} <= set(names):
         pairs.form = "Mash distances"
 
@@ -576,15 +574,19 @@ def _layout(pairs: _Collected, rows: list[list[str]], fields: list[str] | None) 
         has = f"It has {', '.join(names)[:200]}" if names else f"It has {width} columns without names"
         raise ProximityError(f"{pairs.where} has no column {quote_short(name)}. {has}; name them with columns=...")
 
+    first = int(is_header and not rows[0][0].strip())  # after a column of row numbers
     if chosen:
         a, b = place(chosen[0]), place(chosen[1])
     else:
-        a = next((names.index(name) for name in _LEFT if name in names), 0) if names else 0
-        b = next((names.index(name) for name in _RIGHT if name in names), 1) if names else 1
+        texts = [j for j in range(first, width) if not numeric[j]]
+        a, b = texts[:2] if len(texts) > 1 else (first, first + 1)
+        if names is not None:
+            a = next((names.index(name) for name in _LEFT if name in names), a)
+            b = next((names.index(name) for name in _RIGHT if name in names), b)
     score = pairs.options.score or (chosen[2] if len(chosen) == 3 else None)
     if a == b:
-        b = 1 if a == 0 else 0
-    free = [j for j in range(width) if j not in (a, b) and numeric[j]]
+        b = next(j for j in range(width) if j != a)
+    free = [j for j in range(first, width) if j not in (a, b) and numeric[j]]
     if score is not None:
         s = place(score)
     elif names is not None and (known_names := [n for n in _SCORES if n in names and names.index(n) in free]):
@@ -621,28 +623,25 @@ def _read_table(path: Path, pairs: _Collected, max_bytes: int) -> None:
             pairs.add(left, right, np.asarray(values, dtype=np.float64))
 
 
-def collect_pairs(
+def pairs_of_rows(
     where: str,
+    rows: list[list[str]],
+    *,
     options: PairOptions,
     kind: Kind | None,
     directed: bool,
     max_bytes: int,
-    edges: list[tuple[str, str, dict[str, str]]],
-    *,
     form: str,
     objects: Iterable[str] = (),
+    lines: list[int] | None = None,
 ) -> Proximity:
-    """Make the matrix of edges with named attributes; `objects` may name some that have no edge."""
+    """Make the matrix of lines of cells below a header; `objects` may name some that have no line."""
     pairs = _Collected(where, options, True, form)
     for name in objects:
         pairs.left[name]
-    names = list(dict.fromkeys(name for _, _, data in edges for name in data))
-    if not names:
-        raise ProximityError(f"{where} has no edges with a value.")
-    rows = [["source", "target", *names], *([a, b, *(data.get(name, "") for name in names)] for a, b, data in edges)]
-    places, _ = _layout(pairs, rows[:51], None)
-    left, right, values = _parse_slowly(rows[1:], list(range(1, len(rows))), places, where, ",")
-    pairs.add(left, right, values)
+    places, n_header = _layout(pairs, rows[:51], None)
+    numbers = (lines or list(range(1, len(rows) + 1)))[n_header:]
+    pairs.add(*_parse_slowly(rows[n_header:], numbers, places, where, ","))
     return pairs.to_proximity(kind, directed, None, max_bytes)
 
 

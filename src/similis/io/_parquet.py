@@ -14,6 +14,7 @@ from similis._utils.environment import require_package
 from similis._utils.files import parse_errors, short_path
 from similis.exceptions import ProximityError
 from similis.io._numpy import card, parts_of_card
+from similis.io._options import ReadOptions
 from similis.io._proximity import Proximity, proximity_in_file, quote_short
 
 __all__ = ["holds_pairs", "iter_batches", "read_parquet", "write_parquet"]
@@ -22,7 +23,7 @@ _CARD = b"similis"
 _FEATHER = b"ARROW1"
 
 
-def read_parquet(path: Path, *, square: bool, max_bytes: int) -> Proximity:
+def read_parquet(path: Path, options: ReadOptions) -> Proximity:
     """Read our own parquet files, and others' whose columns are numbers but for one of ids."""
     pa, pq = _pyarrow()
     where = short_path(path)
@@ -33,7 +34,7 @@ def read_parquet(path: Path, *, square: bool, max_bytes: int) -> Proximity:
             schema = table.schema
         else:
             parquet = pq.ParquetFile(file)
-            _check_size(parquet.metadata, os.path.getsize(path), where, max_bytes)
+            _check_size(parquet.metadata, os.path.getsize(path), where, options.max_bytes)
             schema = parquet.schema_arrow
             table = parquet.read()
         found = json.loads((schema.metadata or {}).get(_CARD, b"null"))
@@ -60,7 +61,7 @@ def read_parquet(path: Path, *, square: bool, max_bytes: int) -> Proximity:
         ids = _ids(table.column(is_id.index(True)), where)
     else:  # rows come in the order of the columns, if there is one per column
         columns = None if columns == [str(j) for j in range(len(numeric))] else columns
-        ids = columns if square and len(values) == len(numeric) else None
+        ids = columns if options.square and len(values) == len(numeric) else None
     return proximity_in_file(where, values, **{**about, "ids": ids, "column_ids": columns})
 
 

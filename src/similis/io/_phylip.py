@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from similis._utils.files import short_path
 from similis.exceptions import ProximityError
+from similis.io._options import ReadOptions
 from similis.io._proximity import Proximity, proximity_in_file, quote_short
-from similis.io._text import is_number, open_text
+from similis.io._text import is_number, open_text, parse_number
 
 __all__ = ["is_phylip", "read_phylip", "write_phylip"]
 
@@ -27,12 +28,12 @@ def is_phylip(lines: list[str]) -> bool:
     return not is_number(rows[1][0]) or len(rows[1]) in (1, 2, n, n + 1)
 
 
-def read_phylip(path: Path, *, max_bytes: int) -> Proximity:
+def read_phylip(path: Path, options: ReadOptions) -> Proximity:
     """Read a square matrix or a triangle; a name ends at a tab, a blank or after ten characters."""
     where = short_path(path)
     counter = 0
     lines: list[tuple[int, str]] = []
-    with open_text(path, max_bytes, lambda: counter + 1) as text:
+    with open_text(path, options.max_bytes, lambda: counter + 1) as text:
         for line in text:
             counter += 1
             if line.strip():
@@ -62,7 +63,7 @@ def read_phylip(path: Path, *, max_bytes: int) -> Proximity:
         )
     values = np.zeros((n, n))
     for i, (place, _, numbers) in enumerate(rows):
-        row = np.array([_number(cell, where, place) for cell in numbers])
+        row = np.array([parse_number(cell, f"{where}, line {place}") for cell in numbers])
         start = {"upper": i + 1, "upper with diagonal": i}.get(layout, 0)
         values[i, start : start + len(row)] = row
         if layout != "square":
@@ -86,18 +87,6 @@ def _rows(body: list[tuple[int, str]], n: int, strict: bool) -> list[tuple[int, 
             name, _, rest = text.strip().partition(" ")
         rows.append((line, name.strip(), rest.split()))
     return rows
-
-
-def _number(cell: str, where: str, line: int) -> float:
-    if not is_number(cell):
-        raise ProximityError(f"{where}, line {line}: {quote_short(cell)} is not a number.")
-    try:
-        value = float(cell)
-    except ValueError:
-        return np.nan
-    if np.isinf(value):
-        raise ProximityError(f"{where}, line {line}: infinity is not a proximity.")
-    return value
 
 
 def write_phylip(file: IO[bytes], P: Proximity) -> None:

@@ -31,6 +31,7 @@ from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._kind import kind_in_words
+from similis.io._options import ReadOptions
 from similis.io._proximity import Proximity, proximity_in_file, quote_short
 
 __all__ = [
@@ -40,26 +41,27 @@ __all__ = [
     "matrix_of_rows",
     "open_text",
     "open_unpacked",
+    "parse_number",
     "quote",
     "read_csv",
     "read_rows",
     "write_csv",
 ]
 
-MISSING = frozenset({"", "na", "nan", "n/a", "null", "none"})
+MISSING = frozenset({"", "na", "nan", "n/a", "null", "none", "<na>", "#n/a", "-nan"})
+_NO_VALUE = MISSING | {"-", "--", "?", "."}  # also of a cell that must hold a number
 _UNKNOWN = dict.fromkeys(("", "NA", "NaN", "nan", "N/A", "null"), "nan")  # the usual spellings, in the fast loop
 _INFINITE = ("inf", "infinity")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*")
 TEXT_PACKERS = (".gz", ".bz2", ".xz", ".zst")
 
 
-def read_csv(
-    path: Path, *, square: bool, delimiter: str | None, max_bytes: int, has_header: bool | None = None
-) -> Proximity:
+def read_csv(path: Path, options: ReadOptions) -> Proximity:
     """Read a file of proximities in text, perhaps compressed."""
     comments: list[str] = []
-    rows = read_rows(path, delimiter=delimiter, max_bytes=max_bytes, comments=comments, blanks=True)
-    return matrix_of_rows(short_path(path), rows, square=square, comments=comments, has_header=has_header)
+    delimiter, limit = options.delimiter, options.max_bytes
+    rows = read_rows(path, delimiter=delimiter, max_bytes=limit, comments=comments, blanks=True)
+    return matrix_of_rows(short_path(path), rows, square=options.square, comments=comments, has_header=options.header)
 
 
 def matrix_of_rows(
@@ -199,7 +201,7 @@ def read_rows(
     with open_text(path, max_bytes, lambda: 1 if reader is None else reader.line_num + skipped + 1) as text:
         try:
             head = text.readline()
-            while comments is not None and head.startswith("#"):
+            while comments is not None and (head.startswith("#") or (head and blanks and head in ("\n", "\r\n"))):
                 below = text.readline()
                 skipped += 1
                 if not below.startswith("#") and _names_columns(head, below, delimiter):
@@ -234,9 +236,10 @@ def open_text(path: Path, max_bytes: int, line: Callable[[], int] = lambda: 1) -
     `line` is the number of the line at which decoding stopped, for a message.
     """
     with open_unpacked(path, max_bytes) as file:
+        encoding = "utf-16" if file.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
         try:
-            yield io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
-        except UnicodeDecodeError:
+            yield io.TextIOWrapper(file, encoding=encoding, newline="")
+        except UnicodeError:
             raise ProximityError(
                 f"{short_path(path)} is not UTF-8 text from about line {line()} on; save it again with the encoding "
                 "UTF-8."
@@ -290,7 +293,8 @@ _DAMAGED: tuple[type[Exception], ...] = (
 def _open_member(archive: zipfile.ZipFile, where: str) -> IO[bytes]:
     """Open the matrix of a QIIME 2 artifact, or the only file of a zip archive."""
     names = [info.filename for info in archive.infolist() if not info.is_dir()]
-    found = [name for name in names if name.endswith("/data/distance-matrix.tsv")] or names
+    # <uuid>/data/distance-matrix.tsv; the provenance below <uuid>/provenance may hold others
+    found = [name for name in names if name.partition("/")[2] == "data/distance-matrix.tsv"] or names
     if len(found) != 1:
         raise ProximityError(
             f"{where} must hold data/distance-matrix.tsv, as a QIIME 2 artifact of the type DistanceMatrix does, or "
@@ -321,37 +325,34 @@ def _parse_numbers(cells: list[str], where: str, line: int, skip: int) -> NDArra
         try:
             row = np.array([float(_UNKNOWN.get(cell, cell)) for cell in cells])
         except ValueError:
-            row = np.array([_parse_number(cell, where, line, skip + j) for j, cell in enumerate(cells)])
+            row = np.array([parse_number(cell, _cell(where, line, skip + j)) for j, cell in enumerate(cells)])
     # float() also accepts 1_000, digits of other scripts, and infinity, which csv readers do not
     text = " ".join(cells)
     if "_" in text or not text.isascii() or "i" in text or "I" in text:
         for j, cell in enumerate(cells):
-            _parse_number(cell, where, line, skip + j)
+            parse_number(cell, _cell(where, line, skip + j))
     elif np.isinf(row).any():
         j = int(np.argmax(np.isinf(row)))
         raise ProximityError(f"{_cell(where, line, skip + j)}: {quote_short(cells[j])} is too large for a number.")
     return row
 
 
-def _parse_number(cell: str, where: str, line: int, j: int) -> float:
-    """Parse one cell, or raise an error that names it."""
+def parse_number(cell: str, place: str, remedy: str = "") -> float:
+    """Parse one cell, NaN if it is missing, or raise an error that names its place."""
     text = cell.strip()
-    if text.lower() in MISSING:
+    if text.lower() in _NO_VALUE:
         return np.nan
     if text.lower().lstrip("+-") in _INFINITE:
-        raise ProximityError(
-            f"{_cell(where, line, j)}: infinity is not a proximity; leave the cell empty if it is missing."
-        )
-    try:
-        if "_" in text or not text.isascii():
-            raise ValueError
-        return float(text)
-    except ValueError:
-        comma = " Decimal commas are read in files with semicolons or tabs." if "," in text else ""
-        raise ProximityError(
-            f"{_cell(where, line, j)}: {quote_short(cell)} is not a number.{comma} "
-            "Leave the cell empty if it is missing."
-        ) from None
+        raise ProximityError(f"{place}: infinity is not a proximity; leave the cell empty if it is missing.")
+    if is_number(text):
+        value = float(text)
+        if np.isinf(value):
+            raise ProximityError(f"{place}: {quote_short(cell)} is too large for a number.")
+        return value
+    comma = " Decimal commas are read in files with semicolons or tabs." if "," in text else ""
+    raise ProximityError(
+        f"{place}: {quote_short(cell)} is not a number.{comma} Leave the cell empty if it is missing{remedy}."
+    )
 
 
 def _cell(where: str, line: int, j: int) -> str:
@@ -364,8 +365,9 @@ def decimal_point(cell: str) -> str:
 
 
 def is_number(cell: str) -> bool:
+    """Tell whether a cell holds a number, or is missing."""
     text = cell.strip()
-    if text.lower() in MISSING:
+    if text.lower() in _NO_VALUE:
         return True
     try:
         float(text)
@@ -384,7 +386,7 @@ def sniff_delimiter(head: str, blanks: bool = False) -> str:
         cells = bare.split(mark)
         if len(cells) > 1 and "," in bare and all("," not in c or _DECIMAL_COMMA.fullmatch(c) for c in cells):
             return mark
-    return next((mark for mark in (",\t; " if blanks else ",\t;") if mark in bare), ",")
+    return next((mark for mark in (",\t; |" if blanks else ",\t;") if mark in bare), ",")
 
 
 class _Zstandard:

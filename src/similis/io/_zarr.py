@@ -21,6 +21,7 @@ from similis._utils.environment import require_package
 from similis._utils.files import copy_owner, draft_folder, parse_errors, short_path
 from similis.exceptions import ProximityError
 from similis.io._numpy import card, parts_of_card
+from similis.io._options import ReadOptions
 from similis.io._proximity import Proximity, proximity_in_file, reject_infinite
 
 __all__ = [
@@ -139,9 +140,9 @@ CARD = "similis"
 CHUNK = 2048
 
 
-def read_zarr(path: Path, *, mmap: bool, max_bytes: int) -> Proximity:
+def read_zarr(path: Path, options: ReadOptions) -> Proximity:
     """Read a store; with `mmap` the array stays on disk and rows are read when they are indexed."""
-    where = short_path(path)
+    where, mmap, max_bytes = short_path(path), options.mmap, options.max_bytes
     array = open_zarr(path)
     with parse_errors(where, "zarr store"):
         found = array.attrs.get(CARD)
