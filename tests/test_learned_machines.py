@@ -93,10 +93,10 @@ class TestEveryMachine:
 
 
 def test_an_open_gap_is_said(rng, monkeypatch):
-    from similis.solvers import _spectral_kernel
+    from similis.solvers import _interior_point
 
     S, y, _, _ = problem(rng)
-    monkeypatch.setattr(_spectral_kernel.InteriorPoint, "step", lambda self: False)
+    monkeypatch.setattr(_interior_point.InteriorPoint, "step", lambda self: False)
     with pytest.warns(ConvergenceWarning, match="SimSVM did not converge"):
         SimSVM(gamma=1e-3).fit(S, y)
 

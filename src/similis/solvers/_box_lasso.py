@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
 from similis._utils.threads import single_blas_thread
+from similis.solvers._interior_point import cholesky, cholesky_solve, positive_reach
 
 __all__ = ["BoxLasso", "BoxLassoFit", "box_lasso"]
 
@@ -20,8 +22,6 @@ _REDUCED_GAP = 0.1  # at which coefficients are fixed that are zero or at the bo
 _MARGIN = 0.01  # by which they are
 _POLISHED_GAP = 1e-4  # from which the exact solution for the present zeros and bounds is tried
 _SMALL = 100  # coefficients up to which a step costs too little for that
-# For small problems the checks in SciPy's wrappers of these LAPACK routines would take half of the time.
-_potrf, _potrs = linalg.get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class BoxLasso:
         best = self._certified(np.zeros_like(self._q), eps, box, 0)
         if len(box) >= _SMALL:
             best = self._descend(state, best, eps, box, _REDUCED_GAP)
-            part = _ReducedPoint(state)
+            part = state.reduced()
             if 0 < np.count_nonzero(part.free) <= 0.8 * len(box):
                 fit = self._descend(part, best, eps, box, _TARGET)
                 # Coefficients that should not have been fixed would leave a gap.
@@ -158,9 +158,7 @@ class BoxLasso:
         """Value to which the gap is compared."""
         return max(fit.objective, 1e-8 * float(self._y @ self._y) / 2)
 
-    def _descend(
-        self, state: _InteriorPoint | _ReducedPoint, best: BoxLassoFit, eps: float, box: Array, tol: float
-    ) -> BoxLassoFit:
+    def _descend(self, state: _InteriorPoint, best: BoxLassoFit, eps: float, box: Array, tol: float) -> BoxLassoFit:
         """Step until the gap is closed, or the complementarity products are at the level of rounding."""
         trial = _POLISHED_GAP
         while state.steps < 100 and min(best.gap, 100 * state.total) > tol * self._scale_of(best):
@@ -173,20 +171,19 @@ class BoxLasso:
                 trial *= 1e-2
         return best if tol > _TARGET else self._polished(best, state, eps, box)
 
-    def _polished(self, fit: BoxLassoFit, state: _InteriorPoint | _ReducedPoint, eps: float, box: Array) -> BoxLassoFit:
+    def _polished(self, fit: BoxLassoFit, state: _InteriorPoint, eps: float, box: Array) -> BoxLassoFit:
         """Set coefficients exactly to zero or to the bound by complementarity and solve for the others again."""
         a = state.snapped()
         free = (a != 0) & (np.abs(a) < box)
         candidates = [self._certified(a, eps, box, fit.n_iter)]
         if free.any() and self._gram is not None:
             G = self._gram[np.ix_(free, free)]
-            G.flat[:: len(G) + 1] += 1e-15 * G.trace()
-            factor, failed = _potrf(G.T, lower=True, clean=False, overwrite_a=True)
+            factor = cholesky(G, 1e-15 * G.trace())
             signs = np.sign(a[free])
-            for _ in range(0 if failed else 3):  # iterative refinement with the residual computed from S
+            for _ in range(3):  # iterative refinement with the residual computed from S
                 residual = self._S[:, free].T @ (self._y - self._S @ a) - eps * signs
                 a = a.copy()
-                a[free] += _potrs(factor, residual, lower=True)[0]
+                a[free] += cholesky_solve(factor, residual)
                 if (np.sign(a[free]) != signs).any() or (np.abs(a[free]) > box[free]).any():
                     break
                 candidates.append(self._certified(a, eps, box, fit.n_iter))
@@ -213,7 +210,8 @@ class BoxLasso:
 class _InteriorPoint:
     """Iterate of the interior-point method.
 
-    Rows of P are p and m, T = C - P; Z and U are the multipliers of P >= 0 and T >= 0. All stay positive.
+    Rows of P are p and m, T = C - P; Z and U are the multipliers of P >= 0 and T >= 0. All stay positive. `fixed` are
+    the values of the coefficients that are not `free`, of which the other arrays have no entries.
     """
 
     def __init__(self, S: Array, G: Array, y: Array, eps: float, box: Array) -> None:
@@ -224,52 +222,71 @@ class _InteriorPoint:
         self.T = box - self.P
         self.Z = np.full_like(self.P, max(eps, 1e-3 * float(np.abs(q).max(initial=0.0))))
         self.U = self.Z * self.P / self.T  # T U = P Z
+        self.free, self.fixed = np.ones(len(box), dtype=bool), np.zeros(len(box))
         self.steps = 0
 
     @property
     def a(self) -> Array:
-        """Coefficients p - m."""
-        return np.asarray(self.P[0] - self.P[1])
+        """All coefficients."""
+        return self._coefficients(self.P)
 
     @property
     def total(self) -> float:
         """Sum of all complementarity products; it is the duality gap where the residual is zero."""
         return float((self.P * self.Z).sum()) + float((self.T * self.U).sum())
 
-    @property
-    def typical(self) -> float:
-        """Ratio of a coefficient to a multiplier that tells small from large."""
-        return float(np.abs(self.a).max()) / max(self.eps, float(self.Z.mean()), 1e-300)
-
     def snapped(self) -> Array:
         """Return the coefficients, set to zero or to the bound where the multiplier exceeds the distance from it."""
-        typical = self.typical
+        typical = self._typical
         P = np.where(self.P < self.Z * typical, 0.0, np.where(self.T < self.U * typical, self.box, self.P))
-        return np.asarray(P[0] - P[1])
+        return self._coefficients(P)
+
+    def reduced(self) -> _InteriorPoint:
+        """Return an iterate without the coefficients that are zero or at the bound by a wide margin."""
+        margin = _MARGIN * self._typical
+        at_bound = self.T < self.U * margin
+        zero = (self.P < self.Z * margin).all(axis=0)
+        part = copy(self)
+        part.free = free = ~(zero | at_bound.any(axis=0))
+        part.fixed = np.where(at_bound[0], self.box, np.where(at_bound[1], -self.box, 0.0))
+        part.y = self.y - self.S @ np.where(free, 0.0, part.fixed)
+        part.S, part.G, part.box = np.ascontiguousarray(self.S[:, free]), self.G[np.ix_(free, free)], self.box[free]
+        part.P, part.T, part.Z, part.U = (X[:, free] for X in (self.P, self.T, self.Z, self.U))
+        return part
+
+    @property
+    def _typical(self) -> float:
+        """Ratio of a coefficient to a multiplier that tells small from large."""
+        return float(np.abs(self.P[0] - self.P[1]).max()) / max(self.eps, float(self.Z.mean()), 1e-300)
+
+    def _coefficients(self, P: Array) -> Array:
+        a = self.fixed.copy()
+        a[self.free] = P[0] - P[1]
+        return a
 
     def step(self) -> None:
         """Take one predictor-corrector step."""
         self.steps += 1
         P, T, Z, U = self.P, self.T, self.Z, self.U
-        gradient = self.S.T @ (self.S @ self.a - self.y)
+        gradient = self.S.T @ (self.S @ (P[0] - P[1]) - self.y)
         residual = _SIGNS * gradient + self.eps - Z + U
         weight = Z / P + U / T
         D = 1.0 / (1.0 / weight).sum(axis=0)
-        factor = _factor(self.G, D)
+        factor = cholesky(self.G, D)
         mean = self.total / (2 * P.size)
 
         def direction(rz: Array, ru: Array) -> tuple[Array, Array, Array]:
             """Compute the Newton step toward complementarity products P Z + rz and T U + ru."""
             R = -residual + rz / P - ru / T
             rhs = D * (R[0] / weight[0] - R[1] / weight[1])
-            da = _potrs(factor, rhs, lower=True)[0]
+            da = cholesky_solve(factor, rhs)
             dP = (R - _SIGNS * (rhs - D * da)) / weight  # G da = rhs - D da
             # Where the weight is small this cancels; dp - dm = da gives the same value accurately.
             dP = np.where(weight >= weight[::-1], dP, dP[::-1] + _SIGNS * da)
             return dP, (rz - Z * dP) / P, (ru + U * dP) / T
 
         def length(dP: Array, dZ: Array, dU: Array) -> float:
-            return min(_reach(P, dP), _reach(T, -dP), _reach(Z, dZ), _reach(U, dU))
+            return min(positive_reach(P, dP), positive_reach(T, -dP), positive_reach(Z, dZ), positive_reach(U, dU))
 
         # Predictor: aim at zero products; its success sets the target (Mehrotra's cube) of the corrector.
         dP, dZ, dU = direction(-P * Z, -T * U)
@@ -279,72 +296,3 @@ class _InteriorPoint:
         dP, dZ, dU = direction(target - P * Z - dP * dZ, target - T * U + dP * dU)
         t = min(1.0, 0.995 * length(dP, dZ, dU))
         self.P, self.T, self.Z, self.U = P + t * dP, T - t * dP, Z + t * dZ, U + t * dU
-
-
-class _ReducedPoint:
-    """Iterate in the coefficients that are neither zero nor at the bound by a wide margin; the others are fixed.
-
-    Attributes
-    ----------
-    free : ndarray of shape (p,)
-        Which are not fixed.
-    """
-
-    def __init__(self, whole: _InteriorPoint) -> None:
-        P, T, Z, U, typical = whole.P, whole.T, whole.Z, whole.U, _MARGIN * whole.typical
-        at_bound = T < U * typical
-        zero = (P < Z * typical).all(axis=0)
-        self._fixed = np.where(at_bound[0], whole.box, np.where(at_bound[1], -whole.box, 0.0))
-        self.free = free = ~(zero | at_bound.any(axis=0))
-        y = whole.y - whole.S @ np.where(free, 0.0, self._fixed)
-        self._inner = _InteriorPoint(
-            np.ascontiguousarray(whole.S[:, free]), whole.G[np.ix_(free, free)], y, whole.eps, whole.box[free]
-        )
-        self._inner.P, self._inner.T, self._inner.Z, self._inner.U = (X[:, free] for X in (P, T, Z, U))
-        self._inner.steps = whole.steps
-
-    @property
-    def steps(self) -> int:
-        """Steps, with those before the reduction."""
-        return self._inner.steps
-
-    @property
-    def total(self) -> float:
-        """Sum of the complementarity products."""
-        return self._inner.total
-
-    @property
-    def a(self) -> Array:
-        """All coefficients."""
-        return self._whole(self._inner.a)
-
-    def snapped(self) -> Array:
-        """All coefficients, set to zero or to the bound."""
-        return self._whole(self._inner.snapped())
-
-    def step(self) -> None:
-        """Take one predictor-corrector step."""
-        self._inner.step()
-
-    def _whole(self, part: Array) -> Array:
-        a = self._fixed.copy()
-        a[self.free] = part
-        return a
-
-
-def _factor(G: Array, D: Array) -> Array:
-    """Compute the Cholesky factor of G + diag(D); raise the diagonal slightly where rounding makes it indefinite."""
-    raised = 0.0
-    while True:
-        M = G.copy()
-        M.flat[:: len(M) + 1] += D + raised
-        factor, failed = _potrf(M.T, lower=True, clean=False, overwrite_a=True)
-        if not failed:
-            return np.asarray(factor)
-        raised = max(100 * raised, 1e-15 * float(G.trace()))
-
-
-def _reach(x: Array, dx: Array) -> float:
-    """Return the largest step along dx that keeps x positive."""
-    steepest = float((dx / x).min())
-    return -1.0 / steepest if steepest < 0 else np.inf

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from similis import _kernels
 from similis._utils.linalg import symmetric_part
 from similis._utils.threads import single_blas_thread
+from similis.solvers._active_set import improve_in_box
 from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
 
 __all__ = ["ClassMargin"]
@@ -221,7 +221,7 @@ class ClassMargin:
             if damping:
                 H += damping * (A @ A.T) / 2
             v = u[rows, others]
-            d = _box_step(H, slope[rows, others], -v, C - v)
+            d = _minimize_in_box(H, slope[rows, others], -v, C - v)
             change = A.T @ d
             length = _line_search(pull, change, float(d.sum()))
             if length < 0.2:
@@ -312,36 +312,10 @@ def _line_search(pull: NDArray[Any], change: NDArray[Any], gain: float) -> float
     return t
 
 
-def _box_step(H: NDArray[Any], g: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Any:
-    """Minimize g'd + d'Hd / 2 on low <= d <= high: coordinate sweeps, then active sets."""
-    d, slope = np.zeros(len(g)), np.empty(len(g))
+def _minimize_in_box(H: NDArray[Any], g: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Any:
+    """Minimize g'd + d'Hd / 2 on low <= d <= high: coordinate sweeps find most bounds, active sets the solution."""
+    d = np.zeros(len(g))
     tol = 1e-13 * (1 + float(np.abs(g).max(initial=0.0)))
-    _kernels.box_sweeps(H, g, low, high, d, slope, 100, tol)
-    ridge = 1e-13 * float(np.diagonal(H).max(initial=0.0)) + 1e-300
-    free = (d > low) & (d < high)
-    for _ in range(2 * len(g) + 10):
-        slope = g + H @ d
-        Z = np.flatnonzero(free)
-        if len(Z):
-            block = H[np.ix_(Z, Z)]
-            block[np.diag_indices(len(Z))] += ridge
-            _, step, failed = linalg.lapack.dposv(block, -slope[Z])
-            if failed:
-                ridge *= 100
-                continue
-            with np.errstate(divide="ignore", invalid="ignore"):
-                reach = np.where(step > 0, (high[Z] - d[Z]) / step, np.where(step < 0, (low[Z] - d[Z]) / step, np.inf))
-            first = int(reach.argmin())
-            if reach[first] < 1:
-                d[Z] += reach[first] * step
-                d[Z[first]] = high[Z[first]] if step[first] > 0 else low[Z[first]]
-                free[Z[first]] = False
-                continue
-            d[Z] += step
-            slope = g + H @ d
-        wrong = ~free & (((d <= low) & (slope < -tol)) | ((d >= high) & (slope > tol)))
-        if not wrong.any():
-            break
-        worst = int(np.where(wrong, np.abs(slope), 0.0).argmax())
-        free[worst] = True
+    _kernels.box_sweeps(H, g, low, high, d, np.empty(len(g)), 100, tol)
+    improve_in_box(H, g, low, high, d, pivots=2 * len(g) + 10, tol=tol)
     return d

@@ -17,9 +17,9 @@ from scipy.optimize import brentq
 
 from similis import _kernels
 from similis._utils.threads import single_blas_thread
+from similis.solvers._interior_point import Block, InteriorPoint, balanced, class_balance
 from similis.solvers._local_svm import svm_path
 from similis.solvers._lp_margin import best_intercept
-from similis.solvers._spectral_kernel import Block, InteriorPoint, balanced, class_balance
 
 __all__ = ["IndefiniteFit", "IndefiniteMachine", "FullKernelMachine", "FullKernelFit"]
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from similis._utils.threads import single_blas_thread
-from similis.solvers._spectral_kernel import positive_reach
+from similis.solvers._interior_point import cholesky, cholesky_solve, positive_reach
 
 __all__ = ["MarginWeights", "nonnegative_margin"]
 
@@ -160,11 +159,8 @@ class _State:
         E = t / u + (self.xi / self.w if soft else 0.0)
         # Normal matrix A' diag(1/E) A + diag(D)
         scaled = self.A / np.sqrt(E)[:, None]
-        M = scaled.T @ scaled
-        M[np.diag_indices_from(M)] += D
-        try:
-            factor = linalg.cho_factor(M, lower=True, check_finite=False, overwrite_a=True)
-        except linalg.LinAlgError:
+        factor = cholesky(scaled.T @ scaled, D)
+        if factor is None:
             return False
         # Predictor toward zero products; its success sets the centering of the corrector (Mehrotra's cube).
         pairs = [(v, a), (u, t)] + ([(self.w, self.xi)] if soft else [])
@@ -191,7 +187,7 @@ class _State:
         rhs = primal + r_u
         if self.C is not None:
             rhs = rhs - goals[2] / self.w
-        da = linalg.cho_solve(factor, dual + r_a + self.A.T @ (rhs / E), check_finite=False)
+        da = cholesky_solve(factor, dual + r_a + self.A.T @ (rhs / E))
         du = (rhs - self.A @ da) / E
         steps = [(r_a - self.v / self.a * da, da), (du, r_u - self.t / self.u * du)]
         if self.C is not None:

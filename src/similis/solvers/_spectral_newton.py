@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from similis import _kernels
+from similis.solvers._active_set import improve_in_box
 
 __all__ = ["minimize_in_ball"]
 
@@ -87,7 +87,10 @@ def minimize_in_ball(block: Any, y: Array, x: Array, certify: Callable[[Array, A
         H = scaled @ scaled.T
         if pressed > 0:
             H += (rho - pressed * gamma / size) * np.outer(grad_h[W], grad_h[W])
-        d = _balanced_step(H, slope[W], y_W, -x_W, 1 - x_W, violation)
+        # Steps of two variables, then active sets, on the quadratic program of the step.
+        d, tol = np.zeros(len(W)), 1e-12 * (1 + float(np.abs(slope[W]).max(initial=0.0)))
+        _kernels.balanced_sweeps(H, y_W, -x_W, 1 - x_W, d, slope[W], _PAIRS * len(W), max(_LOOSE * violation, tol))
+        improve_in_box(H, slope[W], -x_W, 1 - x_W, d, y=y_W, pivots=_PIVOTS, tol=tol)
         change = B_W.T @ d
         t = _line_search(g, change, float(d.sum()), cost, kd, gamma, z, rho)
         x = x.copy()
@@ -138,44 +141,3 @@ def _line_search(
         if high - low <= 1e-3 * high or abs(value) <= 1e-10 * abs(gain):
             break
     return t
-
-
-def _balanced_step(H: Array, q: Array, y: Array, low: Array, high: Array, violation: float) -> Array:
-    """Reduce q'd + d'Hd / 2 on low <= d <= high, y'd = 0, by steps of two variables, then by active sets.
-
-    `violation` is that of the optimality conditions at d = 0.
-    """
-    d, slope = np.zeros(len(q)), q.copy()
-    tol = 1e-12 * (1 + float(np.abs(q).max(initial=0.0)))
-    _kernels.balanced_sweeps(H, y, low, high, d, slope, _PAIRS * len(q), max(_LOOSE * violation, tol))
-    ridge = 1e-14 * float(np.diagonal(H).max(initial=0.0)) + 1e-300
-    free = (d > low) & (d < high)
-    for _ in range(_PIVOTS):
-        slope = q + H @ d
-        Z = np.flatnonzero(free)
-        if len(Z) > 1:
-            block = H[np.ix_(Z, Z)]
-            block[np.diag_indices(len(Z))] += ridge
-            factor, failed = linalg.lapack.dpotrf(block, lower=True)
-            if failed:
-                ridge *= 100
-                continue
-            base, across = linalg.lapack.dpotrs(factor, np.column_stack([-slope[Z], y[Z]]), lower=True)[0].T
-            step = base - float(y[Z] @ base) / float(y[Z] @ across) * across
-            with np.errstate(divide="ignore", invalid="ignore"):
-                reach = np.where(step > 0, (high[Z] - d[Z]) / step, np.where(step < 0, (low[Z] - d[Z]) / step, np.inf))
-            first = int(reach.argmin())
-            if reach[first] < 1:
-                d[Z] += reach[first] * step
-                d[Z[first]] = high[Z[first]] if step[first] > 0 else low[Z[first]]
-                free[Z[first]] = False
-                continue
-            d[Z] += step
-            slope = q + H @ d
-        pull = -y * slope
-        up, down = np.where(y > 0, d < high, d > low), np.where(y > 0, d > low, d < high)
-        i, j = int(np.where(up, pull, -np.inf).argmax()), int(np.where(down, pull, np.inf).argmin())
-        if pull[i] - pull[j] <= tol or (free[i] and free[j]):
-            break
-        free[[i, j]] = True
-    return d

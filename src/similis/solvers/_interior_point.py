@@ -1,0 +1,189 @@
+"""Mehrotra's predictor-corrector method for the duals of support vector machines, and its linear algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+__all__ = ["Block", "InteriorPoint", "balanced", "cholesky", "cholesky_solve", "class_balance", "positive_reach"]
+
+Array = NDArray[np.float64]
+_SIGNS = np.array([[1.0], [-1.0]])
+# For small problems the checks in SciPy's wrappers of these LAPACK routines would take half of the time.
+_potrf, _potrs = linalg.get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
+
+
+class InteriorPoint:
+    """Mehrotra's predictor-corrector method for min -1'x + costs of the blocks, x in [0, 1]^n, y'x = 0.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Labels, 1 and -1.
+    blocks : sequence of Block
+        Convex costs and constraints of x.
+    x : ndarray of shape (n,)
+        Start, inside the bounds, y'x = 0.
+    cautious : bool, default=False
+        Take short steps without second-order terms, for constraints of large curvature.
+    """
+
+    def __init__(self, y: Array, blocks: Sequence[Block], x: Array, *, cautious: bool = False) -> None:
+        self.y, self.blocks, self.cautious, self.nu = y, blocks, cautious, 0.0
+        # Distances from both bounds, stored separately: 1 - x would lose its digits as x tends to 1.
+        self.P = np.stack([x, 1.0 - x])
+        self.M = 0.5 / np.maximum(self.P, 1e-3)  # their multipliers
+        for block in blocks:
+            block.start(x, 0.5)
+
+    @property
+    def x(self) -> Array:
+        """Current point."""
+        return np.asarray(self.P[0])
+
+    @property
+    def total(self) -> float:
+        """Sum of the complementarity products."""
+        return float((self.P * self.M).sum()) + sum(float(block.s @ block.z) for block in self.blocks)
+
+    @np.errstate(over="ignore", divide="ignore", invalid="ignore")
+    def step(self) -> bool:
+        """Take one predictor-corrector step; return False if none is possible."""
+        P, M, y, blocks = self.P, self.M, self.y, self.blocks
+        residual = M[1] - M[0] - 1.0 + self.nu * y
+        H = np.zeros((len(y), len(y)))
+        for block in blocks:
+            residual += block.evaluate(P[0])
+            block.eliminate(H)
+        factor = cholesky(H, (M / P).sum(axis=0))
+        if factor is None or not np.isfinite(residual).all():
+            return False
+        Hy = cholesky_solve(factor, y)
+        yHy, unbalanced = float(y @ Hy), float(y @ P[0])
+
+        def direction(E: Array, es: list[Array]) -> tuple[Array, float, Array, float]:
+            """Compute the Newton step for changes E and es of the complementarity products."""
+            R = E / P
+            rhs = R[0] - R[1] - residual + sum(block.push(e) for block, e in zip(blocks, es))
+            base = cholesky_solve(factor, rhs)
+            dnu = (float(y @ base) + unbalanced) / yHy
+            dx = base - dnu * Hy
+            for block, e in zip(blocks, es):
+                block.pull(dx, e)
+            dP = _SIGNS * dx
+            dM = (E - M * dP) / P
+            reach = min(positive_reach(P, dP), positive_reach(M, dM), *(block.reach() for block in blocks))
+            return dP, dnu, dM, reach
+
+        # Predictor toward zero products; its success sets the target of the corrector (Mehrotra's cube).
+        products = [block.s * block.z for block in blocks]
+        dP, _, dM, reach = direction(-P * M, [-product for product in products])
+        t = min(1.0, reach)
+        count = P.size + sum(block.s.size for block in blocks)
+        mean = self.total / count
+        after = float(((P + t * dP) * (M + t * dM)).sum())
+        after += sum(float((b.s + t * b.ds) @ (b.z + t * b.dz)) for b in blocks)
+        target, second = max(after / (count * mean), 0.0) ** 3 * mean, 1.0
+        if self.cautious:  # the second-order term is useless where the curvature of the constraints is large
+            target, second = max(target, 0.3 * mean), 0.0
+        dP, dnu, dM, reach = direction(
+            target - P * M - second * dP * dM,
+            [target - product - second * b.ds * b.dz for b, product in zip(blocks, products)],
+        )
+        if np.isnan(reach) or not np.isfinite(dP[0]).all():
+            return False
+        t = min(1.0, (0.9 if self.cautious else 0.99) * reach)
+        self.P, self.M, self.nu = P + t * dP, M + t * dM, self.nu + t * dnu
+        for block in blocks:
+            block.move(t)
+        return bool(t > 1e-10)
+
+
+class Block:
+    """Constraints c(x, u) + s = 0, s >= 0, with multipliers z; `du`, `ds`, `dz` are the last step.
+
+    A subclass implements :meth:`evaluate` (values at x), :meth:`eliminate` (its part of the Newton matrix),
+    :meth:`push` (its part of the right-hand side for changes e of the products s z) and :meth:`pull` (its own step from
+    that of x).
+    """
+
+    B: Array  # (n, r): g = B'x
+    c: Array
+    s: Array
+    z: Array
+    ds: Array
+    dz: Array
+
+    def start(self, x: Array, mean: float) -> None:
+        """Choose slacks and multipliers with products near `mean` for the first x."""
+        raise NotImplementedError
+
+    def evaluate(self, x: Array) -> Array:
+        """Store values at x; return the gradient of costs and constraints, weighted by their multipliers."""
+        raise NotImplementedError
+
+    def eliminate(self, H: Array) -> None:
+        """Add the part of this block to the Newton matrix."""
+        raise NotImplementedError
+
+    def push(self, e: Array) -> Array:
+        """Return the part of this block of the right-hand side."""
+        raise NotImplementedError
+
+    def pull(self, dx: Array, e: Array) -> None:
+        """Compute the step of the variables of this block."""
+        raise NotImplementedError
+
+    def reach(self) -> float:
+        """Return the largest step length that keeps slacks and multipliers positive."""
+        return min(positive_reach(self.s, self.ds), positive_reach(self.z, self.dz))
+
+    def move(self, t: float) -> None:
+        """Move by t times the step."""
+        self.s = self.s + t * self.ds
+        self.z = self.z + t * self.dz
+
+
+def class_balance(y: Array) -> Array:
+    """Return weights of 1/2 on the smaller class and the same total on the larger one: inside the bounds, y'x = 0."""
+    plus = int((y > 0).sum())
+    return np.asarray(0.5 * min(plus, len(y) - plus) / np.where(y > 0, plus, len(y) - plus))
+
+
+def balanced(x: Array, y: Array) -> Array:
+    """Scale the class with the larger sum down until y'x = 0."""
+    plus, minus = float(x[y > 0].sum()), float(x[y < 0].sum())
+    least = min(plus, minus)
+    if least <= 0:
+        return np.zeros_like(x)
+    return np.asarray(x * np.where(y > 0, least / plus, least / minus))
+
+
+def cholesky(H: Array, shift: float | Array = 0.0) -> Any:
+    """Return the lower Cholesky factor of H + diag(shift), with a diagonal raised where rounding makes it indefinite.
+
+    None if the matrix is not finite.
+    """
+    scale = float(np.abs(H.diagonal() + shift).mean())
+    for share in (0.0, *10.0 ** np.arange(-14, 1, 2)):
+        M = H.copy()
+        M.flat[:: len(M) + 1] += shift + share * scale
+        factor, failed = _potrf(M.T, lower=True, clean=False, overwrite_a=True)
+        if not failed:
+            return factor
+    return None
+
+
+def cholesky_solve(factor: Array, b: Array) -> Array:
+    """Solve a linear system by the factor of :func:`cholesky`."""
+    return np.asarray(_potrs(factor, b, lower=True)[0])
+
+
+def positive_reach(x: Array, dx: Array) -> float:
+    """Return the largest step along dx that keeps x positive."""
+    steepest = float((dx / x).min(initial=0.0))
+    return -1.0 / steepest if steepest < 0 else np.inf
