@@ -85,6 +85,16 @@ TARGETS = (
         ("SBC, two-letter words", "SVC", 1, 3),
     ),
     *_same(
+        "searches of the study, against the solvers of version 1.0",
+        "searches",
+        ("SimSVM grid of 20, n = 800", "interior points", 4, 10),
+        ("P-SVM grid of 30, n = 800", "all coefficients", 1.3, 2),
+        ("RNLC, 8 regularizers, n = 1440", "eigenvectors", 1.7, 2.2),
+        ("Parzen, rank of the rows, n = 1440", "singular values", 1.5, 2),
+        ("SVM on rows, Gaussian kernel, search, n = 1000", "every width", 1.5, 3.2),
+        ("SVC-D2, search, n = 1000", "libsvm", 2, 3),
+    ),
+    *_same(
         "k-medoids",
         "medoids",
         ("k-medoids (vsh), n = 2500", "plain", 10, 24),
