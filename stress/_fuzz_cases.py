@@ -150,6 +150,7 @@ CASES = {
         for test in (proximity.permanova, proximity.anosim, proximity.permdisp)
     },
     "proximity.mantel": calls.mantel,
+    "maxsim.tightness": calls.find_tightness,
     "cluster.KMedoids": clusterer(similis.KMedoids),
     "neighbors.MedoidRegressor": regressor(neighbors.MedoidRegressor),
     "neighbors.SimilarityKNNRegressor": regressor(neighbors.SimilarityKNNRegressor),
