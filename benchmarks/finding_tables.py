@@ -5,7 +5,6 @@ python benchmarks/finding_tables.py --write      # puts them into the pages, bet
 """
 
 import json
-import math
 import sys
 from pathlib import Path
 
@@ -80,31 +79,6 @@ def facts():
     return table(["", "damaged", "right values"], rows)
 
 
-def errors():
-    rows = []
-    for paper, number in (
-        ("cazzanti2007", "6.9"),
-        ("chen2010", "4.5"),
-        ("chen2010", "4.6"),
-        ("qiao2013", "2"),
-        ("qiao2013", "3"),
-    ):
-        found = {}
-        for cell in cells(paper, number):
-            if cell["dataset"] in ("Protein", "Protein, clean") and cell["ours"] is not None:
-                found.setdefault(cell["method"], {})[cell["dataset"]] = cell
-        for method, both in sorted(found.items(), key=lambda item: -item[1].get("Protein", {}).get("published", 0)):
-            if len(both) == 2 and all(
-                method != row[1] or row[0].startswith("cazz") != paper.startswith("cazz") for row in rows
-            ):
-                damaged, clean = both["Protein"], both["Protein, clean"]
-                where = f"{paper} {number}"
-                rows.append(
-                    [where, method, f"{damaged['published']:.2f}", f"{damaged['ours']:.2f}", f"{clean['ours']:.2f}"]
-                )
-    return table(["table", "method", "published", "damaged", "right values"], rows)
-
-
 def gaps():
     rows = []
     for item in read("learned_kernels")["items"]:
@@ -127,28 +101,6 @@ def gaps():
     return table(["problem", "beside", "difference", "gap", "times faster"], rows)
 
 
-def program():
-    found = {}
-    for cell in cells("chen2010", "5.1") + cells("chen2010", "5.2"):
-        key = cell["dataset"], int(cell["condition"].get("p", 0))
-        found.setdefault(key, {})[cell["quantity"]] = cell
-    rows = []
-    for (dataset, p), quantities in sorted(found.items()):
-        row = [dataset, p or "exact"]
-        for quantity, digits in (
-            ("objective", 3),
-            ("empirical-risk", 3),
-            ("empirical-error", 1),
-            ("difference-objective", 1),
-        ):
-            cell = quantities.get(quantity)
-            row.append("" if cell is None else f"{cell['published']:.{digits}f} / {cell['ours']:.{digits}f}")
-        rows.append(row)
-    return table(
-        ["data", "vectors", "objective, paper / ours", "risk", "training error, %", "above the optimum, %"], rows
-    )
-
-
 def law():
     rows = [
         [row["condition of S"], row["cyclic coordinate descent"], row["SMO, single"], row["interior-point steps"]]
@@ -157,53 +109,13 @@ def law():
     return table(["condition of S", "sweeps, cyclic", "sweeps, SMO (single)", "interior-point steps"], rows)
 
 
-def short(value):
-    return "infinite" if math.isinf(value) else f"{value:.0e}".replace("e+0", "e")
-
-
-def percent(share):
-    """A share as percent, of which only the size matters."""
-    value = 100 * share
-    return "0" if value < 1e-6 else f"{value:.0f}" if value >= 10 else f"{value:.1g}"
-
-
-def descent():
-    rows = []
-    for item in read("findings/descent")["items"]:
-        methods = [item["methods"][name] for name in ("cyclic coordinate descent", "SMO, single", "SMO, pairs")]
-        row = [item["matrix"], f"{item['epsilon']:g}", short(item["condition of S'S on the support"])]
-        row.append(f"{100 * item['optimum'] / (item['n'] / 2):.2g}")
-        for found in methods:
-            row.append(", ".join(percent(r["above the optimum"]) for r in found))
-        row.append(percent(item["methods"]["SMO, pairs, annealed"][-1]["above the optimum"]))
-        row.append(" / ".join(f"{100 * found[-1]['answers that differ']:.0f}" for found in methods))
-        row.append(item["interior-point steps"])
-        rows.append(row)
-    head = [
-        "matrix",
-        "ε",
-        "condition",
-        "optimum",
-        "cyclic",
-        "SMO, single",
-        "SMO, pairs",
-        "annealed",
-        "differ",
-        "our steps",
-    ]
-    return table(head, rows)
-
-
 SECTIONS = {
     ("floor", "mechanisms"): mechanisms,
     ("floor", "agreement"): agreement,
     ("protein", "classes"): classes,
     ("protein", "facts"): facts,
-    ("protein", "errors"): errors,
     ("duals", "gaps"): gaps,
-    ("duals", "program"): program,
     ("descent", "law"): law,
-    ("descent", "descent"): descent,
 }
 
 
