@@ -22,8 +22,9 @@ from papers.problems import (
     Problem,
     RandomSplits,
     Thirds,
+    WorkedExample,
 )
-from papers.published import SIZES, PublishedCell, distance_of, published_cells
+from papers.published import EXAMPLES, SIZES, PublishedCell, distance_of, published_cells
 from similis.exceptions import ProximityError
 from similis.study import Method
 
@@ -119,7 +120,7 @@ class Experiment:
 
 def _figures(cells: list[PublishedCell]) -> list[PublishedCell]:
     """Cells of the kinds that are compared."""
-    kinds = ("error", "perplexity", "nce", "accuracy", "support-vectors", "objective")
+    kinds = ("error", "perplexity", "nce", "accuracy", "support-vectors", "objective", *EXAMPLES)
     others = ("empirical", "difference")
     return [
         cell
@@ -127,6 +128,12 @@ def _figures(cells: list[PublishedCell]) -> list[PublishedCell]:
         if cell.value is not None
         and (cell.quantity in (kinds if cell.method else SIZES) or cell.quantity.startswith(others))
     ]
+
+
+def _worked(cell: PublishedCell) -> Problem:
+    at = ";".join(f"{key}={value}" for key, value in cell.condition.items())
+    section = f"worked {cell.table}"
+    return WorkedExample(f"{section} {at}".strip(), cell.table, at, seeds=section)
 
 
 def _perturbed(cell: PublishedCell) -> Problem:
@@ -255,6 +262,15 @@ _QIAO_SETS = ("Aural Sonar", "Protein", "Sonar", "Voting")
 _LOO = "leave-one-out errors"
 _SPLIT = "errors over 20 random splits"
 EXPERIMENTS: tuple[Experiment, ...] = (
+    *(
+        Experiment("cazzanti2007", section, about, _worked, M.WORKED, (dataset,), runs=runs)
+        for section, dataset, runs, about in (
+            ("3.1.1", "faces example (Fig. 2.1)", 2, "ten faces by hand: means, exponents and decisions of SDA"),
+            ("3.3.4", "three bits (sec. 3.3.4)", 2, "SDA and discriminant analysis on similarities to all samples"),
+            ("3.3.7", "boundaries (sec. 3.3.7)", 10, "decisions of SDA, SVM, P-SVM and naive Bayes"),
+            ("5.3.5", "EM example", 10, "mixture SDA on perturbed prototypes of twelve bits"),
+        )
+    ),
     _simulated("6.1", "counting", "1/30", "one centroid"),
     _simulated("6.2", "counting", "1/4", "one centroid"),
     _simulated("6.3", "VDM", "1/30", "one centroid"),
@@ -314,7 +330,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             _probabilities,
             M.PROBABILITIES,
             ("Aural Sonar", "Voting"),
-            runs=10,
+            runs=5,
             also=_TREATED,
         )
         for table, what in (("4.7", "lowest perplexities"), ("4.8", "highest normalized cross entropies"))
@@ -358,12 +374,13 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     Experiment(
         "chen2010",
         "5.6",
-        f"{_SPLIT}, fusion on yeast proteins",
+        "errors over 5 random splits, fusion on yeast proteins",
         _fusion,
         M.FUSION,
         ("Yeast-7-12",),
         arrange=_without_pfam,
         also=_SHIFTED,
+        runs=5,
     ),
     Experiment("qiao2013", "1", "twelve data sets described", _facts, M.FACTS, _QIAO_SETS, runs=2),
     *(
@@ -399,7 +416,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         M.LEVELS,
         ("Wine", "Pima", "Liver", "Satellite", "Letter"),
         runs=10,
-        fewer_runs={"perceptron": 5},
+        fewer_runs={"perceptron": 5, "sbc": 5},
         also={"maxsim": ("sbc", "perceptron")},
         stand_ins=dict(zip(("Splice sites", "E. coli start sites"), _SEQUENCES)),
     ),

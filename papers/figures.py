@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from functools import partial
@@ -13,6 +14,7 @@ from scipy.stats import norm
 
 from papers.data import load_data, missing_data
 from papers.published import published_cells
+from papers.worked import FACE_LABELS, FACES, boundary_classifiers, mixture_sample
 from similis.discriminant import SDA, MixtureSDA
 from similis.exceptions import ProximityError
 from similis.neighbors import SimilarityKNN
@@ -23,11 +25,6 @@ __all__ = ["FIGURES", "draw_figures"]
 
 Figure = Any  # of matplotlib
 Draw = Callable[[Figure], None]
-
-# [cazzanti2007] sec. 3.1.1: eyes, nose, mouth, hair; the first of each class is its centroid. The sets are inferred
-# from the similarities that the section prints.
-_FACES = np.array([list(map(int, face)) for face in "1111 0111 1011 1101 1110 1101 0000 0011 0110 0001".split()])
-_FACE_LABELS = np.repeat([1, 2], 5)
 
 
 def draw_figures(names: list[str], folder: str | os.PathLike[str] = ".") -> list[Path]:
@@ -63,8 +60,8 @@ def draw_figures(names: list[str], folder: str | os.PathLike[str] = ".") -> list
 
 def _faces(page: Figure) -> None:
     """[cazzanti2007] figure 2.1: the samples, with their similarities to both centroids."""
-    S = _FACES @ _FACES.T
-    for i, (ax, face) in enumerate(zip(page.subplots(2, 5).ravel(), _FACES)):
+    S = FACES @ FACES.T
+    for i, (ax, face) in enumerate(zip(page.subplots(2, 5).ravel(), FACES)):
         eyes, nose, mouth, hair = face
         ax.add_patch(_circle((0, 0), 1, fill=False))
         if eyes:
@@ -77,7 +74,7 @@ def _faces(page: Figure) -> None:
             for x in np.linspace(-0.7, 0.7, 8):
                 ax.plot([x, 1.25 * x], [np.sqrt(1 - x**2), 1.3 * np.sqrt(1 - x**2)], "k")
         centroid = " (centroid)" if i in (0, 5) else ""
-        ax.set_title(f"class {_FACE_LABELS[i]}{centroid}\n{S[i, 0]} and {S[i, 5]} shared", fontsize=8)
+        ax.set_title(f"class {FACE_LABELS[i]}{centroid}\n{S[i, 0]} and {S[i, 5]} shared", fontsize=8)
         ax.set(xlim=(-1.4, 1.4), ylim=(-1.2, 1.5), aspect="equal")
         ax.axis("off")
 
@@ -90,7 +87,7 @@ def _circle(*args: Any, **options: Any) -> Any:
 
 def _discriminant(page: Figure) -> None:
     """[cazzanti2007] figure 3.1: the discriminant of Eq. (3.8) for every pair of similarities to the centroids."""
-    model = SDA().fit(_FACES @ _FACES.T, _FACE_LABELS)
+    model = SDA().fit(FACES @ FACES.T, FACE_LABELS)
     first, second = model.centroids_
     rows = np.zeros((25, 10))
     rows[:, first], rows[:, second] = np.divmod(np.arange(25), 5)
@@ -103,13 +100,23 @@ def _discriminant(page: Figure) -> None:
     ax.set(xlabel="similarity to the centroid of class 2", ylabel="similarity to the centroid of class 1")
 
 
+def _boundaries(page: Figure) -> None:
+    """[cazzanti2007] figure 3.3: class boundaries; samples lie on the diagonal of dots."""
+    ax = page.subplots()
+    found = boundary_classifiers(np.random.default_rng(0))
+    styles = {"sda": ("k", "-"), "svm": ("C0", "--"), "psvm": ("C1", "-."), "naive-bayes": ("C2", ":")}
+    for name, (color, line) in styles.items():
+        value = found[name][1]
+        ax.contour(range(4), range(4), value.T, levels=[0], colors=color, linestyles=line)
+        ax.plot([], [], color=color, linestyle=line, label=name)
+    ax.plot(range(4), range(3, -1, -1), "ko")
+    ax.set(xlabel="similarity to 000", ylabel="similarity to 111", aspect="equal")
+    ax.legend()
+
+
 def _expectation_maximization(what: str, page: Figure) -> None:
     """[cazzanti2007] figures 5.1 to 5.3: class one of the example of sec. 5.3.5, over the iterations."""
-    rng = np.random.default_rng(0)
-    halves = np.repeat([[0, 0], [0, 1], [1, 1], [1, 0]], 6, axis=1)
-    which = rng.integers(4, size=1000)
-    X = halves[which] ^ (rng.random((1000, 12)) < 0.1)
-    S, y = (12 - (X[:, None] != X).sum(axis=2)).astype(float), which // 2 + 1
+    S, y, _ = mixture_sample(np.random.default_rng(0))
     ax = page.subplots()
     models = []
     for t in range(1, 31):
@@ -217,6 +224,18 @@ def _learned(dataset: str, anchor: str, page: Figure) -> None:
     axes[1, 2].set(title=r"$\alpha$ against eigenvalue")
 
 
+def _incremental(page: Figure) -> None:
+    """[qiao2013] figure 1, from the runs of ``benchmarks/bench_incremental.py``: error after each round."""
+    path = Path(__file__).parents[1] / "benchmarks" / "results" / "incremental.json"
+    items = {item["name"]: item for item in json.loads(path.read_text(encoding="utf-8"))["items"]}
+    names = {"append": "scheme I", "resample": "scheme II", "retrain": "retrained"}
+    for ax, dataset in zip(page.subplots(1, 2), ("Voting", "Sonar")):
+        for key, name in names.items():
+            ax.plot(range(1, 10), items[f"figure 1, {dataset}"]["errors"][key], label=name)
+        ax.set(title=dataset, xlabel="round", ylabel="error, %")
+        ax.legend()
+
+
 def _distances(page: Figure) -> None:
     """[pekalska2000] sec. 2.1: distances to one object within a class, and the normal density of their moments."""
     cases = [("Iris", "Euclidean"), ("Crabs", "Euclidean"), ("Sonar", "Euclidean"), ("Sonar", "Lp;p=0.5")]
@@ -246,6 +265,7 @@ def _with_data(dataset: str, draw: Draw) -> Draw:
 FIGURES: dict[str, Draw] = {
     "cazzanti2007:fig2.1": _faces,
     "cazzanti2007:fig3.1": _discriminant,
+    "cazzanti2007:fig3.3": _boundaries,
     "cazzanti2007:fig5.1": partial(_expectation_maximization, "likelihood"),
     "cazzanti2007:fig5.2": partial(_expectation_maximization, "weights_"),
     "cazzanti2007:fig5.3": partial(_expectation_maximization, "exponents_"),
@@ -260,5 +280,6 @@ FIGURES: dict[str, Draw] = {
     "chen2010:fig5.11": _with_data("Aural Sonar", partial(_kernels, "Aural Sonar")),
     "chen2010:fig5.12": _with_data("Protein-2", partial(_kernels, "Protein-2")),
     "chen2010:fig5.13": _with_data("Yeast-7-12", partial(_kernels, "Yeast-7-12")),
+    "qiao2013:fig1": _incremental,
     "pekalska2000:distances": _distances,
 }

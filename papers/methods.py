@@ -54,6 +54,7 @@ __all__ = [
     "SHAPES",
     "SIMULATION",
     "VECTOR_SVMS",
+    "WORKED",
     "make_level_classifier",
     "with_parameters",
 ]
@@ -244,6 +245,9 @@ LP = _by_name(*(_method(name, SimSVM(eta=0.01, gamma=0.01, norm=1)) for name in 
 
 # Tables that describe data sets have no method.
 FACTS = {"": _method("", DummyClassifier())}
+# Worked examples compute their values themselves.
+_WORKED = ("sda", "nc", "lda-features", "sda-features", "svm", "psvm", "naive-bayes", "mixture-sda", "k-medoids")
+WORKED = _by_name(*(_method(name, DummyClassifier()) for name in _WORKED))
 
 
 class BestProbabilities(ClassifierMixin, BaseEstimator):

@@ -13,7 +13,7 @@ from papers.account import MISSING, account_for
 from papers.notes import IN_SHORT, notes_on
 from papers.published import PAPERS, YES_OR_NO, published_cells
 from papers.records import read_results
-from papers.verdict import RULE, digits_of, joint_differences
+from papers.verdict import RULE, digits_of, joint_differences, lowest_errors
 
 __all__ = ["count_cells", "judged_cells", "write_pages"]
 
@@ -28,8 +28,12 @@ _TITLES = {
     "pekalska2000": "Pekalska and Duin 2000: classifiers for dissimilarity data",
     "bernal2003": "Bernal et al. 2003: similarity-based classification",
 }
-_SECTIONS = {"cazzanti2007": ("3.1.1", "5.3.5"), "qiao2013": ("5.3",), "bernal2003": ("6",)}  # figures in running text
-_COUNTS = ("printed", "agree", "ours better", "ours worse", "cannot be judged", "tested", "not compared")
+_SECTIONS = {
+    "cazzanti2007": ("3.1.1", "3.3.4", "3.3.7", "5.3.5"),
+    "qiao2013": ("5.3",),
+    "bernal2003": ("6",),
+}  # figures in running text
+_COUNTS = ("printed", "agree", "ours better", "ours worse", "cannot be judged", "not compared")
 _FLOOR = " with floor"
 
 
@@ -91,8 +95,8 @@ def _index_page(by_paper: dict[str, list[Record]]) -> str:
             "",
             *_markdown_table(["paper", *_COUNTS], [*rows, ["all", *map(str, totals)]]),
             "",
-            "Every printed figure is in one of the columns: *tested* are worked examples that the tests check, *not "
-            "compared* are times, set-ups and data that cannot be had.",
+            "Every printed figure is in one of the columns; *not compared* are times, set-ups and data that cannot be "
+            "had.",
             "",
             *_floor_counts(by_paper.get("cazzanti2007", [])),
             "## The rule",
@@ -132,14 +136,13 @@ def _page(paper: str, records: list[Record]) -> str:
     by_table = {record["table"]: record for record in records}
     counts = _add_up(paper, records)
     days = sorted({day for r in records for cell in r["cells"] for day in cell.get("made", [])[:2]})
+    made = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "at an unknown date"
     lines = [
         f"# {_TITLES[paper]}",
         "",
         f"Of {counts[0]} printed figures {counts[1]} agree with ours; ours is better in {counts[2]} and worse in "
-        f"{counts[3]}; {counts[4]} cannot be judged, {counts[5]} are worked examples that the tests check, and "
-        f"{counts[6]} are not compared. All figures: `papers/results/{paper}.csv`. Runs made "
-        f"{' to '.join(dict.fromkeys((days[0], days[-1]))) if days else 'at an unknown date'}{_repetition(records)}. "
-        "[The summary](index.md) has the rule.",
+        f"{counts[3]}; {counts[4]} cannot be judged and {counts[5]} are not compared. All figures: "
+        f"`papers/results/{paper}.csv`. Runs made {made}{_repetition(records)}. [The summary](index.md) has the rule.",
         "",
         IN_SHORT[paper],
         "",
@@ -186,8 +189,7 @@ def _add_up(paper: str, records: list[Record], table: str | None = None) -> tupl
             found += count_cells(record)
     statuses = Counter(account_for(cell).status for cell in published_cells(paper, table))
     judged = tuple(found[verdict] for verdict in ("agrees", "better", "worse", "cannot be judged"))
-    rest = statuses.total() - sum(judged) - statuses["tested"]
-    return statuses.total(), *judged, statuses["tested"], rest
+    return statuses.total(), *judged, statuses.total() - sum(judged)
 
 
 def judged_cells(record: Record) -> list[Cell]:
@@ -206,36 +208,49 @@ def _reasons(paper: str) -> list[str]:
     reasons: Counter[str] = Counter()
     for cell in published_cells(paper):
         account = account_for(cell)
-        if account.status not in ("compared", "tested"):
+        if account.status != "compared":
             reasons["data that cannot be had" if account.status == "no data" else account.why] += 1
     return [f"Not compared: {'; '.join(f'{n} {why}' for why, n in reasons.most_common())}.", ""] if reasons else []
 
 
 def _joint(records: list[Record]) -> list[str]:
-    """Data sets on which all methods, judged one by one, lie on the same side of the paper."""
-    rows = [
-        [record["table"], where, str(n), f"{mean:+.2f}", f"{error:.2f}"]
-        for record in records
-        for where, n, mean, error in joint_differences(judged_cells(record), _where)
-    ]
+    """Data sets on which all methods, or those of a family, judged one by one, lie on the same side of the paper."""
+    rows: list[list[str]] = []
+    tables = [[record] for record in records] if any(_has_floor(record) for record in records) else [records]
+    for some in tables:
+        quantity = f"error{_FLOOR}" if _has_floor(some[0]) else "error"
+        cells = [
+            c for record in some for c in record["cells"] if c["quantity"] == quantity and c["verdict"] != "beside"
+        ]
+        table = f"{some[0]['table']}, " if len(some) == 1 else ""
+        rows += [
+            [f"{table}{where}", family, str(n), f"{mean:+.2f}", f"{error:.2f}"]
+            for where, family, n, mean, error in joint_differences(cells, _where)
+            if abs(mean) > 1.5 * error
+        ]
     if not rows:
         return []
     return [
         "## Methods together",
         "",
-        "Methods of a table share their splits. Here all methods that agree one by one lie on the same side of the "
-        "paper's figures; a mean difference of three standard errors would be more than chance.",
+        "Methods on the same data share their splits. Here all methods, or all of a family, that agree one by one lie "
+        "on the same side of the paper's figures, by more than 1.5 standard errors of their mean. Three would be more "
+        "than chance.",
         "",
-        *_markdown_table(["table", "data", "methods", "mean difference", "standard error"], rows),
+        *_markdown_table(["data", "methods", "number", "mean difference", "standard error"], rows),
         "",
     ]
+
+
+def _has_floor(record: Record) -> bool:
+    return any(cell["quantity"].endswith(_FLOOR) for cell in record["cells"])
 
 
 def _differences(records: list[Record]) -> list[str]:
     """Figures that differ; of simulated tables those with the floor."""
     rows = []
     for record in records:
-        floor = any(cell["quantity"].endswith(_FLOOR) for cell in record["cells"])
+        floor = _has_floor(record)
         for cell in record["cells"]:
             if cell["verdict"] in ("better", "worse", "differs", "failed") and floor == cell["quantity"].endswith(
                 _FLOOR
@@ -279,18 +294,20 @@ def _remarks(records: list[Record]) -> list[str]:
 def _write_table(path: Path, records: list[Record]) -> None:
     """Write all figures of a paper as csv: printed, ours, and what became of each printed cell."""
     names = ("table", "dataset", "condition", "method", "quantity", "published", "spread", "ours", "standard_error")
-    names += ("tolerance", "runs", "verdict", "reason")
+    names += ("tolerance", "runs", "lowest", "verdict", "reason")
     rows = []
     for record in records:
+        marked = lowest_errors([c for c in record["cells"] if c["verdict"] != "beside"], _where)
         for cell in record["cells"]:
             at = ";".join(f"{key}={value}" for key, value in cell["condition"].items())
-            known = {**cell, "condition": at, "runs": len(cell["values"])}
+            mark = "yes" if any(cell is one for one in marked) else ""
+            known = {**cell, "condition": at, "runs": len(cell["values"]), "lowest": mark}
             rows.append([record["table"], *(known[name] for name in names[1:])])
     for one in published_cells(records[0]["paper"]):
         account = account_for(one)
         if account.status != "compared":
             at = ";".join(f"{key}={value}" for key, value in one.condition.items())
-            figures = [one.printed or one.text, one.spread, "", "", "", "", account.status, account.why]
+            figures = [one.printed or one.text, one.spread, "", "", "", "", "", account.status, account.why]
             rows.append([one.table, one.dataset, at, one.method, one.quantity, *figures])
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

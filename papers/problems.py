@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from scipy.optimize import linprog
 
 from papers.data import Data, load_data, missing_data
 from papers.methods import make_level_classifier, with_parameters
+from papers.worked import SECTIONS
 from similis.datasets import make_perturbed_centroids
 from similis.measures import VDM, Counting
 from similis.study import Entry, Method
@@ -38,6 +39,7 @@ __all__ = [
     "Problem",
     "RandomSplits",
     "Thirds",
+    "WorkedExample",
     "lp_approximation",
     "percent_wrong",
     "treat_new_rows",
@@ -405,6 +407,36 @@ class FactsProblem(AllObjects):
             "psd": spectrum[0] >= -1e-9 * spectrum[-1],
             "sparse": float(np.mean(S == 0)) > 0.5,
         }
+
+
+@dataclass(frozen=True)
+class WorkedExample(AllObjects):
+    """A section of [cazzanti2007] (`dataset`) under the condition of a cell (`view`); see :mod:`papers.worked`."""
+
+    paper_runs = 1
+    in_order = False
+
+    def obstacle(self) -> str:
+        """None: the data are in the paper."""
+        return ""
+
+    def data(self, run: int) -> Data:
+        """Return two objects in place of the data, which the example makes itself."""
+        return Data(np.array([1, 2]), np.eye(2))
+
+    def adapt(self, method: Method, run: int, data: Data) -> Method:
+        """Ask for the values of this method under this condition."""
+        values = _worked(self, run)
+        found = {quantity: v for (name, at, quantity), v in values.items() if (name, at) == (method.name, self.view)}
+        return replace(method, details=lambda *_: found)
+
+
+@cache
+def _worked(problem: WorkedExample, run: int) -> dict[tuple[str, str, str], float]:
+    """Values of a section, drawn once for all its cells."""
+    if problem.view:
+        return _worked(replace(problem, view=""), run)
+    return SECTIONS[problem.dataset](problem.generator(run))
 
 
 def percent_wrong(predicted: NDArray[Any], truth: NDArray[Any]) -> float:

@@ -12,12 +12,14 @@ from types import MappingProxyType
 
 from similis.exceptions import ProximityError
 
-__all__ = ["PAPERS", "SIZES", "YES_OR_NO", "PublishedCell", "distance_of", "published_cells"]
+__all__ = ["EXAMPLES", "PAPERS", "SIZES", "YES_OR_NO", "PublishedCell", "distance_of", "published_cells"]
 
 PAPERS = ("cazzanti2007", "chen2010", "qiao2013", "pekalska2000", "bernal2003")
-# Facts about data sets, some of them yes or no.
-YES_OR_NO = ("symmetric", "psd", "sparse", "vector")
-SIZES = ("samples", "classes", "dimensions", "samples-per-class", "training-size", *YES_OR_NO)
+# Facts about data sets and values of worked examples, which are right or wrong; some of them are yes or no.
+YES_OR_NO = ("symmetric", "psd", "sparse", "vector", "centroids-recovered", "same-classes-as-sda")
+SIZES = ("samples", "classes", "dimensions", "samples-per-class", "training-size", *YES_OR_NO[:4])
+EXAMPLES = ("mean-of-uniform", "mean-similarity", "lambda", "gamma", "weight", "sign-of-lambda", "errors")
+EXAMPLES += ("predicted-class", *YES_OR_NO[4:])
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,9 @@ class PublishedCell:
 
     @property
     def value(self) -> float | None:
-        """The figure as a number, yes as one and no as zero; None where there is none."""
-        return float(self.printed) if self.printed else {"yes": 1.0, "no": 0.0}.get(self.text)
+        """The figure as a number, or that of a word: yes 1, no 0, positive 1, negative -1; None where there is none."""
+        words = {"yes": 1.0, "no": 0.0, "positive": 1.0, "negative": -1.0}
+        return float(self.printed) if self.printed else words.get(self.text)
 
     @property
     def rounding(self) -> float:

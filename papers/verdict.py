@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.stats import wilcoxon
 
-from papers.published import SIZES, PublishedCell
+from papers.published import EXAMPLES, SIZES, PublishedCell
 
-__all__ = ["NO_MISS", "RULE", "ReproducedCell", "digits_of", "joint_differences", "judge"]
+__all__ = ["NO_MISS", "RULE", "ReproducedCell", "digits_of", "joint_differences", "judge", "lowest_errors"]
 
 RULE = (
     "Agreement: a difference of at most 3 combined standard errors (or one object, where each is tested once) plus "
@@ -192,45 +193,66 @@ def _made(outcomes: list[dict[str, Any]]) -> list[str]:
 
 def joint_differences(
     cells: list[dict[str, Any]], where: Callable[[dict[str, Any]], str]
-) -> list[tuple[str, int, float, float]]:
-    """Compare all methods of a table together, on each data set where they lie on the same side of the paper.
+) -> list[tuple[str, str, int, float, float]]:
+    """Compare methods together, where all of them, or all of a family, lie on the same side of the paper.
 
     Parameters
     ----------
     cells : list of dict
-        Judged cells of a results file.
+        Judged errors of a paper.
     where : callable
         Names the data set and conditions of a cell; its methods share their splits.
 
     Returns
     -------
-    list of (str, int, float, float)
-        Data set, number of methods, mean difference, and its standard error: that of the mean over the methods in each
-        of our runs, doubled in variance because the paper's runs spread alike. Only where at least four methods agree
-        one by one and all differ in the same direction.
+    list of (str, str, int, float, float)
+        Data set, family ("all" for all methods), number of methods, mean difference, and its standard error: that of
+        the mean over the methods in each of our runs, doubled in variance because the paper's runs spread alike. Only
+        where at least four methods agree one by one and all differ in the same direction.
     """
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, str, int], dict[str, dict[str, Any]]] = {}
     for cell in cells:
-        if (
-            cell["verdict"] in ("agrees", "cannot be judged")
-            and cell["quantity"] == "error"
-            and len(cell["values"]) > 5
-        ):
-            groups.setdefault((where(cell), str(len(cell["values"]))), []).append(cell)
+        runs = len(cell["values"])
+        if cell["verdict"] in ("agrees", "cannot be judged") and runs > 5:
+            for family in ("all", cell["method"].partition("-")[0]):
+                groups.setdefault((where(cell), family, runs), {})[cell["method"]] = cell
     found = []
-    for (name, _), group in groups.items():
-        differences = np.array([cell["difference"] for cell in group])
+    for (name, family, _), group in groups.items():
+        differences = np.array([cell["difference"] for cell in group.values()])
         if len(group) >= 4 and abs(np.sign(differences).sum()) == len(group):
-            values = np.array([cell["values"] for cell in group]).mean(axis=0)
+            values = np.array([cell["values"] for cell in group.values()]).mean(axis=0)
             error = values.std(ddof=1) * math.sqrt(2 / len(values))
-            found.append((name, len(group), float(differences.mean()), float(error)))
+            found.append((name, family, len(group), float(differences.mean()), float(error)))
+    return found
+
+
+def lowest_errors(
+    cells: list[dict[str, Any]], where: Callable[[dict[str, Any]], str], *, level: float = 0.05
+) -> list[dict[str, Any]]:
+    """Select the lowest error of each row, and those that do not differ from it: the papers' bold figures.
+
+    [cazzanti2007] sec. 6.1: Wilcoxon's signed-rank test of the paired runs. Naive Bayes, which reads the features, is
+    printed for reference only.
+    """
+    rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for cell in cells:
+        if cell["quantity"].startswith("error") and len(cell["values"]) > 5 and cell["method"] != "naive-bayes":
+            rows.setdefault((where(cell), cell["quantity"]), []).append(cell)
+    found = []
+    for row in rows.values():
+        best = min(row, key=lambda cell: cell["ours"])
+        for cell in row:
+            pairs = list(zip(cell["values"], best["values"]))  # a slow method may have fewer runs
+            apart = [a - b for a, b in pairs if a != b]
+            if not apart or wilcoxon(apart, method="asymptotic").pvalue >= level:
+                found.append(cell)
     return found
 
 
 def _verdict(difference: float, tolerance: float | None, quantity: str, published: float) -> str:
     if tolerance is None:
         return "one run"
-    if quantity in SIZES:
+    if quantity in (*SIZES, *EXAMPLES):
         return "agrees" if abs(difference) <= tolerance else "differs"
     if tolerance > abs(published) / 2:
         return "cannot be judged"

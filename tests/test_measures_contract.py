@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from similis import HVDM, RBF, VDM, Chebyshev, Cosine, Counting, Minkowski, Pairwise, Polynomial, Sigmoid
+from similis import HVDM, RBF, VDM, Chebyshev, Cosine, Counting, Minkowski, Pairwise, Polynomial
 
 TRANSFORMERS = [
     Pairwise(RBF()),
@@ -11,7 +11,6 @@ TRANSFORMERS = [
     Pairwise(Chebyshev()),
     Pairwise(Cosine()),
     Pairwise(Polynomial(lift=1.0)),
-    Pairwise(Sigmoid()),
     Pairwise(Counting()),
     Pairwise(VDM()),
     Pairwise(HVDM()),

@@ -60,7 +60,7 @@ def test_every_cell_is_there_once():
     )
     assert max(keys.values()) == 1
     assert Counter(c.paper for c in cells) == {
-        "cazzanti2007": 1041,
+        "cazzanti2007": 1051,
         "chen2010": 392,
         "qiao2013": 276,
         "pekalska2000": 242,

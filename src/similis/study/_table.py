@@ -179,16 +179,6 @@ SUPPORT_VECTORS = _family(
         on_request=True,
     ),
     Method(
-        "mkl",
-        lazy("SimMKL", roles="kernels"),
-        {"eta": powers(-4, 0)},
-        symmetric=True,
-        rescale=True,
-        paper="chen2010 eq. 5.33",
-        summary="SVM that learns weights of several similarities, each made a kernel by spectrum clip",
-        on_request=True,
-    ),
-    Method(
         "completion-svm",
         lazy("CompletionSVM"),
         {"eta": powers(-3, -1), "gamma": powers(-2, 0)},
@@ -197,43 +187,6 @@ SUPPORT_VECTORS = _family(
         paper="chen2010 eq. 6.6",
         summary="SVM that completes a kernel with missing rows by an auxiliary kernel; reads a stack of both",
         needs="kernels of at most 100 objects per pair of classes, and the package clarabel",
-        on_request=True,
-    ),
-    Method(
-        "krein-svm",
-        lazy("KreinSVM"),
-        {"C": C},
-        symmetric=True,
-        rescale=True,
-        paper="loosli2016",
-        summary="SVM in the Krein space of the similarity: the same as svm-kernel(flip)",
-        on_request=True,
-    ),
-    Method(
-        "krein-ridge",
-        lazy("KreinRidgeClassifier"),
-        {"alpha": powers(-4, 2), "ratio": [1.0, 10.0, float("inf")]},
-        reads="either",
-        symmetric=True,
-        paper="oglic2018",
-        summary="ridge regression in the Krein space, one penalty for each part of the spectrum",
-    ),
-    Method(
-        "krein-logistic",
-        lazy("KreinLogistic"),
-        {"alpha": powers(-4, 1), "ratio": [1.0, 10.0]},
-        reads="either",
-        symmetric=True,
-        paper="oglic2018",
-        summary="logistic regression in the Krein space, one penalty for each part of the spectrum",
-        on_request=True,
-    ),
-    Method(
-        "pcvm",
-        Chain((lazy("Tighten"), lazy("PCVM"))),
-        {"tighten__q": TIGHTNESS[::2]},
-        paper="chen2009pcvm",
-        summary="probabilistic classification vector machine: a sparse probit model on rows",
         on_request=True,
     ),
     Method(
@@ -309,22 +262,6 @@ NEIGHBORS = _family(
         summary="nearest neighbor by the Euclidean distance between rows",
         on_request=True,
     ),
-    Method(
-        "label-spreading",
-        lazy("SimilarityLabelSpreading"),
-        {"alpha": [0.1, 0.5, 0.9], "n_neighbors": [3, 5, 10, 20, None]},
-        symmetric=True,
-        paper="zhou2004",
-        summary="labels spread over the graph of the nearest neighbors",
-        on_request=True,
-    ),
-    Method(
-        "similarity-forest",
-        lazy("SimilarityForest"),
-        reads="either",
-        paper="czekalski2021",
-        summary="random forest whose splits compare the similarities to two objects",
-    ),
 )
 
 CENTROIDS = _family(
@@ -353,24 +290,6 @@ CENTROIDS = _family(
         paper="cazzanti2007 sec. 4.1",
         summary="nearest centroid within the neighborhood",
     ),
-    *(
-        Method(
-            f"local-nc({neighborhood})",
-            # Where no class is large enough for a model, local SDA decides by the nearest local centroid.
-            lazy("LocalSDA", neighborhood=neighborhood, min_class_size=999_999),
-            {} if neighborhood == "reciprocal" else {axis: grid},
-            reads="similarity" if neighborhood == "enclosing" else "either",
-            paper="cazzanti2007 sec. 4.1, 7.2.2",
-            summary=f"nearest centroid within the neighborhood: {words}",
-            on_request=True,
-        )
-        for neighborhood, axis, grid, words in (
-            ("per-class", "n_neighbors", K, "the nearest of every class"),
-            ("radius", "radius", [0.0, 0.05, 0.1, 0.2, 0.5, 1.0], "all within a factor of the best similarity"),
-            ("reciprocal", "", K, "the nearest, and those whose nearest the object would be"),
-            ("enclosing", "n_neighbors", K, "neighbors that enclose the object"),
-        )
-    ),
     Method(
         "cnn",
         lazy("CondensedNN"),
@@ -378,16 +297,6 @@ CENTROIDS = _family(
         reads="either",
         paper="cazzanti2007 eq. 2.7",
         summary="condensed nearest neighbor: a few prototypes per class",
-    ),
-    Method(
-        "relational-glvq",
-        lazy("RelationalGLVQ"),
-        {"n_prototypes": AtMost((1, 2, 4))},
-        reads="either",
-        symmetric=True,
-        paper="hammer2014",
-        summary="learning vector quantization: a few prototypes per class that are weighted means of objects",
-        on_request=True,
     ),
 )
 
@@ -561,14 +470,6 @@ NORMAL = _family(
         summary="the same on dissimilarities made more nearly normal",
     ),
     Method(
-        "ikfd",
-        lazy("NormalLinear", shrinkage_target="trace"),
-        {"regularization": R_QUADRATIC},
-        symmetric=True,
-        paper="haasdonk2008",
-        summary="indefinite kernel Fisher discriminant: rows as normal features, covariance plus a multiple of I",
-    ),
-    Method(
         "rnqc",
         lazy("NormalQuadratic"),
         {"regularization": R_QUADRATIC},
@@ -674,117 +575,6 @@ BASELINES = _family(
     ),
 )
 
-# The unit of the target must not matter: SVR's epsilon and C are relative to its standard deviation.
-_SVR = lazy(
-    "TransformedTargetRegressor",
-    "sklearn.compose",
-    regressor=lazy("SVR", "sklearn.svm", kernel="precomputed", max_iter=100_000),
-    transformer=lazy("StandardScaler", "sklearn.preprocessing"),
-)
-_GRID_SVR = {
-    "transformedtargetregressor__regressor__C": powers(-1, 3),
-    "transformedtargetregressor__regressor__epsilon": [0.03, 0.1, 0.3],
-}
-
-REGRESSION = [
-    replace(method, family="regression", task="regression")
-    for method in (
-        *(
-            Method(
-                f"ridge({spectrum})",
-                lazy("ProximityRidge", spectrum=spectrum),
-                symmetric=True,
-                paper="chen2010 sec. 2.1, 3.4",
-                summary=f"kernel ridge regression, kernel repaired by spectrum {spectrum}, lambda by leave-one-out",
-                quick=spectrum == "clip",
-                on_request=spectrum == "shift",
-            )
-            for spectrum in ("clip", "flip", "shift")
-        ),
-        Method(
-            "ridge(euclidean)",
-            lazy("ProximityRidge"),
-            reads="dissimilarity",
-            symmetric=True,
-            paper="pekalska2000 sec. 2",
-            summary="ridge regression on the coordinates of classical scaling, lambda by leave-one-out",
-        ),
-        *(
-            Method(
-                f"svr({name.lower()})",
-                Chain((lazy(f"Spectrum{name}"), _SVR)),
-                _GRID_SVR,
-                symmetric=name != "Square",
-                rescale=True,
-                paper="chen2010 sec. 2.1",
-                summary=f"support vector regression, similarities made a kernel by spectrum {name.lower()}",
-                on_request=name != "Clip",
-            )
-            for name in ("Clip", "Flip", "Shift", "Square")
-        ),
-        Method(
-            "knn-mean",
-            lazy("SimilarityKNNRegressor"),
-            {"n_neighbors": K},
-            reads="either",
-            paper="chen2010 eq. 3.1",
-            summary="mean of the k nearest neighbors",
-            quick=True,
-        ),
-        Method(
-            "knn-mean(affinity)",
-            lazy("SimilarityKNNRegressor", weights="affinity"),
-            {"n_neighbors": K},
-            paper="chen2010 sec. 3.1",
-            summary="mean of the k nearest neighbors, weighted by similarity",
-            needs="similarities that are not negative",
-        ),
-        *(
-            Method(
-                f"knn-mean({weights})",
-                lazy("SimilarityKNNRegressor", weights=weights),
-                {"n_neighbors": K, "regularization": LAMBDA_KRI if weights == "kri" else LAMBDA_KRR},
-                rescale=True,
-                paper=f"chen2010 eq. {equation}",
-                summary=f"mean of the k nearest neighbors, weighted by {words}",
-                quick=weights == "kri",
-            )
-            for weights, equation, words in (
-                ("kri", "3.5", "kernel ridge interpolation"),
-                ("krr", "3.8", "kernel ridge regression"),
-                ("lime", "3.3", "linear interpolation with maximum entropy"),
-            )
-        ),
-        Method(
-            "medoid-mean",
-            lazy("MedoidRegressor"),
-            {"n_medoids": AtMost((2, 4, 8, 16, 32))},
-            reads="either",
-            paper="qiao2013 sec. 2.2",
-            summary="mean of the objects around the nearest of a few medoids",
-        ),
-        Method(
-            "sklearn-knn-mean",
-            lazy("KNeighborsRegressor", "sklearn.neighbors", metric="precomputed"),
-            {"n_neighbors": AtMost((1, 3, 5, 7, 9, 15, 25))},
-            reads="dissimilarity",
-            summary="scikit-learn's k-NN regression on precomputed dissimilarities",
-            baseline=True,
-        ),
-        *(
-            Method(
-                name,
-                lazy("DummyRegressor", "sklearn.dummy", strategy=name),
-                reads="either",
-                summary=f"always the {name} of the target",
-                baseline=True,
-                quick=name == "mean",
-            )
-            for name in ("mean", "median")
-        ),
-    )
-]
-
 METHODS: tuple[Method, ...] = (
     *NEIGHBORS,
     *CENTROIDS,
@@ -794,7 +584,6 @@ METHODS: tuple[Method, ...] = (
     *NORMAL,
     *SUPPORT_VECTORS,
     *BASELINES,
-    *REGRESSION,
 )
 
 # [chen2010] sec. 2.1.6 -> S S' as a kernel is the linear kernel on rows as features
