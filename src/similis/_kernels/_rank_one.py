@@ -119,24 +119,35 @@ def _root(P: Any, W: Any, D: Any, r: int, j: int, level: float, most: float) -> 
     Returns the index of the nearest pole, the offset of the root from it, and f'(mu) = sum_i W_i / (P_i - mu)^2. D
     receives the differences of the poles to the nearest one. The middle way of [li1993]: psi, the sum over the poles up
     to j, and phi, the sum over those beyond, are each interpolated by one pole (P_j and P_j+1), which gives a quadratic
-    equation for the step. A step that leaves the bracket is replaced by bisection.
+    equation for the step, and for the start. A step that leaves the bracket is replaced by bisection.
     """
-    near, low, high = j, 0.0, most
+    near, low, high, start = j, 0.0, most, 0.5 * most
     # f increases from -inf to inf between two poles: its sign in the middle tells which of them is nearer to the root.
     # Beyond the last pole the root lies within sigma ||z||^2 = most.
     if j + 1 < r:
-        middle, f = 0.5 * (P[j + 1] - P[j]), level
+        gap = P[j + 1] - P[j]
+        middle, f = 0.5 * gap, level
         for i in range(r):
             f += W[i] / (P[i] - P[j] - middle)
+        # Start at the root of c + W_j / (P_j - mu) + W_j+1 / (P_j+1 - mu), where c are the other terms in the middle:
+        # a quadratic equation for the offset, c x^2 - a x + b = 0.
+        c, both = f + (W[j] - W[j + 1]) / middle, W[j] + W[j + 1]
         if f >= 0.0:
             high = middle
+            a, b = both + c * gap, W[j] * gap
         else:
             near, low, high = j + 1, -middle, 0.0
+            a, b = both - c * gap, -W[j + 1] * gap
+        root = np.sqrt(max(a * a - 4.0 * b * c, 0.0))
+        if a > 0.0:
+            start = 2.0 * b / (a + root)
+        else:
+            start = (a - root) / (2.0 * c) if c != 0.0 else high
     for i in range(r):
         D[i] = P[i] - P[near]
     gap_low = D[j]
     gap_high = D[j + 1] if j + 1 < r else 2.0 * most
-    offset = 0.5 * (low + high)
+    offset = start if low < start < high else 0.5 * (low + high)
     slope = 1.0
     for _ in range(100):
         psi = phi = dpsi = dphi = size = 0.0

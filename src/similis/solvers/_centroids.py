@@ -125,12 +125,20 @@ def _column_sums(
     total, mass = np.zeros(len(codes)), np.zeros(len(codes))
     for h in range(n_classes):
         members = np.flatnonzero(codes == h)
-        for some in row_blocks(len(members), len(members)):
-            rows = members[some]
-            block = S[np.ix_(rows, members)]
-            known = ~np.isnan(block)
-            total[members] += weight[rows] @ np.where(known, block, 0.0)
-            mass[members] += weight[rows] @ known
+        total[members], mass[members] = _sums(S, members, members, weight)
+    return total, mass
+
+
+def _sums(
+    S: NDArray[Any], rows: NDArray[np.intp], columns: NDArray[np.intp], weight: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Weighted sums over some rows of the known entries of some columns, and of their weights."""
+    total, mass = np.zeros(len(columns)), np.zeros(len(columns))
+    for part in row_blocks(len(rows), len(columns)):
+        block = S[np.ix_(rows[part], columns)]
+        known = ~np.isnan(block)
+        total += weight[rows[part]] @ np.where(known, block, 0.0)
+        mass += weight[rows[part]] @ known
     return total, mass
 
 
@@ -150,14 +158,8 @@ def _best_of_all(
     eligible = np.flatnonzero(weight > 0)
     for h in range(n_classes):
         members = eligible[codes[eligible] == h]
-        total, mass = np.zeros(len(eligible)), np.zeros(len(eligible))
-        for some in row_blocks(len(members), len(eligible)):
-            rows = members[some]
-            block = S[np.ix_(rows, eligible)]
-            known = ~np.isnan(block)
-            total += weight[rows] @ np.where(known, block, 0.0)
-            mass += weight[rows] @ known
         if len(members):
+            total, mass = _sums(S, members, eligible, weight)
             mean = np.divide(sign * total, mass, out=np.full(len(total), np.nan), where=mass > 0)
             chosen[h] = eligible[first_best(mean)]
     return chosen

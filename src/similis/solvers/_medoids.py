@@ -137,10 +137,11 @@ def k_medoids(
     for item in results:
         assert item is not None
         medoids, n_iter, n_swaps, converged = item
-        state = _State(D, cost, w, np.sort(medoids))
-        total = cost * float(state.first @ w)
+        medoids = np.sort(medoids)
+        labels, costs = _assign(D, cost, medoids)
+        total = cost * float(costs @ w)
         if best is None or sign * total > sign * best.total:
-            best = Medoids(state.medoids, state.nearest, total, n_iter, n_swaps, converged)
+            best = Medoids(medoids, labels, total, n_iter, n_swaps, converged)
     assert best is not None
     return best
 
@@ -241,17 +242,11 @@ class RandomStarts:
         return [order[:k] if self._different else _distinct(self.D, order, k) for order in self.orders]
 
 
-class _State:
-    """Medoids, and for every object its nearest one, its cost and the second smallest cost; costs are cost * D."""
-
-    def __init__(self, D: NDArray[Any], cost: float, weights: NDArray[np.float64], medoids: NDArray[np.intp]) -> None:
-        self.D, self.cost, self.weights, self.medoids = D, cost, weights, medoids
-        n = len(D)
-        self.nearest, self.first, self.second = np.empty(n, np.intp), np.empty(n), np.empty(n)
-        self.assign()
-
-    def assign(self) -> None:
-        _kernels.nearest_two(self.D, self.cost, self.medoids, self.nearest, self.first, self.second)
+def _assign(D: NDArray[Any], cost: float, medoids: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the position of the nearest medoid of every object and the cost of it; costs are cost * D."""
+    nearest, first, second = np.empty(len(D), np.intp), np.empty(len(D)), np.empty(len(D))
+    _kernels.nearest_two(D, cost, medoids, nearest, first, second)
+    return nearest, first
 
 
 def _vsh(
@@ -284,23 +279,23 @@ def _alternate(
     D: NDArray[Any], cost: float, weights: NDArray[np.float64], medoids: NDArray[np.intp], max_iter: int
 ) -> tuple[NDArray[np.intp], int, int, bool]:
     """Alternate assignment and choice of the best object of each cluster, [cazzanti2007] Eq. (2.8)."""
-    state = _State(D, cost, weights, medoids)
+    nearest, first = _assign(D, cost, medoids)
     totals, swaps = np.empty(len(D)), 0
     for sweep in range(max_iter):
-        _kernels.cluster_totals(D, cost, weights, state.nearest, totals)
+        _kernels.cluster_totals(D, cost, weights, nearest, totals)
         chosen = medoids.copy()
         for m in range(len(medoids)):
-            members = np.flatnonzero(state.nearest == m)
+            members = np.flatnonzero(nearest == m)
             if members.size:
                 chosen[m] = members[totals[members].argmin()]
         moved = int((chosen != medoids).sum())
         if not moved:
             return medoids, sweep + 1, swaps, True
-        before = float(weights @ state.first)
-        previous, medoids[:] = medoids.copy(), chosen
-        state.assign()
-        if not float(weights @ state.first) < before:  # keep the old medoids if nothing is gained: avoids cycles
-            return previous, sweep + 1, swaps, True
+        before = float(weights @ first)
+        nearest, first = _assign(D, cost, chosen)
+        if not float(weights @ first) < before:  # keep the old medoids if nothing is gained: avoids cycles
+            return medoids, sweep + 1, swaps, True
+        medoids = chosen
         swaps += moved
     return medoids, max_iter, swaps, False
 
