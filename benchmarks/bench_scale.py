@@ -10,6 +10,7 @@ overhead is below a tenth of the work; nine in ten of the neighbors are found.
 """
 
 import argparse
+import json
 import os
 import resource
 import shutil
@@ -19,9 +20,10 @@ import tracemalloc
 import warnings
 from contextlib import nullcontext, suppress
 from pathlib import Path
+from time import process_time
 
 import numpy as np
-from _measure import Benchmark, seconds
+from _measure import RESULTS, Benchmark, seconds
 from _scale_landmarks import landmarks
 from _scale_page import page
 from sklearn.pipeline import make_pipeline
@@ -307,11 +309,18 @@ def compacted(n):
 SLOW = 3.0  # seconds: a fit that takes longer is not tried on more objects
 
 
-def families(n):
-    """Time and memory of a fit and of a row's answer against n, with the exponent of a power law: every method."""
+def families(n, names=()):
+    """Time and memory of a fit and of a row's answer against n, with the exponent of a power law: every method.
+
+    With `names` only those are measured and the others are kept. Times are those of the process, on one thread.
+    """
     from similis.study import list_methods
 
-    bench = Benchmark("scale_families")
+    bench = Benchmark("scale_families", clock=process_time)
+    today, kept = bench.record()["date"], {}
+    if names:
+        before = json.loads((RESULTS / "scale_families.json").read_text())
+        kept = {item["name"]: {"date": before["date"], **item} for item in before["items"]}
     warnings.simplefilter("ignore")
     sizes = [size for size in (125, 250, 500, 1000, 2000, 4000) if size <= (n or 2000)]
     X, y = categorical(max(sizes))
@@ -320,17 +329,22 @@ def families(n):
     for method in list_methods():
         if method.name == "majority":
             continue
+        if names and method.name not in names:
+            bench.items += [kept[method.name]] if method.name in kept else []
+            continue
         model = method.make()
-        if method.name == "sbc":
-            model.set_params(C=1.0)  # classes overlap
+        if "sbc__C" in model.get_params():
+            model.set_params(sbc__C=1.0)  # classes overlap
         A = D if method.reads == "dissimilarity" else S
         rows = []
         with suppress(Exception):  # compiles and loads; what it refuses, it refuses below
             model.fit(A[:100, :100], y[:100]).predict(A[:5, :100])
         for size in sizes:
             T = np.ascontiguousarray(A[:size, :size])
-            fit = min(seconds(lambda model=model, T=T, size=size: model.fit(T, y[:size])) for _ in range(2))
-            answer = seconds(lambda model=model, T=T: model.predict(T[:100])) / 100
+            fit = min(
+                seconds(lambda model=model, T=T, size=size: model.fit(T, y[:size]), process_time) for _ in range(2)
+            )
+            answer = seconds(lambda model=model, T=T: model.predict(T[:100]), process_time) / 100
             tracemalloc.start()
             model.fit(T, y[:size])
             peak = tracemalloc.get_traced_memory()[1]
@@ -341,7 +355,7 @@ def families(n):
         table = np.array(rows)
         slopes = [float(np.polyfit(np.log(table[-3:, 0]), np.log(table[-3:, c]), 1)[0]) for c in (1, 2, 3)]
         bench.items.append({
-            "name": method.name, "family": method.family, "n": table[:, 0].tolist(),
+            "name": method.name, "family": method.family, "date": today, "n": table[:, 0].tolist(),
             "fit_seconds": table[:, 1].tolist(), "row_seconds": table[:, 2].tolist(),
             "fit_bytes": table[:, 3].tolist(), "fit_exponent": slopes[0], "row_exponent": slopes[1],
             "bytes_exponent": slopes[2],
@@ -358,6 +372,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", default=list(PARTS), choices=list(PARTS))
     parser.add_argument("--n", type=int, default=None)
+    parser.add_argument("--method", action="append", help="families: measure this method again and keep the others")
     given = parser.parse_args()
     for part in given.parts:
-        PARTS[part](given.n)
+        if part == "families":
+            families(given.n, given.method or ())
+        else:
+            PARTS[part](given.n)
