@@ -195,6 +195,7 @@ CASES = {
     "study.read_model": studies.train,
     "study.predict_rows": studies.train,
     "study.signed_rank": on_numbers(study.signed_rank),
+    "study.choose_task": on_numbers(study.choose_task),
     "study.holm": on_numbers(study.holm),
     "study.average_ranks": ranks(study.average_ranks),
     "study.compare": ranks(study.compare),
@@ -209,6 +210,7 @@ CASES = {
             "AgreementDisplay",
             "ConfusionDisplay",
             "ObjectsDisplay",
+            "ValuesDisplay",
         )
     },
     "base.compact": calls.compact_model,

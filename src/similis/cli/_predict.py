@@ -61,7 +61,7 @@ def predict(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Predict new objects: label, probabilities, and a score that is low for objects unlike all training objects.
+    """Predict new objects: label, or value, and a score that is low for objects unlike all training objects.
 
     Rows must belong to the model. If both rows and model have ids, columns are matched by id, in any order, and those
     that the model does not need may be absent; else their number must be that of the training objects. A file of the
@@ -109,15 +109,17 @@ def predict(
                 new = _without_header(new, trained.card, header, file)
             blocks.append(new)
     predictions = predict_rows(trained, blocks)
-    records = _records(predictions)
+    what = "value" if trained.card.settings.get("task") == "regression" else "label"
+    records = _records(predictions, what)
     if json:
         print_json(records)
         return
     classes = [] if predictions.proba is None else [f"p({label})" for label in predictions.classes.tolist()]
-    table = [["id", "label", *classes, "score"]]
+    table = [["id", what, *classes, "score"]]
     for record in records:
         shares = [f"{p:.6g}" for p in record.get("probabilities", {}).values()]
-        table.append([record["id"], record["label"], *shares, f"{record['score'] + 0.0:.6g}"])
+        value = f"{record[what]:.8g}" if what == "value" else record[what]
+        table.append([record["id"], value, *shares, f"{record['score'] + 0.0:.6g}"])
     write_table(output, table, escape_formulas=escape_formulas)
     if output != "-":
         note(f"wrote {len(predictions.labels)} predictions to {output}")
@@ -160,11 +162,11 @@ def _without_header(new: Proximity, card: ModelCard, header: bool | None, where:
     return replace(new, values=others, column_ids=tuple(names) if by_id else None)
 
 
-def _records(predictions: Predictions) -> list[dict[str, Any]]:
+def _records(predictions: Predictions, what: str) -> list[dict[str, Any]]:
     """One record per object."""
     records: list[dict[str, Any]] = []
     for i, label in enumerate(predictions.labels.tolist()):
-        record: dict[str, Any] = {"id": str(i) if predictions.ids is None else predictions.ids[i], "label": label}
+        record: dict[str, Any] = {"id": str(i) if predictions.ids is None else predictions.ids[i], what: label}
         if predictions.proba is not None:
             record["probabilities"] = dict(zip(map(str, predictions.classes.tolist()), predictions.proba[i].tolist()))
         records.append({**record, "score": float(predictions.scores[i])})

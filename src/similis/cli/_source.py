@@ -303,7 +303,10 @@ PAIRS = ("format", "pair_columns", "score", "aggregate", "absent")  # options of
 
 
 class Inputs(NamedTuple):
-    """Data of a command: a matrix, or objects with a measure; groups, costs and priors if they were given."""
+    """Data of a command: a matrix, or objects with a measure; groups, costs and priors if they were given.
+
+    In a regression, `target` holds the numbers.
+    """
 
     data: Proximity | Objects
     measure: Any = None
@@ -311,10 +314,16 @@ class Inputs(NamedTuple):
     costs: NDArray[Any] | str | None = None
     priors: NDArray[Any] | str | None = None
     kinds: list[Any] | None = None  # of several matrices
+    target: NDArray[Any] | None = None
 
 
-def load_data(source: Source, *, need_labels: bool = False) -> Inputs:
-    """Read the data that a source names: the objects that have a label and a group, where these are given."""
+def load_data(source: Source, *, need_labels: bool = False, task: str | None = "classification") -> Inputs:
+    """Read the data that a source names: the objects that have a label and a group, where these are given.
+
+    Labels are numbers in a regression; without a `task`, those of which :func:`~similis.study.choose_task` says so.
+    """
+    import numpy as np
+
     from similis.io import check_classes
 
     if (source.path is None) == (source.dataset is None):
@@ -337,6 +346,20 @@ def load_data(source: Source, *, need_labels: bool = False) -> Inputs:
         )
     if data.labels is None and (need_labels or source.costs is not None or source.priors is not None):
         raise ProximityError("Labels are needed; give them with --labels FILE, or name their column.")
+    if data.labels is not None and task != "classification":
+        from similis.study import choose_task
+
+        numbers = _as_numbers(data.labels)
+        if task == "regression" and numbers is None:
+            wrong = next(label for label in data.labels.tolist() if not _is_number(str(label)))
+            raise ProximityError(f"A regression needs numbers, and {str(wrong)[:40]!r} is none; see --target.")
+        if task is None and numbers is not None and choose_task(numbers) == "regression":
+            note(
+                f"the labels are {len(np.unique(numbers))} numbers: a regression; --task classification reads classes."
+            )
+            task = "regression"
+        if task == "regression":
+            return inputs._replace(target=numbers)
     if data.labels is not None and (need_labels or source.labels is not None):
         check_classes(data.labels, source.labels or source.path or str(source.dataset))
     if source.costs is not None:
@@ -573,6 +596,17 @@ def _read_priors(text: str, labels: Any) -> NDArray[Any] | str:
         what = f"Got {wrong[:40]!r}." if wrong is not None else f"Got {len(given)} of {len(classes)} classes."
         raise ProximityError(f"--priors must give one number for each of the classes {', '.join(classes)[:80]}. {what}")
     return np.array([float(given[name]) for name in classes])
+
+
+def _as_numbers(labels: NDArray[Any]) -> NDArray[Any] | None:
+    """Labels as numbers; None if some label is not a finite number, or they are booleans."""
+    import numpy as np
+
+    try:
+        numbers = labels.astype(np.float64)
+    except ValueError:
+        return None
+    return numbers if labels.dtype.kind != "b" and np.isfinite(numbers).all() else None
 
 
 def _is_number(text: str) -> bool:

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -34,7 +34,7 @@ def complete_method(incomplete: str) -> list[str]:
     """Methods that begin with `incomplete`, for shell completion."""
     from similis.study import list_methods
 
-    return [method.name for method in list_methods() if method.name.startswith(incomplete)]
+    return [method.name for method in list_methods(None) if method.name.startswith(incomplete)]
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,33 @@ class StudySetup:
             show_default=False,
         ),
     ] = None
+    target: Annotated[
+        str | None,
+        _option(
+            "--target",
+            metavar="NAME",
+            help="Column of numbers to predict, in the table of objects, the --labels or the --metadata file: a "
+            "regression.",
+            show_default=False,
+        ),
+    ] = None
+    task: Annotated[
+        str | None,
+        _option(
+            "--task",
+            metavar="classification|regression",
+            help="Predict classes or numbers; by default numbers if the labels have fractions or seldom repeat.",
+            show_default=False,
+        ),
+    ] = None
     metric: Annotated[
         str | None,
         _option(
             "--metric",
-            metavar="error|balanced_error|cost|log_loss|perplexity|nce",
-            help="Metric that ranks the methods and chooses their parameters; by default error, balanced_error if a "
-            "class is rare, cost with --costs or --priors.",
+            metavar="NAME",
+            help="Metric that ranks the methods and chooses their parameters: error, balanced_error (by default if a "
+            "class is rare), cost (by default with --costs or --priors), log_loss, perplexity, nce; in a regression "
+            "rmse, mae, r2 or pinball(0.9).",
             show_default=False,
         ),
     ] = None
@@ -121,6 +141,17 @@ class StudySetup:
         ),
     ] = None
 
+    def load(self, source: Source) -> Inputs:
+        """Read the data of the study."""
+        task = self.task
+        if task not in (None, "classification", "regression"):
+            raise ProximityError(f"--task must be classification or regression. Got {str(task)[:40]!r}.")
+        if self.target is not None:
+            if source.label_column is not None or task == "classification":
+                raise ProximityError("--target names numbers to predict; leave out --label-column and --task.")
+            source, task = replace(source, label_column=self.target), "regression"
+        return load_data(source, need_labels=True, task=task)
+
     def make_study(self, methods: list[str], inputs: Inputs) -> Study:
         """Make the study."""
         from similis.study import Study
@@ -144,9 +175,10 @@ class StudySetup:
             race=not self.full,
             time_budget=self.budget,
             landmarks={"auto": "auto", "none": None}.get(self.landmarks, self.landmarks),  # type: ignore[arg-type]
+            task="classification" if inputs.target is None else "regression",
         )
         if self.jobs is None and self.cluster is None:
-            expected = study.estimate(inputs.data)
+            expected = study.estimate(inputs.data, inputs.target)
             if expected.seconds * expected.n_jobs < _SHORT:  # starting processes would take longer
                 study.n_jobs = 1
         return study
@@ -246,6 +278,8 @@ def study(
 
         similis study s1.csv s2.npz k3.csv --labels labels.csv
 
+        similis study distances.csv --metadata samples.csv --target ph
+
         similis study --list local-sda
     """
     if listing:
@@ -254,24 +288,25 @@ def study(
     if watch and report is None:
         report = "report.html"
     check_outputs(source.files(), overwrite=overwrite, report=report, results=save, journal=setup.journal)
-    inputs = load_data(source, need_labels=True)
+    inputs = setup.load(source)
     planned = setup.make_study(method or ["all"], inputs)
     if estimate:
-        _print_estimate(planned.estimate(inputs.data), json)
+        _print_estimate(planned.estimate(inputs.data, inputs.target), json)
         return
     with setup.processes():
         result = planned.run(
             inputs.data,
+            inputs.target,
             kind=inputs.kinds,
             groups=inputs.groups,
             costs=inputs.costs,
             priors=inputs.priors,
             measure=inputs.measure,
             progress=show_progress(quiet),
-            watch=_make_watcher(source, str(report), quiet) if watch else None,
+            watch=_make_watcher(source, setup.target, str(report), quiet) if watch else None,
             announce=None if quiet else setup.announce,
         )
-    _set_names(result, source)
+    _set_names(result, source, setup.target)
     if save is not None:
         result.save(save)
     if report is not None:
@@ -327,10 +362,11 @@ def fit(
     from similis.study import train_model
 
     check_outputs(source.files(), overwrite=overwrite, model=output, journal=setup.journal)
-    inputs = load_data(source, need_labels=True)
+    inputs = setup.load(source)
     with setup.processes():
         trained = train_model(
             inputs.data,
+            inputs.target,
             study=setup.make_study([{"best": "all"}.get(method, method)], inputs),
             kind=inputs.kinds,
             groups=inputs.groups,
@@ -349,11 +385,11 @@ def fit(
     chosen = ", ".join(f"{key} = {value}" for key, value in card.params.items())
     echo(f"{card.method}{f' with {chosen}' if chosen else ''}, trained on {card.n} objects.")
     if card.expected is not None:
-        low, high = card.expected["interval"]
-        echo(
-            f"Expect an error of {100 * card.expected['error']:.1f} % on new objects "
-            f"(95 % interval {100 * low:.1f} % to {100 * high:.1f} %)."
-        )
+        assert trained.result is not None
+        error, low, high = map(trained.result.format_error, (card.expected["error"], *card.expected["interval"]))
+        r2 = card.expected.get("r2")
+        what = "an error" if r2 is None else f"R2 {r2:.2f} and a root mean squared error"
+        echo(f"Expect {what} of {error} on new objects (95 % interval {low} to {high}).")
         if card.settings["metric"] == "balanced_error":
             echo(f"Parameters are chosen by balanced error: {100 * card.expected['balanced_error']:.1f} %.")
     if card.needed is not None:
@@ -410,19 +446,19 @@ def report(
         echo(output)
 
 
-def _set_names(result: StudyResult, source: Source) -> None:
+def _set_names(result: StudyResult, source: Source, target: str | None = None) -> None:
     """Name the data in results and report as the user did."""
     result.name = source.name()
-    result.arguments = source.arguments()
+    result.arguments = source.arguments() + ("" if target is None else f" --target {shlex.quote(target)}")
 
 
-def _make_watcher(source: Source, report: str, quiet: bool) -> Callable[[StudyResult], None]:
+def _make_watcher(source: Source, target: str | None, report: str, quiet: bool) -> Callable[[StudyResult], None]:
     """Return a function that writes the report while the study runs."""
     noted = False
 
     def write(result: StudyResult) -> None:
         nonlocal noted
-        _set_names(result, source)
+        _set_names(result, source, target)
         try:
             result.to_html(report, refresh=10)
         except OSError as error:  # a full disk must not stop the study
@@ -441,7 +477,7 @@ def _print_result(result: StudyResult, json: bool) -> None:
         print_json(
             {
                 "objects": len(result.codes),
-                "classes": result.classes,
+                "classes": result.classes if result.target is None else [],
                 "kind": result.kind,
                 "protocol": result.protocol.describe(len(result.splits)),
                 **result.settings(),
@@ -477,7 +513,7 @@ def _list_methods(name: str | None, json: bool) -> None:
     """Print the methods by family, or explain the one of this name."""
     from similis.study import find_method, list_methods, list_parameters
 
-    methods = list_methods() if name is None else [find_method(name)]
+    methods = list_methods(None) if name is None else [find_method(name)]
     if json:
         keys = ("name", "family", "paper", "summary", "needs", "reads", "baseline", "quick", "on_request")
         print_json(

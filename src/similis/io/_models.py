@@ -343,7 +343,7 @@ class ModelCard:
     kind : {"similarity", "dissimilarity"}
         Kind of the proximities.
     classes : list
-        Class labels.
+        Class labels; empty for a regression.
     n : int
         Number of training objects.
     ids : list of str or None
@@ -361,10 +361,10 @@ class ModelCard:
         Digests of data and labels.
     expected : dict or None
         ``error``, ``interval``, its ``level``, ``balanced_error`` and the ``protocol`` of the estimate; None if some
-        split failed.
+        split failed. In a regression, ``error`` is the root mean squared error; ``mae`` and ``r2`` are added.
     settings : dict
-        ``metric`` by which method and parameters were chosen; ``costs``, ``priors`` and the number of ``groups``, if
-        there were any. Empty for models trained by 1.0.
+        ``metric`` by which method and parameters were chosen; the ``task`` of a regression; ``costs``, ``priors`` and
+        the number of ``groups``, if there were any. Empty for models trained by 1.0.
     versions : dict
         Package versions at training time.
     created : str

@@ -32,6 +32,7 @@ from similis.study import (
     SplitsDisplay,
     StudyResult,
     TimeErrorDisplay,
+    ValuesDisplay,
 )
 
 __all__ = ["PAPERS", "make_comparison", "make_notebook_view", "make_report", "write_page"]
@@ -87,6 +88,7 @@ def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
         race=RaceDisplay.from_result(result, plot=False) if len(result.splits) > 1 and not result.is_loo else None,
         time=TimeErrorDisplay.from_result(result, plot=False),
         reliability=ReliabilityDisplay.from_result(result, plot=False),
+        values=ValuesDisplay.from_result(result, plot=False) if advice and result.target is not None else None,
         grids=[(info.name, _format_grid(info.grid)) for info in result.methods if info.grid],
         papers=_list_papers(result),
         provenance=_list_provenance(result),
@@ -189,19 +191,19 @@ def _summarize(result: StudyResult, advice: Recommendation | None, reason: str) 
         return found
     first, *rest = advice.sentences
     certainty = advice.certainty or "No other method was compared."
-    answers = result.predictions_by_object()
-    tested = answers.tested.sum(axis=0) > 0
+    best = next(row for row in table if row.method == advice.method)
+    if result.target is None:
+        answers = result.predictions_by_object()
+        tested = answers.tested.sum(axis=0) > 0
+        found |= {"n_tested": int(tested.sum()), "n_lost": int((answers.share_wrong()[tested] == 1).sum())}
     return {
         **found,
         "expectation": first.removeprefix("Use ").partition(":")[2],
         "certainty": certainty,
         # The banner of an interrupted study replaces the sentence about it.
         "remarks": [s for s in rest if s != certainty and "interrupted" not in s],
-        "balanced_error": next(row.balanced_error for row in table if row.method == advice.method),
+        "best": best,
         "baseline_error": result.baseline_error("error"),
-        "n_tested": int(tested.sum()),
-        "n_lost": int((answers.share_wrong()[tested] == 1).sum()),
-        "fit_seconds": next(row.fit_seconds for row in table if row.method == advice.method),
     }
 
 
@@ -249,11 +251,14 @@ def _show_embedding(result: StudyResult, names: list[str], labels: list[str]) ->
     picture = result.picture
     if picture is None or picture.points is None or not len(picture.points):
         return Markup()
-    share = result.predictions_by_object().share_wrong()
+    share = np.full(len(result.codes), np.nan)
+    if result.target is None:
+        share = result.predictions_by_object().share_wrong()
     tips = []
     for i in picture.looked_at:
         wrong = "" if share[i] != share[i] else f"\n{share[i]:.0%} of all predictions wrong"
-        tips.append(f"{names[i]}\nclass {labels[result.codes[i]]}{wrong}")
+        true = f"class {result.y[i]}" if result.target is None else f"true value {result.target[i]:.4g}"
+        tips.append(f"{names[i]}\n{true}{wrong}")
     shown = EmbeddingDisplay(
         points=picture.points,
         signature=np.array(picture.signature),
@@ -266,7 +271,7 @@ def _show_embedding(result: StudyResult, names: list[str], labels: list[str]) ->
 
 def _show_predictions(result: StudyResult, advice: Recommendation | None) -> dict[str, Any]:
     """Disagreement, confusion and hard objects."""
-    if advice is None:
+    if advice is None or result.target is not None:
         return {"agreement": None, "confusion": None, "hard": None}
     share = result.predictions_by_object().share_wrong()
     few = len(result.classes) <= _MAX_CLASSES
@@ -307,7 +312,8 @@ def _list_provenance(result: StudyResult) -> list[tuple[str, str]]:
     """Protocol, data, versions and machine."""
     fingerprint, sessions = result.fingerprint, result.sessions
     rows = [("protocol", result.protocol.describe(len(result.splits)))]
-    rows.append(("data", f"{len(result.codes):,} objects, {len(result.classes)} classes, {result.kind}"))
+    what = f"{len(result.classes)} classes" if result.target is None else "regression"
+    rows.append(("data", f"{len(result.codes):,} objects, {what}, {result.kind}"))
     settings = result.settings()
     rows.append(("ranked by", METRICS[result.metric].label))
     if "groups" in settings:

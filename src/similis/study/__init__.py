@@ -14,6 +14,7 @@ from similis.study._displays import (
     ReliabilityDisplay,
     SplitsDisplay,
     TimeErrorDisplay,
+    ValuesDisplay,
 )
 from similis.study._entry import Entry
 from similis.study._estimate import Estimate
@@ -22,6 +23,7 @@ from similis.study._methods import AtMost, Method, find_method, list_methods
 from similis.study._metrics import METRICS, Ranks, Verdict, average_ranks, holm, signed_rank
 from similis.study._names import Parameter, list_parameters
 from similis.study._predict import Predictions, predict_rows
+from similis.study._problem import choose_task
 from similis.study._progress import Progress
 from similis.study._recommend import Recommendation
 from similis.study._result import StudyResult
@@ -35,6 +37,7 @@ __all__ = [
     "Method",
     "AtMost",
     "Parameter",
+    "choose_task",
     "list_methods",
     "find_method",
     "list_parameters",
@@ -69,6 +72,7 @@ __all__ = [
     "ConfusionDisplay",
     "ObjectsDisplay",
     "RanksDisplay",
+    "ValuesDisplay",
     "compare",
     "Comparison",
 ]

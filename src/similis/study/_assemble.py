@@ -19,7 +19,7 @@ from similis.model_selection import PathSearchCV
 from similis.proximity import CombineMatrices, CompleteKernel, Rescale, Symmetrize, ToDissimilarity, ToSimilarity
 from similis.study._differences import OF_LABELS, RANKING, balancing_costs, check_decision, expect_costs, find_metric
 from similis.study._methods import Method, expand_methods, find_methods
-from similis.study._metrics import log_loss, mean_cost
+from similis.study._metrics import OF_VALUES, log_loss, mean_cost, value_losses
 from similis.study._protocol import DealtFolds
 
 __all__ = ["Assembled", "Goal", "MatrixFacts", "assemble", "make_goal", "make_model", "with_search", "without_search"]
@@ -59,7 +59,7 @@ class Assembled:
     Attributes
     ----------
     estimator : estimator
-        Classifier or pipeline, unfitted.
+        Classifier, regressor or pipeline, unfitted.
     conversion : str
         Description of the steps in front of the method's own; empty for none.
     prefix : str
@@ -130,7 +130,8 @@ def assemble(
     if of_matrix and method.rescale and not in_range:
         front.append(("rescale", Rescale(kind=kind)))
         added.append("rescaled")
-    own = list(made.steps) if isinstance(made, Pipeline) else [("classifier", made)]
+    task_step = "classifier" if method.task == "classification" else "regressor"
+    own = list(made.steps) if isinstance(made, Pipeline) else [(task_step, made)]
     last = own[-1][1]
     known = last.get_params(deep=False)
     last_kind = _kind_after([step for _, step in own[:-1]], kind)
@@ -144,7 +145,7 @@ def assemble(
         last.set_params(costs=costs)
     taken = {name for name, _ in own}
     front = [(name if name not in taken else f"study_{name}", step) for name, step in front]
-    prefix = "" if isinstance(made, Pipeline) or not front else "classifier__"
+    prefix = "" if isinstance(made, Pipeline) or not front else f"{task_step}__"
     estimator = Pipeline([*front, *own]) if front else made
     if seed is not None:
         for name, value in sorted(estimator.get_params(deep=True).items()):
@@ -221,8 +222,9 @@ def make_model(
         the parameter `costs` decide by it.
     priors : array-like of shape (G,) or "equal", optional
         Class probabilities of the objects to be predicted; see :meth:`Study.run`.
-    metric : {"error", "balanced_error", "cost", "log_loss", "perplexity", "normalized_cross_entropy"}, optional
-        Metric by which parameters are chosen. None: cost where there are costs or priors, else error.
+    metric : str, optional
+        Metric by which parameters are chosen, see :class:`Study`. None: cost where there are costs or priors, else
+        error, or root mean squared error for a method of regression.
     y : array-like of shape (n,), optional
         Labels of the training objects; required for balanced error, balanced costs and priors.
     classes : array-like of shape (G,), optional
@@ -236,7 +238,7 @@ def make_model(
 
     Returns
     -------
-    PathSearchCV, or a classifier or pipeline where there is nothing to search, or OnLandmarks of these
+    PathSearchCV, or a classifier, regressor or pipeline where there is nothing to search, or OnLandmarks of these
         Unfitted.
 
     Examples
@@ -266,7 +268,10 @@ def make_model(
         raise ProximityError(f"{method!r} reads one matrix. Name it: {found.name!r} or {others[-1].name!r}.")
     first_kind: Any = kinds[0] if kinds else kind
     facts = MatrixFacts(first_kind, symmetric, to_similarity, to_dissimilarity, missing, names, kinds)
-    goal = make_goal(metric, costs, priors, y, classes)
+    if found.task == "regression":
+        goal = Goal(find_metric(metric or "rmse", OF_VALUES))
+    else:
+        goal = make_goal(metric, costs, priors, y, classes)
     parts = assemble(found, facts, first=first, seed=random_state, **goal.decision())
     grid = found.grid_for(n if n is not None else 2**31)
     folds = DealtFolds(cv, random_state) if isinstance(cv, int) else cv
@@ -330,6 +335,9 @@ class Goal:
 
     def scoring(self, estimator: Any) -> Any:
         """Score of a parameter search; None for accuracy, also where a method has no probabilities to score."""
+        if self.metric in OF_VALUES:
+            known = {"rmse": "neg_mean_squared_error", "r2": "neg_mean_squared_error", "mae": "neg_mean_absolute_error"}
+            return known.get(self.metric) or make_scorer(MeanLoss(self.metric), greater_is_better=False)
         if self.metric in OF_LABELS:
             if self.metric == "error":
                 return None
@@ -365,6 +373,16 @@ def score_probabilities(model: Any, X: Any, y: Any) -> float:
     proba = np.zeros((len(found), len(classes)))
     proba[:, np.searchsorted(classes, model.classes_)] = found
     return -log_loss(np.searchsorted(classes, np.asarray(y)), proba)
+
+
+@dataclass(frozen=True)
+class MeanLoss:
+    """Mean loss of predicted values, a scikit-learn score function."""
+
+    metric: str
+
+    def __call__(self, truth: Any, predicted: Any) -> float:
+        return float(value_losses(self.metric, np.asarray(truth), np.asarray(predicted)).mean())
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,8 @@ def training_code(model: Any, data: str = "S") -> str:
         cv = str(getattr(model.cv, "n_splits", model.cv))
         if isinstance(model.cv, LeaveOneOut):
             imports.add(("sklearn.model_selection", "LeaveOneOut"))
-        search = around.format(f"PathSearchCV(model, grid, cv={cv})")
+        scoring = f", scoring={model.scoring!r}" if isinstance(model.scoring, str) else ""
+        search = around.format(f"PathSearchCV(model, grid, cv={cv}{scoring})")
         lines = [f"model = {inner}", f"grid = {grid}", f"model = {search}.fit({data}, y)"]
     else:
         lines = [f"model = {around.format(estimator_code(model, imports))}.fit({data}, y)"]

@@ -19,7 +19,7 @@ from scipy.special import ndtr
 
 from similis.base import check_costs, class_priors
 from similis.exceptions import ProximityError
-from similis.study._metrics import METRICS, SMOOTHING
+from similis.study._metrics import METRICS, SMOOTHING, relative_losses
 
 if TYPE_CHECKING:
     from similis.study._entry import Entry
@@ -46,7 +46,7 @@ Verdict = Literal["best", "clearly worse", "possibly worse", "undecided", "too f
 
 OF_LABELS = ("error", "balanced_error", "cost")
 RANKING = ("error", "balanced_error", "cost", "log_loss", "perplexity", "normalized_cross_entropy")
-_ALIASES = {"nce": "normalized_cross_entropy"}
+_ALIASES = {"nce": "normalized_cross_entropy", "pinball": "pinball(0.5)"}
 _FEWEST = 10  # objects, or groups, for a test
 _POSSIBLY = 1.65  # not corrected for the choice of the leader
 _LEAST_RATIO = 0.25  # of test to training part: with smaller test parts, equal methods were called worse in up to 17 %
@@ -189,6 +189,9 @@ def compare_to_leader(result: StudyResult, level: float = 0.05) -> dict[str, Dif
 
 def _object_losses(result: StudyResult, entry: Entry, test: NDArray[np.intp]) -> Floats | None:
     """Loss of each prediction by the metric of the study; None for a metric of probabilities without them."""
+    if result.target is not None:
+        assert entry.predictions is not None
+        return relative_losses(result.metric, result.target[test], entry.predictions, result.target)
     truth = result.codes[test]
     if result.metric not in OF_LABELS:
         if entry.proba is None:

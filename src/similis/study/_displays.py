@@ -27,6 +27,7 @@ from similis._drawing.figure import (
     label_width,
     names_axis,
 )
+from similis.exceptions import ProximityError
 from similis.proximity import seriation
 from similis.study._metrics import Ranks, average_ranks
 
@@ -43,6 +44,7 @@ __all__ = [
     "ReliabilityDisplay",
     "SplitsDisplay",
     "TimeErrorDisplay",
+    "ValuesDisplay",
 ]
 
 _MAX_METHODS = 24  # methods of a grid, the best
@@ -81,7 +83,33 @@ class _ResultDisplay(Display):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SplitsDisplay(_ResultDisplay):
+class _ErrorDisplay(_ResultDisplay):
+    """Base of the displays of errors: fractions, shown in percent, or in a regression root mean squared errors."""
+
+    in_percent: bool = True
+
+    @property
+    def _scale(self) -> int:
+        return 100 if self.in_percent else 1
+
+    def _format(self, value: float) -> str:
+        """Format an error that is scaled already."""
+        return f"{value:.2f} %" if self.in_percent else f"{value:.4g}"
+
+    def _axis(self, high: float, what: str = "test error", **options: Any) -> Axis:
+        label = f"{what}, %" if self.in_percent else what.replace("error", "root mean squared error")
+        return Axis(0, high, label, format=lambda v: f"{v:g}", **options)
+
+    def _limit(self, means: Sequence[float], largest: Sequence[float]) -> float:
+        """Upper end of an axis of errors, scaled: a few methods far above most others stay beyond it."""
+        usual = sorted(means)[max(0, math.ceil(0.75 * len(means)) - 1)]
+        cut = max(2.5 * usual, 0.02 * self.in_percent)
+        inside = [max(mean, big) for mean, big in zip(means, largest) if mean <= cut]
+        return 1.04 * self._scale * max([*inside, 0.01 if self.in_percent else 1e-12])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class SplitsDisplay(_ErrorDisplay):
     """Error of every method on every split: points, a box from the lower to the upper quartile, a line at the mean.
 
     Parameters
@@ -128,6 +156,7 @@ class SplitsDisplay(_ResultDisplay):
             intervals=[result.error_interval(row.method) for row in rows] if result.is_loo else None,
             bold=[row.leading for row in rows],
             baseline=[row.baseline for row in rows],
+            in_percent=result.target is None,
         )
 
     def describe(self) -> Figure | Sequence[Figure]:
@@ -136,10 +165,10 @@ class SplitsDisplay(_ResultDisplay):
         if not M:
             return []
         largest = self.means if self.intervals else [float(e.max(initial=0.0)) for e in self.errors]
-        high = _error_limit(self.means, largest)
+        high = self._limit(self.means, largest)
         return Figure(
             f"Errors of {M} methods on each split, the lowest mean error first.",
-            Axis(0, 100 * high, "test error, %", n_ticks=7, format=lambda v: f"{v:g}"),
+            self._axis(high, n_ticks=7),
             names_axis(self.methods, reverse=True, strong=self.bold, linked=True),
             [mark for k in range(M) for mark in self._row(k, high)],
             kind="splits",
@@ -148,29 +177,30 @@ class SplitsDisplay(_ResultDisplay):
 
     def _row(self, k: int, high: float) -> list[Mark]:
         """Marks of one method; an arrow where its mean error lies beyond the axis."""
-        name, mean = self.methods[k], 100 * self.means[k]
+        name, mean = self.methods[k], self._scale * self.means[k]
         look: dict[str, Any] = {"color": "accent" if self.bold[k] else "muted", "method": name}
-        tip = f"{name}\nmean error {mean:.2f} %"
-        if mean > 100 * high:
-            words = [f"{mean:.1f} % \N{RIGHTWARDS ARROW}"]
-            return [Texts([100 * high], [k], words, "end", tips=[tip], **{**look, "color": "muted"})]
-        errors = 100 * self.errors[k]
+        tip = f"{name}\nmean error {self._format(mean)}"
+        if mean > high:
+            words = [f"{self._format(mean)} \N{RIGHTWARDS ARROW}"]
+            return [Texts([high], [k], words, "end", tips=[tip], **{**look, "color": "muted"})]
+        errors = self._scale * self.errors[k]
         box = self.intervals[k] if self.intervals else np.quantile(self.errors[k], [0.25, 0.75])
-        low, top = (min(100 * float(v), 100 * high) for v in box)
+        low, top = (min(self._scale * float(v), high) for v in box)
         marks: list[Mark] = [Bars([low], [top], [k - 0.33], [k + 0.33], opacity=0.2, name="box", **look)]
         if self.intervals:
             return [*marks, Points([mean], [k], size=5.0, tips=[f"{tip} over all objects"], main=True, **look)]
-        tips = [f"{name}\nsplit {s}: {error:.2f} %" for s, error in enumerate(errors.tolist(), 1)]
+        tips = [f"{name}\nsplit {s}: {self._format(error)}" for s, error in enumerate(errors.tolist(), 1)]
         heights = [k + offset / _ROW for offset in _spread_ties(np.round(errors, 7).tolist())]
-        shown = np.minimum(errors, 100 * high).tolist()
+        shown = np.minimum(errors, high).tolist()
         marks.append(Points(shown, heights, size=2.8, opacity=0.5, tips=tips, main=True, **look))
         if len(errors) > 1:
-            tip += f" (sd {errors.std(ddof=1):.2f})\nmedian {np.median(errors):.2f} %"
+            sd = self._format(errors.std(ddof=1)).removesuffix(" %")
+            tip += f" (sd {sd})\nmedian {self._format(float(np.median(errors)))}"
         return [*marks, Segments([mean], [k - 0.33], [mean], [k + 0.33], 3.0, tips=[tip], name="mean", **look)]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RaceDisplay(_ResultDisplay):
+class RaceDisplay(_ErrorDisplay):
     """Mean error of every method as splits come in; a line ends where its method was dropped or skipped.
 
     Parameters
@@ -210,6 +240,7 @@ class RaceDisplay(_ResultDisplay):
             means=[np.cumsum(errors) / np.arange(1, len(errors) + 1) for errors in known],
             bold=[row.leading for row in rows],
             ends=[row.status if row.status in ("dropped", "skipped") else "" for row in rows],
+            in_percent=result.target is None,
         )
 
     def describe(self) -> Figure | Sequence[Figure]:
@@ -217,19 +248,20 @@ class RaceDisplay(_ResultDisplay):
         if not self.methods:
             return []
         last = [float(mean[-1]) for mean in self.means]
-        high = 100 * _error_limit(last, [float(mean.max()) for mean in self.means])
+        high = self._limit(last, [float(mean.max()) for mean in self.means])
         n_splits = max(map(len, self.means))
         marks: list[Mark] = []
         for name, mean, bold, end in zip(self.methods, self.means, self.bold, self.ends):
             look: dict[str, Any] = {"color": "accent" if bold else "muted", "method": name}
-            x, y = list(range(1, len(mean) + 1)), np.minimum(100 * mean, high).tolist()
-            tip = f"{name}\n{100 * mean[-1]:.2f} % error over {len(mean)} splits" + (f", then {end}" if end else "")
+            x, y = list(range(1, len(mean) + 1)), np.minimum(self._scale * mean, high).tolist()
+            tip = f"{name}\n{self._format(self._scale * mean[-1])} error over {len(mean)} splits"
+            tip += f", then {end}" if end else ""
             marks.append(Lines(x, y, width=1.8 if bold else 1.0, **look))
             marks.append(Points(x[-1:], y[-1:], 2 if end else 0, 3.5, bool(end), tips=[tip], main=True, **look))
         return Figure(
             f"Mean error of {len(self.methods)} methods after 1 to {n_splits} splits.",
             Axis(1, max(2, n_splits), "splits", format=lambda v: f"{v:g}"),
-            Axis(0, high, "mean test error so far, %", format=lambda v: f"{v:g}"),
+            self._axis(high, "mean test error so far"),
             marks,
             kind="race",
             height=360,
@@ -237,7 +269,7 @@ class RaceDisplay(_ResultDisplay):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class TimeErrorDisplay(_ResultDisplay):
+class TimeErrorDisplay(_ErrorDisplay):
     """Mean error against mean time to fit and predict, one point per method.
 
     Parameters
@@ -275,6 +307,7 @@ class TimeErrorDisplay(_ResultDisplay):
             errors=[row.error for row in rows],
             bold=[row.leading for row in rows],
             baseline=[row.baseline for row in rows],
+            in_percent=result.target is None,
         )
 
     def front(self) -> list[int]:
@@ -297,12 +330,12 @@ class TimeErrorDisplay(_ResultDisplay):
         """Describe the picture; the methods of :meth:`front` are joined by a line and labeled."""
         if not self.methods:
             return []
-        high = 100 * _error_limit(self.errors, self.errors)
-        errors = [100 * e for e in self.errors]
+        high = self._limit(self.errors, self.errors)
+        errors = [self._scale * e for e in self.errors]
         shown = [min(e, high) for e in errors]
         front = self.front()
         tips = [
-            f"{name}\n{e:.2f} % error, {_format_seconds(s)} s"
+            f"{name}\n{self._format(e)} error, {_format_seconds(s)} s"
             + ("\nbeyond the upper end of the axis" if e > high else "")
             for name, s, e in zip(self.methods, self.seconds, errors)
         ]
@@ -326,7 +359,7 @@ class TimeErrorDisplay(_ResultDisplay):
                 "log",
                 format=_format_seconds,
             ),
-            Axis(0, high, "test error, %", format=lambda v: f"{v:g}"),
+            self._axis(high),
             [
                 Lines(x, y, "dash"),
                 points,
@@ -663,6 +696,101 @@ class ObjectsDisplay(_ResultDisplay):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
+class ValuesDisplay(_ResultDisplay):
+    """Predicted against true values of a regression, and the residuals; a point is the mean over the splits.
+
+    Parameters
+    ----------
+    method : str
+        Name of the method.
+    names : sequence of str
+        Names of the tested objects.
+    truth, predicted : ndarray of shape (m,)
+        True values, and means of the predictions over the splits that tested an object.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import Study
+    >>> from similis.study import ValuesDisplay
+    >>> x = np.linspace(0, 1, 20)
+    >>> result = Study("knn-mean", n_splits=3, cv=2).run(1 - abs(x[:, None] - x), x)
+    >>> len(ValuesDisplay.from_result(result, plot=False).truth)
+    10
+    """
+
+    method: str
+    names: Sequence[str]
+    truth: NDArray[np.float64]
+    predicted: NDArray[np.float64]
+
+    @classmethod
+    def _read(cls, result: StudyResult) -> Self:
+        if result.target is None:
+            raise ProximityError("ValuesDisplay shows a regression, and this study predicts classes.")
+        method = result.best()
+        total, count = np.zeros((2, len(result.target)))
+        for split in result.splits:
+            entry = result.entries.get((method, split.number))
+            if entry is not None and entry.predictions is not None:
+                total[split.test] += entry.predictions
+                count[split.test] += 1
+        tested = np.flatnonzero(count)
+        names = result.object_names()
+        return cls(
+            method=method,
+            names=[names[i] for i in tested],
+            truth=result.target[tested],
+            predicted=total[tested] / count[tested],
+        )
+
+    def describe(self) -> list[Figure]:
+        """Describe two panels: predicted against true values, and residuals against predicted values."""
+        truth, predicted = self.truth, self.predicted
+        residuals = truth - predicted
+        tips = [f"{name}\ntrue {t:.4g}, predicted {p:.4g}" for name, t, p in zip(self.names, truth.tolist(), predicted)]
+        look: dict[str, Any] = {"size": 3.0, "opacity": 0.6, "color": "accent", "tips": tips}
+        low, high = float(min(truth.min(), predicted.min())), float(max(truth.max(), predicted.max()))
+        margin = 0.03 * (high - low) or 1.0
+        low, high = low - margin, high + margin
+        ends, reach = [low, high], 1.05 * float(np.abs(residuals).max()) or 1.0
+        return [
+            Figure(
+                f"Predicted against true values of {self.method}.",
+                Axis(low, high, "true value"),
+                Axis(low, high, "predicted value"),
+                [Lines(ends, ends, "dash"), Points(truth.tolist(), predicted.tolist(), main=True, **look)],
+                kind="values",
+                height=300,
+            ),
+            Figure(
+                f"Residuals of {self.method} against predicted values.",
+                Axis(low, high, "predicted value"),
+                Axis(-reach, reach, "true minus predicted value"),
+                [Lines(ends, [0, 0], "dash"), Points(predicted.tolist(), residuals.tolist(), main=True, **look)],
+                kind="residuals",
+                height=300,
+            ),
+        ]
+
+    def hardest(self, most: int = 12) -> list[tuple[str, float, float]]:
+        """Find the objects with the largest residuals.
+
+        Parameters
+        ----------
+        most : int, default=12
+            Largest number of objects.
+
+        Returns
+        -------
+        list of (str, float, float)
+            Name, true value and mean predicted value.
+        """
+        order = np.argsort(-np.abs(self.truth - self.predicted), kind="stable")[:most]
+        return [(self.names[i], float(self.truth[i]), float(self.predicted[i])) for i in order]
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class RanksDisplay(Display):
     """Average ranks of methods across data sets; bars join methods that are not significantly different.
 
@@ -772,14 +900,6 @@ def _table(label: str, x: Axis, y: Axis, cells: Cells, kind: str, cell: tuple[in
     R, C = cells.values.shape
     label = f"{label} Use the arrow keys to move through the cells."
     return Figure(label, x, y, [cells], kind, cell[0] * max(1, R), width=(20 * C, cell[1] * C))
-
-
-def _error_limit(means: Sequence[float], largest: Sequence[float]) -> float:
-    """Upper end of an axis of errors: a few methods far above most others stay beyond it."""
-    usual = sorted(means)[max(0, math.ceil(0.75 * len(means)) - 1)]
-    cut = max(2.5 * usual, 0.02)
-    inside = [max(mean, big) for mean, big in zip(means, largest) if mean <= cut]
-    return 1.04 * max([*inside, 0.01])
 
 
 def _spread_ties(values: list[float]) -> list[float]:

@@ -59,8 +59,8 @@ class Entry:
         A failed run counts as completed.
     reason : str
         Error message of a failed run; empty otherwise.
-    predictions : ndarray of int or None
-        Predicted class codes of the test objects.
+    predictions : ndarray or None
+        Predicted class codes of the test objects, integers; in a regression their predicted values.
     proba : ndarray of shape (m, G) or None
         Class probabilities, if the method has them.
     params : dict
@@ -82,7 +82,7 @@ class Entry:
     spec: str = ""
     status: str = "ok"
     reason: str = ""
-    predictions: NDArray[np.intp] | None = None
+    predictions: NDArray[Any] | None = None
     proba: NDArray[np.float64] | None = None
     params: dict[str, Any] = field(default_factory=dict)
     fit_seconds: float = 0.0
@@ -135,13 +135,14 @@ class Entry:
         """Make an entry from a JSON record."""
         try:
             predictions, proba = record["predictions"], record["proba"]
+            kind = np.float64 if any(isinstance(value, float) for value in predictions or ()) else np.intp
             return cls(
                 method=str(record["method"]),
                 split=int(record["split"]),
                 spec=str(record["spec"]),
                 status=str(record["status"]),
                 reason=str(record["reason"]),
-                predictions=None if predictions is None else np.array(predictions, dtype=np.intp),
+                predictions=None if predictions is None else np.array(predictions, dtype=kind),
                 proba=None if proba is None else np.array(proba, dtype=np.float64),
                 params=dict(record["params"]),
                 fit_seconds=float(record["seconds"][0]),

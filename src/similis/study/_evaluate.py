@@ -118,12 +118,13 @@ def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
     X_train, X_test, first = problem.parts(split, symmetrize=symmetrize, objects=method.reads == "objects")
     if problem.matrix is None and symmetrize:
         facts = replace(facts, symmetric=True)  # both directions were measured
-    y = problem.codes[split.train]
+    y = problem.y[split.train]
     seed = split.seed
     if seed is None:
         words = [protocol.random_state, 2, split.number, crc32(method.name.encode())]
         seed = int(np.random.default_rng(words).integers(2**31))
-    parts = assemble(method, facts, first=first, seed=seed, **context.goal.decision(np.unique(y)))
+    present = np.unique(y) if problem.target is None else None
+    parts = assemble(method, facts, first=first, seed=seed, **context.goal.decision(present))
     cv = protocol.inner(split.number, grouped=problem.groups is not None) if method.cv is None else method.cv
     model = with_search(parts, task.grid, cv=cv, goal=context.goal)
     if problem.groups is not None and hasattr(model, "param_grid"):
@@ -131,24 +132,27 @@ def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
     else:
         model.fit(X_train, y)
     fitted = time.perf_counter()
-    labels: Any = []
+    predicted: Any = []
     proba = None
     if len(split.test) and context.probabilities and hasattr(model, "predict_proba"):
-        labels, found = predict_responses(model, X_test, ["predict", "predict_proba"])
+        predicted, found = predict_responses(model, X_test, ["predict", "predict_proba"])
         if not np.isfinite(found).all():
             raise ValueError("The method gave probabilities that are not finite.")
         # One column for every class of the study, also those that the training part lacks.
         proba = np.zeros((len(found), len(problem.classes)))
         proba[:, model.classes_] = found
     elif len(split.test):
-        labels = model.predict(X_test)
+        predicted = model.predict(X_test)
+    predicted = np.asarray(predicted, dtype=problem.y.dtype)
+    if not np.isfinite(predicted).all():
+        raise ValueError("The method gave predictions that are not finite.")
     details = {}
     if method.details is not None:
-        given = method.details(model, X_train, y, X_test, problem.codes[split.test])
+        given = method.details(model, X_train, y, X_test, problem.y[split.test])
         details = {name: float(value) for name, value in given.items()}
     chosen = getattr(model, "best_params_", {})
     return {
-        "predictions": np.asarray(labels, dtype=np.intp),
+        "predictions": predicted,
         "proba": proba,
         "details": details,
         "params": {key.removeprefix(parts.prefix): value for key, value in chosen.items()},

@@ -37,6 +37,7 @@ __all__ = [
     "powers",
     "AtMost",
     "Method",
+    "Task",
     "MethodIdentity",
     "canonical_name",
     "describe",
@@ -49,6 +50,7 @@ __all__ = [
 
 
 Reads = Literal["similarity", "dissimilarity", "either", "objects"]
+Task = Literal["classification", "regression"]
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,10 @@ class Method:
         Short name, as the published tables have it; unique in a study. Other parameters of a method of the table are
         set in its name: ``"local-sda(neighborhood=per-class)"``, ``"svm-kernel(clip, C=1|10|100)"``.
     make : callable
-        Called without arguments, returns an unfitted classifier or a pipeline that ends in one. The study sets every
-        `random_state` that is None, and the `kind` parameter of the last step: the kind of the matrix, or that of the
-        last conversion in your pipeline. After a transformer that is not of similis, `kind` stays as you set it.
+        Called without arguments, returns an unfitted classifier or regressor, or a pipeline that ends in one. The study
+        sets every `random_state` that is None, and the `kind` parameter of the last step: the kind of the matrix, or
+        that of the last conversion in your pipeline. After a transformer that is not of similis, `kind` stays as you
+        set it.
     grid : mapping of str to sequence, default={}
         Values to choose from inside each training part, by parameter of what `make` returns. ``AtMost`` cuts a
         sequence to the number of training objects.
@@ -117,6 +120,8 @@ class Method:
     landmarks : int, optional
         Fit on so many of the training objects, see :class:`~similis.distributed.OnLandmarks`. A method name sets it as
         ``"svm-kernel(clip, landmarks=1000)"``.
+    task : {"classification", "regression"}, default="classification"
+        What the method predicts.
 
     Examples
     --------
@@ -143,6 +148,7 @@ class Method:
     cv: Any = None
     details: Callable[..., Mapping[str, float]] | None = None
     landmarks: int | None = field(default=None, kw_only=True)
+    task: Task = field(default="classification", kw_only=True)
 
     def on_landmarks(self, n_landmarks: int) -> Method:
         """Return the method on landmarks, which are named after its other parameters."""
@@ -229,8 +235,13 @@ class Chain:
         return make_pipeline(*(part() for part in self.parts))
 
 
-def list_methods() -> list[Method]:
-    """Return all methods of the table, including those that run on request only.
+def list_methods(task: Task | None = "classification") -> list[Method]:
+    """Return the methods of the table, including those that run on request only.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"} or None, default="classification"
+        What they predict; None for all.
 
     Returns
     -------
@@ -239,7 +250,7 @@ def list_methods() -> list[Method]:
     """
     from similis.study._table import METHODS
 
-    return [*METHODS, *_installed_methods()]
+    return [method for method in (*METHODS, *_installed_methods()) if task in (None, method.task)]
 
 
 @cache
@@ -274,13 +285,14 @@ def _installed_methods() -> tuple[Method, ...]:
     return tuple(found.values())
 
 
-def find_methods(methods: str | Method | Sequence[str | Method]) -> list[Method]:
-    """Turn ``"all"``, ``"quick"``, a name or a sequence of names and methods into methods."""
+def find_methods(methods: str | Method | Sequence[str | Method], task: Task | None = None) -> list[Method]:
+    """Turn ``"all"``, ``"quick"``, a name or a sequence of names and methods into methods, of a task if it is given."""
     from similis.study._names import parse_method
     from similis.study._table import ALIASES
 
-    table = list_methods()
+    table = list_methods(None)
     if isinstance(methods, str) and methods in ("all", "quick"):
+        table = [m for m in table if m.task == (task or "classification")]
         return [m for m in table if m.quick or (methods == "all" and not m.on_request)]
     given: Iterable[Any] = [methods] if isinstance(methods, (str, Method)) else methods
     given = list(given) if isinstance(given, Iterable) else [given]
@@ -288,6 +300,10 @@ def find_methods(methods: str | Method | Sequence[str | Method]) -> list[Method]
         raise ValueError(f"methods must be names and Methods, or 'all' or 'quick'. Got {str(methods)[:60]!r}.")
     by_name = {m.name: m for m in table}
     found = [item if isinstance(item, Method) else parse_method(item, by_name, ALIASES) for item in given]
+    other = [m.name for m, item in zip(found, given) if isinstance(item, str) and m.task != (task or m.task)]
+    if other:
+        known = ", ".join(m.name for m in table if m.task == task and not m.baseline)
+        raise ValueError(f"{other[0]!r} is not a method of {task}. Use one of {known}.")
     names = [m.name for m in found]
     if not found:
         raise ValueError("methods must name at least one method. Got none.")

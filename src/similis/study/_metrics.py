@@ -1,6 +1,6 @@
-"""Metrics and significance tests, computed from raw predictions: true and predicted class codes, probabilities.
+"""Metrics and significance tests, computed from raw predictions: class codes, probabilities, or values.
 
-Lower is better for all but ``normalized_cross_entropy``. Probabilities have one column per class.
+Lower is better for all but ``normalized_cross_entropy`` and ``r2``. Probabilities have one column per class.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from similis.exceptions import ProximityError
 __all__ = [
     "METRICS",
     "Metric",
+    "OF_VALUES",
     "balanced_error",
     "brier_score",
     "calibration_error",
@@ -33,11 +34,15 @@ __all__ = [
     "compare_to_best",
     "error_interval",
     "holm",
+    "relative_losses",
     "signed_rank",
+    "value_interval",
+    "value_losses",
 ]
 
 Codes = NDArray[np.intp]
 Proba = NDArray[np.float64]
+Values = NDArray[np.float64]
 
 SMOOTHING = 1e-4  # [chen2010] footnote 7, for sets with few classes
 
@@ -111,8 +116,8 @@ class Metric:
 
     Attributes
     ----------
-    of_labels, of_proba : callable or None
-        Function of labels or of probabilities.
+    of_labels, of_proba, of_values : callable or None
+        Function of the truth and of labels, probabilities or the values of a regression.
     pooled : bool
         Computed once from the test objects of all splits together instead of split by split: fractions of few objects
         in many bins are mostly noise.
@@ -125,8 +130,42 @@ class Metric:
     label: str
     of_labels: Callable[[Codes, Codes], float] | None = None
     of_proba: Callable[[Codes, Proba], float] | None = None
+    of_values: Callable[[Values, Values], float] | None = None
     pooled: bool = False
     sign: int = 1
+
+
+# Levels of the pinball loss, the loss of a quantile; at 0.5 it is half the absolute error.
+QUANTILES = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
+_PINBALL = {f"pinball({level})": level for level in QUANTILES}
+
+
+def value_losses(metric: str, truth: Values, predicted: Values | float) -> Values:
+    """Loss of each predicted value: squared error for "rmse" and "r2", else absolute error or pinball loss."""
+    error = np.asarray(truth - predicted, dtype=np.float64)
+    if metric in ("rmse", "r2"):
+        return error**2
+    level = _PINBALL.get(metric)
+    return np.abs(error) if level is None else np.maximum(level * error, (level - 1) * error)
+
+
+def relative_losses(metric: str, truth: Values, predicted: Values, target: Values) -> Values:
+    """Losses over that of the best constant prediction of `target`: a difference of 0.01 is one point of R2."""
+    constant = float(target.mean() if metric in ("rmse", "r2") else np.quantile(target, _PINBALL.get(metric, 0.5)))
+    return value_losses(metric, truth, predicted) / float(value_losses(metric, target, constant).mean())
+
+
+def _mean_loss(metric: str) -> Callable[[Values, Values], float]:
+    return lambda truth, predicted: float(value_losses(metric, truth, predicted).mean())
+
+
+def _rmse(truth: Values, predicted: Values) -> float:
+    return math.sqrt(_mean_loss("rmse")(truth, predicted))
+
+
+def _r2(truth: Values, predicted: Values) -> float:
+    spread = float(((truth - truth.mean()) ** 2).mean())
+    return 1 - _mean_loss("r2")(truth, predicted) / spread if spread > 0 else math.nan
 
 
 # Cost and normalized cross entropy need more than the entries; StudyResult computes them by name.
@@ -141,7 +180,15 @@ METRICS: dict[str, Metric] = {
     "normalized_cross_entropy": Metric("normalized cross entropy", sign=-1),
     "fit_seconds": Metric("fit s"),
     "predict_seconds": Metric("predict s"),
+    "rmse": Metric("root mean squared error", of_values=_rmse, pooled=True),
+    "mae": Metric("mean absolute error", of_values=_mean_loss("mae"), pooled=True),
+    "r2": Metric("R2", of_values=_r2, pooled=True, sign=-1),
+    **{
+        name: Metric(f"pinball loss at {level}", of_values=_mean_loss(name), pooled=True)
+        for name, level in _PINBALL.items()
+    },
 }
+OF_VALUES = tuple(name for name, metric in METRICS.items() if metric.of_values is not None)  # of a regression
 
 
 _EXACT = 400  # largest number of non-zero differences with an exact distribution
@@ -331,6 +378,32 @@ def error_interval(
         half = float(stats.t.ppf((1 + level) / 2, len(errors) - 1)) * spread
         low, high = min(low, mean - half), max(high, mean + half)
     return max(0.0, low), min(1.0, high)
+
+
+def value_interval(total: Values, count: Values, ratio: float, *, level: float = 0.95) -> tuple[float, float]:
+    """Interval for the expected root mean squared error.
+
+    Parameters
+    ----------
+    total, count : ndarray of shape (n,)
+        Sum of the squared errors of each object or group over the splits that tested it, and number of these tests.
+    ratio : float
+        Mean size of a test part over the size of its training part, by which the variance is corrected.
+    level : float, default=0.95
+        Coverage.
+
+    Returns
+    -------
+    low, high : float
+    """
+    T, c = total[count > 0], count[count > 0]
+    mean, N = float(T.sum() / c.sum()), len(T)
+    if N < 2 or mean == 0:
+        return 0.0, 0.0 if mean == 0 else math.inf
+    # Linearized variance of a ratio of sums over N independent units, as in compare_objects.
+    variance = (1 + 2 * ratio) * float(((T - mean * c) ** 2).sum()) / float(c.sum()) ** 2 * N / (N - 1)
+    half = float(stats.t.ppf((1 + level) / 2, N - 1)) * math.sqrt(variance)
+    return math.sqrt(mean * math.exp(-half / mean)), math.sqrt(mean * math.exp(half / mean))  # of the logarithm
 
 
 @dataclass(frozen=True)

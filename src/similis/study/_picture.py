@@ -148,7 +148,7 @@ def make_picture(problem: Problem, situation: MatrixFacts) -> Picture:
     near = MatrixDisplay.from_proximity(A[np.ix_(some, some)], kind=kind, order="seriation", plot=False)
     place = np.empty(len(some), dtype=np.intp)
     place[heat.order] = np.arange(len(some))
-    found = diagnose(A, problem.classes[codes], kind, ids=names)
+    found = diagnose(A, problem.classes[codes] if problem.target is None else None, kind, ids=names)
     whole = not np.isnan(A).any()
     embedded = EmbeddingDisplay.from_proximity(A, codes, kind=kind, plot=False) if whole else None
     shown = found.suspects

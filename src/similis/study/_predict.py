@@ -26,11 +26,11 @@ class Predictions:
     ids : tuple of str or None
         Names of the new objects.
     labels : ndarray of shape (m,)
-        Predicted classes.
+        Predicted classes; predicted values of a regression.
     proba : ndarray of shape (m, G) or None
         Class probabilities, if the model has them.
     classes : ndarray of shape (G,)
-        Classes of the columns of `proba`.
+        Classes of the columns of `proba`; empty for a regression.
     scores : ndarray of shape (m,)
         Low for objects unlike all training objects. The model's ``score_samples`` if it has one, else the highest
         similarity (minus the lowest dissimilarity) to a training object in the rows, or among those that a model of
@@ -94,7 +94,7 @@ def predict_rows(trained: TrainedModel, rows: Proximity | Objects | Sequence[Pro
             ids=rows.ids,
             labels=np.asarray(labels),
             proba=np.asarray(proba[0]) if proba else None,
-            classes=np.asarray(model.classes_),
+            classes=np.asarray(getattr(model, "classes_", [])),
             scores=_scores(model, card, X, known),
         )
     except ProximityError:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from similis.exceptions import ProximityError
+
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
 
@@ -51,6 +53,8 @@ class ObjectPredictions:
 
 def count_predictions(result: StudyResult) -> ObjectPredictions:
     """Count the predictions of a study per object; use :meth:`StudyResult.predictions_by_object`, which keeps them."""
+    if result.target is not None:
+        raise ProximityError("Predictions are counted per class; a regression has none. See ValuesDisplay.")
     rows = [row for row in result.table() if row.error == row.error]
     rows = [row for row in rows if not row.baseline] or rows
     methods = tuple(row.method for row in rows)

@@ -6,6 +6,7 @@ import hashlib
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import joblib
@@ -15,16 +16,19 @@ from sklearn.utils import _safe_indexing
 
 from similis._utils.disk import take_block
 from similis._utils.fingerprint import fingerprint
+from similis._utils.messages import warn_user
 from similis._utils.threads import row_blocks
-from similis.base import Kind, check_labels, check_proximity, count_objects
+from similis.base import Kind, check_label_order, check_labels, check_proximity, check_target, count_objects
 from similis.exceptions import ProximityError
 from similis.io import Objects, Proximity
 from similis.study._differences import check_decision
 from similis.study._measured import MeasuredObjects, learns
-from similis.study._methods import describe
+from similis.study._methods import Task, describe
 from similis.study._protocol import Split
 
-__all__ = ["Problem", "make_problem"]
+__all__ = ["Problem", "choose_task", "make_problem"]
+
+_MANY_VALUES, _SELDOM = 20, 3  # whole numbers with more values, each found fewer times on average, are no classes
 
 MOST_MEASURED = 25_000  # objects whose proximities are measured once and kept: 5 GB
 _IN_MEMORY = 2**31  # bytes of a block of a matrix on disk that is copied into memory
@@ -64,6 +68,8 @@ class Problem:
         The objects themselves, for methods that read them.
     names, kinds : tuple of str
         Name and kind of each of several matrices; empty for one.
+    target : ndarray of shape (n,) or None
+        Numbers to be predicted in a regression; `classes` are then ranges of it, for stratified splits and pictures.
     """
 
     matrix: NDArray[Any] | None
@@ -82,6 +88,12 @@ class Problem:
     given_objects: Any = None
     names: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()
+    target: NDArray[np.float64] | None = None
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """Target of the methods: class codes, or the numbers of a regression."""
+        return self.codes if self.target is None else self.target
 
     @property
     def n(self) -> int:
@@ -128,7 +140,8 @@ class Problem:
             "n": self.n,
             "classes": [label.item() if isinstance(label, np.generic) else label for label in self.classes],
             "matrix": self.data_fingerprint,
-            "labels": _digest(self.codes),
+            "labels": _digest(self.y),
+            **({} if self.target is None else {"task": "regression"}),
             "groups": None if self.groups is None else _digest(self.groups),
             "costs": None if self.costs is None else self.costs.tolist(),
             **({} if self.priors is None else {"priors": self.priors.tolist()}),
@@ -150,6 +163,7 @@ def make_problem(
     measure: Any = None,
     objects: Any = None,
     n_jobs: int | None = None,
+    task: Task | None = None,
 ) -> Problem:
     """Validate the arguments of :meth:`Study.run` and build the problem."""
     several = kind is not None and not isinstance(kind, str)
@@ -161,10 +175,25 @@ def make_problem(
         ids = S.ids if ids is None else ids
         kind = S.kind if kind is None and isinstance(S, Proximity) else kind
         S = S.values
+    target = None
+    if task not in (None, "classification", "regression"):
+        raise ProximityError(f"task must be 'classification' or 'regression'. Got {str(task)[:40]!r}.")
+    if (task or choose_task(y)) == "regression":
+        check_label_order(S, y)
+        target = check_target(y, np.size(y), who="A study")
+        if task is None and (target == np.round(target)).all():
+            warn_user(
+                f"y holds {len(np.unique(target))} different whole numbers, so this is a regression. Pass "
+                "task='regression' to confirm, or task='classification' if they number classes.",
+                UserWarning,
+            )
+        y, classes = _ranges(target)
+        if costs is not None or priors is not None:
+            raise ProximityError("Costs and priors are for classes; leave them out of a regression.")
     if measure is None:
         if S is None and objects is not None:
-            classes, codes = check_labels(y, count_objects(objects), who="A study")
-            problem = Problem(None, None, codes, classes, kind or "similarity", True)  # type: ignore[arg-type]
+            classes_of, codes = check_labels(y, count_objects(objects), who="A study")
+            problem = Problem(None, None, codes, classes_of, kind or "similarity", True)  # type: ignore[arg-type]
         else:
             problem = _from_matrix(S, y, kind or "similarity")
             if ids is None and hasattr(S, "iloc") and list(S.index) != list(range(len(S.index))):
@@ -179,13 +208,16 @@ def make_problem(
     else:
         if objects is not None:
             raise ProximityError("Give the objects once: as S with measure, or as objects beside a matrix.")
-        learns(measure)  # rejects anything but a measure
+        if learns(measure) == "labels" and target is not None:  # also rejects anything but a measure
+            raise ProximityError(f"{type(measure).__name__} learns from class labels; name another measure.")
         if kind not in (None, measure.kind):
             raise ProximityError(
                 f"kind={kind!r} does not fit the measure, which gives a {measure.kind}. Leave kind out."
             )
         problem = _from_objects(S, y, measure, n_jobs)
         problem.given_objects = S
+    if target is not None:
+        problem.target, problem.classes = target, classes
     n = problem.n
     problem.groups = None if groups is None else _check_groups(groups, n)
     problem.costs, problem.priors = check_decision(costs, priors, problem.codes)
@@ -194,6 +226,47 @@ def make_problem(
         if len(problem.ids) != n:
             raise ProximityError(f"ids must be one per object. Got {len(problem.ids)} ids for {n} objects.")
     return problem
+
+
+def choose_task(y: Any) -> Task:
+    """Choose the task of a target.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Labels or numbers.
+
+    Returns
+    -------
+    {"classification", "regression"}
+        Regression for numbers with fractions, or more than 20 different ones that occur fewer than three times on
+        average.
+
+    Examples
+    --------
+    >>> from similis.study import choose_task
+    >>> choose_task([0.5, 1.2, 3.0]), choose_task([1, 2, 1])
+    ('regression', 'classification')
+    """
+    values = np.asarray(y)
+    if values.dtype == object and all(isinstance(value, Real) for value in values.ravel()):
+        values = values.astype(np.float64)
+    if values.dtype.kind not in "iuf" or not values.size or not np.isfinite(values).all():
+        return "classification"
+    if (values != np.round(values)).any():
+        return "regression"
+    n_values = len(np.unique(values))
+    return "regression" if n_values > _MANY_VALUES and values.size < _SELDOM * n_values else "classification"
+
+
+def _ranges(target: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Code of the range of each value, of at most five with about as many values, and the ranges in words."""
+    if target.min() == target.max():
+        raise ProximityError(f"A study needs a target that varies. It is {target[0]:g} for every object.")
+    edges = np.unique(np.quantile(target, [0.2, 0.4, 0.6, 0.8]))
+    codes = np.unique(np.searchsorted(edges, target, side="left"), return_inverse=True)[1]
+    ends = [(target[codes == g].min(), target[codes == g].max()) for g in range(int(codes.max()) + 1)]
+    return codes, np.array([f"{low:.4g} to {high:.4g}" for low, high in ends])
 
 
 def _from_matrix(S: Any, y: Any, kind: Kind | Sequence[Kind]) -> Problem:

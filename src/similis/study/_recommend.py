@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from similis.exceptions import ProximityError
 from similis.study._differences import choose_metric, rare_classes
 from similis.study._metrics import METRICS
+from similis.study._problem import choose_task
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
@@ -29,7 +30,7 @@ class Recommendation:
     method : str
         The method with the lowest mean of the study's metric, without baselines.
     error : float
-        Mean error.
+        Mean error; root mean squared error in a regression.
     interval : tuple of float
         95 % interval for the expected error on new objects of the same kind.
     alike : tuple of str
@@ -101,8 +102,7 @@ def recommend(result: StudyResult) -> Recommendation:
         certainty = _certainty(alike, possibly, n_worse, what, n_dropped)
     warning = _warning(result, best, baselines & set(result.complete_methods()))
     parts = [
-        f"Use {best}: expect an error of {percent(mean)} on new objects of this kind "
-        f"(95 % interval {percent(interval[0])} to {percent(interval[1])}).",
+        _expectation(result, best, mean, interval),
         _ranking(result, best),
         _matrices(result),
         certainty,
@@ -126,6 +126,14 @@ def recommend(result: StudyResult) -> Recommendation:
         command=_command(result, best),
         possibly_worse=possibly,
     )
+
+
+def _expectation(result: StudyResult, best: str, mean: float, interval: tuple[float, float]) -> str:
+    low, high = map(result.format_error, interval)
+    what = f"an error of {result.format_error(mean)}"
+    if result.target is not None:
+        what = f"a root mean squared error of {result.format_error(mean)}, R2 {result.mean_scores('r2')[best]:.2f},"
+    return f"Use {best}: expect {what} on new objects of this kind (95 % interval {low} to {high})."
 
 
 def percent(share: float) -> str:
@@ -193,7 +201,7 @@ def _untested(result: StudyResult) -> str:
 def _ranking(result: StudyResult, best: str) -> str:
     """Sentence about the metric of the ranking; empty for plain error."""
     metric, value = result.metric, result.mean_scores(result.metric)[best]
-    if metric == "error":
+    if metric in ("error", "rmse"):
         return ""
     if metric == "cost":
         under = " under the given priors" if result.priors is not None else ""
@@ -245,9 +253,11 @@ def _quicker(result: StudyResult, best: str, alike: tuple[str, ...], high: float
 
 def _warning(result: StudyResult, best: str, baselines: set[str]) -> str:
     differences, means = result.differences(), result.mean_scores(result.metric)
-    majority = differences.get("majority")
-    if majority is not None and best != "majority":
-        if majority.verdict == "undecided" or (majority.verdict == "too few objects" and majority.difference <= 0):
+    constant = differences.get("majority" if result.target is None else "mean")
+    if constant is not None and best != constant.method:
+        if constant.verdict == "undecided" or (constant.verdict == "too few objects" and constant.difference <= 0):
+            if result.target is not None:
+                return "It is not clearly better than always predicting the mean of the target."
             return (
                 "It is not clearly better than always predicting the largest class: these proximities may not separate "
                 "the classes."
@@ -256,7 +266,7 @@ def _warning(result: StudyResult, best: str, baselines: set[str]) -> str:
     better = [name for name in baselines & differences.keys() if metric.sign * (means[best] - means[name]) > 1e-12]
     if better:
         first = min(better, key=lambda name: metric.sign * means[name])
-        shown = percent(means[first]) if "error" in metric.label else f"{means[first]:.3g}"
+        shown = percent(means[first]) if result.metric in ("error", "balanced_error") else f"{means[first]:.3g}"
         return f"The baseline {first} has a {'lower' if metric.sign > 0 else 'higher'} {metric.label} ({shown})."
     return ""
 
@@ -275,6 +285,9 @@ def _command(result: StudyResult, best: str) -> str:
         data = data.replace(" --kind dissimilarity", "")
     words = f"{result.arguments or data} --method {shlex.quote(best)}"
     weighted = result.costs is not None or result.priors is not None
-    if result.metric != choose_metric(result.codes, weighted=weighted):
+    usual = choose_metric(result.codes, weighted=weighted) if result.target is None else "rmse"
+    if result.target is not None and "--target" not in words and choose_task(result.target) != "regression":
+        words += " --task regression"
+    if result.metric != usual:
         words += f" --metric {result.metric}"
     return f"similis fit {words} --output model.skops"

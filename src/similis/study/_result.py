@@ -22,11 +22,13 @@ from similis.study._entry import Entry, MethodInfo
 from similis.study._methods import Method, canonical_name, find_methods
 from similis.study._metrics import (
     METRICS,
+    OF_VALUES,
     Verdict,
     compare_to_best,
     error_interval,
     mean_cost,
     normalized_cross_entropy,
+    value_interval,
 )
 from similis.study._picture import Picture, make_picture
 from similis.study._predictions import ObjectPredictions, count_predictions
@@ -101,6 +103,9 @@ class StudyResult:
         Methods whose next split did not fit into the time budget, and after how many splits.
     time_budget : float or None
         Time budget in seconds.
+    target : ndarray of shape (n,) or None
+        True values of a regression; `classes` are then ranges of it. The metric "error" is their root mean squared
+        error.
     """
 
     classes: NDArray[Any]
@@ -128,12 +133,23 @@ class StudyResult:
     dropped: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
     time_budget: float | None = None
+    target: NDArray[np.float64] | None = None
     _computed: dict[Any, Any] = field(default_factory=dict, init=False)
 
     @property
     def kind(self) -> Kind:
         """Kind of the matrix."""
         return self.situation.kind
+
+    @property
+    def task(self) -> str:
+        """Either "classification" or "regression"."""
+        return "classification" if self.target is None else "regression"
+
+    @property
+    def y(self) -> NDArray[Any]:
+        """Label, or target value, of each object."""
+        return self.classes[self.codes] if self.target is None else self.target
 
     @property
     def expected_costs(self) -> NDArray[np.float64] | None:
@@ -168,7 +184,7 @@ class StudyResult:
         dict of str to ndarray of shape (n_splits,)
             By method; NaN if a split failed or is missing, or the method gives no probabilities.
         """
-        metric = find_metric(metric)
+        metric = self._find_metric(metric)
         return {m.name: np.array([self._score(metric, m.name, [s]) for s in self.splits]) for m in self.methods}
 
     @_computed_once
@@ -188,7 +204,7 @@ class StudyResult:
         -------
         dict of str to float
         """
-        metric = find_metric(metric)
+        metric = self._find_metric(metric)
         return {name: self._mean_score(metric, name, self.splits) for name in self.complete_methods()}
 
     @_computed_once
@@ -207,7 +223,7 @@ class StudyResult:
         -------
         dict of str to float
         """
-        metric, means = find_metric(metric), self.mean_scores(metric)
+        metric, means = self._find_metric(metric), self.mean_scores(metric)
         numbers = {name: [s.number for s, _ in self._finished(name, self.splits)] for name in means}
         full = max((name for name in means if means[name] == means[name]), key=lambda n: len(numbers[n]), default="")
         found = dict(means)
@@ -310,9 +326,9 @@ class StudyResult:
         return compare_to_best({name: errors[name] for name in paired}, level, best=best)
 
     def baseline_error(self, metric: str = "error") -> float:
-        """Error of always predicting the largest class of the training part, over the same splits.
+        """Error of always predicting the largest class, or the mean, of the training part, over the same splits.
 
-        This is the row of the method ``majority``, whether or not the study has it.
+        This is the row of the method ``majority`` or ``mean``, whether or not the study has it.
 
         Parameters
         ----------
@@ -323,6 +339,10 @@ class StudyResult:
         -------
         float
         """
+        if self.target is not None:
+            values = self.target
+            squares = [(values[s.test] - values[s.train].mean()) ** 2 for s in self.splits]
+            return float(np.sqrt(np.concatenate(squares).mean()))
         of_labels = METRICS[find_metric(metric, ("error", "balanced_error"))].of_labels
         assert of_labels is not None
         truth = [self.codes[s.test] for s in self.splits]
@@ -339,7 +359,7 @@ class StudyResult:
         -------
         dict
         """
-        found: dict[str, Any] = {"metric": self.metric}
+        found: dict[str, Any] = {"metric": self.metric, **({} if self.target is None else {"task": "regression"})}
         for name in ("costs", "priors"):
             if getattr(self, name) is not None:
                 found[name] = getattr(self, name).tolist()
@@ -361,12 +381,21 @@ class StudyResult:
         -------
         low, high : float
             From the spread over the splits, corrected for their overlap (Nadeau and Bengio), and never narrower than
-            the interval for the number of distinct test objects (Wilson).
+            the interval for the number of distinct test objects (Wilson). In a regression, from the spread of the
+            squared errors over objects.
         """
         done = [s for s, _ in self._finished(method, self.splits)] if isinstance(method, str) else []
         if not done:
             raise ProximityError(f"{method!r} has no finished split in this study, so its error is not known.")
         share = float(np.mean([len(s.test) / s.n_train for s in done]))
+        if self.target is not None:
+            total, count = np.zeros(len(self.target)), np.zeros(len(self.target))
+            for split, entry in self._finished(method, self.splits):
+                total[split.test] += (np.asarray(entry.predictions) - self.target[split.test]) ** 2
+                count[split.test] += 1
+            if self.groups is not None:
+                total, count = (np.bincount(self.groups, weights=w).astype(np.float64) for w in (total, count))
+            return value_interval(total, count, share, level=level)
         tested = len(np.unique(np.concatenate([s.test for s in done])))
         return error_interval(self.scores("error")[method], share, tested, level=level)
 
@@ -394,6 +423,8 @@ class StudyResult:
             Rows in the order of :meth:`table`.
         """
         heads = ["method", "error %", "(sd)", "balanced %", "rank", "behind", "verdict", "log loss", "cost", "fit s"]
+        if self.target is not None:
+            heads = ["method", "RMSE", "(sd)", "MAE", "R2", "rank", "behind", "verdict", "fit s"]
         heads.append("note")
         lines = [heads]
         for row in self.table():
@@ -405,23 +436,23 @@ class StudyResult:
                 note = f"{row.status}: {note}" if note else row.status
             elif row.baseline:
                 note = "; ".join(filter(None, ("baseline", note)))
-            numbers = [
-                _format_number(100 * row.error, 2),
-                f"({_format_number(100 * row.error_sd, 2)})" if row.error_sd == row.error_sd else "",
-                _format_number(100 * row.balanced_error, 2),
-                _format_number(row.rank, 1),
-                self._format_loss(row.difference) if row.verdict != "best" else "",
-                row.verdict,
-                _format_number(row.log_loss, 3),
-                _format_number(row.cost, 3),
-                _format_number(row.fit_seconds, 2),
-            ]
+            if self.target is not None:
+                sd = f"({row.error_sd:.2g})" if row.error_sd == row.error_sd else ""
+                scores = [_format_value(row.error), sd, _format_value(row.mae), _format_number(row.r2, 3)]
+                more = []
+            else:
+                sd = f"({_format_number(100 * row.error_sd, 2)})" if row.error_sd == row.error_sd else ""
+                scores = [_format_number(100 * row.error, 2), sd, _format_number(100 * row.balanced_error, 2)]
+                more = [_format_number(row.log_loss, 3), _format_number(row.cost, 3)]
+            behind = self._format_loss(row.difference) if row.verdict != "best" else ""
+            numbers = [*scores, _format_number(row.rank, 1), behind, row.verdict, *more]
+            numbers.append(_format_number(row.fit_seconds, 2))
             lines.append([row.method, *numbers, note])
         if intervals:
             cells = ["95 % interval", *(self._format_interval(row) for row in self.table())]
             place = heads.index("behind") + 1
             lines = [[*line[:place], cell, *line[place:]] for line, cell in zip(lines, cells)]
-        if self.expected_costs is not None:
+        if self.expected_costs is not None or self.target is not None:
             return lines
         cost = lines[0].index("cost")
         return [line[:cost] + line[cost + 1 :] for line in lines]
@@ -434,6 +465,8 @@ class StudyResult:
         str
         """
         units = {"error": "points of error", "balanced_error": "points of balanced error", "cost": "cost"}
+        units |= dict.fromkeys(OF_VALUES, "percent of the loss of the best constant prediction")
+        units |= dict.fromkeys(("rmse", "r2"), "points of R2")
         what = "groups" if self.groups is not None else "objects"
         dropped = " Methods that were dropped or skipped are compared on the splits that they have."
         return (
@@ -498,7 +531,10 @@ class StudyResult:
         -------
         pandas.DataFrame, or list of dict if pandas is not installed
         """
-        names = [name for name in METRICS if not METRICS[name].pooled]
+        if self.target is not None:
+            names = [*OF_VALUES, "fit_seconds", "predict_seconds"]
+        else:
+            names = [name for name in METRICS if not METRICS[name].pooled]
         columns = {name: self.scores(name) for name in names if name != "cost" or self.expected_costs is not None}
         rows = []
         for place, split in enumerate(self.splits):
@@ -575,7 +611,7 @@ class StudyResult:
             costs=self.costs,
             priors=self.priors,
             metric=self.metric,
-            y=self.classes[self.codes],
+            y=self.y,
             random_state=self.protocol.random_state,
             to_similarity=self.situation.to_similarity,
             to_dissimilarity=self.situation.to_dissimilarity,
@@ -601,7 +637,7 @@ class StudyResult:
                 code = "model = result.fit_best(objects, y, measure=...)"
             else:
                 try:
-                    if self.settings() == {"metric": "error"}:
+                    if self.settings() in ({"metric": "error"}, {"metric": "rmse", "task": "regression"}):
                         code = training_code(self.model(method), data)
                     else:
                         code = self._model_code(method, data)
@@ -653,7 +689,7 @@ class StudyResult:
             return model.fit(S, y)
         if groups is None and self.groups is not None:
             labels = np.asarray(y)
-            if labels.shape != self.codes.shape or (labels != self.classes[self.codes]).any():
+            if labels.shape != self.codes.shape or (labels != self.y).any():
                 raise ProximityError(
                     "The study kept groups together, and these are not its labels. Pass the groups of these objects: "
                     "fit_best(S, y, groups=...)."
@@ -761,8 +797,8 @@ class StudyResult:
         return make_notebook_view(self)
 
     def _format_loss(self, difference: float) -> str:
-        """Format a difference of the metric: points for errors, else a number."""
-        if self.metric in ("error", "balanced_error"):
+        """Format a difference of the metric: points for errors and in a regression, else a number."""
+        if self.target is not None or self.metric in ("error", "balanced_error"):
             return _format_number(100 * difference, 2)
         return _format_number(difference, 3)
 
@@ -770,6 +806,24 @@ class StudyResult:
         if row.interval is None or row.verdict == "best" or not np.isfinite(row.interval).all():
             return ""
         return " to ".join(map(self._format_loss, row.interval))
+
+    def format_error(self, value: float) -> str:
+        """Format an error: a percentage, or a number in the unit of the target.
+
+        Parameters
+        ----------
+        value : float
+            Error of a method.
+
+        Returns
+        -------
+        str
+        """
+        return f"{100 * value:.1f} %" if self.target is None else _format_value(value)
+
+    def _find_metric(self, metric: str) -> str:
+        """Name of a metric without abbreviation; in a regression, the error is the root mean squared error."""
+        return "rmse" if metric == "error" and self.target is not None else find_metric(metric)
 
     def _lacks_classes(self) -> bool:
         """True if a class is absent from some test part."""
@@ -799,12 +853,16 @@ class StudyResult:
             return float("nan")
         if metric in ("fit_seconds", "predict_seconds"):
             return float(np.mean([getattr(entry, metric) for _, entry in found]))
-        truth = np.concatenate([self.codes[s.test] for s, _ in found])
+        definition = METRICS[metric]
+        if (definition.of_values is None) != (self.target is None):
+            return float("nan")
+        truth = np.concatenate([(self.codes if self.target is None else self.target)[s.test] for s, _ in found])
         predicted = np.concatenate([entry.predictions for _, entry in found if entry.predictions is not None])
         if metric == "cost":
             costs = self.expected_costs
             return float("nan") if costs is None else mean_cost(truth, predicted, costs)
-        definition = METRICS[metric]
+        if definition.of_values is not None:
+            return definition.of_values(truth, predicted)
         if definition.of_labels is not None:
             return definition.of_labels(truth, predicted)
         probabilities = [entry.proba for _, entry in found if entry.proba is not None]
@@ -825,3 +883,8 @@ def _searches(model: Any) -> bool:
 
 def _format_number(value: float, digits: int) -> str:
     return "" if value != value else f"{value:.{digits}f}"
+
+
+def _format_value(value: float) -> str:
+    """Format a number in the unit of the target with four digits."""
+    return "" if value != value else f"{value:.4g}"

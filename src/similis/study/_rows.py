@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["Row", "make_rows"]
 
 _NAN = float("nan")
-_METRICS = ("error", "balanced_error", "log_loss", "calibration_error", "cost", "fit_seconds", "predict_seconds")
+_METRICS = (
+    *("error", "balanced_error", "log_loss", "calibration_error", "cost", "mae", "r2"),
+    *("fit_seconds", "predict_seconds"),
+)
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class Row:
         Name of the method.
     error, error_sd : float
         Mean and standard deviation of the error over the splits; over objects, without deviation, for leave-one-out.
+        In a regression, the root mean squared error over all tests.
     rank : float
         Mean rank over the splits of the method by the metric of the study, among the methods without failure that have
         the same split.
@@ -43,7 +47,7 @@ class Row:
         The papers' rule: lowest mean error, or not significantly worse at 5 %; see :meth:`StudyResult.significance`.
     p_value, p_holm : float
         The papers' test: one-sided signed-rank test over splits, uncorrected and with Holm's correction.
-    balanced_error, log_loss, calibration_error, cost : float
+    balanced_error, log_loss, calibration_error, cost, mae, r2 : float
         Further metrics; NaN if they are not defined.
     fit_seconds, predict_seconds : float
         Mean times per split; the search for parameters is part of the fit.
@@ -82,6 +86,8 @@ class Row:
     verdict: str = ""
     difference: float = _NAN
     interval: tuple[float, float] | None = None
+    mae: float = _NAN
+    r2: float = _NAN
 
     @property
     def leading(self) -> bool:

@@ -27,14 +27,16 @@ from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.study._assemble import Goal, MatrixFacts, assemble, make_goal
-from similis.study._differences import OF_LABELS, choose_metric
+from similis.study._differences import OF_LABELS, choose_metric, find_metric
 from similis.study._entry import Entry, MethodInfo
 from similis.study._estimate import Estimate, expect_seconds, put_on_landmarks
 from similis.study._evaluate import Context, Task, evaluate, is_environment_failure
 from similis.study._journal import Journal, JournalWarning
 from similis.study._methods import Method, MethodIdentity, expand_methods, find_methods
+from similis.study._methods import Task as TaskName
+from similis.study._metrics import OF_VALUES
 from similis.study._plan import Plan, as_seconds
-from similis.study._problem import Problem, make_problem
+from similis.study._problem import Problem, choose_task, make_problem
 from similis.study._progress import Progress, Watcher, show_progress
 from similis.study._protocol import Protocol, Scheme, Split, given_splits
 from similis.study._result import StudyResult
@@ -259,10 +261,12 @@ class Study:
         How similarities are converted for methods that read dissimilarities.
     probabilities : bool, default=True
         False computes and keeps labels only, which saves time and a large part of the journal.
-    metric : {"error", "balanced_error", "cost", "log_loss", "perplexity", "nce"}, optional
-        Metric that ranks the methods; parameters are chosen by it too. "nce" is the normalized cross entropy. None:
-        the cost if there are costs or priors, else the error, or the balanced error if a class is rare, that is, if
-        the smallest of G classes holds fewer than 0.4 n / G of the n objects.
+    metric : str, optional
+        Metric that ranks the methods; parameters are chosen by it too: "error", "balanced_error", "cost", "log_loss",
+        "perplexity" or "nce", the normalized cross entropy. None: the cost if there are costs or priors, else the
+        error, or the balanced error if a class is rare, that is, if the smallest of G classes holds fewer than
+        0.4 n / G of the n objects. In a regression: "rmse" (the default), "mae", "r2", or the loss of a quantile, such
+        as "pinball(0.9)" (levels 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95).
     race : bool, default=True
         Drop methods that are behind: after 5, 7, 10, 14, 20, 28, ... splits those that are at least one point worse
         than the leader with a difference of more than 1.28 standard errors, by the test over objects. False runs every
@@ -277,6 +281,9 @@ class Study:
         of a method's share. "auto" takes as many landmarks as the time allows, up to half of the training objects and
         at least 500; None runs every method on all objects. Where a measure compares more objects than a matrix in
         memory can hold, every method runs on landmarks.
+    task : {"classification", "regression"}, optional
+        What is predicted. None: regression if `y` holds numbers with fractions, or more than 20 different numbers that
+        occur fewer than three times on average; else classification.
 
     See Also
     --------
@@ -322,6 +329,7 @@ class Study:
         race: bool = True,
         time_budget: float | str | None = None,
         landmarks: int | Literal["auto"] | None = "auto",
+        task: TaskName | None = None,
     ) -> None:
         self.methods = methods
         self.protocol = protocol
@@ -339,6 +347,7 @@ class Study:
         self.race = race
         self.time_budget = time_budget
         self.landmarks = landmarks
+        self.task = task
 
     def run(
         self,
@@ -367,7 +376,7 @@ class Study:
             of several matrices (:func:`~similis.make_stack`): methods run on each of them, named ``knn[s1]``, and on
             their normalized mean, ``knn[mean]``; ``sda`` and ``simmkl`` run on all together.
         y : array-like of shape (n,)
-            Class labels; those of a :class:`~similis.Proximity` need not be given again.
+            Class labels, or numbers to predict; those of a :class:`~similis.Proximity` need not be given again.
         kind : {"similarity", "dissimilarity"}, optional
             Kind of the matrix, or of each matrix of a stack. None: that of the Proximity or the measure, else
             similarity.
@@ -405,7 +414,6 @@ class Study:
         StudyResult
         """
         protocol = Protocol(self.protocol, self.n_splits, self.test_size, self.cv, self.random_state)
-        methods = find_methods(self.methods)
         problem = make_problem(
             S,
             y,
@@ -417,13 +425,18 @@ class Study:
             measure=measure,
             objects=objects,
             n_jobs=self.n_jobs,
+            task=self.task,
         )
+        methods = find_methods(self.methods, "classification" if problem.target is None else "regression")
         methods = self._expand(methods, problem.names)
         metric = self.metric
-        if metric is None:
+        if metric is None and problem.target is None:
             metric = choose_metric(problem.codes, weighted=problem.costs is not None or problem.priors is not None)
-        goal = replace(make_goal(metric, problem.costs, problem.priors, problem.codes), classes=None)
-        if goal.metric not in OF_LABELS and not self.probabilities:
+        if problem.target is not None:
+            goal = Goal(find_metric(metric or "rmse", OF_VALUES))
+        else:
+            goal = replace(make_goal(metric, problem.costs, problem.priors, problem.codes), classes=None)
+        if goal.metric not in (*OF_LABELS, *OF_VALUES) and not self.probabilities:
             raise ValueError(f"metric={self.metric!r} needs probabilities=True.")
         if splits is None:
             parts = protocol.splits(problem.codes, problem.groups)
@@ -480,6 +493,7 @@ class Study:
             measure=problem.measure,
             source=None if problem.matrix is None and problem.objects is None else problem,
             time_budget=budget,
+            target=problem.target,
         )
         identities = {method.name: method.identify(size) for method, size in zip(methods, sizes)}
         race = bool(self.race) and splits is None and protocol.scheme != "loo"
@@ -500,7 +514,7 @@ class Study:
 
     def _expand(self, methods: list[Method], names: Sequence[str]) -> list[Method]:
         """Methods of a study of several matrices; "all" then includes the one that learns to combine them."""
-        if names and isinstance(self.methods, str) and self.methods == "all":
+        if names and isinstance(self.methods, str) and self.methods == "all" and methods[0].task == "classification":
             methods = [*methods, *find_methods("simmkl")]
         return expand_methods(methods, names)
 
@@ -537,7 +551,9 @@ class Study:
         values = getattr(S, "values", S)
         shape: tuple[int, ...] = getattr(values, "shape", ())
         names = (getattr(values, "names", None) or tuple(map(str, range(shape[2])))) if len(shape) == 3 else ()
-        methods, _ = self._reduce(self._expand(find_methods(self.methods), names), n_train)
+        task = self.task or (None if labels is None else choose_task(labels))
+        found = find_methods(self.methods, task)
+        methods, _ = self._reduce(self._expand(found, names), n_train)
         per_split, unknown = expect_seconds(methods, n_train, protocol.n_inner(n_train))
         n_jobs = effective_n_jobs(self.n_jobs)
         seconds = n_splits * sum(per_split.values()) / n_jobs
@@ -657,7 +673,7 @@ def _header(
             fixed["seeds"] = [split.seed for split in given]
             fixed["train"] = blake2b(b"".join(split.train.tobytes() for split in given), digest_size=8).hexdigest()
     # Entries depend on the metric by the choice of parameters. 1.0 had no metric: it chose by cost, else by error.
-    chosen_by = goal.metric if goal.metric in OF_LABELS else "log_loss"
+    chosen_by = goal.metric if goal.metric in (*OF_LABELS, *OF_VALUES) else "log_loss"
     usual = "error" if problem.costs is None else "cost"
     header = problem.header()
     if given is not None:

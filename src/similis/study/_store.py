@@ -17,6 +17,7 @@ from similis.exceptions import ProximityError
 from similis.study._assemble import MatrixFacts
 from similis.study._differences import RANKING, find_metric
 from similis.study._entry import Entry, MethodInfo, as_indices, to_json
+from similis.study._metrics import OF_VALUES
 from similis.study._picture import Picture
 from similis.study._protocol import Protocol, Split
 
@@ -41,6 +42,7 @@ def result_record(result: StudyResult) -> dict[str, Any]:
         _MAGIC: 1,
         "classes": to_json(result.classes),
         "codes": result.codes.tolist(),
+        "target": None if result.target is None else result.target.tolist(),
         "ids": None if result.ids is None else list(result.ids),
         "groups": None if result.groups is None else result.groups.tolist(),
         "costs": None if result.costs is None else result.costs.tolist(),
@@ -125,18 +127,18 @@ def _build(cls: Any, record: dict[str, Any]) -> Any:
     methods = [MethodInfo(**method) for method in record["methods"]]
     entries = {}
     for entry in map(Entry.from_record, record["entries"]):
-        _check_entry(entry, splits, G)
+        _check_entry(entry, splits, G, record.get("target") is not None)
         entries[entry.key] = entry
-    optional = {"groups": np.intp, "costs": np.float64, "priors": np.float64}
+    optional = {"groups": np.intp, "costs": np.float64, "priors": np.float64, "target": np.float64}
     arrays = {k: None if record.get(k) is None else np.array(record[k], dtype=kind) for k, kind in optional.items()}
     metric = record.get("metric")
     if metric is None:  # written by 1.0, whose code for training left out the groups
         metric = "error" if arrays["costs"] is None else "cost"
         if arrays["groups"] is not None:
             record["training"] = {}
-    for name, shape in (("groups", (n,)), ("costs", (G, G)), ("priors", (G,))):
+    for name, shape in (("groups", (n,)), ("costs", (G, G)), ("priors", (G,)), ("target", (n,))):
         found = arrays[name]
-        if found is not None and found.shape != shape:
+        if found is not None and (found.shape != shape or not np.isfinite(found).all()):
             raise ValueError(f"the {name} do not fit")
     return cls(
         classes=classes,
@@ -150,7 +152,7 @@ def _build(cls: Any, record: dict[str, Any]) -> Any:
         ids=None if record["ids"] is None else tuple(map(str, record["ids"])),
         sessions=list(record["sessions"]),
         fingerprint=dict(record["fingerprint"]),
-        metric=find_metric(metric, RANKING),
+        metric=find_metric(metric, RANKING if arrays["target"] is None else OF_VALUES),
         dropped=_counts(record.get("dropped", {}), methods, len(splits)),
         skipped=_counts(record.get("skipped", {}), methods, len(splits)),
         time_budget=None if record.get("time_budget") is None else float(record["time_budget"]),
@@ -170,12 +172,13 @@ def _counts(given: Any, methods: list[MethodInfo], n_splits: int) -> dict[str, i
     return counts
 
 
-def _check_entry(entry: Entry, splits: list[Split], n_classes: int) -> None:
+def _check_entry(entry: Entry, splits: list[Split], n_classes: int, is_regression: bool) -> None:
     if not entry.ok:
         return
     m = len(splits[entry.split].test)
-    codes, proba = entry.predictions, entry.proba
-    if codes is None or codes.shape != (m,) or codes.min() < 0 or codes.max() >= n_classes:
+    predicted, proba = entry.predictions, entry.proba
+    fits = predicted is not None and predicted.shape == (m,) and bool(np.isfinite(predicted).all())
+    if not fits or (not is_regression and not 0 <= predicted.min() <= predicted.max() < n_classes):  # type: ignore[union-attr]
         raise ValueError(f"the predictions of {entry.method!r} on split {entry.split} do not fit")
     if proba is not None and proba.shape != (m, n_classes):
         raise ValueError(f"the probabilities of {entry.method!r} on split {entry.split} do not fit")

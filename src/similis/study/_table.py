@@ -575,6 +575,117 @@ BASELINES = _family(
     ),
 )
 
+# The unit of the target must not matter: SVR's epsilon and C are relative to its standard deviation.
+_SVR = lazy(
+    "TransformedTargetRegressor",
+    "sklearn.compose",
+    regressor=lazy("SVR", "sklearn.svm", kernel="precomputed", max_iter=100_000),
+    transformer=lazy("StandardScaler", "sklearn.preprocessing"),
+)
+_GRID_SVR = {
+    "transformedtargetregressor__regressor__C": powers(-1, 3),
+    "transformedtargetregressor__regressor__epsilon": [0.03, 0.1, 0.3],
+}
+
+REGRESSION = [
+    replace(method, family="regression", task="regression")
+    for method in (
+        *(
+            Method(
+                f"ridge({spectrum})",
+                lazy("ProximityRidge", spectrum=spectrum),
+                symmetric=True,
+                paper="chen2010 sec. 2.1, 3.4",
+                summary=f"kernel ridge regression, kernel repaired by spectrum {spectrum}, lambda by leave-one-out",
+                quick=spectrum == "clip",
+                on_request=spectrum == "shift",
+            )
+            for spectrum in ("clip", "flip", "shift")
+        ),
+        Method(
+            "ridge(euclidean)",
+            lazy("ProximityRidge"),
+            reads="dissimilarity",
+            symmetric=True,
+            paper="pekalska2000 sec. 2",
+            summary="ridge regression on the coordinates of classical scaling, lambda by leave-one-out",
+        ),
+        *(
+            Method(
+                f"svr({name.lower()})",
+                Chain((lazy(f"Spectrum{name}"), _SVR)),
+                _GRID_SVR,
+                symmetric=name != "Square",
+                rescale=True,
+                paper="chen2010 sec. 2.1",
+                summary=f"support vector regression, similarities made a kernel by spectrum {name.lower()}",
+                on_request=name != "Clip",
+            )
+            for name in ("Clip", "Flip", "Shift", "Square")
+        ),
+        Method(
+            "knn-mean",
+            lazy("SimilarityKNNRegressor"),
+            {"n_neighbors": K},
+            reads="either",
+            paper="chen2010 eq. 3.1",
+            summary="mean of the k nearest neighbors",
+            quick=True,
+        ),
+        Method(
+            "knn-mean(affinity)",
+            lazy("SimilarityKNNRegressor", weights="affinity"),
+            {"n_neighbors": K},
+            paper="chen2010 sec. 3.1",
+            summary="mean of the k nearest neighbors, weighted by similarity",
+            needs="similarities that are not negative",
+        ),
+        *(
+            Method(
+                f"knn-mean({weights})",
+                lazy("SimilarityKNNRegressor", weights=weights),
+                {"n_neighbors": K, "regularization": LAMBDA_KRI if weights == "kri" else LAMBDA_KRR},
+                rescale=True,
+                paper=f"chen2010 eq. {equation}",
+                summary=f"mean of the k nearest neighbors, weighted by {words}",
+                quick=weights == "kri",
+            )
+            for weights, equation, words in (
+                ("kri", "3.5", "kernel ridge interpolation"),
+                ("krr", "3.8", "kernel ridge regression"),
+                ("lime", "3.3", "linear interpolation with maximum entropy"),
+            )
+        ),
+        Method(
+            "medoid-mean",
+            lazy("MedoidRegressor"),
+            {"n_medoids": AtMost((2, 4, 8, 16, 32))},
+            reads="either",
+            paper="qiao2013 sec. 2.2",
+            summary="mean of the objects around the nearest of a few medoids",
+        ),
+        Method(
+            "sklearn-knn-mean",
+            lazy("KNeighborsRegressor", "sklearn.neighbors", metric="precomputed"),
+            {"n_neighbors": AtMost((1, 3, 5, 7, 9, 15, 25))},
+            reads="dissimilarity",
+            summary="scikit-learn's k-NN regression on precomputed dissimilarities",
+            baseline=True,
+        ),
+        *(
+            Method(
+                name,
+                lazy("DummyRegressor", "sklearn.dummy", strategy=name),
+                reads="either",
+                summary=f"always the {name} of the target",
+                baseline=True,
+                quick=name == "mean",
+            )
+            for name in ("mean", "median")
+        ),
+    )
+]
+
 METHODS: tuple[Method, ...] = (
     *NEIGHBORS,
     *CENTROIDS,
@@ -584,6 +695,7 @@ METHODS: tuple[Method, ...] = (
     *NORMAL,
     *SUPPORT_VECTORS,
     *BASELINES,
+    *REGRESSION,
 )
 
 # [chen2010] sec. 2.1.6 -> S S' as a kernel is the linear kernel on rows as features

@@ -46,7 +46,7 @@ def train_model(
     S : array-like of shape (n, n) or (n, n, q), Proximity, or objects
         All proximities, perhaps a stack of several; with `measure`, the objects or an :class:`~similis.io.Objects`.
     y : array-like of shape (n,), optional
-        Labels; those of a Proximity or Objects need not be given again.
+        Labels, or numbers to predict; those of a Proximity or Objects need not be given again.
     study : Study
         Estimates the error. The method that it recommends is trained, unless `method` is given.
     method : str, optional
@@ -121,9 +121,9 @@ def train_model(
     model = result.fit_model(S, y, method=name, measure=measure)
     expected = None
     if name in result.complete_methods():  # without failure
+        further = ("balanced_error",) if result.target is None else ("mae", "r2")
         expected = {
-            "error": result.mean_scores("error")[name],
-            "balanced_error": result.mean_scores("balanced_error")[name],
+            **{metric: result.mean_scores(metric)[name] for metric in ("error", *further)},
             "interval": list(result.error_interval(name)),
             "level": 0.95,
             "protocol": result.protocol.describe(len(result.splits)),
@@ -136,7 +136,7 @@ def train_model(
         params={key: to_json(value) for key, value in getattr(model, "best_params_", {}).items()},
         reads="proximities" if measure is None else "objects",
         kind=result.kind,
-        classes=to_json(result.classes),
+        classes=to_json(result.classes) if result.target is None else [],
         n=len(result.codes),
         ids=None if result.ids is None else list(result.ids),
         columns=None if columns is None else [str(column) for column in columns],
