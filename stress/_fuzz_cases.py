@@ -9,7 +9,7 @@ import _fuzz_calls as calls
 import _fuzz_solvers
 import _fuzz_study as studies
 from _fuzz_calls import display, on_matrix, plainly
-from _fuzz_estimators import classifier, clusterer, measure, regressor, transformer
+from _fuzz_estimators import classifier, clusterer, detector, measure, regressor, transformer
 from _fuzz_law import demand, same
 from _fuzz_study import on_numbers, ranks, result_display
 
@@ -145,6 +145,7 @@ CASES = {
     },
     "proximity.mantel": calls.mantel,
     "cluster.KMedoids": clusterer(similis.KMedoids),
+    "neighbors.ProximityOutlier": detector(neighbors.ProximityOutlier),
     "neighbors.MedoidRegressor": regressor(neighbors.MedoidRegressor),
     "neighbors.SimilarityKNNRegressor": regressor(neighbors.SimilarityKNNRegressor),
     "svm.ProximityRidge": regressor(svm.ProximityRidge),

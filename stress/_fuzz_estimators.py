@@ -171,6 +171,24 @@ def clusterer(cls):
     return case
 
 
+def detector(cls):
+    """A case for a detector of outliers that reads proximity rows."""
+
+    def case(draw, note):
+        chosen = parameters(draw, cls)
+        note(f"{cls.__name__}({chosen})")
+        model = call(cls, **chosen)
+        S, Q, words = matrix(draw)
+        note(words)
+        demand(call(model.fit, S) is model, "fit returns self")
+        note("fitted")
+        p = call(model.p_values, Q)
+        demand(len(p) == n_rows(Q), "one p-value per row")
+        demand(all(0 < value <= 1 for value in p), "a p-value outside 0 to 1")
+
+    return case
+
+
 def _missing(*arrays):
     found = False
     for A in arrays:

@@ -83,6 +83,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "LocalNearestCentroid",
         "MedoidRegressor",
         "NearestCentroid",
+        "ProximityOutlier",
         "SimilarityKNN",
         "SimilarityKNNRegressor",
     ),

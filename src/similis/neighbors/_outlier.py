@@ -1,0 +1,217 @@
+"""Outliers from a proximity matrix, with calibrated p-values."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+from sklearn.base import OutlierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from similis.base import (
+    ProximityEstimator,
+    at_least,
+    between,
+    choice,
+    fitted_count,
+    fitted_reals,
+    validated,
+)
+from similis.exceptions import ProximityError
+from similis.solvers import gamma_shape, top_k
+
+__all__ = ["ProximityOutlier"]
+
+Floats = NDArray[np.float64]
+_LARGEST_SHAPE = 1e3  # of the gamma distribution; equal distances to the nearest neighbors would make it infinite
+
+
+class ProximityOutlier(OutlierMixin, ProximityEstimator):
+    """Detect objects unlike the training objects, by neighbors or density.
+
+    Parameters
+    ----------
+    method : {"lof", "knn", "hlm"}, default="lof"
+        Score of an object:
+
+        - "lof": local outlier factor, its local density relative to that of its neighbors; for clusters of different
+          densities;
+        - "knn": mean proximity to the k nearest objects;
+        - "hlm": logarithm of the kernel density of hypothetical local mapping; no parameter.
+    n_neighbors : int, default=20
+        Number k of neighbors of "lof" and "knn"; clipped to n - 1 (``n_neighbors_``).
+    alpha : float, default=0.05
+        Objects with a p-value of at most `alpha` are outliers: the share of new objects like the training objects that
+        is called outliers.
+    kind : {"similarity", "dissimilarity"}, default="dissimilarity"
+        Kind of proximity in the matrix; "lof" and "hlm" read dissimilarities only.
+
+    Attributes
+    ----------
+    training_scores_ : ndarray of shape (n,)
+        Score of each training object, by the other ones.
+    n_neighbors_ : int
+        Neighbors used.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    similis.SimilarityKNN : Classifier by neighbors.
+
+    Notes
+    -----
+    The p-value of an object with the score t is (1 + #{i : t_i <= t}) / (n + 1), with the scores t_i of the training
+    objects by the others. For an object that is exchangeable with the training objects it is at most alpha with
+    probability alpha, up to the effect of one object on the scores of the others. The smallest p-value is 1 / (n + 1).
+
+    Training objects that are outliers themselves make the p-values larger. Distances of zero to all k neighbors have an
+    infinite density; the factor of two infinite densities is one.
+
+    References
+    ----------
+    [breunig2000] for "lof"; [qiao2013] sec. 3.2, Eq. (6) for "hlm".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import ProximityOutlier
+    >>> x = np.linspace(0, 1, 50)
+    >>> model = ProximityOutlier(n_neighbors=5).fit(np.abs(x[:, None] - x))
+    >>> rows = np.abs(np.array([[0.51], [3.0]]) - x)
+    >>> model.p_values(rows).round(2), model.predict(rows)
+    (array([0.8 , 0.02]), array([ 1, -1]))
+    """
+
+    fitted_arrays = {
+        "training_scores_": fitted_reals("n"),
+        "_reach": fitted_reals("n"),
+        "_density": fitted_reals("n"),
+        "n_neighbors_": fitted_count(1, "n"),
+    }
+    _parameter_constraints = {
+        "method": [choice("lof", "knn", "hlm")],
+        "n_neighbors": [at_least(1)],
+        "alpha": [between(0, 1)],
+        "kind": [choice("similarity", "dissimilarity")],
+    }
+
+    def __init__(
+        self, *, method: str = "lof", n_neighbors: int = 20, alpha: float = 0.05, kind: str = "dissimilarity"
+    ) -> None:
+        self.method = method
+        self.n_neighbors = n_neighbors
+        self.alpha = alpha
+        self.kind = kind
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Compute the scores of the training objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities, of at least two objects.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        if self.kind == "similarity" and self.method != "knn":
+            raise ProximityError(
+                f"method={self.method!r} reads dissimilarities. Convert by ToDissimilarity() and set "
+                "kind='dissimilarity', or use method='knn'."
+            )
+        D = self.check_training(X)
+        n = len(D)
+        if n < 2:
+            raise ProximityError(f"ProximityOutlier needs at least two objects. Got {n}.")
+        self.n_neighbors_ = min(self.n_neighbors, n - 1)
+        others = np.array(D, dtype=np.float64)
+        np.fill_diagonal(others, -np.inf if self.kind == "similarity" else np.inf)  # never its own neighbor
+        self._reach = self._density = np.zeros(n)
+        self._width = 1.0
+        if self.method == "lof":
+            nearest, distances = self._nearest(others)
+            self._reach = distances[:, -1].copy()  # distance of the k-th neighbor
+            self._density = self._local_density(nearest, distances)
+        elif self.method == "hlm":
+            # [qiao2013] sec. 3.2 -> u, squared distance of the nearest neighbor, is gamma: log s - psi(s) = log(mean u
+            # / geometric mean u), b = mean u / s
+            u = others.min(axis=1) ** 2
+            u = u[u > 0]
+            if len(u):
+                s = gamma_shape(max(float(np.log(u.mean()) - np.log(u).mean()), 0.0))
+                self._width = float(u.mean() / min(float(s), _LARGEST_SHAPE))
+        self.training_scores_ = self._scores(others)
+        return self
+
+    def score_samples(self, X: ArrayLike) -> Floats:
+        """Score new objects: low for objects unlike the training objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Minus the local outlier factor, minus the mean dissimilarity (or the mean similarity) to the nearest
+            objects, or a log density without its constant.
+        """
+        check_is_fitted(self)
+        return self._scores(self.check_rows(X).astype(np.float64))
+
+    def p_values(self, X: ArrayLike) -> Floats:
+        """Compute the p-values of new objects: the share of training objects with an equal or lower score.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Between 1 / (n + 1) and 1.
+        """
+        scores = self.score_samples(X)
+        below = np.searchsorted(np.sort(self.training_scores_), scores, side="right")
+        return np.asarray((1 + below) / (len(self.training_scores_) + 1))
+
+    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Predict -1 for outliers, whose p-value is at most `alpha`, and 1 for others.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+        """
+        return np.where(self.p_values(X) <= self.alpha, -1, 1)
+
+    def _nearest(self, Q: Floats) -> tuple[NDArray[np.intp], Floats]:
+        """Indices and proximities of the k nearest training objects, the nearest first."""
+        return top_k(Q, self.n_neighbors_, sign=self.sign)
+
+    def _local_density(self, nearest: NDArray[np.intp], distances: Floats) -> Floats:
+        """Inverse of the mean reachability distance max(k-distance of the neighbor, distance)."""
+        mean = np.maximum(distances, self._reach[nearest]).mean(axis=1)
+        return 1 / np.maximum(mean, np.finfo(np.float64).tiny * 1e8)
+
+    def _scores(self, Q: Floats) -> Floats:
+        """Scores of rows; infinite dissimilarities are ignored."""
+        if self.method == "hlm":
+            return np.asarray(logsumexp(-(Q**2) / self._width, axis=1) - np.log(np.isfinite(Q).sum(axis=1)))
+        nearest, values = self._nearest(Q)
+        if self.method == "knn":
+            return np.asarray(self.sign * values.mean(axis=1))
+        return -self._density[nearest].mean(axis=1) / self._local_density(nearest, values)
