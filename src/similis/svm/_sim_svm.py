@@ -77,6 +77,9 @@ class SimSVM(LearnedSVM):
     inactive constraint all is that of ``SpectrumClip`` and ``SVC(C=1 / (2 n eta))``. The paper takes the c of least
     norm instead, which gives the same values on training rows.
 
+    The linear program (5.28), which approximates this problem by random rank-one matrices, is not offered: the paper
+    finds it slower than its exact program and far from the solution, and the dual here is quicker than both.
+
     References
     ----------
     [chen2010] Eq. (5.18)-(5.20), (5.31).
