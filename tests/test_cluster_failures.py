@@ -75,11 +75,11 @@ def soon(monkeypatch):
     monkeypatch.setattr(_cluster, "_INTERVAL", 0.5)
 
 
-def kill_when(process, condition):
+def kill_when(process, condition, seconds=60):
     """Kill a process as soon as the condition holds, in a thread."""
 
     def work():
-        wait_until(condition)
+        wait_until(condition, seconds)
         process.kill()
 
     thread = threading.Thread(target=work, daemon=True)
@@ -178,6 +178,28 @@ def test_a_study_on_a_lost_cluster_ends_and_resumes(tmp_path, cluster, soon, vic
         broken()
     here, resumed = Study(**options).run(S, y), Study(**options, journal=journal).run(S, y)
     assert [(row.method, row.error) for row in here.table()] == [(row.method, row.error) for row in resumed.table()]
+
+
+def test_the_study_command_on_a_cluster_resumes_after_a_killed_scheduler(tmp_path, cluster):
+    S, y = make_similarity(60, 2, random_state=0)[:2]
+    np.save(tmp_path / "S.npy", S)
+    (tmp_path / "y.csv").write_text("\n".join(map(str, y)) + "\n")
+    command = [sys.executable, "-m", "similis", "study", "S.npy", "--labels", "y.csv", "--method", "knn", "--full"]
+    command += ["--splits", "400", "--folds", "3", "--journal", "j", "--quiet"]
+    journal = tmp_path / "j"
+    killer = kill_when(cluster.scheduler, lambda: journal.exists() and len(journal.read_text().splitlines()) >= 6, 200)
+    options = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 240}
+    done = subprocess.run([*command, "--cluster", cluster.address], **options)
+    killer.join()
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "run the same again: it resumes" in done.stderr
+    kept = len(journal.read_text().splitlines())
+    resumed = subprocess.run(command, **options)
+    assert resumed.returncode == 0, resumed.stderr
+    assert kept >= 6
+    assert "failed" not in resumed.stdout
+    assert len(journal.read_text().splitlines()) == 400 + 3  # header and two sessions: nothing was computed twice
 
 
 def ip(*words):

@@ -148,6 +148,12 @@ def test_many_objects_are_measured_in_parts(monkeypatch):
     assert max(row.error for row in result.table()) < 0.1
 
 
+@pytest.mark.parametrize("landmarks", [0, -5, "many", True])
+def test_bad_numbers(landmarks):
+    with pytest.raises(ValueError, match="landmarks must be"):
+        Study("nc", landmarks=landmarks).estimate(y=[0, 1] * 50)
+
+
 @pytest.mark.parametrize("name", ["nc(landmarks=0)", "nc(landmarks=x)", "nc(landmarks)"])
 def test_bad_names(name):
     with pytest.raises(ValueError, match="landmarks"):

@@ -222,6 +222,13 @@ def test_methods_with_fewer_than_three_splits_are_not_recommended():
         assert "slow" in result.recommend().text
 
 
+def test_a_recommendation_from_too_few_splits_says_so():
+    result = Study(["nc", "majority"], n_splits=2, cv=3).run(S, Y)
+    result.skipped = {"nc": 2, "majority": 2}
+    assert "fewer than 3 splits; allow more time" in result.recommend().text
+    assert "Not considered" not in result.recommend().text
+
+
 def test_a_budget_with_two_processes():
     result = Study(["nc", "majority"], n_splits=8, cv=3, time_budget="5m", n_jobs=2).run(S, Y)
     assert not result.partial

@@ -174,7 +174,7 @@ class StudySetup:
             metric=self.metric,
             race=not self.full,
             time_budget=self.budget,
-            landmarks={"auto": "auto", "none": None}.get(self.landmarks, self.landmarks),  # type: ignore[arg-type]
+            landmarks={"auto": "auto", "none": None}.get(self.landmarks, self.landmarks),
             task="classification" if inputs.target is None else "regression",
         )
         if self.jobs is None and self.cluster is None:

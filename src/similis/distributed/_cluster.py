@@ -166,6 +166,7 @@ def cluster_jobs(client: Any) -> Iterator[None]:
     ...     Study(n_jobs=-1).run(S, y)
     """
     from joblib import parallel_config
+    from joblib.parallel import get_active_backend
 
     workers, ended, gone = _Workers(client), threading.Event(), []
 
@@ -183,6 +184,10 @@ def cluster_jobs(client: Any) -> Iterator[None]:
     with _cluster_errors():
         try:
             with parallel_config(backend="dask", client=client):
+                backend, _ = get_active_backend()
+                count = backend.effective_n_jobs
+                # joblib would run the tasks of a cluster with one thread in this process.
+                backend.effective_n_jobs = lambda n_jobs: max(2, count(n_jobs))
                 yield
         except Exception:
             if gone:

@@ -165,6 +165,7 @@ def _fit_and_predict(task: Task, context: Context) -> dict[str, Any]:
 _ENVIRONMENT = {
     *(cls.__name__ for cls in vars(builtins).values() if isinstance(cls, type) and issubclass(cls, OSError)),
     *("MemoryError", "ImportError", "ModuleNotFoundError", "MissingExtraError", "BrokenProcessPool"),
+    *("CommClosedError", "CancelledError"),  # of a Dask worker that has lost its scheduler
 }
 
 

@@ -107,7 +107,7 @@ def recommend(result: StudyResult) -> Recommendation:
         _matrices(result),
         certainty,
         _quicker(result, best, alike, interval[1]),
-        _untested(result),
+        _untested(result, best),
         warning,
         "The study was interrupted; finish it before you rely on this." if result.partial else "",
     ]
@@ -189,8 +189,10 @@ def _matrices(result: StudyResult) -> str:
     return f"{words} Combining the matrices {sure} {'helps' if helps else 'does not help'} ({score(combined)})."
 
 
-def _untested(result: StudyResult) -> str:
+def _untested(result: StudyResult, best: str) -> str:
     """Sentence about methods that the time budget excludes from the recommendation; empty without them."""
+    if result.skipped.get(best, 3) < 3:
+        return "The time budget left fewer than 3 splits; allow more time before you rely on this."
     few = [name for name, after in result.skipped.items() if after < 3]
     if not few:
         return ""

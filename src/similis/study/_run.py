@@ -574,8 +574,8 @@ class Study:
         so that a journal keeps it for later runs.
         """
         budget = None if self.time_budget is None else as_seconds(self.time_budget)
-        number = None if self.landmarks in ("auto", None) else int(self.landmarks)  # type: ignore[arg-type]
-        if number is not None and number < 1:
+        number = int(self.landmarks) if str(self.landmarks).isdecimal() else None  # type: ignore[arg-type]
+        if number == 0 or (number is None and self.landmarks not in ("auto", None)):
             raise ValueError(f"landmarks must be 'auto', None, or a number of at least 1. Got {self.landmarks!r}.")
         if self.landmarks is None and whole:
             return methods, []
@@ -586,9 +586,8 @@ class Study:
                     sizes = found["sizes"].values()
                     return [m if size is None else m.on_landmarks(size) for m, size in zip(methods, sizes)], []
         protocol = Protocol(self.protocol, self.n_splits, self.test_size, self.cv, self.random_state)
-        limit, speed = _LONGEST, 1.0
-        if budget is not None:
-            limit, speed = budget * effective_n_jobs(self.n_jobs) / (3 * len(methods)), None
+        limit = _LONGEST if budget is None else budget * effective_n_jobs(self.n_jobs) / (3 * len(methods))
+        speed = 1.0 if budget is None else None
         chosen = put_on_landmarks(
             methods, n_train, protocol.n_inner(n_train), number, limit=limit, whole=whole, speed=speed
         )
