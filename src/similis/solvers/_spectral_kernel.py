@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -191,10 +192,13 @@ class SpectralMachine:
         """Return the dual variables of the support vector machine on the kernel of the anchors."""
         if eta not in self._anchored:
             C = 1.0 / (2 * len(self.y) * eta)
-            parts = [(s.vectors * (s.values * s.anchor)) @ s.vectors.T for s in self.similarities]
-            K = sum(parts, np.zeros((len(self.y), len(self.y))))
-            self._anchored[eta] = np.abs(svm_path(K, self.y, [C]).coef[0]) / C
+            self._anchored[eta] = np.abs(svm_path(self._anchor_kernel, self.y, [C]).coef[0]) / C
         return self._anchored[eta]
+
+    @cached_property
+    def _anchor_kernel(self) -> Array:
+        parts = [(s.vectors * (s.values * s.anchor)) @ s.vectors.T for s in self.similarities]
+        return np.asarray(sum(parts, np.zeros((len(self.y), len(self.y)))))
 
 
 class _State:
