@@ -97,3 +97,28 @@ def test_names_of_similis_that_scripts_use_exist(path):
             owner = known.get(node.value.id)
             if inspect.ismodule(owner) or inspect.isclass(owner):
                 assert hasattr(owner, node.attr), f"line {node.lineno}: {node.value.id}.{node.attr}"
+
+
+def test_the_leaderboard_quotes_its_record(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    page = load_script(ROOT / "benchmarks" / "_leaderboard_page.py")
+    rows = [
+        {"set": name, "method": method, "by": by, "error": error, "seconds": 0.1, "splits": 2}
+        for name in ("iris", "wine")
+        for method, by, error in (("knn", "similis", 0.1), ("ikfd", "similis", 0.2), ("svc-raw", "peer", 0.3))
+    ]
+    record = {
+        "date": "2026-11-18",
+        "machine": {"cpu": "one"},
+        "versions": {"python": "3.11"},
+        "protocol": {"splits": 2, "folds": 5},
+        "sets": [{"set": name, "objects": 150} for name in ("iris", "wine")],
+        "rows": rows,
+    }
+    text = page.page(record)
+    assert "| 1.0 | `knn` | 10.0 % | 0.1 | 2 |" in text
+    assert "The best peer is svc-raw (mean rank 3.0)" in text
+    path = ROOT / "benchmarks" / "results" / "leaderboard.json"
+    measured = json.loads(path.read_text()) if path.exists() else None
+    shown = (ROOT / "docs" / "leaderboard.md").read_text()
+    assert page.page(measured) == shown, "run: python benchmarks/leaderboard.py page"
