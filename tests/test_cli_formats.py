@@ -123,3 +123,49 @@ def test_a_format_that_is_not_written_is_rejected_before_anything_is_computed(tm
     arguments = ["measure", str(tmp_path / "words.csv"), "-m", "no-such-measure", "-o", str(tmp_path / "out.xlsx")]
     done = CliRunner().invoke(app, arguments)
     assert "format xlsx are read, but not written. Use .npz" in " ".join(done.output.split())
+
+
+def test_predict_unlabeled(run, tmp_path):
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(30, 2)) + 6 * (np.arange(30) % 2)[:, None]
+    D = np.linalg.norm(points[:, None] - points, axis=2)
+    write_proximity("d.npz", D, ids=[f"s{i}" for i in range(30)], kind="dissimilarity")
+    lines = ["sample\tclass\tbatch", *(f"s{i}\t{'NA' if i < 6 else 'xy'[i % 2]}\tb{i // 4}" for i in range(30))]
+    (tmp_path / "samples.tsv").write_text("\n".join(lines))
+    words = ("fit", "d.npz", "--metadata", "samples.tsv", "--label-column", "class", "--method", "knn", "--splits", "3")
+    done = run(*words, "--predict-unlabeled", "new.tsv")
+    assert "6 of 30 objects have no label" in done.stderr
+    assert "wrote predictions of 6 objects without a label to new.tsv" in done.stderr
+    header, *rows = (line.split("\t") for line in (tmp_path / "new.tsv").read_text().splitlines())
+    assert header == ["id", "label", "p(x)", "p(y)", "score"]
+    assert [row[:2] for row in rows] == [[f"s{i}", "xy"[i % 2]] for i in range(6)]
+    kept = "b1|b2|b3|b4|b5"
+    run(*words, "--predict-unlabeled", "some.csv", "--subset", f"batch={kept}", "-o", "m2.skops")
+    assert len((tmp_path / "some.csv").read_text().splitlines()) == 3  # s4 and s5
+    done = run("fit", "d.npz", "--labels", "y.csv", "--predict-unlabeled", "d.npz", status=2)
+
+
+@pytest.mark.parametrize("kind", ["similarity", "dissimilarity"])
+def test_sparse_matrices_are_converted_without_a_dense_copy(run, tmp_path, kind, monkeypatch):
+    lines = [f"p{i}\tp{j}\t{abs(i - j) % 7 + 1}" for i in range(40) for j in range(40) if (i * j) % 5 == 0]
+    (tmp_path / "e.tsv").write_text(f"source\ttarget\t{kind}\n" + "\n".join(lines))
+    absent = "zero" if kind == "similarity" else "missing"
+    dense = read_proximity("e.tsv", absent=absent)
+    monkeypatch.setattr("similis.io._pairs._DENSE", 0)
+    monkeypatch.setattr("similis.io._pairs._SPARSE", 0.9)
+
+    def never(self):
+        raise AssertionError("made dense")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("similis.Proximity.to_dense", never)
+        for name in ("s.npz", "s.npy", "s.edges", "s.h5ad"):
+            if name.endswith("h5ad"):
+                pytest.importorskip("h5py")
+            run("convert", "e.tsv", name, "--absent", absent)
+        run("convert", "e.tsv", "top.npz", "--absent", absent, "--top", "3")
+    for name in ("s.npz", "s.npy", "s.edges", "s.h5ad"):
+        options = {"absent": absent} if name.endswith("edges") else {"directed": True}
+        np.testing.assert_array_equal(read_proximity(name, **options).to_dense(), dense.values)
+    top = read_proximity("top.npz", directed=True)
+    assert top.values.nnz <= 4 * 40

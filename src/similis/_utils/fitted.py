@@ -29,6 +29,10 @@ class _Array:
     optional: bool = False
 
     def verify(self, value: Any, sizes: dict[str, int], what: str) -> None:
+        if isinstance(value, FittedArrays) and not self.integers and hasattr(value, "shape"):  # a sparse matrix
+            value.verify_fitted()
+            if self.shape is None or _fits(value.shape, self.shape, sizes):
+                return
         if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
             raise ProximityError(f"{what} must be an array. Got {type(value).__name__}.")
         kinds, numbers = ("iu", "integers") if self.integers else ("fiu", "real numbers")

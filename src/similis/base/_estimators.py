@@ -7,11 +7,12 @@ A subclass declares what it reads in class attributes (``reads``, ``allow_missin
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -20,6 +21,7 @@ from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.fitted import FittedArrays, fitted_indices
 from similis._utils.messages import warn_user
 from similis._utils.moved import DEPRECATED
+from similis._utils.threads import row_blocks
 from similis.base._decision import check_costs, least_cost
 from similis.base._validation import Kind, check_labels, check_proximity, check_query, check_target
 from similis.exceptions import ProximityError
@@ -97,13 +99,15 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
         """``"precomputed"`` for dissimilarities, the spelling by which scikit-learn recognizes distances."""
         return "precomputed" if self.proximity_kind == "dissimilarity" else None
 
-    def check_training(self, X: ArrayLike) -> NDArray[Any]:
+    def check_training(self, X: ArrayLike, *, keep_sparse: bool = False) -> NDArray[Any]:
         """Validate the training matrix.
 
         Parameters
         ----------
         X : array-like of shape (n, n), or (n, n, q) with ``allow_stack``
             Training proximities.
+        keep_sparse : bool, default=False
+            Return a sparse matrix as :class:`SparseRows`, of which only blocks are made dense.
 
         Returns
         -------
@@ -117,6 +121,7 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
             allow_missing=self.allow_missing,
             allow_stack=self.allow_stack,
             accept_sparse=self.accept_sparse,
+            keep_sparse=keep_sparse,
             estimator=self,
         )
 
@@ -141,6 +146,27 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
             allow_stack=self.allow_stack,
             accept_sparse=self.accept_sparse,
         )
+
+    def map_rows(self, function: Callable[[NDArray[Any]], Any], X: Any) -> Any:
+        """Validate rows of new objects and call a function of them; sparse rows are made dense block by block.
+
+        Parameters
+        ----------
+        function : callable
+            Function of a block of rows that returns an array, or a tuple of arrays, with one entry per row.
+        X : array-like of shape (m, n)
+            Proximities of m new objects to the n training objects.
+
+        Returns
+        -------
+        ndarray or tuple of ndarray
+            As returned by `function`.
+        """
+        if not sparse.issparse(X) or not self.accept_sparse or X.shape[0] == 0:
+            return function(self.check_rows(X))
+        X = X.tocsr()
+        found = [function(self.check_rows(X[rows])) for rows in row_blocks(*X.shape)]
+        return tuple(map(np.concatenate, zip(*found))) if isinstance(found[0], tuple) else np.concatenate(found)
 
     def _renamed_param(self, old: str) -> Any:
         """Value of a parameter that has another name since 2.0, given under either name."""
@@ -327,7 +353,9 @@ class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
 
     classes_: NDArray[Any]
 
-    def check_training_labels(self, X: ArrayLike, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    def check_training_labels(
+        self, X: ArrayLike, y: Any, *, keep_sparse: bool = False
+    ) -> tuple[NDArray[Any], NDArray[np.intp]]:
         """Validate the training matrix and the labels; set ``classes_``.
 
         Parameters
@@ -336,6 +364,8 @@ class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
             Training proximities.
         y : array-like of shape (n,)
             Class labels.
+        keep_sparse : bool, default=False
+            As in :meth:`check_training`.
 
         Returns
         -------
@@ -344,7 +374,7 @@ class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
         codes : ndarray of shape (n,)
             Position of each label in ``classes_``.
         """
-        S = self.check_training(X)
+        S = self.check_training(X, keep_sparse=True) if keep_sparse else self.check_training(X)
         self.classes_, codes = check_labels(y, S.shape[0], who=type(self).__name__, of=X)
         check_costs(getattr(self, "costs", None), len(self.classes_))
         return S, codes
@@ -419,7 +449,7 @@ class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
         ndarray
             As returned by :meth:`scores_to_response`.
         """
-        return self.scores_to_response(self.class_scores(self.check_rows(X)), response)
+        return self.scores_to_response(self.map_rows(self.class_scores, X), response)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the class with the largest score, or with ``costs`` the least expected cost.
@@ -466,7 +496,9 @@ class ProximityRegressor(ColumnsMixin, RegressorMixin, ProximityEstimator):
     array([4.])
     """
 
-    def check_training_target(self, X: ArrayLike, y: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    def check_training_target(
+        self, X: ArrayLike, y: Any, *, keep_sparse: bool = False
+    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Validate the training matrix and the target.
 
         Parameters
@@ -475,6 +507,8 @@ class ProximityRegressor(ColumnsMixin, RegressorMixin, ProximityEstimator):
             Training proximities.
         y : array-like of shape (n,)
             Target values.
+        keep_sparse : bool, default=False
+            As in :meth:`check_training`.
 
         Returns
         -------
@@ -483,7 +517,7 @@ class ProximityRegressor(ColumnsMixin, RegressorMixin, ProximityEstimator):
         target : ndarray of shape (n,), float64
             The target.
         """
-        S = self.check_training(X)
+        S = self.check_training(X, keep_sparse=True) if keep_sparse else self.check_training(X)
         return S, check_target(y, S.shape[0], who=type(self).__name__, of=X)
 
     def row_values(self, Q: NDArray[Any]) -> NDArray[np.float64]:
@@ -514,7 +548,7 @@ class ProximityRegressor(ColumnsMixin, RegressorMixin, ProximityEstimator):
         ndarray of shape (m,)
             Predicted values.
         """
-        return self.row_values(self.check_rows(X))
+        return self.map_rows(self.row_values, X)
 
 
 def predict_responses(model: Any, X: Any, responses: Sequence[str]) -> list[NDArray[Any]]:
@@ -525,5 +559,5 @@ def predict_responses(model: Any, X: Any, responses: Sequence[str]) -> list[NDAr
         return predict_responses(model[-1], model[:-1].transform(X), responses)
     if not isinstance(model, ProximityClassifier) or type(model).predict is not ProximityClassifier.predict:
         return [getattr(model, response)(X) for response in responses]
-    scores = model.class_scores(model.check_rows(X))
+    scores = model.map_rows(model.class_scores, X)
     return [model.scores_to_response(scores, response) for response in responses]

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d,
 
 from similis._utils.disk import as_contiguous_map, is_stored, load_stored, on_disk
 from similis._utils.messages import warn_user
+from similis.base._sparse import SparseRows
 from similis.exceptions import KindWarning, ProximityError
 
 __all__ = [
@@ -104,6 +105,7 @@ def check_proximity(
     allow_missing: bool = False,
     allow_stack: bool = False,
     accept_sparse: bool = False,
+    keep_sparse: bool = False,
     estimator: Any = None,
 ) -> NDArray[Any]:
     """Validate a training matrix: one row and one column per object.
@@ -122,6 +124,8 @@ def check_proximity(
         Accept several matrices over the same objects, n x n x q.
     accept_sparse : bool, default=False
         Accept a scipy sparse matrix; it is returned as a dense array.
+    keep_sparse : bool, default=False
+        Return a sparse matrix as :class:`SparseRows`, of which only blocks are made dense.
     estimator : estimator, optional
         ``n_features_in_`` and ``feature_names_in_`` are set on it; its class is named in messages.
 
@@ -143,8 +147,24 @@ def check_proximity(
            [2., 1.]])
     """
     _check_ids(S)
-    A = _to_array(S, estimator=estimator, reset=True, allow_stack=allow_stack, accept_sparse=accept_sparse, kind=kind)
-    check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator), training=True)
+    A = _to_array(
+        S,
+        estimator=estimator,
+        reset=True,
+        allow_stack=allow_stack,
+        accept_sparse=accept_sparse,
+        kind=kind,
+        keep_sparse=keep_sparse,
+    )
+    if isinstance(A, SparseRows):
+        check_values(A.data, kind=kind, allow_missing=allow_missing, who=f"{_who(estimator)} (stored entries)")
+        if A.missing and not A.is_full and not allow_missing:
+            raise ProximityError(
+                f"{_who(estimator)} does not accept missing entries, as absent dissimilarities of a sparse matrix are. "
+                "Use an estimator that allows them, such as SimilarityKNN."
+            )
+    else:
+        check_values(A, kind=kind, allow_missing=allow_missing, who=_who(estimator), training=True)
     if A.shape[0] != A.shape[1]:
         raise ProximityError(
             f"{_who(estimator)} needs a square matrix at fit, one row and one column per training object. Got shape "
@@ -372,8 +392,15 @@ def _who(estimator: Any) -> str:
 
 
 def _to_array(
-    X: Any, *, estimator: Any, reset: bool, allow_stack: bool, accept_sparse: bool, kind: Kind | None
-) -> NDArray[Any]:
+    X: Any,
+    *,
+    estimator: Any,
+    reset: bool,
+    allow_stack: bool,
+    accept_sparse: bool,
+    kind: Kind | None,
+    keep_sparse: bool = False,
+) -> Any:
     """Convert to a dense float array with scikit-learn's validation and short error messages."""
     dtypes = getattr(X, "dtypes", None) if hasattr(X, "columns") else None
     is_float32_frame = dtypes is not None and all(str(dtype).lower() == "float32" for dtype in dtypes)
@@ -398,7 +425,9 @@ def _to_array(
     except (ValueError, TypeError, OverflowError) as error:
         raise _in_one_sentence(error, X, who) from None
     if sparse.issparse(A):
-        A = _densify(A, missing=kind == "dissimilarity", training=reset)
+        missing = kind == "dissimilarity"
+        rows = SparseRows(A, missing=missing, own_zero=missing and reset and A.shape[0] == A.shape[1])
+        A = rows if keep_sparse else rows[:]
     if A.ndim > 3:
         raise ProximityError(f"{who} reads a matrix or a stack n x n x q. Got shape {A.shape}.")
     return A
@@ -466,24 +495,6 @@ def _in_one_sentence(error: Exception, X: Any, who: str) -> Exception:
     if text.startswith("The feature names should match") or (len(text) < 280 and "\n" not in text):
         return error
     return type(error)(" ".join(text.split())[:280])
-
-
-def _densify(A: Any, *, missing: bool, training: bool) -> NDArray[Any]:
-    """Convert to dense: an absent entry is zero for similarities and missing (NaN) for dissimilarities.
-
-    The diagonal of a training matrix of dissimilarities is zero, stored or not.
-    """
-    if not missing:
-        return np.asarray(A.toarray())
-    A = A.tocoo(copy=True)
-    A.sum_duplicates()
-    dense = np.full(A.shape, np.nan, dtype=A.dtype)
-    dense[A.row, A.col] = A.data
-    if training and A.shape[0] == A.shape[1]:
-        stored = np.zeros(A.shape[0], dtype=bool)
-        stored[A.row[A.row == A.col]] = True
-        dense[~stored, ~stored] = 0.0
-    return dense
 
 
 def kind_evidence(A: NDArray[Any]) -> Kind | None:

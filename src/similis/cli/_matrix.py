@@ -229,8 +229,8 @@ def convert(
         str,
         typer.Argument(
             metavar="OUT",
-            help="Output file: npz, npy, zarr, csv, tsv, parquet, phylip, lsmat (scikit-bio), edges (list of pairs); - "
-            "writes csv.",
+            help="Output file: npz, npy, zarr, csv, tsv, parquet, phylip, lsmat (scikit-bio), h5ad (AnnData), edges "
+            "(list of pairs); - writes csv.",
         ),
     ],
     top: Annotated[
@@ -273,17 +273,31 @@ def convert(
 def _nearest(P: Proximity, k: int) -> Any:
     """Values with all entries but the diagonal and the k nearest of every row missing."""
     import numpy as np
+    from scipy import sparse
 
-    values = np.array(P.to_dense())
-    if values.ndim != 2:
+    from similis.base import SparseRows
+
+    if len(P.shape) != 2:
         raise ProximityError("--top needs one matrix, not a stack.")
-    sign = -1.0 if P.kind == "similarity" else 1.0
-    for i, row in enumerate(values):
+    is_sparse = sparse.issparse(P.values)
+    source: Any = SparseRows(P.values, missing=P.kind == "dissimilarity") if is_sparse else P.values
+    sign, parts = -1.0 if P.kind == "similarity" else 1.0, []
+    for i in range(P.shape[0]):
+        row = np.array(source[i : i + 1])[0]
         key = np.where(np.isnan(row), np.inf, sign * row)
         if P.square:
             key[i] = -np.inf
-        order = np.argsort(key, kind="stable")
-        row[order[k + P.square :]] = np.nan
+        kept = np.argsort(key, kind="stable")[: k + P.square]
+        kept = kept[~np.isnan(row[kept])]
+        parts.append((kept, row[kept]))
+    if is_sparse:  # stays sparse: an absent similarity is zero
+        rows = np.repeat(np.arange(len(parts)), [len(kept) for kept, _ in parts])
+        columns = np.concatenate([kept for kept, _ in parts])
+        data = np.concatenate([nearest for _, nearest in parts])
+        return sparse.csr_array((data, (rows, columns)), shape=P.shape)
+    values = np.full(P.shape, np.nan)
+    for i, (kept, nearest) in enumerate(parts):
+        values[i, kept] = nearest
     return values
 
 

@@ -202,11 +202,12 @@ def _is_terminal(path: str) -> bool:
 
 
 def write_table(path: str, rows: Iterable[Sequence[Any]], *, escape_formulas: bool = False) -> None:
-    """Write a csv file atomically, or to standard output for ``-``."""
+    """Write a csv file, or a tsv file if its name ends so, atomically, or csv to standard output for ``-``."""
     text = io.StringIO()
     if escape_formulas:
         rows = ([_escape_formula(cell) for cell in row] for row in rows)
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    delimiter = "\t" if path.lower().endswith((".tsv", ".tab")) else ","
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
     with output_path(path) as target, atomic_write(target) as file:
         file.write(text.getvalue().encode())
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from similis.io import ModelCard, Proximity
     from similis.study import Predictions
 
-__all__ = ["predict"]
+__all__ = ["predict", "prediction_table"]
 
 
 @command(only=("kind", "id_column", *PAIRS))
@@ -41,7 +41,7 @@ def predict(
         ),
     ] = None,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="A csv file; - is standard output.")
+        str, typer.Option("--output", "-o", metavar="FILE", help="A csv or tsv file; - is standard output.")
     ] = "-",
     header: Annotated[
         bool | None,
@@ -110,17 +110,10 @@ def predict(
             blocks.append(new)
     predictions = predict_rows(trained, blocks)
     what = "value" if trained.card.settings.get("task") == "regression" else "label"
-    records = _records(predictions, what)
     if json:
-        print_json(records)
+        print_json(_records(predictions, what))
         return
-    classes = [] if predictions.proba is None else [f"p({label})" for label in predictions.classes.tolist()]
-    table = [["id", what, *classes, "score"]]
-    for record in records:
-        shares = [f"{p:.6g}" for p in record.get("probabilities", {}).values()]
-        value = f"{record[what]:.8g}" if what == "value" else record[what]
-        table.append([record["id"], value, *shares, f"{record['score'] + 0.0:.6g}"])
-    write_table(output, table, escape_formulas=escape_formulas)
+    write_table(output, prediction_table(predictions, what), escape_formulas=escape_formulas)
     if output != "-":
         note(f"wrote {len(predictions.labels)} predictions to {output}")
 
@@ -160,6 +153,17 @@ def _without_header(new: Proximity, card: ModelCard, header: bool | None, where:
     if not len(others):
         raise ProximityError(f"{where} has no rows below the first line, which names the columns.")
     return replace(new, values=others, column_ids=tuple(names) if by_id else None)
+
+
+def prediction_table(predictions: Predictions, what: str = "label") -> list[list[Any]]:
+    """Lines of a table of predictions, below a header: id, label or value, probabilities, score."""
+    classes = [] if predictions.proba is None else [f"p({label})" for label in predictions.classes.tolist()]
+    table: list[list[Any]] = [["id", what, *classes, "score"]]
+    for record in _records(predictions, what):
+        shares = [f"{p:.6g}" for p in record.get("probabilities", {}).values()]
+        value = f"{record[what]:.8g}" if what == "value" else record[what]
+        table.append([record["id"], value, *shares, f"{record['score'] + 0.0:.6g}"])
+    return table
 
 
 def _records(predictions: Predictions, what: str) -> list[dict[str, Any]]:

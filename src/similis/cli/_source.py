@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
     from similis.io import Objects, Proximity
 
-__all__ = ["PAIRS", "Inputs", "Source", "complete_dataset", "load_data", "measure_names", "read_matrix"]
+__all__ = [
+    "PAIRS",
+    "Inputs",
+    "Source",
+    "complete_dataset",
+    "load_data",
+    "load_unlabeled",
+    "measure_names",
+    "read_matrix",
+]
 
 LARGE = 2**30  # bytes from which a matrix stays on disk
 # Measures of functions and matrices, which no file of objects holds.
@@ -68,9 +77,10 @@ class Source:
         str | None,
         typer.Argument(
             metavar="FILE",
-            help="Matrix of proximities (csv, tsv, txt, npz, npy, zarr, parquet, PHYLIP, scikit-bio; FILE::NAME for "
-            "one array of several; - reads a csv from standard input), list of pairs (BLAST, DIAMOND, MMseqs2, "
-            "Foldseek, Mash, edges), or, with --measure, objects (csv; json for graphs, point sets and series).",
+            help="Matrix of proximities (csv, tsv, txt, npz, npy, zarr, parquet, feather, xlsx, PHYLIP, scikit-bio, "
+            "qza, h5ad, hdf5, mat, rds, graphml; FILE::NAME for one array of several; - reads a csv from standard "
+            "input), list of pairs (BLAST, DIAMOND, MMseqs2, Foldseek, Mash, edges), or, with --measure, objects (csv; "
+            "json for graphs, point sets and series).",
             show_default=False,
         ),
     ] = None
@@ -368,6 +378,27 @@ def load_data(source: Source, *, need_labels: bool = False, task: str | None = "
     if source.priors is not None:
         inputs = inputs._replace(priors=_read_priors(source.priors, data.labels))
     return inputs
+
+
+def load_unlabeled(source: Source, labeled: Inputs) -> Any:
+    """Read the objects that have no label: objects, or their rows against those that have one."""
+    import numpy as np
+
+    from similis.io import Proximity
+
+    every: Any = load_data(replace(source, labels=None, label_column=None, groups=None, costs=None, priors=None)).data
+    if every.ids is None or labeled.data.ids is None:
+        raise ProximityError("--predict-unlabeled needs ids, by which objects without a label are recognized.")
+    known = set(labeled.data.ids)
+    rows = [i for i, name in enumerate(every.ids) if name not in known]
+    if not rows:
+        raise ProximityError("--predict-unlabeled: every object has a label.")
+    if not isinstance(every, Proximity):
+        return replace(_take(every, np.array(rows)), labels=None)
+    columns = [i for i, name in enumerate(every.ids) if name in known]
+    values: Any = every.values[rows][:, columns]
+    ids, column_ids = (tuple(every.ids[i] for i in some) for some in (rows, columns))
+    return Proximity(values, ids, every.kind, None, column_ids)
 
 
 def _align(data: Proximity | Objects, source: Source, path: str, what: str) -> tuple[Any, NDArray[Any]]:

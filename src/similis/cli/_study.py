@@ -17,8 +17,9 @@ import typer
 from similis._utils.files import is_stream
 from similis.cli._console import FAILED, INTERRUPTED, echo, in_cli_words, note, print_json, print_table, show_progress
 from similis.cli._options import Json, Overwrite, Quiet, Seed, command
-from similis.cli._outputs import check_outputs
-from similis.cli._source import Inputs, Source, load_data
+from similis.cli._outputs import check_outputs, write_table
+from similis.cli._predict import prediction_table
+from similis.cli._source import Inputs, Source, load_data, load_unlabeled
 from similis.exceptions import ClusterError, ProximityError
 
 if TYPE_CHECKING:
@@ -340,6 +341,15 @@ def fit(
         ),
     ] = "best",
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The model file.")] = "model.skops",
+    predict_unlabeled: Annotated[
+        str | None,
+        typer.Option(
+            "--predict-unlabeled",
+            metavar="FILE",
+            help="Also predict the objects without a label, and write them to this csv or tsv file.",
+            show_default=False,
+        ),
+    ] = None,
     overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -357,12 +367,17 @@ def fit(
         similis fit matrix.csv --labels labels.csv --journal study.journal
 
         similis fit votes.csv --measure vdm --label-column party --method "svm-kernel(clip)"
+
+        similis fit cells.h5ad::distances --label-column cell_type --method knn --predict-unlabeled new.tsv
     """
     from similis.io import write_model
-    from similis.study import train_model
+    from similis.study import predict_rows, train_model
 
-    check_outputs(source.files(), overwrite=overwrite, model=output, journal=setup.journal)
+    check_outputs(
+        source.files(), overwrite=overwrite, model=output, journal=setup.journal, predictions=predict_unlabeled
+    )
     inputs = setup.load(source)
+    unlabeled = None if predict_unlabeled is None else load_unlabeled(source, inputs)
     with setup.processes():
         trained = train_model(
             inputs.data,
@@ -379,6 +394,10 @@ def fit(
         )
     card_file = write_model(trained, output)
     card = trained.card
+    if unlabeled is not None:
+        what = "value" if card.settings.get("task") == "regression" else "label"
+        write_table(str(predict_unlabeled), prediction_table(predict_rows(trained, unlabeled), what))
+        note(f"wrote predictions of {unlabeled.n} objects without a label to {predict_unlabeled}")
     if json:
         print_json({"output": output, "card": None if card_file is None else str(card_file), **asdict(card)})
         return

@@ -17,6 +17,7 @@ from similis.base import (
     PathMixin,
     Points,
     ProximityClassifier,
+    SparseRows,
     at_least,
     between,
     choice,
@@ -294,6 +295,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
         "n_jobs": [Integral, None],
     }
     path_params = ("n_neighbors", "radius")
+    accept_sparse = True
 
     def __init__(
         self,
@@ -339,7 +341,9 @@ class LocalSDA(PathMixin, ProximityClassifier):
         -------
         self
         """
-        self._S, self._codes = self.check_training_labels(X, y)
+        self._S, self._codes = self.check_training_labels(
+            X, y, keep_sparse=self.neighborhood not in ("reciprocal", "enclosing")
+        )
         self._check_combinations(self._S)
         domain = check_domain(self.domain)
         self._omega = omega_of(domain, training_values(domain, self._S))
@@ -384,11 +388,14 @@ class LocalSDA(PathMixin, ProximityClassifier):
         ndarray of shape (m, G)
             Minus infinity for a class without neighbors, and off a point mass.
         """
-        Q = self.check_rows(X)
-        answers = np.empty((len(Q), 1, len(self.classes_)))
-        for rows, limits, _, _ in self._sweep(Q, always=True):
-            answers[rows] = limits.log()
-        return answers[:, 0]
+
+        def log_prob(Q: NDArray[Any]) -> NDArray[Any]:
+            answers = np.empty((len(Q), 1, len(self.classes_)))
+            for rows, limits, _, _ in self._sweep(Q, always=True):
+                answers[rows] = limits.log()
+            return answers[:, 0]
+
+        return self.map_rows(log_prob, X)
 
     def score_samples(self, X: ArrayLike) -> NDArray[Any]:
         """Log-probability of an object's similarities to the local centroids; low values are abnormal.
@@ -403,11 +410,14 @@ class LocalSDA(PathMixin, ProximityClassifier):
         ndarray of shape (m,)
             The logarithm of the sum over classes, weighted by the local priors.
         """
-        Q = self.check_rows(X)
-        answers = np.empty((len(Q), 1))
-        for rows, limits, counts, _ in self._sweep(Q, always=True):
-            answers[rows] = limits.mix(self._local_log_priors(counts), axis=2).log()
-        return answers[:, 0]
+
+        def mixture(Q: NDArray[Any]) -> NDArray[Any]:
+            answers = np.empty((len(Q), 1))
+            for rows, limits, counts, _ in self._sweep(Q, always=True):
+                answers[rows] = limits.mix(self._local_log_priors(counts), axis=2).log()
+            return answers[:, 0]
+
+        return self.map_rows(mixture, X)
 
     def _check_combinations(self, S: NDArray[Any]) -> None:
         """Check parameter combinations."""
@@ -477,7 +487,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
 
     def _model(
         self,
-        S: NDArray[Any],
+        S: NDArray[Any] | SparseRows,
         codes: NDArray[np.intp],
         near: Any,
         weights: NDArray[Any],
@@ -486,6 +496,14 @@ class LocalSDA(PathMixin, ProximityClassifier):
         always: bool,
     ) -> Any:
         """[cazzanti2007] sec. 4.1 for some rows: SDA among the neighbors, for each of the nested neighborhoods."""
+        if isinstance(S, SparseRows):
+            found = []
+            for rows, objects, block, local in S.neighborhoods(near.indices[part]):
+                some = Neighborhoods(local, near.values[part][rows], near.ends[part][rows])
+                every = np.arange(len(local))
+                found.append(self._model(block, codes[objects], some, weights[part][rows], every, omega, always))
+            limits = LogLimit(*(np.concatenate(parts) for parts in zip(*(limit for limit, _, _ in found))))
+            return limits, *(np.concatenate([part[k] for part in found]) for k in (1, 2))
         T, G = near.ends.shape[1], len(self.classes_)
         out, counts = np.empty((3, len(part), T, G)), np.empty((len(part), T, G))
         winners = np.empty((len(part), T), np.intp)

@@ -20,8 +20,9 @@ from scipy import sparse as sp
 
 from similis._utils.environment import require_package
 from similis._utils.files import parse_errors, short_path
+from similis._utils.messages import warn_user
 from similis.base import Kind
-from similis.exceptions import ProximityError
+from similis.exceptions import InputWarning, ProximityError
 from similis.io._kind import kind_in_words
 from similis.io._numpy import choose_array, square_of_condensed
 from similis.io._options import ReadOptions
@@ -31,7 +32,7 @@ from similis.io._text import matrix_of_rows, open_unpacked
 
 __all__ = ["read_excel", "read_graphml", "read_hdf5", "read_mat", "read_rds", "write_h5ad"]
 
-_IDS = ("ids", "id", "names", "name", "row_names", "obs_names", "samples")
+_IDS = ("ids", "id", "names", "name", "row_names", "obs_names", "samples", "sample_names", "sample_ids", "order")
 _LABELS = ("labels", "label", "y", "classes", "class", "target")
 _BY_NAME: dict[str, Kind] = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
 _OBSP: dict[str, Kind] = {"distances": "dissimilarity", "connectivities": "similarity"}
@@ -234,6 +235,8 @@ def _read_anndata(h5py: Any, file: Any, where: str, options: ReadOptions) -> Pro
     key = options.key.removeprefix("obsp/") if options.key is not None else None
     if key is None:
         key = names[0] if len(names) == 1 else "distances" if "distances" in names else None
+    if not names:
+        raise ProximityError(f"{where} has no matrix in obsp; scanpy.pp.neighbors, for example, writes one.")
     if key is None or key not in names:
         raise ProximityError(
             f"{where} must hold one matrix in obsp. Got {', '.join(names)[:120] or 'none'}; say which with key=..."
@@ -260,7 +263,14 @@ def _read_anndata(h5py: Any, file: Any, where: str, options: ReadOptions) -> Pro
         values, found = sparse_values(matrix, kind, options.pairs.absent, where, max_bytes)
         about |= found
     labels = _obs_labels(h5py, obs, options.label_column, where, max_bytes, about)
-    return proximity_in_file(where, values, ids, stated or options.kind, labels, None, about)
+    P = proximity_in_file(where, values, ids, stated or options.kind, None, None, about)
+    if labels is None or (None in labels and options.label_column is None):
+        return P
+    labeled = [i for i, label in enumerate(labels) if label is not None]
+    if len(labeled) < P.n:
+        warn_user(f"{where}: {P.n - len(labeled)} of {P.n} objects have no label and are left out.", InputWarning)
+        P = P.take(labeled)
+    return proximity_in_file(where, P.values, P.ids, P.kind, [labels[i] for i in labeled], None, about)
 
 
 def _text(value: Any) -> str:
@@ -270,7 +280,7 @@ def _text(value: Any) -> str:
 def _obs_labels(
     h5py: Any, obs: Any, column: str | None, where: str, max_bytes: int, about: dict[str, Any]
 ) -> list[Any] | None:
-    """Labels of a named column of ``obs``, or of the only categorical one; None if an object has none."""
+    """Labels of a named column of ``obs``, or of the only categorical one; None for an object without one."""
     if column is None:
         found = [
             name
@@ -285,7 +295,7 @@ def _obs_labels(
         raise ProximityError(f"{where}: obs has no column {quote_short(column)}. It has {', '.join(obs)[:120]}.")
     labels = _obs_column(h5py, obs, column, where, max_bytes)
     about["labels"] = f"obs/{column}"
-    return None if None in labels else labels
+    return labels
 
 
 def _obs_column(h5py: Any, obs: Any, name: str, where: str, max_bytes: int) -> list[Any]:
@@ -293,9 +303,13 @@ def _obs_column(h5py: Any, obs: Any, name: str, where: str, max_bytes: int) -> l
     item = _member(h5py, obs, name, where)
     if isinstance(item, h5py.Dataset):
         return [_text(x) if isinstance(x, bytes) else x for x in _array(h5py, item, where, max_bytes).ravel().tolist()]
+    is_nullable = _text(item.attrs.get("encoding-type", "")).startswith("nullable")
     categories, codes = (
-        _array(h5py, _member(h5py, item, part, where), where, max_bytes).tolist() for part in ("categories", "codes")
+        _array(h5py, _member(h5py, item, part, where), where, max_bytes).tolist()
+        for part in (("values", "mask") if is_nullable else ("categories", "codes"))
     )
+    if is_nullable:
+        return [None if masked else value for value, masked in zip(categories, codes)]
     words = [_text(x) if isinstance(x, bytes) else x for x in categories]
     return [words[code] if code >= 0 else None for code in codes]
 

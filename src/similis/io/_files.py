@@ -17,7 +17,7 @@ from scipy import sparse
 from similis._utils.disk import is_stored
 from similis._utils.files import atomic_write, is_stream, short_path
 from similis._utils.messages import warn_user
-from similis.base import Kind
+from similis.base import Kind, SparseRows
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._formats import Format, find_format, format_of_name, formats, unknown_ending
 from similis.io._kind import KINDS, decide_kind
@@ -307,18 +307,20 @@ def write_proximity(
     if path.suffix.lower() in TEXT_PACKERS[1:]:
         raise ProximityError(f"{short_path(path)}: text is written as it is or with .gz.")
     P = as_proximity(proximity, ids=ids, kind=kind, labels=labels, column_ids=column_ids)
-    if not form.holds_sparse and sparse.issparse(P.values):
+    if form.name in ("npy", "zarr") and sparse.issparse(P.values):  # written block by block
+        object.__setattr__(P := replace(P), "values", SparseRows(P.values, missing=P.kind == "dissimilarity"))
+    elif not form.holds_sparse and sparse.issparse(P.values):
         P = replace(P, values=P.to_dense())
     if form.name == "zarr":
         write_zarr(path, P)
+        return
+    if form.name == "npy":
+        write_npy(path, P)
         return
     if is_stored(P.values):
         P = replace(P, values=P.values[...])
     if not sparse.issparse(P.values):
         reject_infinite(P.values)
-    if form.name == "npy":
-        write_npy(path, P)
-        return
     with ExitStack() as files:
         if form.is_text:
             _write_text(path, P, files, form)

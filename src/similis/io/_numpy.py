@@ -21,11 +21,15 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
+from scipy import sparse
 
 from similis._utils.files import atomic_write, is_stream, parse_errors, short_path
+from similis._utils.threads import row_blocks
+from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.io._options import ReadOptions
-from similis.io._proximity import Proximity, as_ids, as_labels, proximity_in_file, quote_short
+from similis.io._pairs import sparse_values
+from similis.io._proximity import Proximity, as_ids, as_labels, proximity_in_file, quote_short, reject_infinite
 
 __all__ = [
     "card",
@@ -44,6 +48,7 @@ __all__ = [
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _LONGEST = 10_000  # bytes of a header; NumPy has the same limit
+_CSR = ("data", "indices", "indptr")
 _BY_NAME = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
 
 
@@ -59,10 +64,11 @@ def read_npz(path: Path, options: ReadOptions) -> Proximity:
         for name, info in members.items():
             with archive.open(info) as file:
                 headers[name] = read_header(file, f"{where}, array {quote_short(name)}", pickles=True)
-        key = choose_array(headers, options.key, where, options.square)
+        is_sparse = {*_CSR, "format", "shape"} <= set(members)
+        key = "data" if is_sparse else choose_array(headers, options.key, where, options.square)
         labels = "labels" if "labels" in members else "y"
         parts: dict[str, NDArray[Any]] = {}
-        for name in (key, "kind", labels, "ids", "column_ids"):
+        for name in (key, "kind", labels, "ids", "column_ids", *((*_CSR[1:], "format", "shape") if is_sparse else ())):
             if name not in members:
                 continue
             parts[name] = _read_member(archive, members[name], f"{where}, array {quote_short(name)}", max_bytes)
@@ -72,12 +78,33 @@ def read_npz(path: Path, options: ReadOptions) -> Proximity:
     kind = _BY_NAME.get(key.partition("_")[0])
     if "kind" in parts:
         kind = str(parts["kind"][()] if parts["kind"].ndim == 0 else parts["kind"]) or None
-    return proximity_in_file(where, parts[key], ids, kind, parts.get(labels), column_ids)
+    about: dict[str, Any] = {}
+    if is_sparse:
+        parts[key], about = _sparse_part(parts, options.kind or kind, options, where)  # type: ignore[arg-type]
+    return proximity_in_file(where, parts[key], ids, kind, parts.get(labels), column_ids, about)
+
+
+def _sparse_part(parts: dict[str, Any], kind: Kind | None, options: ReadOptions, where: str) -> tuple[Any, Any]:
+    """Values of a matrix in the layout of ``scipy.sparse.save_npz``."""
+    with parse_errors(where, "sparse matrix"):
+        form = parts["format"].item()
+        form = form.decode() if isinstance(form, bytes) else str(form)
+        if form not in ("csr", "csc"):
+            raise ProximityError(f"{where} holds a sparse matrix of the format {quote_short(form)}; convert it to csr.")
+        make = sparse.csr_array if form == "csr" else sparse.csc_array
+        matrix = make(tuple(parts[name] for name in _CSR), shape=tuple(parts["shape"].tolist()))
+        matrix.check_format(full_check=True)
+    return sparse_values(matrix, kind, options.pairs.absent, where, options.max_bytes)
 
 
 def write_npz(file: IO[bytes], P: Proximity) -> None:
     """Write every part as an array of its own, readable by ``numpy.load`` without pickles."""
-    parts: dict[str, Any] = {"values": P.values, "kind": np.array(P.kind or "")}
+    parts: dict[str, Any] = {"kind": np.array(P.kind or "")}
+    if sparse.issparse(P.values):  # the layout of scipy.sparse.save_npz
+        parts |= {"format": np.array(b"csr"), "shape": np.array(P.shape)}
+        parts |= {name: getattr(P.values, name) for name in _CSR}
+    else:
+        parts["values"] = P.values
     for name in ("ids", "column_ids", "labels"):
         if getattr(P, name) is not None:
             parts[name] = np.array(getattr(P, name))
@@ -118,7 +145,11 @@ def write_npy(path: Path, P: Proximity) -> None:
         with suppress(ProximityError):  # damaged: there is no card to keep
             old = _card_beside(path)
     with atomic_write(path) as file:
-        np.save(file, P.values, allow_pickle=False)
+        npy.write_array_header_1_0(file, {"descr": P.values.dtype.str, "fortran_order": False, "shape": P.shape})
+        for rows in row_blocks(P.shape[0], math.prod(P.shape[1:])):
+            block = P.values[rows]
+            reject_infinite(block, f"values from row {rows.start} on")
+            file.write(np.ascontiguousarray(block).data)
         if is_stream(path):  # nothing can lie beside it
             return
         file.seek(0)

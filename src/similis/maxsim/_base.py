@@ -31,9 +31,11 @@ class ClassSimilarity(ProximityClassifier):
 
     kind: Kind = "similarity"
 
-    def check_training_labels(self, X: ArrayLike, y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    def check_training_labels(
+        self, X: ArrayLike, y: Any, *, keep_sparse: bool = False
+    ) -> tuple[NDArray[Any], NDArray[np.intp]]:
         """Validate the training matrix and the labels; convert dissimilarities to similarities."""
-        S, codes = super().check_training_labels(X, y)
+        S, codes = super().check_training_labels(X, y, keep_sparse=keep_sparse)
         return self._fit_conversion(S), codes
 
     def _fit_conversion(self, S: NDArray[Any]) -> NDArray[Any]:
@@ -72,7 +74,7 @@ class ClassSimilarity(ProximityClassifier):
         ndarray of shape (m, G)
             Columns in the order of ``classes_``.
         """
-        return self.class_scores(self.check_rows(X))
+        return self.map_rows(self.class_scores, X)
 
     def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
         """Similarity S_C(x) of validated rows to each class."""
@@ -117,7 +119,7 @@ class ClassSimilarity(ProximityClassifier):
 def class_sums(S: NDArray[Any], alpha: NDArray[Any], codes: NDArray[np.intp]) -> Any:
     """[bernal2003] Eq. (1) -> the weighted similarity of each row to each class."""
     n_classes = int(codes.max()) + 1
-    if n_classes > 32:  # a product would cost a pass per class
+    if n_classes > 32 and isinstance(S, np.ndarray):  # a product would cost a pass per class
         order = np.argsort(codes, kind="stable")
         starts = np.searchsorted(codes[order], np.arange(n_classes))
         return np.add.reduceat(S[:, order] * alpha[order], starts, axis=1)

@@ -63,6 +63,7 @@ class MaxSim(ClassSimilarity):
     """
 
     _parameter_constraints = {"kind": [choice("similarity", "dissimilarity")]}
+    accept_sparse = True
 
     def __init__(self, *, kind: Kind = "similarity") -> None:
         self.kind = kind
@@ -82,7 +83,7 @@ class MaxSim(ClassSimilarity):
         -------
         self
         """
-        S, codes = self.check_training_labels(X, y)
+        S, codes = self.check_training_labels(X, y, keep_sparse=self.kind == "similarity")
         self._set_weights(np.ones(len(S)), codes)
         # [bernal2003] sec. 3.3 -> alpha = 1 solves the no underfitting condition (5)
         sums = class_sums(S, self.alpha_, codes)

@@ -169,7 +169,7 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
         self
         """
         self._check_combinations()
-        S, self._codes = self.check_training_labels(X, y)
+        S, self._codes = self.check_training_labels(X, y, keep_sparse=True)
         self._check_affinities(S)
         self._S = S if self._is_local else None
         self.priors_ = np.bincount(self._codes) / len(self._codes)

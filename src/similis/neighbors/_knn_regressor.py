@@ -132,7 +132,7 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
         self
         """
         self._check_combinations()
-        S, self._target = self.check_training_target(X, y)
+        S, self._target = self.check_training_target(X, y, keep_sparse=True)
         self._check_affinities(S)
         self._S = S if self._is_local else None
         self.mean_ = float(self._target.mean())

@@ -16,6 +16,7 @@ from similis.base import (
     PathMixin,
     Points,
     ProximityClassifier,
+    SparseRows,
     at_least,
     choice,
     clip_n_neighbors,
@@ -110,7 +111,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         -------
         self
         """
-        self._S, self._codes = self.check_training_labels(X, y)
+        self._S, self._codes = self.check_training_labels(X, y, keep_sparse=True)
         self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
         return self
 
@@ -147,20 +148,28 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         return self._local(X, n_columns=len(self.classes_))[1]
 
     def _local(self, X: ArrayLike, n_columns: int) -> Any:
-        Q = self.check_rows(X)
-        indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
-        winners, chosen = self._sweep(self._S, self._codes, indices, values, [self.n_neighbors_], n_columns)
+        def sweep(Q: NDArray[Any]) -> Any:
+            indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
+            return self._sweep(self._S, self._codes, indices, values, [self.n_neighbors_], n_columns)
+
+        winners, chosen = self.map_rows(sweep, X)
         return winners[:, 0], chosen[:, 0]
 
     def _sweep(
         self,
-        S: NDArray[Any],
+        S: NDArray[Any] | SparseRows,
         codes: NDArray[np.intp],
         indices: NDArray[np.intp],
         values: NDArray[Any],
         ks: Any,
         n_columns: int = 0,
     ) -> Any:
+        if isinstance(S, SparseRows):
+            found = []
+            for rows, objects, block, local in S.neighborhoods(indices):
+                won, chosen = self._sweep(block, codes[objects], local, values[rows], ks, n_columns)
+                found.append((won, np.where(chosen < 0, -1, objects[chosen])))
+            return tuple(map(np.concatenate, zip(*found)))
         m, G = len(indices), len(self.classes_)
         ks = np.asarray(ks, dtype=np.intp)
         winners = np.empty((m, len(ks)), np.intp)

@@ -131,7 +131,7 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         -------
         self
         """
-        S, codes = self.check_training_labels(X, y)
+        S, codes = self.check_training_labels(X, y, keep_sparse=True)
         self._fit(S, codes, check_class_weights(sample_weight, S, codes, self.classes_))
         return self
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from similis._utils.threads import row_blocks
 from similis.base import (
     Integral,
     ProximityEstimator,
@@ -101,10 +102,13 @@ class NeighborWeights(ProximityEstimator):
         indices : ndarray of shape (m, k)
             Training indices; -1 where a row has fewer than k known entries.
         """
-        Q = self.check_rows(X)
-        k = self.n_neighbors_ if n_neighbors is None else min(as_integer_k(n_neighbors), self.n_features_in_)
-        indices, values = top_k(Q, k, sign=self.sign, n_jobs=self.n_jobs)
-        return values, indices
+        k = as_integer_k(n_neighbors) if n_neighbors is not None else None
+
+        def nearest(Q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+            indices, values = top_k(Q, min(k or self.n_neighbors_, Q.shape[1]), sign=self.sign, n_jobs=self.n_jobs)
+            return values, indices
+
+        return self.map_rows(nearest, X)
 
     def neighbor_weights(self, X: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         """Weights of each row's neighbors.
@@ -121,7 +125,9 @@ class NeighborWeights(ProximityEstimator):
         weights : ndarray of shape (m, k)
             Zero where the index is -1; of sum one unless ``weights="krr"``.
         """
-        Q = self.check_rows(X)
+        return self.map_rows(self._weigh, X)
+
+    def _weigh(self, Q: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
         self._check_affinities(Q)
         indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
         if self._S is not None:
@@ -150,11 +156,14 @@ class NeighborWeights(ProximityEstimator):
             raise ProximityError(f"spectrum='pinv' is defined for weights='krr' only. Got weights={self.weights!r}.")
 
     def _check_affinities(self, S: NDArray[Any]) -> None:
-        if self.weights == "affinity" and np.nanmin(S, initial=0.0) < 0:
-            i, j = np.argwhere(S < 0)[0]
+        for rows in row_blocks(*S.shape) if self.weights == "affinity" else ():
+            block = S[rows]
+            if not np.nanmin(block, initial=0.0) < 0:
+                continue
+            i, j = np.argwhere(block < 0)[0]
             raise ProximityError(
                 f"Negative values in data passed to {type(self).__name__}: weights='affinity' needs similarities of at "
-                f"least 0. Got {S[i, j]:.4g} at row {i}, column {j}. Shift them, or use weights='kri'."
+                f"least 0. Got {block[i, j]:.4g} at row {rows.start + i}, column {j}. Shift them, or use weights='kri'."
             )
 
     def __sklearn_tags__(self) -> Any:

@@ -344,6 +344,7 @@ Spectrum = Literal["clip", "flip", "shift", "pinv"] | None
 Query = Literal["consistent", "raw"]
 _SOLVE = {"kri": kri_weights, "krr": krr_weights, "lime": lime_weights}
 _CHUNK = 2**19  # entries of the blocks that are processed together; they fit into the cache
+_AMONG = 1024  # neighbors whose block of a sparse matrix is dense at a time
 
 
 def local_weights(
@@ -513,7 +514,7 @@ def local_means(
 
 
 def _sweep(
-    S: NDArray[Any],
+    S: Any,
     indices: NDArray[np.intp],
     s: NDArray[Any],
     ks: NDArray[np.intp],
@@ -525,18 +526,20 @@ def _sweep(
     keep: Callable[[slice, NDArray[np.float64]], None],
 ) -> None:
     """Compute the weights (rows, T, R, K) of all queries in batches and pass each batch to `keep`."""
-    S, indices = np.ascontiguousarray(S), np.ascontiguousarray(indices, dtype=np.intp)
+    is_sparse = hasattr(S, "among")  # similis.base.SparseRows
+    S, indices = S if is_sparse else np.ascontiguousarray(S), np.ascontiguousarray(indices, dtype=np.intp)
     s = np.where(indices >= 0, s, 0.0).astype(np.float64, copy=False)
     known = (indices >= 0).sum(axis=1)
     K = indices.shape[1]
     batch = max(1, _CHUNK // (K * max(K, ks.size * ridges.size)))
+    batch = min(batch, max(1, _AMONG // K)) if is_sparse else batch
     failures: list[int] = []
 
     def work(rows: slice) -> None:
         for start in range(rows.start, rows.stop, batch):
             part = slice(start, min(start + batch, rows.stop))
             blocks = np.empty((part.stop - start, K, K))
-            _kernels.gather_blocks(S, indices[part], blocks)
+            _kernels.gather_blocks(*(S.among(indices[part]) if is_sparse else (S, indices[part])), blocks)
             solved = _solve(blocks, s[part], known[part], ks, ridges, method, spectrum, query)
             if solved.gap is not None:
                 failures.append(_uncertified(solved.gap, blocks, s[part], ridges))

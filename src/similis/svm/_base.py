@@ -117,7 +117,7 @@ class RowMachine(MarginClassifier):
         """True if columns are features of any kind instead of the training objects."""
         return False
 
-    def check_training(self, X: ArrayLike) -> Any:
+    def check_training(self, X: ArrayLike, *, keep_sparse: bool = False) -> Any:
         if not self._on_features:
             return super().check_training(X)
         self._warn_renamed_params()

@@ -1,0 +1,121 @@
+"""Sparse matrices: the results of the dense ones, and no dense copy of the whole."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from similis import (
+    LocalNearestCentroid,
+    LocalSDA,
+    MaxSim,
+    NearestCentroid,
+    ProximityError,
+    SimilarityKNN,
+    SimilarityKNNRegressor,
+    load,
+    save,
+)
+from similis.base import SparseRows, _sparse
+
+N = 90
+
+
+@pytest.fixture
+def lists(rng):
+    """A sparse similarity and a sparse dissimilarity, dense twins, and labels."""
+    points = rng.normal(size=(N, 2)) + 3 * (np.arange(N) % 3)[:, None]
+    D = np.linalg.norm(points[:, None] - points, axis=2).round(2)
+    D = np.maximum(D, D.T)
+    near = D <= np.sort(D, axis=1)[:, [12]]
+    near |= near.T
+    S = np.where(near, np.exp(-D), 0.0)
+    return S, np.where(near, D, np.nan), near, np.arange(N) % 3
+
+
+@pytest.fixture
+def no_large_block(monkeypatch):
+    """Fail when a block of half of the entries or more is made dense."""
+    get = SparseRows.__getitem__
+    monkeypatch.setattr("similis.base._estimators.row_blocks", lambda n, m: (slice(a, a + 7) for a in range(0, n, 7)))
+    monkeypatch.setattr("similis._utils.threads.row_blocks.__defaults__", (7 * N,))
+    monkeypatch.setattr("similis.base._validation._row_slices", lambda n: [slice(a, a + 7) for a in range(0, n, 7)])
+    monkeypatch.setattr(_sparse, "_AMONG", 14)
+    monkeypatch.setattr("similis.solvers._local_weights._AMONG", 14)
+
+    def checked(self, key):
+        block = get(self, key)
+        assert block.size < N * N / 2 or len(self) < N / 2, "the matrix was made dense"
+        return block
+
+    def never(*_):
+        raise AssertionError("the matrix was made dense")
+
+    monkeypatch.setattr(SparseRows, "__getitem__", checked)
+    monkeypatch.setattr(sparse.csr_array, "toarray", never)
+
+
+MODELS = [
+    SimilarityKNN(n_neighbors=4),
+    SimilarityKNN(n_neighbors=4, weights="affinity"),
+    SimilarityKNN(n_neighbors=4, weights="kri"),
+    SimilarityKNN(n_neighbors=4, weights="krr", regularization=0.5),
+    SimilarityKNN(n_neighbors=4, weights="lime"),
+    SimilarityKNNRegressor(n_neighbors=4, weights="kri"),
+    NearestCentroid(),
+    NearestCentroid(centroid="any-class"),
+    LocalNearestCentroid(n_neighbors=5),
+    LocalSDA(n_neighbors=8),
+    LocalSDA(n_neighbors=8, weights="kri", domain="continuous"),
+    MaxSim(),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: repr(model)[:60])
+def test_sparse_similarities_are_never_made_dense(lists, no_large_block, tmp_path, model):
+    S, _, _, y = lists
+    expected = model.fit(S, y).predict(S)
+    model.fit(sparse.csr_array(S), y)
+    np.testing.assert_array_equal(model.predict(S), expected)
+    np.testing.assert_array_equal(model.predict(sparse.csr_array(S)), expected)
+    if hasattr(model, "predict_proba"):
+        np.testing.assert_allclose(model.predict_proba(sparse.coo_array(S)), model.predict_proba(S))
+    save(model, tmp_path / "m.skops")
+    np.testing.assert_array_equal(load(tmp_path / "m.skops").predict(S), expected)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [SimilarityKNN(n_neighbors=4), NearestCentroid(), LocalNearestCentroid(n_neighbors=4)],
+    ids=lambda model: type(model).__name__,
+)
+def test_sparse_dissimilarities_are_never_made_dense(lists, no_large_block, model):
+    _, D, near, y = lists
+    model.set_params(kind="dissimilarity")
+    listed = sparse.csr_array((D[near], np.nonzero(near)), shape=D.shape)  # with stored zeros
+    expected = model.fit(D, y).predict(D)
+    np.testing.assert_array_equal(model.fit(listed, y).predict(listed), expected)
+
+
+def test_absent_dissimilarities_are_missing(lists):
+    _, D, near, y = lists
+    listed = sparse.csr_array((D[near], np.nonzero(near)), shape=D.shape)
+    for model in (MaxSim(kind="dissimilarity"), LocalSDA(kind="dissimilarity")):
+        with pytest.raises(ProximityError, match="missing entries"):
+            model.fit(listed, y)
+
+
+def test_blocks(rng):
+    A = np.where(rng.random((9, 7)) < 0.4, rng.normal(size=(9, 7)), 0)
+    for missing in (False, True):
+        rows = SparseRows(sparse.coo_array(A), missing=missing)
+        dense = np.where(A == 0, np.nan if missing else 0.0, A)
+        i, j = rng.integers(0, 9, 5), rng.integers(0, 7, 5)
+        for key in (slice(2, 5), i, np.ix_(i, j), (slice(1, 4), slice(2, 6)), (i, j), slice(None)):
+            np.testing.assert_array_equal(rows[key], dense[key])
+        assert (rows.min(), rows.max()) == (np.nanmin(dense), np.nanmax(dense))
+    rows.verify_fitted()
+    for name, value in (("indices", rows.indices + 7), ("indptr", rows.indptr[:-1]), ("shape", (9, 3)), ("shape", 3)):
+        bad = SparseRows(sparse.coo_array(A), missing=True)
+        setattr(bad, name, value)
+        with pytest.raises(ProximityError):
+            bad.verify_fitted()
