@@ -139,8 +139,8 @@ def _run(options: argparse.Namespace) -> None:
         progress=not options.quiet and sys.stderr.isatty(),
     )
     if options.repeat is not None:
-        figures, same = note_repetition(result, options.results)
-        print(f"{figures} figures repeated, {same} with the same values")
+        repeated, same = note_repetition(result, options.results)
+        print(f"{repeated} figures repeated, {same} with the same values")
         return
     if options.results is not None:
         for path in write_results(result, options.results):

@@ -172,7 +172,7 @@ def _cross_entropy(dataset: str, ridge: float, page: Figure) -> None:
         (line,) = ax.semilogx(ks, [-np.log(p[np.arange(n), codes]).mean() for p in found], label=weights)
         method = {"uniform": "knn", "affinity": "affinity-knn", "kri": "kri-knn"}[weights]
         printed = [c.value for c in published_cells("chen2010", "4.7", method=method) if c.dataset == dataset]
-        ax.axhline(np.log(printed[0]), color=line.get_color(), linestyle="--", linewidth=0.8)
+        ax.axhline(np.log(float(printed[0] or 1)), color=line.get_color(), linestyle="--", linewidth=0.8)
     ax.set(xlabel="k", ylabel="cross entropy")
     ax.legend()
 

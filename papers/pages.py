@@ -200,7 +200,7 @@ def judged_cells(record: Record) -> list[Cell]:
 def count_cells(record: Record) -> Counter[str]:
     """Printed figures of a table by verdict; facts that differ count as worse, a single run as not judged."""
     names = {"differs": "worse", "one run": "cannot be judged"}
-    return Counter(names.get(cell["verdict"], cell["verdict"]) for cell in judged_cells(record))
+    return Counter(str(names.get(cell["verdict"], cell["verdict"])) for cell in judged_cells(record))
 
 
 def _reasons(paper: str) -> list[str]:
@@ -293,9 +293,9 @@ def _remarks(records: list[Record]) -> list[str]:
 
 def _write_table(path: Path, records: list[Record]) -> None:
     """Write all figures of a paper as csv: printed, ours, and what became of each printed cell."""
-    names = ("table", "dataset", "condition", "method", "quantity", "published", "spread", "ours", "standard_error")
-    names += ("tolerance", "runs", "lowest", "verdict", "reason")
-    rows = []
+    names = ["table", "dataset", "condition", "method", "quantity", "published", "spread", "ours", "standard_error"]
+    names += ["tolerance", "runs", "lowest", "verdict", "reason"]
+    rows: list[list[Any]] = []
     for record in records:
         marked = lowest_errors([c for c in record["cells"] if c["verdict"] != "beside"], _where)
         for cell in record["cells"]:
@@ -309,10 +309,11 @@ def _write_table(path: Path, records: list[Record]) -> None:
             at = ";".join(f"{key}={value}" for key, value in one.condition.items())
             figures = [one.printed or one.text, one.spread, "", "", "", "", "", account.status, account.why]
             rows.append([one.table, one.dataset, at, one.method, one.quantity, *figures])
+    rows.sort(key=lambda row: ([int(part) for part in row[0].split(".")], *map(str, row[1:5])))
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(names)
-        writer.writerows(sorted(rows, key=lambda row: ([int(part) for part in row[0].split(".")], *map(str, row[1:5]))))
+        writer.writerows(rows)
 
 
 def _where(cell: Cell) -> str:

@@ -18,8 +18,10 @@ PAPERS = ("cazzanti2007", "chen2010", "qiao2013", "pekalska2000", "bernal2003")
 # Facts about data sets and values of worked examples, which are right or wrong; some of them are yes or no.
 YES_OR_NO = ("symmetric", "psd", "sparse", "vector", "centroids-recovered", "same-classes-as-sda")
 SIZES = ("samples", "classes", "dimensions", "samples-per-class", "training-size", *YES_OR_NO[:4])
-EXAMPLES = ("mean-of-uniform", "mean-similarity", "lambda", "gamma", "weight", "sign-of-lambda", "errors")
-EXAMPLES += ("predicted-class", *YES_OR_NO[4:])
+EXAMPLES = (
+    *("mean-of-uniform", "mean-similarity", "lambda", "gamma", "weight", "sign-of-lambda", "errors"),
+    *("predicted-class", *YES_OR_NO[4:]),
+)
 
 
 @dataclass(frozen=True)
