@@ -319,6 +319,36 @@ def conformal(cls, estimator):
     return case
 
 
+def labelled(use, share=0.8):
+    """Case of a function of a matrix, new rows and labels."""
+
+    def case(draw, note):
+        S, Q, words = matrix(draw, plain=share)
+        y, what = labels(draw, n_rows(S), plain=share)
+        note(f"{words}, {what}")
+        use(S, Q, y)
+
+    return case
+
+
+def _explain(S, Q, y):
+    model = call(similis.SimilarityKNN().fit, S, y)
+    found = call(similis.explain, model, Q)
+    demand(same(found.contributions.sum(axis=1) + found.baseline, found.decision), "does not sum to the decision")
+
+
+def _suspicious(S, Q, y):
+    found = call(similis.suspicious_labels, S, y)
+    demand(all(0 < one.p_value <= 1 and 0 < one.p_suggested <= 1 for one in found), "no p-value")
+
+
+explained, suspicious = labelled(_explain), labelled(_suspicious)
+influenced = labelled(lambda S, Q, y: call(similis.influence, call(similis.SimilarityKNN().fit, S, y), S, y))
+calibrated = labelled(
+    lambda S, Q, y: call(call(similis.calibrate, similis.NearestCentroid(), S, y, cv=2).predict_proba, Q)
+)
+
+
 def stream(draw, note):
     X, _Z, words = objects(draw, "numbers")
     y = labels(draw, n_rows(X), plain=0.8)[0]

@@ -38,6 +38,7 @@ LEFT_OUT = {
         for n in "TrainedModel ModelCard Predictions Entry Row Recommendation Progress Verdict Ranks "
         "Reliability Comparison Difference Estimate Parameter".split()
     ),
+    **dict.fromkeys(("inspection.Explanation", "inspection.SuspiciousLabel")),
     **dict.fromkeys(("io.ModelCard", "io.TrainedModel", "io.BlockFile", "report.write_page")),
     **dict.fromkeys(
         ("proximity.Diagnosis", "proximity.Suspects", "proximity.PermutationTest", "datasets.DatasetInfo", "io.Objects")
@@ -118,6 +119,10 @@ CASES = {
     "discriminant.SDADisplay": calls.sda_display,
     "mixture.stream_fit": calls.stream,
     "model_selection.PathSearchCV": calls.search,
+    "model_selection.calibrate": calls.calibrated,
+    "inspection.explain": calls.explained,
+    "inspection.influence": calls.influenced,
+    "inspection.suspicious_labels": calls.suspicious,
     "model_selection.ConformalClassifier": calls.conformal(similis.ConformalClassifier, similis.SimilarityKNN()),
     "model_selection.ConformalRegressor": calls.conformal(similis.ConformalRegressor, similis.ProximityRidge()),
     "proximity.check_proximity": on_matrix(

@@ -19,7 +19,7 @@ LEVELS = (
     {"base", "solvers"},
     {"io", "measures", "proximity"},
     {*FAMILIES, "datasets"},
-    {"model_selection", "distributed"},
+    {"model_selection", "inspection", "distributed"},
     {"study"},
     {"report", "testing"},
     {"cli"},

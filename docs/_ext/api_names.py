@@ -16,6 +16,7 @@ PACKAGES = (
     "maxsim",
     "cluster",
     "model_selection",
+    "inspection",
     "study",
     "report",
     "datasets",

@@ -110,7 +110,8 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "CompletionSVM",
         "ProximityRidge",
     ),
-    "model_selection": ("PathSearchCV", "ConformalClassifier", "ConformalRegressor"),
+    "model_selection": ("PathSearchCV", "ConformalClassifier", "ConformalRegressor", "calibrate"),
+    "inspection": ("explain", "influence", "suspicious_labels"),
     "study": ("Study", "StudyResult"),
 }
 _MODULES = (
@@ -120,6 +121,7 @@ _MODULES = (
     "discriminant",
     "distributed",
     "exceptions",
+    "inspection",
     "io",
     "measures",
     "maxsim",

@@ -30,6 +30,7 @@ from similis.base._estimators import (
     ProximityEstimator,
     ProximityRegressor,
     ProximityTransformer,
+    model_scores,
     predict_responses,
 )
 from similis.base._incomplete import check_kernel, check_partial_kernel, measured_objects

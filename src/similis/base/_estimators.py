@@ -32,6 +32,7 @@ __all__ = [
     "ProximityEstimator",
     "ProximityRegressor",
     "ProximityTransformer",
+    "model_scores",
     "predict_responses",
 ]
 
@@ -549,6 +550,44 @@ class ProximityRegressor(ColumnsMixin, RegressorMixin, ProximityEstimator):
             Predicted values.
         """
         return self.map_rows(self.row_values, X)
+
+
+def model_scores(model: Any, X: Any) -> NDArray[np.float64]:
+    """Score rows by any fitted classifier, one column per class, larger for a more likely class.
+
+    Parameters
+    ----------
+    model : fitted classifier, pipeline or search
+        Any classifier.
+    X : array-like
+        Rows, as for ``model.predict``.
+
+    Returns
+    -------
+    ndarray of shape (m, G)
+        Probabilities if the model has them, else decision values, else the class scores of a classifier of similis,
+        else 1 for the predicted class and 0 for the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import NearestCentroid
+    >>> from similis.base import model_scores
+    >>> model_scores(NearestCentroid().fit([[3.0, 1.0], [1.0, 4.0]], ["a", "b"]), [[2.0, 1.0]])
+    array([[2., 1.]])
+    """
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)
+    if hasattr(model, "decision_function"):
+        f = np.asarray(model.decision_function(X), dtype=np.float64)
+        f = np.column_stack([-f, f]) if f.ndim == 1 else f
+        if f.shape[1] == len(model.classes_):
+            return f
+    elif isinstance(model, Pipeline):
+        return model_scores(model[-1], model[:-1].transform(X) if len(model.steps) > 1 else X)
+    elif isinstance(model, ProximityClassifier) and type(model).class_scores is not ProximityClassifier.class_scores:
+        return np.asarray(model.class_scores(model.check_rows(X)), dtype=np.float64)
+    return (np.asarray(model.predict(X))[:, None] == model.classes_).astype(np.float64)
 
 
 def predict_responses(model: Any, X: Any, responses: Sequence[str]) -> list[NDArray[Any]]:

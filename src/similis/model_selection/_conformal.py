@@ -26,7 +26,6 @@ from similis._utils.messages import warn_once, warn_user
 from similis.base import (
     FittedArrays,
     HasMethods,
-    ProximityClassifier,
     at_least,
     check_labels,
     check_query,
@@ -36,6 +35,7 @@ from similis.base import (
     fitted_count,
     fitted_indices,
     fitted_reals,
+    model_scores,
     quote,
     validated_outer,
 )
@@ -45,30 +45,10 @@ from similis.neighbors import SimilarityKNN
 from similis.solvers import top_k
 from similis.svm import ProximityRidge
 
-__all__ = ["ConformalClassifier", "ConformalRegressor", "model_scores"]
+__all__ = ["ConformalClassifier", "ConformalRegressor"]
 
 _ROUND_OFF = 1e-9  # scores that differ by less, relative to their size, are equal
 _SPLIT_FOLDS = 3  # method="split" calibrates on one fold of so many
-
-
-def model_scores(model: Any, X: Any) -> NDArray[np.float64]:
-    """Scores (m, G) of a fitted classifier, larger for a more likely class.
-
-    Probabilities, else decision values, else the class scores of a classifier of similis, else 1 for the prediction.
-    """
-    classes = model.classes_
-    if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(X), dtype=np.float64)
-    if hasattr(model, "decision_function"):
-        f = np.asarray(model.decision_function(X), dtype=np.float64)
-        f = np.column_stack([-f, f]) if f.ndim == 1 else f
-        if f.shape[1] == len(classes):
-            return f
-    elif isinstance(model, Pipeline):
-        return model_scores(model[-1], model[:-1].transform(X))
-    elif isinstance(model, ProximityClassifier) and type(model).class_scores is not ProximityClassifier.class_scores:
-        return model.class_scores(model.check_rows(X))
-    return (model.predict(X)[:, None] == classes).astype(np.float64)
 
 
 class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):

@@ -1,0 +1,364 @@
+"""Contributions of training objects to the decision for a new object."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.base import OneToOneFeatureMixin, is_regressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from similis._drawing.display import Display
+from similis._drawing.figure import Axis, Bars, Figure, Mark, names_axis
+from similis._utils.environment import require_package
+from similis.base import ProximityClassifier, model_scores
+from similis.exceptions import ProximityError
+from similis.mixture import KernelHLM
+from similis.neighbors import SimilarityKNN, SimilarityKNNRegressor
+from similis.svm import ProximityRidge
+
+__all__ = ["Explanation", "explain"]
+
+_BLOCK = 2**24  # entries of a block of altered rows
+Terms = tuple[NDArray[np.float64], NDArray[np.float64], bool]  # contributions (m, n, D), baseline (m, D), exact
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Explanation(Display):
+    """Contributions of the training objects to decisions; ``contributions.sum(axis=1) + baseline == decision``.
+
+    Parameters
+    ----------
+    contributions : ndarray of shape (m, n), or (m, n, G) for three classes or more
+        Signed share of each training object in each decision.
+    baseline : ndarray of shape (m,) or (m, G)
+        Part of the decision that belongs to no object, such as an intercept.
+    decision : ndarray of shape (m,) or (m, G)
+        For two classes positive in favor of ``classes[1]``; one value per class for more; the prediction of a
+        regressor.
+    labels : ndarray of shape (m,)
+        Predictions of the model.
+    classes : ndarray of shape (G,) or None
+        Class labels; None for a regressor.
+    ids : sequence of str
+        Names of the training objects.
+    exact : bool
+        False if the contributions are an approximation, see :func:`explain`.
+    """
+
+    contributions: NDArray[np.float64]
+    baseline: NDArray[np.float64]
+    decision: NDArray[np.float64]
+    labels: NDArray[Any]
+    classes: NDArray[Any] | None
+    ids: tuple[str, ...]
+    exact: bool
+
+    def toward(self) -> NDArray[np.float64]:
+        """Contributions in favor of each row's prediction.
+
+        Returns
+        -------
+        ndarray of shape (m, n)
+            Positive for objects that speak for the predicted class; for a regressor, that raise the prediction.
+        """
+        if self.classes is None:
+            return self.contributions
+        codes = np.searchsorted(self.classes, self.labels)
+        if self.contributions.ndim == 2:
+            return self.contributions * np.where(codes == 1, 1.0, -1.0)[:, None]
+        return self.contributions[np.arange(len(codes)), :, codes]
+
+    def top(self, k: int = 5) -> list[list[tuple[str, float]]]:
+        """Name the objects that speak most for each prediction.
+
+        Parameters
+        ----------
+        k : int, default=5
+            Largest number of objects per row.
+
+        Returns
+        -------
+        list of list of (str, float)
+            Name and contribution, the largest first; for a regressor by absolute value. Objects that do not
+            contribute are left out.
+        """
+        found = []
+        for row in self.toward():
+            size = np.abs(row) if self.classes is None else row
+            order = np.argsort(-size, kind="stable")[:k]
+            found.append([(self.ids[j], float(row[j])) for j in order if size[j] > 0])
+        return found
+
+    def to_frame(self, k: int = 5) -> Any:
+        """Return the largest contributions as a pandas DataFrame.
+
+        Parameters
+        ----------
+        k : int, default=5
+            Largest number of objects per row.
+
+        Returns
+        -------
+        DataFrame
+            Columns row, prediction, object and contribution.
+        """
+        pandas = require_package("pandas", extra="io", who="to_frame")
+        records = [
+            (i, label, name, value)
+            for i, (label, best) in enumerate(zip(self.labels.tolist(), self.top(k)))
+            for name, value in best
+        ]
+        return pandas.DataFrame(records, columns=["row", "prediction", "object", "contribution"])
+
+    def to_html(self) -> str:
+        """Return HTML with a picture of the first rows."""
+        return str(self._repr_html_() or "")
+
+    def describe(self, k: int = 8, rows: int = 6) -> list[Figure]:
+        """Describe one panel of bars per row, for the first rows."""
+        found = []
+        for i, best in enumerate(self.top(k)[:rows]):
+            values = [value for _, value in best]
+            low, high = min([0.0, *values]), max([0.0, *values]) or 1.0
+            bars: list[Mark] = [
+                Bars([min(v, 0)], [max(v, 0)], [j - 0.33], [j + 0.33], color="accent", tips=[f"{name}\n{v:.4g}"])
+                for j, (name, v) in enumerate(best)
+            ]
+            found.append(
+                Figure(
+                    f"Objects that contribute most to the prediction {self.labels[i]} of row {i}.",
+                    Axis(low, high, "contribution", n_ticks=5),
+                    names_axis([name for name, _ in best] or ["none"], reverse=True),
+                    bars,
+                    kind="explanation",
+                    height=23 * max(len(best), 1),
+                    title=f"row {i}: {self.labels[i]}",
+                )
+            )
+        return found
+
+
+def explain(model: Any, rows: Any, *, ids: Any = None) -> Explanation:
+    """Explain predictions by the contributions of the training objects.
+
+    Parameters
+    ----------
+    model : fitted classifier or regressor
+        Any model on proximity rows: an estimator of similis, or a pipeline that ends in one or in an estimator of
+        scikit-learn. A pipeline that starts with ``Pairwise`` reads objects.
+    rows : array-like of shape (m, n), or objects
+        What the model predicts from.
+    ids : sequence of str, optional
+        Names of the training objects; their numbers by default.
+
+    Returns
+    -------
+    Explanation
+
+    Notes
+    -----
+    Contributions are exact
+
+    - for nearest neighbors: the weight of each neighbor, counted for its class or multiplied by its target minus the
+      mean target of the neighbors;
+    - for models that are linear in the row, also behind spectrum treatments (support vector machines, P-SVM,
+      ProximityRidge, MaxSim, SBC, nearest centroids, normal-based linear rules): coefficient times entry. For three
+      classes or more and pairs of classes, the decision of a class is its mean margin against the others;
+    - for KernelHLM: the share of each component in the posterior probability.
+
+    For all other models one entry of the row at a time is replaced by the mean of the row, and the contribution is the
+    change of the decision; what the entries do together only is left in the baseline. ``exact`` is False.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import SimilarityKNN, explain
+    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
+    >>> model = SimilarityKNN(n_neighbors=3).fit(S, ["a", "a", "b", "b"])
+    >>> found = explain(model, [[2.0, 3.0, 1.0, 0.0]], ids=["ann", "bob", "cem", "dee"])
+    >>> [(name, round(value, 2)) for name, value in found.top(2)[0]]
+    [('ann', 0.33), ('bob', 0.33)]
+    >>> bool(np.isclose(found.contributions.sum() + found.baseline[0], found.decision[0]))
+    True
+    """
+    check_is_fitted(model)
+    labels = np.asarray(model.predict(rows))
+    for name in ("best_estimator_", "estimator_"):  # a search; a conformal model
+        model = getattr(model, name, model)
+    steps = (
+        [step for _, step in model.steps if step not in (None, "passthrough")]
+        if isinstance(model, Pipeline)
+        else [model]
+    )
+    X = rows
+    while len(steps) > 1 and not get_tags(steps[0]).input_tags.pairwise:  # measures objects
+        X = steps.pop(0).transform(X)
+    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    if X.ndim != 2:
+        raise ProximityError(f"explain needs rows of one matrix. Got shape {X.shape}.")
+    terms = _neighbor_terms(steps, X) or _mixture_terms(steps, X) or _linear_terms(steps, X) or _changes(steps, X)
+    contributions, baseline, exact = terms
+    classes = None if is_regressor(model) else np.asarray(model.classes_)
+    if contributions.shape[2] == 1:
+        contributions, baseline = contributions[:, :, 0], baseline[:, 0]
+    names = tuple(map(str, range(X.shape[1]) if ids is None else ids))
+    if len(names) != X.shape[1]:
+        raise ProximityError(f"ids must name the {X.shape[1]} objects of the columns. Got {len(names)} names.")
+    return Explanation(
+        contributions=contributions,
+        baseline=baseline,
+        decision=contributions.sum(axis=1) + baseline,
+        labels=labels,
+        classes=classes,
+        ids=names,
+        exact=exact,
+    )
+
+
+def _as_decision(terms: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One decision for two classes, the second minus the first; else one per class. The last axis is the classes."""
+    return terms[..., 1:] - terms[..., :1] if terms.shape[-1] == 2 else terms
+
+
+def _to_rows(steps: list[Any], X: NDArray[np.float64]) -> Any:
+    """Rows behind steps that keep a column per training object; None if one of them does not."""
+    for step in steps:
+        if not isinstance(step, OneToOneFeatureMixin):
+            return None
+        X = np.asarray(step.transform(X), dtype=np.float64)
+    return X
+
+
+def _neighbor_terms(steps: list[Any], X: NDArray[np.float64]) -> Terms | None:
+    """Weights of nearest neighbors."""
+    last = steps[-1]
+    if not isinstance(last, (SimilarityKNN, SimilarityKNNRegressor)):
+        return None
+    Q = _to_rows(steps[:-1], X)
+    if Q is None:
+        return None
+    indices, weights = last.neighbor_weights(Q)
+    known = indices >= 0
+    rows, _ = np.nonzero(known)
+    objects, weights = indices[known], weights[known]
+    m, n = Q.shape
+    if isinstance(last, SimilarityKNNRegressor):
+        contributions, values = np.zeros((m, n, 1)), last.predict(Q)
+        center = np.where(known, last._target[indices], 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+        contributions[rows, objects, 0] = weights * (last._target[objects] - center[rows])
+        return contributions, (values - contributions[:, :, 0].sum(axis=1))[:, None], True
+    G = len(last.classes_)
+    shrunk = 1.0 if last.weights == "krr" else 1.0 + last.smoothing * G
+    contributions = np.zeros((m, n, G))
+    contributions[rows, objects, last._codes[objects]] = weights / shrunk
+    scores = last.class_scores(last.check_rows(Q))
+    return _as_decision(contributions), _as_decision(scores - contributions.sum(axis=1)), True
+
+
+def _mixture_terms(steps: list[Any], X: NDArray[np.float64]) -> Terms | None:
+    """Components of a kernel density: their shares of the posterior probabilities."""
+    last = steps[-1]
+    if not isinstance(last, KernelHLM):
+        return None
+    Q = _to_rows(steps[:-1], X)
+    if Q is None:
+        return None
+    classes, scales = last.component_classes_, last.scales_
+    shape = np.broadcast_to(last.shape_, len(last.classes_))[classes]
+    # [qiao2013] Eq. (5)-(6) -> P(k | z) proportional to pi_k w_j (pi b_j)^-s exp(-D^2(z, eta_j) / b_j), summed over j
+    log_terms = np.log(last.priors_[classes] * last.component_priors_) - shape * np.log(np.pi * scales)
+    shares = softmax(log_terms - last.kept_columns(Q) ** 2 / scales, axis=1)
+    contributions = np.zeros((*Q.shape, len(last.classes_)))
+    contributions[:, last._kept_places, classes] = shares
+    contributions = _as_decision(contributions)
+    return contributions, np.zeros((len(Q), contributions.shape[2])), True
+
+
+def _linear_terms(steps: list[Any], X: NDArray[np.float64]) -> Terms | None:
+    """Coefficient times entry, for a last step that is linear in the row; steps in front are folded into it."""
+    last, front = steps[-1], list(steps[:-1])
+    n = getattr(last, "n_features_in_", 0)
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            values = _margins(last, np.vstack([np.zeros(n), np.eye(n)]))  # the intercept, and each coefficient
+            Z = X
+            for step in front:
+                Z = np.asarray(step.transform(Z), dtype=np.float64)
+            decision = _margins(last, Z)
+    except ValueError:  # such rows are not accepted
+        return None
+    coef, intercept = (values[1:] - values[0]).T, values[0]
+    while front and hasattr(front[-1], "fold_coefficients"):
+        coef = np.asarray(front.pop().fold_coefficients(coef))
+    Q = _to_rows(front, X)
+    if Q is None or coef.shape[1] != X.shape[1]:
+        return None
+    if isinstance(last, ProximityRidge) and not steps[:-1]:
+        Q = last.row_entries(Q)
+    contributions = Q[:, :, None] * coef.T
+    error = np.abs(contributions.sum(axis=1) + intercept - decision)
+    size = np.abs(contributions).sum(axis=1) + np.abs(intercept) + np.abs(decision)
+    if not (error <= 1e-6 * size).all():  # also for NaN: not linear
+        return None
+    return contributions, decision - contributions.sum(axis=1), True
+
+
+def _changes(steps: list[Any], X: NDArray[np.float64]) -> Terms:
+    """Change of the decision when one entry of a row is replaced by the mean of the row."""
+    model = Pipeline([(str(i), step) for i, step in enumerate(steps)])
+
+    def decide(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        if is_regressor(model):
+            return np.asarray(model.predict(rows), dtype=np.float64).reshape(len(rows), -1)
+        return _as_decision(np.nan_to_num(model_scores(model, rows)))
+
+    decision = decide(X)
+    n = X.shape[1]
+    contributions = np.zeros((*X.shape, decision.shape[1]))
+    per_block = max(1, _BLOCK // n)
+    for i, row in enumerate(X):
+        mean = np.nanmean(row) if not np.isnan(row).all() else 0.0
+        for start in range(0, n, per_block):
+            columns = np.arange(start, min(start + per_block, n))
+            altered = np.repeat(row[None], len(columns), axis=0)
+            altered[np.arange(len(columns)), columns] = np.where(np.isnan(row[columns]), np.nan, mean)
+            contributions[i, columns] = decision[i] - decide(altered)
+    return contributions, decision - contributions.sum(axis=1), False
+
+
+def _margins(last: Any, rows: Any) -> NDArray[np.float64]:
+    """Decision values of a last step before they become votes or probabilities: (m, 1) or (m, G)."""
+    if is_regressor(last):
+        return np.asarray(last.predict(rows), dtype=np.float64).reshape(len(rows), -1)
+    G = len(last.classes_)
+    shape = next((name for name in ("decision_function_shape", "shape_") if hasattr(last, name)), None)
+    pairs = None
+    if G > 2 and shape is not None:  # SVC, and what compact makes of it
+        last = copy.copy(last)
+        setattr(last, shape, "ovo")
+        pairs = np.asarray(last.decision_function(rows))  # positive for the earlier class of a pair
+    elif G > 2 and hasattr(last, "pairs_") and last.coef_.ndim == 2:
+        coef = last.coef_ if last.coef_.shape[1] == rows.shape[1] else last.coef_[:, last.columns_]
+        pairs = -(rows @ coef.T + last.intercept_)  # positive for the later class
+    if pairs is not None:
+        margins = np.zeros((len(rows), G))
+        for value, (g, h) in zip(pairs.T / (G - 1), combinations(range(G), 2)):
+            margins[:, g] += value
+            margins[:, h] -= value
+        return margins
+    if hasattr(last, "decision_function"):
+        f = np.asarray(last.decision_function(rows), dtype=np.float64)
+        return f.reshape(len(rows), -1)
+    if isinstance(last, ProximityClassifier) and type(last).class_scores is not ProximityClassifier.class_scores:
+        return _as_decision(np.asarray(last.class_scores(last.check_rows(rows)), dtype=np.float64))
+    return _as_decision(model_scores(last, rows))

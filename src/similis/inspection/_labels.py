@@ -1,0 +1,144 @@
+"""Influence of training objects, and labels that contradict the labels of similar objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from similis.base import check_labels, check_proximity
+from similis.exceptions import ProximityError
+from similis.neighbors import SimilarityKNN
+from similis.solvers import top_k
+from similis.svm import ProximityRidge
+
+__all__ = ["SuspiciousLabel", "influence", "suspicious_labels"]
+
+
+@dataclass(frozen=True)
+class SuspiciousLabel:
+    """An object whose neighbors mostly have another label.
+
+    Attributes
+    ----------
+    object : int
+        Position of the object.
+    label, suggested : object
+        Its label, and the label of most of its neighbors.
+    p_value : float
+        Share of the objects of its class that have as few neighbors of their own class, or fewer.
+    p_suggested : float
+        The same for the suggested class: high if the object would be a typical member.
+    """
+
+    object: int
+    label: Any
+    suggested: Any
+    p_value: float
+    p_suggested: float
+
+
+def suspicious_labels(S: ArrayLike, y: Any, *, n_neighbors: int = 5, kind: str = "similarity") -> list[SuspiciousLabel]:
+    """Find objects whose nearest neighbors outvote their label.
+
+    Parameters
+    ----------
+    S : array-like of shape (n, n)
+        Proximities; NaN is missing.
+    y : array-like of shape (n,)
+        Class labels.
+    n_neighbors : int, default=5
+        Number of neighbors that vote.
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        Kind of proximity.
+
+    Returns
+    -------
+    list of SuspiciousLabel
+        The least p-value first, among equals the most typical member of the suggested class. In a class without wrong
+        labels, a share p of the objects has a p-value of p or less.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import suspicious_labels
+    >>> S = np.kron(np.eye(2), np.ones((10, 10)))
+    >>> y = np.repeat(["a", "b"], 10)
+    >>> y[3] = "b"
+    >>> found = suspicious_labels(S, y)
+    >>> [(s.object, str(s.label), str(s.suggested), round(s.p_value, 2)) for s in found]
+    [(3, 'b', 'a', 0.09)]
+    """
+    matrix = check_proximity(S, kind=kind, allow_missing=True)  # type: ignore[arg-type]
+    n = len(matrix)
+    classes, codes = check_labels(y, n, who="suspicious_labels", of=S)
+    sign = -1 if kind == "dissimilarity" else 1
+    indices, _ = top_k(matrix, min(n_neighbors, max(n - 1, 1)), sign=sign, folds=np.arange(n))
+    votes = np.stack([((codes[indices] == g) & (indices >= 0)).sum(axis=1) for g in range(len(classes))], axis=1)
+    own, winner = votes[np.arange(n), codes], votes.argmax(axis=1)
+    sizes = np.bincount(codes, minlength=len(classes))
+    found = []
+    for i in np.flatnonzero(votes[np.arange(n), winner] > own):
+        g, h = codes[i], winner[i]
+        low = (own[codes == g] <= own[i]).sum() / sizes[g]
+        high = (1 + (own[codes == h] <= votes[i, h]).sum()) / (1 + sizes[h])
+        found.append(SuspiciousLabel(int(i), classes[g], classes[h], float(low), float(high)))
+    return sorted(found, key=lambda one: (one.p_value, -one.p_suggested, one.object))
+
+
+def influence(model: Any, S: ArrayLike, y: Any) -> NDArray[np.float64]:
+    """Measure what each training object does to the predictions of the others, by leaving it out.
+
+    Parameters
+    ----------
+    model : SimilarityKNN with uniform weights, or ProximityRidge
+        Fitted on `S` and `y`.
+    S : array-like of shape (n, n)
+        Training proximities.
+    y : array-like of shape (n,)
+        Class labels, or the target.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        For k-NN: how much the leave-one-out probabilities of the true classes, summed over all other objects, drop
+        without the object; negative for an object that misleads. For ridge regression: the root mean square of the
+        change of all fitted values. Both are exact, without refits; ridge keeps its regularizer and repaired kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import SimilarityKNN, influence
+    >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
+    >>> y = ["a", "a", "b", "b"]
+    >>> influence(SimilarityKNN(n_neighbors=1).fit(S, y), S, y)
+    array([1., 1., 1., 1.])
+    """
+    if isinstance(model, ProximityRidge):
+        coef, intercept = model.target_weights(S)
+        H = model.row_entries(S) @ coef.T + intercept  # fitted values are H y
+        # Leaving out j is to replace its target by its leave-one-out prediction.
+        residuals = np.asarray(y, dtype=np.float64) - model.loo_predictions_
+        return np.sqrt((H**2).mean(axis=0)) * np.abs(residuals)
+    if not isinstance(model, SimilarityKNN) or model.weights != "uniform":
+        raise ProximityError(
+            f"influence is exact for SimilarityKNN with uniform weights and ProximityRidge. Got {type(model).__name__}."
+        )
+    matrix = model.check_training(S)
+    n, k = len(matrix), model.n_neighbors_
+    _, codes = check_labels(y, n, who="influence", of=S)
+    indices, _ = top_k(matrix, k + 1, sign=model.sign, folds=np.arange(n))
+    known = indices >= 0
+    own = (codes[indices] == codes[:, None]) & known
+    counts = known[:, :k].sum(axis=1)
+    votes = own[:, :k].sum(axis=1)
+    # Without neighbor j of object i, the neighbor k + 1 takes its place; where there is none, fewer neighbors vote.
+    left = votes[:, None] - own[:, :k] + own[:, k:]
+    voters = np.maximum((counts - 1)[:, None] + known[:, k:], 1)
+    drop = (votes / np.maximum(counts, 1))[:, None] - left / voters
+    rows, places = np.nonzero(known[:, :k])
+    found = np.zeros(n)
+    np.add.at(found, indices[rows, places], drop[rows, places])
+    return found

@@ -1,0 +1,78 @@
+"""Calibrated probabilities of a classifier on a proximity matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.utils.validation import _num_samples
+
+from similis.base import check_labels, quote
+from similis.exceptions import ProximityError
+from similis.model_selection._path_search import _as_sliceable
+
+__all__ = ["calibrate"]
+
+
+def calibrate(
+    model: Any, S: Any, y: Any, *, method: str = "sigmoid", cv: int = 5, groups: Any = None, random_state: Any = None
+) -> CalibratedClassifierCV:
+    """Fit a classifier whose probabilities agree with the observed frequencies.
+
+    Parameters
+    ----------
+    model : classifier
+        Classifier of proximity rows, or a pipeline or search of one; it is cloned and need not be fitted.
+    S : array-like of shape (n, n), or objects where the model measures them
+        Training proximities.
+    y : array-like of shape (n,)
+        Class labels.
+    method : {"sigmoid", "isotonic"}, default="sigmoid"
+        Map from scores to probabilities; "isotonic" needs about a thousand objects or more.
+    cv : int, default=5
+        Number of stratified folds.
+    groups : array-like of shape (n,), optional
+        Objects of one group are in the same fold.
+    random_state : int, RandomState or None, default=None
+        Random seed of the folds.
+
+    Returns
+    -------
+    CalibratedClassifierCV
+        Fitted on all objects; it reads the rows that `model` reads, and :func:`similis.save` stores it.
+
+    Notes
+    -----
+    Scores of held-out objects are computed fold by fold, the map is fitted to them, and the model is fitted to all
+    objects. scikit-learn's default, ``CalibratedClassifierCV(ensemble=True)``, does not cut a matrix of proximities.
+
+    Examples
+    --------
+    >>> from similis import calibrate
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.metrics.pairwise import rbf_kernel
+    >>> from sklearn.svm import SVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> S = rbf_kernel(X)
+    >>> model = calibrate(SVC(kernel="precomputed"), S, y, random_state=0)
+    >>> model.predict_proba(S[[0, 70]]).round(1)
+    array([[1. , 0. , 0. ],
+           [0. , 0.8, 0.1]])
+    """
+    X = _as_sliceable(model, S.tocsr() if hasattr(S, "tocsr") else S)
+    classes, codes = check_labels(y, _num_samples(X), who="calibrate", of=S)
+    labels, counts = np.asarray(y), np.bincount(codes)
+    if counts.min() < cv:
+        few = int(counts.argmin())
+        raise ProximityError(
+            f"calibrate needs {cv} objects of every class, one per fold. Class {quote(classes[few])} has "
+            f"{counts[few]}; use cv={max(int(counts[few]), 2)}, or leave the class out."
+        )
+    splitter = (StratifiedKFold if groups is None else StratifiedGroupKFold)(
+        cv, shuffle=True, random_state=random_state
+    )
+    splits = list(splitter.split(np.zeros(len(labels)), labels, groups))
+    return CalibratedClassifierCV(clone(model), method=method, cv=splits, ensemble=False).fit(X, labels)
