@@ -58,6 +58,21 @@ def predict(
             help="Put an apostrophe before ids and labels that a spreadsheet would evaluate (=, +, -, @).",
         ),
     ] = False,
+    confidence: Annotated[
+        float | None,
+        typer.Option(
+            "--confidence",
+            metavar="LEVEL",
+            min=0.0,
+            max=1.0,
+            help="Also print the set of classes that contains the true one with this probability, such as 0.9; for a "
+            "model of `similis fit --conformal`.",
+        ),
+    ] = None,
+    explain: Annotated[
+        int,
+        typer.Option("--explain", metavar="K", min=0, help="Also print the K training objects that decided."),
+    ] = 0,
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
@@ -70,6 +85,10 @@ def predict(
     The score is the model's own (`score_samples`) if it has one; otherwise the highest similarity to a training
     object in the rows, or minus the lowest dissimilarity.
 
+    With `--confidence` the column `set` lists the classes that are possible at that level, separated by |. An empty set
+    marks an object between the classes. With `--explain` the column `because` names training objects with their
+    contributions to the prediction, the largest first.
+
     Ids and labels are written as they are. Give `--escape-formulas` before opening the table in a spreadsheet if others
     chose the names. On a terminal, control characters are shown by their numbers.
 
@@ -81,6 +100,8 @@ def predict(
 
         similis predict combined.skops rows1.csv rows2.csv
 
+        similis predict model.skops new-rows.csv --confidence 0.9 --explain 5
+
         cat new-votes.csv | similis predict votes.skops - -o predicted.csv
     """
     from similis.io import read_model, read_objects, read_proximity
@@ -88,6 +109,11 @@ def predict(
 
     check_outputs([model, rows, *(more or [])], overwrite=overwrite, predictions=None if json else output)
     trained = read_model(model)
+    if confidence is not None and trained.card.calibration is None:
+        raise ProximityError(
+            f"{model} has no calibrated prediction sets, which --confidence needs. Train it again with "
+            "`similis fit --conformal`."
+        )
     blocks: list[Any] = []
     for file in [rows, *(more or [])]:
         with input_path(file) as path:
@@ -108,12 +134,12 @@ def predict(
             if new.ids is None and new.columns is None and new.about["format"] == "table of numbers in text":
                 new = _without_header(new, trained.card, header, file)
             blocks.append(new)
-    predictions = predict_rows(trained, blocks)
+    predictions = predict_rows(trained, blocks, explain=explain)
     what = "value" if trained.card.settings.get("task") == "regression" else "label"
     if json:
-        print_json(_records(predictions, what))
+        print_json(_records(predictions, what, confidence))
         return
-    write_table(output, prediction_table(predictions, what), escape_formulas=escape_formulas)
+    write_table(output, prediction_table(predictions, what, confidence), escape_formulas=escape_formulas)
     if output != "-":
         note(f"wrote {len(predictions.labels)} predictions to {output}")
 
@@ -155,23 +181,35 @@ def _without_header(new: Proximity, card: ModelCard, header: bool | None, where:
     return replace(new, values=others, column_ids=tuple(names) if by_id else None)
 
 
-def prediction_table(predictions: Predictions, what: str = "label") -> list[list[Any]]:
-    """Lines of a table of predictions, below a header: id, label or value, probabilities, score."""
+def prediction_table(predictions: Predictions, what: str = "label", confidence: float | None = None) -> list[list[Any]]:
+    """Lines of a table below a header: id, label or value, probabilities, score, prediction set, objects that decided."""
     classes = [] if predictions.proba is None else [f"p({label})" for label in predictions.classes.tolist()]
-    table: list[list[Any]] = [["id", what, *classes, "score"]]
-    for record in _records(predictions, what):
+    extra = ["set"] * (confidence is not None) + ["because"] * (predictions.because is not None)
+    table: list[list[Any]] = [["id", what, *classes, "score", *extra]]
+    for record in _records(predictions, what, confidence):
         shares = [f"{p:.6g}" for p in record.get("probabilities", {}).values()]
         value = f"{record[what]:.8g}" if what == "value" else record[what]
-        table.append([record["id"], value, *shares, f"{record['score'] + 0.0:.6g}"])
+        row = [record["id"], value, *shares, f"{record['score'] + 0.0:.6g}"]
+        row += [" | ".join(record["set"])] if "set" in extra else []
+        row += [", ".join(f"{name} ({v:.2g})" for name, v in record["because"].items())] if "because" in extra else []
+        table.append(row)
     return table
 
 
-def _records(predictions: Predictions, what: str) -> list[dict[str, Any]]:
+def _records(predictions: Predictions, what: str, confidence: float | None = None) -> list[dict[str, Any]]:
     """One record per object."""
+    classes = list(map(str, predictions.classes.tolist()))
     records: list[dict[str, Any]] = []
     for i, label in enumerate(predictions.labels.tolist()):
         record: dict[str, Any] = {"id": str(i) if predictions.ids is None else predictions.ids[i], what: label}
         if predictions.proba is not None:
-            record["probabilities"] = dict(zip(map(str, predictions.classes.tolist()), predictions.proba[i].tolist()))
-        records.append({**record, "score": float(predictions.scores[i])})
+            record["probabilities"] = dict(zip(classes, predictions.proba[i].tolist()))
+        record["score"] = float(predictions.scores[i])
+        if confidence is not None and predictions.p_values is not None:
+            p = predictions.p_values[i].tolist()
+            record["p_values"] = dict(zip(classes, p))
+            record["set"] = [name for name, value in zip(classes, p) if value > 1 - confidence + 1e-9]
+        if predictions.because is not None:
+            record["because"] = dict(predictions.because[i])
+        records.append(record)
     return records

@@ -350,6 +350,12 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    conformal: Annotated[
+        bool,
+        typer.Option(
+            "--conformal", help="Also calibrate prediction sets, for `similis predict --confidence`, by ten more fits."
+        ),
+    ] = False,
     overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -389,6 +395,7 @@ def fit(
             priors=inputs.priors,
             measure=inputs.measure,
             compact=True,
+            conformal=conformal,
             progress=show_progress(quiet),
             announce=None if quiet else setup.announce,
         )

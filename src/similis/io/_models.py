@@ -365,6 +365,9 @@ class ModelCard:
     settings : dict
         ``metric`` by which method and parameters were chosen; the ``task`` of a regression; ``costs``, ``priors`` and
         the number of ``groups``, if there were any. Empty for models trained by 1.0.
+    calibration : dict or None
+        For a model with prediction sets: ``method``, ``class_conditional``, ``conformity_score``, the number of
+        ``folds`` and the number of calibration ``objects`` of each class.
     versions : dict
         Package versions at training time.
     created : str
@@ -393,6 +396,7 @@ class ModelCard:
     types: dict[str, Any] | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     matrices: dict[str, str] | None = None
+    calibration: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -466,7 +470,8 @@ def read_model(path: str | os.PathLike[str]) -> TrainedModel:
         raise ProximityError(f"{short_path(beside)} belongs to another model than {short_path(path)}.")
     if card.reads == "objects" and card.types is None:
         with suppress(AttributeError, IndexError, TypeError):  # not a pipeline that measures
-            card = replace(card, types=infer_types(model.steps[0][1].objects_, card.columns))
+            inner = getattr(model, "estimator_", model)
+            card = replace(card, types=infer_types(inner.steps[0][1].objects_, card.columns))
     return TrainedModel(model, card)
 
 
@@ -490,7 +495,8 @@ def card_path(path: str | os.PathLike[str]) -> Path:
 def _card_of(record: Any) -> ModelCard:
     if record.pop(_MAGIC) != 1:
         raise ValueError("another version")
-    record = {"needed": None, "types": None, "settings": {}, "matrices": None, **record}  # cards of 1.0 have none
+    defaults = {"needed": None, "types": None, "settings": {}, "matrices": None, "calibration": None}
+    record = {**defaults, **record}  # cards of 1.0 have none
     card = ModelCard(**{f.name: record[f.name] for f in fields(ModelCard)})
     if card.reads not in ("proximities", "objects") or card.kind not in ("similarity", "dissimilarity"):
         raise ValueError("reads or kind")

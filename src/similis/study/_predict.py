@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from similis._utils.environment import version_hint
 from similis.base import predict_responses
 from similis.exceptions import ProximityError
+from similis.inspection import explain as explain_rows
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
 
 __all__ = ["Predictions", "predict_rows"]
@@ -35,6 +36,11 @@ class Predictions:
         Low for objects unlike all training objects. The model's ``score_samples`` if it has one, else the highest
         similarity (minus the lowest dissimilarity) to a training object in the rows, or among those that a model of
         objects keeps.
+    p_values : ndarray of shape (m, G) or None
+        P-value of each class, if the model was calibrated; a class is in the prediction set of level 1 - alpha if its
+        p-value exceeds alpha.
+    because : list of list of (str, float) or None
+        Training objects that speak most for each prediction, with their contributions.
     """
 
     ids: tuple[str, ...] | None
@@ -42,9 +48,13 @@ class Predictions:
     proba: NDArray[np.float64] | None
     classes: NDArray[Any]
     scores: NDArray[np.float64]
+    p_values: NDArray[np.float64] | None = None
+    because: list[list[tuple[str, float]]] | None = None
 
 
-def predict_rows(trained: TrainedModel, rows: Proximity | Objects | Sequence[Proximity]) -> Predictions:
+def predict_rows(
+    trained: TrainedModel, rows: Proximity | Objects | Sequence[Proximity], *, explain: int = 0
+) -> Predictions:
     """Predict new objects after checking that they belong to the model.
 
     Parameters
@@ -57,6 +67,8 @@ def predict_rows(trained: TrainedModel, rows: Proximity | Objects | Sequence[Pro
         of the training objects or of the needed ones. For a model that measures: the objects; their features
         are matched by name. For a model of several matrices: one block per matrix, in the order of
         ``trained.card.matrices``; a model that reads one of them accepts that block alone.
+    explain : int, default=0
+        Number of training objects that explain each prediction, see :func:`similis.explain`.
 
     Returns
     -------
@@ -95,7 +107,9 @@ def predict_rows(trained: TrainedModel, rows: Proximity | Objects | Sequence[Pro
             labels=np.asarray(labels),
             proba=np.asarray(proba[0]) if proba else None,
             classes=np.asarray(getattr(model, "classes_", [])),
-            scores=_scores(model, card, X, known),
+            scores=_scores(getattr(model, "estimator_", model), card, X, known),
+            p_values=model.p_values(X) if hasattr(model, "p_values") else None,
+            because=_because(model, card, X, explain) if explain else None,
         )
     except ProximityError:
         raise
@@ -158,7 +172,7 @@ def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[NDArray[Any], NDA
 
 def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
     """Features of the model, in its order; one text per object if its measure compares texts."""
-    card, objects = trained.card, trained.model.steps[0][1].objects_
+    card, objects = trained.card, getattr(trained.model, "estimator_", trained.model).steps[0][1].objects_
     texts = isinstance(objects[0], (str, bytes)) and len(card.columns or ()) <= 1
     known = objects.ndim if hasattr(objects, "ndim") else 1 if texts else 2
     if rows.values.ndim == 1:
@@ -174,6 +188,19 @@ def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
     values = rows.values[:, places[0] if known == 1 else places]
     numbers = set((card.types or {}).values()) == {"number"}
     return values.astype(np.float64) if numbers and values.dtype == object else values
+
+
+def _because(model: Any, card: ModelCard, X: Any, k: int) -> list[list[tuple[str, float]]]:
+    """Names and contributions of the training objects that speak most for each prediction."""
+    if hasattr(model, "p_values") and model._own_columns is not None:  # a compact model with prediction sets
+        needed = [(card.needed or range(card.n))[j] for j in model._own_columns]
+        model, X = model.estimator_, X[:, model._own_columns]
+    else:
+        needed = list(card.needed or range(card.n))
+    found = explain_rows(model, X)
+    if len(found.ids) == len(needed):
+        found.ids = tuple(str(j) if card.ids is None else card.ids[j] for j in needed)
+    return found.top(k)
 
 
 def _check_types(rows: Objects, card: ModelCard) -> None:

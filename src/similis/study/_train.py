@@ -7,12 +7,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from similis._utils.environment import versions
 from similis.base import Kind
 from similis.base import compact as compact_model
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
+from similis.model_selection import ConformalClassifier
 from similis.study._assemble import without_search
 from similis.study._entry import to_json
 from similis.study._estimate import Estimate
@@ -36,6 +38,7 @@ def train_model(
     measure: Any = None,
     columns: Any = None,
     compact: bool = False,
+    conformal: bool = False,
     progress: bool = False,
     announce: Callable[[Estimate], None] | None = None,
 ) -> TrainedModel:
@@ -68,6 +71,9 @@ def train_model(
     compact : bool, default=False
         Reduce the model to the training objects that its predictions need (see :func:`similis.compact`); the card then
         lists them as ``needed``.
+    conformal : bool, default=False
+        Calibrate prediction sets with the chosen parameters, by ten more fits: the model is then a
+        :class:`~similis.ConformalClassifier`, and the card describes its ``calibration``.
     progress : bool, default=False
         Show a progress bar on standard error.
     announce : callable, optional
@@ -128,7 +134,14 @@ def train_model(
             "level": 0.95,
             "protocol": result.protocol.describe(len(result.splits)),
         }
-    fitted, needed = without_search(model), None
+    fitted, needed, calibration = without_search(model), None, None
+    if conformal:
+        fitted = ConformalClassifier(clone(fitted), random_state=0).fit(S, y, groups=groups)
+        calibration = {
+            **{key: getattr(fitted, key) for key in ("method", "class_conditional", "conformity_score")},
+            "folds": len(fitted.estimators_),
+            "objects": np.bincount(fitted.codes_).tolist(),
+        }
     if compact and (isinstance(fitted, Pipeline) or hasattr(fitted, "select_columns")):
         fitted, needed = compact_model(fitted, return_columns=True)
     card = ModelCard(
@@ -145,6 +158,7 @@ def train_model(
         fingerprint={key: result.fingerprint[key] for key in ("matrix", "labels")},
         expected=expected,
         settings=result.settings(),
+        calibration=calibration,
         versions=versions(),
         needed=None if needed is None or np.array_equal(needed, range(len(result.codes))) else needed.tolist(),
         matrices=dict(zip(result.situation.names, result.situation.kinds)) or None,
