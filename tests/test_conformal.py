@@ -8,6 +8,7 @@ from oracles import conformal as oracle
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
+from typer.testing import CliRunner
 
 from similis import (
     ConformalClassifier,
@@ -16,15 +17,22 @@ from similis import (
     NearestCentroid,
     Pairwise,
     PathSearchCV,
+    Proximity,
     ProximityError,
     ProximityRidge,
     SimilarityKNN,
     SimilarityKNNRegressor,
     SpectrumClip,
+    Study,
     compact,
+    explain,
     load,
     save,
+    write_proximity,
 )
+from similis.cli import app
+from similis.io import read_model, write_model
+from similis.study import predict_rows, train_model
 
 
 def problem(n=60, G=3, m=20, spread=1.0, seed=0):
@@ -275,3 +283,42 @@ def test_coverage_of_intervals(method):
         )
         hits.append(((low <= truth) & (truth <= high)).mean())
     assert 0.88 < np.mean(hits) < 0.96
+
+
+@pytest.mark.parametrize("method", ["knn(n_neighbors=3)", "svm-kernel(clip, C=1)"])
+def test_trained_models_print_sets_and_reasons(tmp_path, method):
+    S, y, Q, _ = problem(n=40, G=2, spread=2.0)
+    ids = [f"o{i}" for i in range(40)]
+    labels = np.array(["no", "yes"])[y]
+    study = Study([method], n_splits=2, cv=2)
+    trained = train_model(
+        Proximity(S, ids=ids, labels=labels, kind="similarity"), study=study, compact=True, conformal=True
+    )
+    assert trained.card.calibration["objects"] == [20, 20]
+    write_model(trained, tmp_path / "model.skops")
+    rows = Proximity(Q, ids=[f"n{i}" for i in range(20)], column_ids=ids, kind="similarity")
+    found = predict_rows(read_model(tmp_path / "model.skops"), rows, explain=2)
+    whole = ConformalClassifier(trained.result.fit_model(S, labels, method=trained.card.method), random_state=0)
+    whole = whole.set_params(estimator=getattr(whole.estimator, "best_estimator_", whole.estimator)).fit(S, labels)
+    np.testing.assert_allclose(found.p_values, whole.p_values(Q))
+    np.testing.assert_array_equal(found.labels, whole.predict(Q))
+    expected = explain(whole, Q, ids=ids).top(2)
+    assert [[name for name, _ in row] for row in found.because] == [[name for name, _ in row] for row in expected]
+    write_proximity(tmp_path / "new.npz", rows)
+    options = ["predict", str(tmp_path / "model.skops"), str(tmp_path / "new.npz"), "--confidence", "0.8"]
+    printed = CliRunner().invoke(app, [*options, "--explain", "2"]).stdout.splitlines()
+    assert printed[0].endswith(",set,because")
+    possible = {"no", "yes", "no | yes", ""}
+    column = printed[0].split(",").index("set")
+    assert all(line.split(",")[column] in possible for line in printed[1:])
+
+
+def test_confidence_needs_a_calibrated_model(tmp_path):
+    S, y, Q, _ = problem(n=20, G=2)
+    write_model(train_model(S, y, study=Study(["nc"], n_splits=2, cv=2), kind="similarity"), tmp_path / "model.skops")
+    np.savetxt(tmp_path / "new.csv", Q + 0.001, delimiter=",")
+    done = CliRunner().invoke(
+        app, ["predict", str(tmp_path / "model.skops"), str(tmp_path / "new.csv"), "--confidence", "0.9"]
+    )
+    assert done.exit_code == 2
+    assert "similis fit --conformal" in " ".join(done.output.split())
