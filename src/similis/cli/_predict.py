@@ -182,7 +182,7 @@ def _without_header(new: Proximity, card: ModelCard, header: bool | None, where:
 
 
 def prediction_table(predictions: Predictions, what: str = "label", confidence: float | None = None) -> list[list[Any]]:
-    """Lines of a table below a header: id, label or value, probabilities, score, prediction set, objects that decided."""
+    """Lines of a table below a header: id, label or value, probabilities, score, prediction set, reasons."""
     classes = [] if predictions.proba is None else [f"p({label})" for label in predictions.classes.tolist()]
     extra = ["set"] * (confidence is not None) + ["because"] * (predictions.because is not None)
     table: list[list[Any]] = [["id", what, *classes, "score", *extra]]
