@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 __all__ = ["LPMargin", "best_intercept", "lp_margin"]
 
 
-LARGEST_COST = 1e6  # largest scale * C that the solver handles in any case
+_BOUNDS = (np.inf, 1e6, 1e4, 1e3)  # of scale * C; smaller ones are tried while the gap is open
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,9 @@ def lp_margin(S: NDArray[Any], y: ArrayLike, C: float | ArrayLike) -> LPMargin:
     # for hard margins.
     best: LPMargin | None = None
     message = ""
-    for bound in (np.inf, LARGEST_COST):
+    for bound in _BOUNDS:
+        if best is not None and bound >= scale * float(cost.max()):
+            continue
         relative = np.minimum(scale * cost, bound)
         unit = max(1.0, float(relative.max()))
         # Variables: v = v+ - v-, b, slacks xi >= 1 - y (S w + b).
@@ -99,7 +101,7 @@ def lp_margin(S: NDArray[Any], y: ArrayLike, C: float | ArrayLike) -> LPMargin:
         u = np.clip(-result.ineqlin.marginals * unit / scale, 0.0, cost)
         found = _certified(np.asarray(S, dtype=np.float64), y, cost, w, u)
         best = found if best is None or found.gap < best.gap else best
-        if best.gap <= 1e-6 * best.objective or scale * float(cost.max()) <= LARGEST_COST:
+        if best.gap <= 1e-6 * best.objective:
             break
     if best is None:
         raise RuntimeError(f"The linear program was not solved: {message}")
