@@ -42,6 +42,8 @@ def indefinite(method):
         name = type(step).__name__
         if name in LEARNED:
             return "learned"
+        if name.startswith("Krein"):
+            return "Krein space"
         if name.startswith("Spectrum") and name != "SpectrumSquare":
             return name.removeprefix("Spectrum").lower()
         weighted = getattr(step, "weights", None) in ("kri", "krr", "lime")

@@ -21,6 +21,13 @@ PAPERS = {
     "qiao2013": "Qiao and Li 2013",
     "pekalska2000": "Pekalska and Duin 2000",
     "bernal2003": "Bernal et al. 2003",
+    "loosli2016": "Loosli et al. 2016",
+    "oglic2018": "Oglic and Gärtner 2018",
+    "chen2009pcvm": "Chen et al. 2009",
+    "hammer2014": "Hammer et al. 2014",
+    "czekalski2021": "Czekalski and Morzy 2021",
+    "zhou2004": "Zhou et al. 2004",
+    "haasdonk2008": "Haasdonk and Pekalska 2008",
 }
 # One line of the README for each of these; docs/benchmarks.md has them all.
 HEADLINES = (

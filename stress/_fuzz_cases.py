@@ -85,9 +85,15 @@ _CLASSIFIERS = {
     "discriminant": "SDA NearestNeighborSDA LocalSDA MixtureSDA",
     "maxsim": "MaxSim SBC SimilarityPerceptron",
     "mixture": "KernelHLM MixtureHLM IncrementalHLM",
-    "neighbors": "CondensedNN LocalNearestCentroid NearestCentroid SimilarityKNN",
+    "neighbors": (
+        "CondensedNN LocalNearestCentroid NearestCentroid RelationalGLVQ SimilarityForest SimilarityKNN "
+        "SimilarityLabelSpreading"
+    ),
     "normal": "NormalLinear NormalQuadratic PseudoFisher Parzen PseudoNearestMean",
-    "svm": "PotentialSVM LPMachine SVMKNN IndefiniteSVM SimSVM FullKernelSVM",
+    "svm": (
+        "PotentialSVM LPMachine SVMKNN IndefiniteSVM SimSVM FullKernelSVM KreinSVM KreinRidgeClassifier KreinLogistic "
+        "PCVM"
+    ),
 }
 _TRANSFORMERS = (
     "Symmetrize ToDissimilarity ToSimilarity BoxCox UnitDiagonal CombineMatrices Rescale Tighten SpectrumClip "
@@ -153,6 +159,7 @@ CASES = {
     "neighbors.ProximityOutlier": detector(neighbors.ProximityOutlier),
     "neighbors.MedoidRegressor": regressor(neighbors.MedoidRegressor),
     "neighbors.SimilarityKNNRegressor": regressor(neighbors.SimilarityKNNRegressor),
+    "svm.KreinRidge": regressor(svm.KreinRidge),
     "svm.ProximityRidge": regressor(svm.ProximityRidge),
     "cluster.silhouette_samples": calls.silhouettes,
     "datasets.make_similarity": calls.similarity,

@@ -17,6 +17,7 @@ import similis
 from similis import (
     RBF,
     KMedoids,
+    KreinRidge,
     MedoidRegressor,
     Pairwise,
     PathSearchCV,
@@ -45,6 +46,8 @@ class Inverse:
 
 
 REGRESSORS = [
+    KreinRidge(),
+    KreinRidge(alpha=1.0, ratio=10.0, spread=0.9, kind="dissimilarity"),
     ProximityRidge(),
     ProximityRidge(spectrum="flip", alphas=[0.1, 1.0]),
     ProximityRidge(spectrum="shift", alphas=0.5, kind="dissimilarity"),

@@ -23,6 +23,7 @@ Modules (a caller writes ``from similis import _kernels`` and ``_kernels.name(..
     _triangles.py      row_differences, expected_from_neighbors, pair_spreads: consistency of an entry with the others
     _permutations.py   group_sums, permuted_products: permutation tests of group differences
     _descent.py        push_pairs, sample_candidates, candidate_pairs: approximate neighbors by NN-descent
+    _forest.py         grow_tree: trees of a similarity forest
     _medoids.py        nearest_two, exchange_gains, vertex_substitution, eager_exchanges, cluster_totals: k-medoids
 
 Contract. A kernel takes C-contiguous arrays and scalars and writes into arrays that its caller allocated, or returns
@@ -56,6 +57,7 @@ _HOME: dict[str, str] = {
     "maxent_rates": "_maxent",
     "maxent_table": "_maxent",
     "mixture_em": "_maxent",
+    "grow_tree": "_forest",
     "top_k": "_neighbors",
     "candidate_pairs": "_descent",
     "push_pairs": "_descent",

@@ -190,6 +190,43 @@ SUPPORT_VECTORS = _family(
         on_request=True,
     ),
     Method(
+        "krein-svm",
+        lazy("KreinSVM"),
+        {"C": C},
+        symmetric=True,
+        rescale=True,
+        paper="loosli2016",
+        summary="SVM in the Krein space of the similarity: the same as svm-kernel(flip)",
+        on_request=True,
+    ),
+    Method(
+        "krein-ridge",
+        lazy("KreinRidgeClassifier"),
+        {"alpha": powers(-4, 2), "ratio": [1.0, 10.0, float("inf")]},
+        reads="either",
+        symmetric=True,
+        paper="oglic2018",
+        summary="ridge regression in the Krein space, one penalty for each part of the spectrum",
+    ),
+    Method(
+        "krein-logistic",
+        lazy("KreinLogistic"),
+        {"alpha": powers(-4, 1), "ratio": [1.0, 10.0]},
+        reads="either",
+        symmetric=True,
+        paper="oglic2018",
+        summary="logistic regression in the Krein space, one penalty for each part of the spectrum",
+        on_request=True,
+    ),
+    Method(
+        "pcvm",
+        Chain((lazy("Tighten"), lazy("PCVM"))),
+        {"tighten__q": TIGHTNESS[::2]},
+        paper="chen2009pcvm",
+        summary="probabilistic classification vector machine: a sparse probit model on rows",
+        on_request=True,
+    ),
+    Method(
         "lp-machine",
         lazy("LPMachine"),
         {"C": C},
@@ -262,6 +299,22 @@ NEIGHBORS = _family(
         summary="nearest neighbor by the Euclidean distance between rows",
         on_request=True,
     ),
+    Method(
+        "label-spreading",
+        lazy("SimilarityLabelSpreading"),
+        {"alpha": [0.1, 0.5, 0.9], "n_neighbors": [3, 5, 10, 20, None]},
+        symmetric=True,
+        paper="zhou2004",
+        summary="labels spread over the graph of the nearest neighbors",
+        on_request=True,
+    ),
+    Method(
+        "similarity-forest",
+        lazy("SimilarityForest"),
+        reads="either",
+        paper="czekalski2021",
+        summary="random forest whose splits compare the similarities to two objects",
+    ),
 )
 
 CENTROIDS = _family(
@@ -297,6 +350,16 @@ CENTROIDS = _family(
         reads="either",
         paper="cazzanti2007 eq. 2.7",
         summary="condensed nearest neighbor: a few prototypes per class",
+    ),
+    Method(
+        "relational-glvq",
+        lazy("RelationalGLVQ"),
+        {"n_prototypes": AtMost((1, 2, 4))},
+        reads="either",
+        symmetric=True,
+        paper="hammer2014",
+        summary="learning vector quantization: a few prototypes per class that are weighted means of objects",
+        on_request=True,
     ),
 )
 
@@ -468,6 +531,14 @@ NORMAL = _family(
         reads="dissimilarity",
         paper="pekalska2000 sec. 4.4",
         summary="the same on dissimilarities made more nearly normal",
+    ),
+    Method(
+        "ikfd",
+        lazy("NormalLinear", shrinkage_target="trace"),
+        {"regularization": R_QUADRATIC},
+        symmetric=True,
+        paper="haasdonk2008",
+        summary="indefinite kernel Fisher discriminant: rows as normal features, covariance plus a multiple of I",
     ),
     Method(
         "rnqc",

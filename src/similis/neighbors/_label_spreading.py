@@ -1,0 +1,155 @@
+"""Label spreading on the graph of a similarity matrix, with a rule for new objects. [zhou2004], [delalleau2005]."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg
+
+from similis._utils.linalg import take_symmetric_part
+from similis._utils.threads import single_blas_thread
+from similis.base import ProximityClassifier, at_least, between, fitted_reals, validated
+
+__all__ = ["SimilarityLabelSpreading"]
+
+
+class SimilarityLabelSpreading(ProximityClassifier):
+    """Spread labels over the graph of similarities, from few labeled objects to the others and to new ones.
+
+    With W the similarities without the diagonal and P = D^-1/2 W D^-1/2, where D holds the row sums, the scores of the
+    training objects are F = (1 - alpha) (I - alpha P)^-1 Y for indicators Y of the known labels. A new object has the
+    scores sum_i w(x, i) F_i / sum_i w(x, i).
+
+    Parameters
+    ----------
+    alpha : float in [0, 1), default=0.5
+        Part of an object's score that comes from its neighbors; the rest is its own label.
+    n_neighbors : int, optional
+        Keep the largest similarities of each object only, made symmetric by the larger of both. None keeps all.
+    unlabeled : object, default=-1
+        Label that stands for an unknown one, as in scikit-learn. None: all objects are labeled.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels, without `unlabeled`.
+    scores_ : ndarray of shape (n, G)
+        F, with rows that sum to one; zero for an object without a path to a label.
+    priors_ : ndarray of shape (G,)
+        Class frequencies of the labeled objects.
+    transduction_ : ndarray of shape (n,)
+        Label of each training object by its scores.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    SimilarityKNN : Uses labeled objects only.
+
+    Notes
+    -----
+    Negative similarities are no edges. Class frequencies are used where a new object has no edge. scikit-learn's
+    LabelSpreading has no precomputed kernel.
+
+    References
+    ----------
+    [zhou2004]; [delalleau2005] for new objects.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import SimilarityLabelSpreading
+    >>> x = np.array([0.0, 1, 2, 3, 6, 7, 8, 9])
+    >>> S = np.exp(-np.abs(x[:, None] - x))
+    >>> model = SimilarityLabelSpreading().fit(S, [0, -1, -1, -1, -1, -1, -1, 1])
+    >>> model.transduction_, model.predict(np.exp(-np.abs(np.array([[4.0], [5.0]]) - x)))
+    (array([0, 0, 0, 0, 1, 1, 1, 1]), array([0, 1]))
+    """
+
+    reads = "similarity"
+    accept_sparse = True
+    fitted_arrays = {"scores_": fitted_reals("n", "G", low=0), "priors_": fitted_reals("G", low=0)}
+    _parameter_constraints: dict[str, list[Any]] = {
+        "alpha": [between(0, 1, closed="left")],
+        "n_neighbors": [at_least(1), None],
+        "unlabeled": "no_validation",  # type: ignore[dict-item]
+    }
+
+    def __init__(self, *, alpha: float = 0.5, n_neighbors: int | None = None, unlabeled: Any = -1) -> None:
+        self.alpha = alpha
+        self.n_neighbors = n_neighbors
+        self.unlabeled = unlabeled
+
+    @validated
+    @single_blas_thread()
+    def fit(self, X: ArrayLike, y: Any) -> Self:
+        """Compute the scores of the training objects.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities.
+        y : array-like of shape (n,)
+            Class labels, `unlabeled` where unknown.
+
+        Returns
+        -------
+        self
+        """
+        S, codes = self.check_training_labels(X, y)
+        known = np.ones(len(codes), dtype=bool)
+        if self.unlabeled is not None and self.unlabeled in self.classes_.tolist():
+            hidden = self.classes_.tolist().index(self.unlabeled)
+            known = codes != hidden
+            codes = codes - (codes > hidden)
+            self.classes_ = np.delete(self.classes_, hidden)
+        W = self._edges(take_symmetric_part(np.asarray(S, dtype=np.float64), self), skip_self=True)
+        W = np.maximum(W, W.T)
+        degree = W.sum(axis=1)
+        root = np.sqrt(np.where(degree > 0, degree, 1.0))
+        Y = np.eye(len(self.classes_))[codes] * known[:, None]
+        # [zhou2004] -> F = (1 - alpha) (I - alpha P)^-1 Y
+        F = linalg.solve(np.eye(len(W)) - self.alpha * W / root / root[:, None], Y, assume_a="pos")
+        F = np.maximum(F, 0.0)
+        total = F.sum(axis=1, keepdims=True)
+        self.scores_ = np.divide(F, total, out=np.zeros_like(F), where=total > 0)
+        self.priors_ = Y.sum(axis=0) / Y.sum()
+        self.transduction_ = self.classes_[np.argmax(np.where(total > 0, self.scores_, self.priors_), axis=1)]
+        return self
+
+    def _edges(self, S: NDArray[np.float64], *, skip_self: bool = False) -> NDArray[np.float64]:
+        """Weights of the edges: similarities that are not negative, the largest of each row."""
+        W = np.maximum(S, 0.0)
+        if skip_self:
+            np.fill_diagonal(W, 0.0)
+        k = self.n_neighbors
+        if k is not None and k < W.shape[1]:
+            least = np.partition(W, W.shape[1] - k, axis=1)[:, W.shape[1] - k]
+            W[W < least[:, None]] = 0.0  # ties with the k-th are kept
+        return W
+
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Weighted mean of the scores of the training objects."""
+        W = self._edges(np.asarray(Q, dtype=np.float64))
+        F = W @ self.scores_  # [delalleau2005]
+        total = F.sum(axis=1, keepdims=True)
+        return np.where(total > 0, np.divide(F, total, out=np.zeros_like(F), where=total > 0), self.priors_)
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Score of each class, as a probability.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Similarities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            Columns in the order of ``classes_``.
+        """
+        return self.respond(X, "predict_proba")

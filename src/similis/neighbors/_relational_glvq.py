@@ -1,0 +1,193 @@
+"""Relational generalized learning vector quantization: a few learned prototypes per class. [hammer2014]."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+from sklearn.utils import check_random_state
+
+from similis._utils.linalg import take_symmetric_part
+from similis._utils.threads import single_blas_thread
+from similis.base import ProximityClassifier, at_least, choice, fitted_indices, fitted_reals, validated
+from similis.solvers import k_medoids
+
+__all__ = ["RelationalGLVQ"]
+
+
+class RelationalGLVQ(ProximityClassifier):
+    """Classify by the nearest of a few learned prototypes per class (relational GLVQ).
+
+    A prototype is a weighted mean of training objects, w_j = sum_i a_ji x_i with sum_i a_ji = 1, in the space that the
+    proximities define. Its squared distances need the proximities only:
+
+        d(x, w_j) = sum_i a_ji d(x, x_i)^2 - 1/2 sum_ik a_ji a_jk d(x_i, x_k)^2.
+
+    Training minimizes the mean of (d+ - d-) / (|d+| + |d-|), where d+ and d- are the distances of an object to the
+    nearest prototype of its class and of another class.
+
+    Parameters
+    ----------
+    n_prototypes : int, default=1
+        Prototypes per class; a class with fewer distinct objects gets as many as it has.
+    max_iter : int, default=50
+        Largest number of L-BFGS iterations.
+    random_state : int, RandomState instance or None
+        For the clusters that the prototypes start from.
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        Kind of proximity in the matrix; similarities are inner products, d(x, z)^2 = s(x, x) + s(z, z) - 2 s(x, z).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    weights_ : ndarray of shape (p, n)
+        a, one row per prototype.
+    prototype_classes_ : ndarray of shape (p,)
+        Class code of each prototype.
+    offsets_ : ndarray of shape (p,)
+        Part of the distance that does not depend on the new object.
+    objective_ : float
+        Mean of the minimized terms, between -1 and 1.
+    n_iter_ : int
+        Number of iterations.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    CondensedNN : Prototypes that are objects, not learned.
+
+    Notes
+    -----
+    The paper divides by d+ + d-, which is the same unless the proximities are so far from Euclidean that a squared
+    distance is negative. The mean is minimized by L-BFGS from the means of clusters around medoids.
+
+    References
+    ----------
+    [hammer2014].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import RelationalGLVQ
+    >>> x = np.array([0.0, 1, 2, 7, 8, 9])
+    >>> model = RelationalGLVQ(kind="dissimilarity", random_state=0).fit(np.abs(x[:, None] - x), [0, 0, 0, 1, 1, 1])
+    >>> model.predict(np.abs(np.array([[3.0], [6.0]]) - x))
+    array([0, 1])
+    """
+
+    fitted_arrays = {
+        "weights_": fitted_reals("p", "n"),
+        "offsets_": fitted_reals("p"),
+        "prototype_classes_": fitted_indices("p", below="G"),
+    }
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_prototypes": [at_least(1)],
+        "max_iter": [at_least(1)],
+        "random_state": ["random_state"],
+        "kind": [choice("similarity", "dissimilarity")],
+    }
+
+    def __init__(
+        self, *, n_prototypes: int = 1, max_iter: int = 50, random_state: Any = None, kind: str = "similarity"
+    ) -> None:
+        self.n_prototypes = n_prototypes
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.kind = kind
+
+    @validated
+    @single_blas_thread()
+    def fit(self, X: ArrayLike, y: Any) -> Self:
+        """Learn the prototypes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        S, codes = self.check_training_labels(X, y)
+        S = take_symmetric_part(np.asarray(S, dtype=np.float64), self)
+        D = S**2 if self.kind == "dissimilarity" else np.diag(S)[:, None] + np.diag(S) - 2 * S
+        D = D / (float(np.abs(D).max()) or 1.0)  # the objective does not depend on the unit, the stopping rule might
+        A, self.prototype_classes_ = self._start(D, codes)
+        self.objective_, self.n_iter_ = -1.0, 0
+        if len(self.classes_) > 1:
+            own = codes[:, None] == self.prototype_classes_
+            found = minimize(
+                _cost, A.ravel(), (D, own), jac=True, method="L-BFGS-B", options={"maxiter": self.max_iter}
+            )
+            A, self.objective_, self.n_iter_ = found.x.reshape(A.shape), float(found.fun), int(found.nit)
+        self.weights_ = A + (1 - A.sum(axis=1, keepdims=True)) / A.shape[1]
+        # [hammer2014] -> d(x, w), without terms that are the same for all prototypes
+        inner = np.einsum("pi,ij,pj->p", self.weights_, S**2 if self.kind == "dissimilarity" else S, self.weights_)
+        self.offsets_ = -0.5 * inner if self.kind == "dissimilarity" else inner
+        return self
+
+    def _start(self, D: NDArray[np.float64], codes: NDArray[np.intp]) -> tuple[Any, Any]:
+        """Means of the clusters around the medoids of each class, and their classes."""
+        rng = check_random_state(self.random_state)
+        weights, classes = [], []
+        for g in range(len(self.classes_)):
+            members = np.flatnonzero(codes == g)
+            k = min(self.n_prototypes, len(members))
+            labels = k_medoids(D[np.ix_(members, members)], k, sign=-1, random_state=rng).labels
+            for cluster in np.unique(labels):
+                mean = np.zeros(len(codes))
+                mean[members[labels == cluster]] = 1 / np.count_nonzero(labels == cluster)
+                weights.append(mean)
+                classes.append(g)
+        return np.array(weights), np.array(classes, dtype=np.intp)
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Negative squared distance to the nearest prototype of each class, up to a term common to all.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,) for two classes, else (m, G)
+            For two classes the difference of the second and the first.
+        """
+        return self.respond(X, "decision_function")
+
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Negative distance to the nearest prototype of each class."""
+        rows = np.asarray(Q, dtype=np.float64)
+        d = (rows**2 if self.kind == "dissimilarity" else -2 * rows) @ self.weights_.T + self.offsets_
+        return np.stack([-d[:, self.prototype_classes_ == g].min(axis=1) for g in range(len(self.classes_))], axis=1)
+
+
+def _cost(flat: NDArray[np.float64], D: NDArray[np.float64], own: NDArray[np.bool_]) -> tuple[float, NDArray[Any]]:
+    """Mean of (d+ - d-) / (|d+| + |d-|) and its gradient; rows of weights are shifted so that they sum to one."""
+    n, p = own.shape
+    A = flat.reshape(p, n)
+    A = A + (1 - A.sum(axis=1, keepdims=True)) / n
+    AD = A @ D
+    d = (AD - 0.5 * np.einsum("pi,pi->p", AD, A)[:, None]).T  # (n, p)
+    each = np.arange(n)
+    near, far = np.where(own, d, np.inf).argmin(axis=1), np.where(own, np.inf, d).argmin(axis=1)
+    plus, minus = d[each, near], d[each, far]
+    size = np.maximum(np.abs(plus) + np.abs(minus), 1e-12)
+    mu = (plus - minus) / size
+    slope = np.zeros((n, p))
+    slope[each, near] = (1 - mu * np.sign(plus)) / size
+    slope[each, far] = (-1 - mu * np.sign(minus)) / size
+    # The gradient of d(x_i, w_j) in a_j is D_i - D a_j.
+    gradient = (slope.T @ D - slope.sum(axis=0)[:, None] * AD) / n
+    gradient -= gradient.mean(axis=1, keepdims=True)  # of the shift
+    return float(mu.mean()), gradient.ravel()

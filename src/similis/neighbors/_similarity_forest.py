@@ -1,0 +1,186 @@
+"""Similarity forests: trees that split by differences of similarities to two objects. [sathe2017], [czekalski2021]."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from similis import _kernels
+from similis.base import (
+    ProximityClassifier,
+    at_least,
+    fitted_indices,
+    fitted_reals,
+    validated,
+)
+from similis.exceptions import ProximityError
+
+__all__ = ["SimilarityForest"]
+
+
+class SimilarityForest(ProximityClassifier):
+    """Random forest on any proximities, asymmetric or with missing entries.
+
+    A node draws pairs (p, q) of its objects of different classes, sorts the objects by s(x, q) - s(x, p), for inner
+    products the projection on the line through p and q, and splits where the Gini impurity is least. Each tree is grown
+    on a bootstrap sample.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    n_directions : int, default=10
+        Pairs that a node draws and compares.
+    max_depth : int, optional
+        Largest depth of a tree; None splits until the leaves are pure.
+    random_state : int, RandomState instance or None
+        For samples and pairs.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    roots_ : ndarray of shape (n_estimators,)
+        Node at the root of each tree.
+    children_ : ndarray of shape (nodes, 2)
+        Left and right child of each node; a leaf is its own child.
+    pairs_ : ndarray of shape (nodes, 2)
+        Places of the objects p and q of each node in ``columns_``.
+    thresholds_ : ndarray of shape (nodes,)
+        A row goes left where s(x, q) - s(x, p) is not above it.
+    missing_ : ndarray of shape (nodes,)
+        Child, 0 or 1, for rows in which one of the two is missing: that of more training objects.
+    values_ : ndarray of shape (nodes, G)
+        Class frequencies in each node.
+    columns_ : ndarray
+        Training objects whose columns ``predict`` reads: the objects of the pairs.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    SimilarityKNN : Neighbors instead of directions.
+
+    Notes
+    -----
+    Reads similarities and dissimilarities: the sign only exchanges left and right. Where entries are missing, the gain
+    of a split is that of the objects that have both.
+
+    References
+    ----------
+    [sathe2017]; [czekalski2021].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import SimilarityForest
+    >>> x = np.linspace(0, 1, 20)
+    >>> model = SimilarityForest(n_estimators=20, random_state=0).fit(np.abs(x[:, None] - x), x > 0.5)
+    >>> Q = np.abs(np.array([[0.1], [0.9]]) - x)
+    >>> Q[:, ::3] = np.nan
+    >>> model.predict(Q)
+    array([False,  True])
+    """
+
+    allow_missing = True
+    fitted_arrays = {
+        "pairs_": fitted_indices("nodes", 2, below="kept"),
+        "thresholds_": fitted_reals("nodes"),
+        "missing_": fitted_indices("nodes", below=2),
+        "values_": fitted_reals("nodes", "G", low=0),
+        "roots_": fitted_indices("trees", below="nodes"),
+        "children_": fitted_indices("nodes", 2, below="nodes"),
+    }
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_estimators": [at_least(1)],
+        "n_directions": [at_least(1)],
+        "max_depth": [at_least(1), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        n_directions: int = 10,
+        max_depth: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.n_directions = n_directions
+        self.max_depth = max_depth
+        self.random_state = random_state
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities, NaN where missing.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        S, codes = self.check_training_labels(X, y)
+        S = np.asarray(S, dtype=np.float64)
+        n, G = len(codes), len(self.classes_)
+        rng = check_random_state(self.random_state)
+        room = 2 * n  # nodes of a binary tree with n leaves, and one
+        depth = -1 if self.max_depth is None else self.max_depth
+        roots, parts, used = [], [], 0
+        for _ in range(self.n_estimators):
+            part = np.zeros((room, 2), np.intp), np.zeros((room, 2), np.intp), np.zeros(room), np.zeros(room, np.intp)
+            values = np.zeros((room, G))
+            sample, draws = rng.randint(n, size=n), rng.uniform(size=(room, self.n_directions, 2))
+            nodes = _kernels.grow_tree(S, codes, sample, draws, depth, *part, values)
+            parts.append([array[:nodes] for array in (part[0] + used, *part[1:], values)])
+            roots.append(used)
+            used += nodes
+        self.roots_ = np.array(roots, dtype=np.intp)
+        self.children_, pairs, self.thresholds_, self.missing_, self.values_ = map(np.concatenate, zip(*parts))
+        objects, places = np.unique(pairs, return_inverse=True)
+        self.keep_columns(objects)
+        self.pairs_ = places.reshape(pairs.shape)
+        return self
+
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Mean class frequencies of the leaves that the rows reach."""
+        Q = self.kept_columns(Q)
+        each = np.arange(len(Q))
+        node = np.repeat(self.roots_[:, None], len(Q), axis=1)  # of each tree and row
+        while True:
+            value = Q[each, self.pairs_[node, 1]] - Q[each, self.pairs_[node, 0]]
+            side = np.where(np.isnan(value), self.missing_[node], value > self.thresholds_[node])
+            following = self.children_[node, side.astype(np.intp)]
+            if np.array_equal(following, node):
+                return self.values_[node].mean(axis=0)
+            node = following
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Probability of each class: mean class frequencies of the leaves.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects, NaN where missing.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            Columns in the order of ``classes_``.
+        """
+        return self.respond(X, "predict_proba")
+
+    def verify_fitted(self) -> None:
+        """Verify that children follow their parents, so that every descent ends."""
+        super().verify_fitted()
+        if (self.children_ < np.arange(len(self.children_))[:, None]).any():
+            raise ProximityError("children_ of SimilarityForest must follow their parents.")

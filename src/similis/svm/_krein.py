@@ -1,0 +1,503 @@
+"""Learning in Krein spaces: support vectors [loosli2016], ridge and logistic regression [oglic2018].
+
+An indefinite kernel is the difference of two kernels, K = K_+ - K_-, and a function in its space the sum of a part in
+each, f = f_+ + f_-. Both papers measure a function by ||f_+||^2 and ||f_-||^2 instead of their difference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
+
+from similis._utils.linalg import eigen_symmetric, take_symmetric_part
+from similis._utils.threads import single_blas_thread
+from similis.base import (
+    PathMixin,
+    Points,
+    ProximityClassifier,
+    ProximityEstimator,
+    ProximityRegressor,
+    RegressorPathMixin,
+    between,
+    choice,
+    fitted_reals,
+    positive,
+    validated,
+)
+from similis.proximity import SpectrumFlip
+from similis.svm._base import MarginClassifier, class_pairs, vote_scores
+
+__all__ = ["KreinLogistic", "KreinRidge", "KreinRidgeClassifier", "KreinSVM"]
+
+
+class KreinSVM(MarginClassifier):
+    """Support vector machine in the Krein space of an indefinite similarity.
+
+    With K = U diag(l) U', the dual is solved for the flipped kernel U diag(|l|) U', and its solution a is mapped back,
+    coef = U diag(sign(l)) U' (y . a): the decision function sum_i coef_i k(x, x_i) + b reads rows as they are.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a violated margin.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions at which the solver stops.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    coef_ : ndarray of shape (G (G - 1) / 2, n)
+        Coefficients of a row for each pair of classes, positive for the second.
+    intercept_ : ndarray of shape (G (G - 1) / 2,)
+        Intercepts.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    similis.SpectrumFlip : In front of scikit-learn's SVC the same classifier, because a'(P s) = (P a)'s.
+
+    References
+    ----------
+    [loosli2016].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import KreinSVM
+    >>> S = np.array([[0.5, 0.9, 0.1, 0.2], [0.9, 0.5, 0.1, 0], [0.1, 0.1, 0.5, 0.8], [0.2, 0, 0.8, 0.5]])
+    >>> KreinSVM(C=10).fit(S, ["a", "a", "b", "b"]).predict([[0.5, 0.6, 0.1, 0.2], [0.2, 0.1, 0.7, 0.6]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    reads = "similarity"
+    fitted_arrays = {"coef_": fitted_reals("pairs", "n"), "intercept_": fitted_reals("pairs")}
+    _parameter_constraints: dict[str, list[Any]] = {"C": [positive()], "tol": [positive()]}
+    path_params = ("C",)
+
+    def __init__(self, *, C: float = 1.0, tol: float = 1e-3) -> None:
+        self.C = C
+        self.tol = tol
+
+    @validated
+    @single_blas_thread()
+    def fit(self, X: ArrayLike, y: Any) -> Self:
+        """Fit a classifier for each pair of classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training similarities.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        S, codes = self.check_training_labels(X, y)
+        [(self.coef_, self.intercept_)] = self._solutions(S, codes, [{"C": self.C}])
+        return self
+
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Votes of the pairs of classes; for two classes -f and f."""
+        return vote_scores(Q @ self.coef_.T + self.intercept_, len(self.classes_))
+
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
+        """Class scores for every point from one decomposition."""
+        found = self._solutions(S, codes, points)
+        return [vote_scores(Q @ coef.T + intercept, len(self.classes_)) for coef, intercept in found]
+
+    def _solutions(self, S: NDArray[Any], codes: NDArray[np.intp], points: Points) -> list[tuple[Any, Any]]:
+        """Coefficients and intercepts of all pairs of classes, for each point."""
+        repair = SpectrumFlip()
+        A = repair.learn(take_symmetric_part(np.asarray(S, dtype=np.float64), self), None)
+        K = repair.transform_training(A)
+        G, pairs = len(self.classes_), class_pairs(len(self.classes_))
+        solutions = []
+        for point in points:
+            coef, intercept = np.zeros((len(pairs), len(codes))), np.zeros(len(pairs))
+            if G > 1:
+                svc = SVC(kernel="precomputed", C=point["C"], tol=self.tol, max_iter=100_000).fit(K, codes)
+                own, sign = codes[svc.support_], 1 if G == 2 else -1  # for more classes the first of a pair is positive
+                intercept = sign * svc.intercept_
+                for k, (g, h) in enumerate(pairs):
+                    # Row j of dual_coef_ belongs to the pair of a support vector's class and the j-th of the others.
+                    for row, members in ((h - 1, own == g), (g, own == h)):
+                        coef[k, svc.support_[members]] = sign * svc.dual_coef_[row, members]
+            solutions.append((repair.fold_coefficients(coef), intercept))
+        return solutions
+
+
+@dataclass(frozen=True)
+class _KreinSpace:
+    """Decomposition of the centered kernel of the training objects, without eigenvalues that are zero.
+
+    The centered kernel has its mean function in the null space, so that an intercept is the mean of the target.
+    """
+
+    values: NDArray[np.float64]
+    vectors: NDArray[np.float64]
+    row_means: NDArray[np.float64]
+
+    def penalties(self, alpha: float, ratio: float) -> NDArray[np.float64]:
+        """Penalty of each axis: alpha, times the ratio where l < 0, in units of the mean magnitude of l."""
+        scale = np.abs(self.values).sum() / len(self.vectors)
+        return np.where(self.values > 0, 1.0, ratio) * alpha * scale
+
+    def fold(self, dual: NDArray[np.float64], mean: Any) -> tuple[Any, Any]:
+        """Coefficients of raw rows and intercepts, from those of the centered kernel; one row per function."""
+        coef = dual - dual.mean(axis=-1, keepdims=True)  # sums to zero, so that the mean of a new row cancels
+        return coef, mean - coef @ self.row_means
+
+
+class _KreinEstimator(ProximityEstimator):
+    """Base of ridge and logistic regression: the decomposition, and functions that are linear in a row."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "alpha": [positive()],
+        "ratio": [between(0, np.inf, closed="right")],
+        "kind": [choice("similarity", "dissimilarity")],
+    }
+    path_params: ClassVar[tuple[str, ...]] = ("alpha", "ratio")
+    alpha: float
+    ratio: float
+    kind: str
+
+    def _entries(self, Q: NDArray[Any]) -> NDArray[np.float64]:
+        """Entries that the coefficients multiply: similarities, or -d^2 / 2."""
+        rows = np.asarray(Q, dtype=np.float64)
+        return -0.5 * rows**2 if self.kind == "dissimilarity" else rows
+
+    def _decompose(self, S: NDArray[Any]) -> _KreinSpace:
+        K = self._entries(take_symmetric_part(np.asarray(S, dtype=np.float64), self))
+        means = K.mean(axis=1)
+        system = eigen_symmetric(K - means - means[:, None] + means.mean())
+        keep = np.abs(system.values) > max(system.tolerance, 1e-13 * float(np.abs(K).max(initial=0.0)))
+        return _KreinSpace(system.values[keep], system.vectors[:, keep], means)
+
+    def _ridge(self, space: _KreinSpace, Y: NDArray[np.float64], points: Points) -> list[tuple[Any, Any]]:
+        """Coefficients and intercepts of ridge regression on the columns of Y, for each point."""
+        target = space.vectors.T @ (Y - Y.mean(axis=0))
+        found = []
+        for point in points:
+            # [oglic2018], [oglic2019] -> in the eigenbasis, the fitted values z = l c minimize
+            # |z - y|^2 + sum_i penalty_i z_i^2 / |l_i|
+            curvature = 1 + space.penalties(point["alpha"], point["ratio"]) / np.abs(space.values)
+            z = target / curvature[:, None]
+            spread = getattr(self, "spread", None)
+            if spread is not None:
+                z = np.stack([_on_sphere(curvature, y, spread * np.linalg.norm(y)) for y in target.T], axis=1)
+            found.append(space.fold((space.vectors @ (z / space.values[:, None])).T, Y.mean(axis=0)))
+        return found
+
+
+def _on_sphere(curvature: NDArray[np.float64], y: NDArray[np.float64], radius: float) -> NDArray[np.float64]:
+    """Minimize sum_i curvature_i z_i^2 - 2 y'z over |z| = radius, globally, although the problem is not convex.
+
+    [oglic2018] -> z = y / (curvature + m) with m > -min(curvature), the root of |z| = radius.
+    """
+    if not y.any():
+        return y
+    least = float(curvature.min())
+
+    def length(m: float) -> float:
+        return float(np.linalg.norm(y / (curvature + m)))
+
+    low, high = -least * (1 - 1e-12), float(np.linalg.norm(y)) / radius
+    if length(low) < radius:  # y has no part in the flattest direction, which may take the rest
+        z = np.where(curvature > least, y / np.maximum(curvature + low, 1e-300), 0.0)
+        z[int(np.argmin(curvature))] += np.sqrt(max(radius**2 - float(z @ z), 0.0))
+        return z
+    return np.asarray(y / (curvature + brentq(lambda m: length(m) - radius, low, high, xtol=1e-14)))
+
+
+class KreinRidge(_KreinEstimator, RegressorPathMixin, ProximityRegressor):
+    """Ridge regression in the Krein space of an indefinite proximity.
+
+    Minimizes sum_i (y_i - f(x_i) - b)^2 + alpha ||f_+||^2 + alpha ratio ||f_-||^2. In the eigenbasis of the centered
+    kernel the coefficients are c_i = sign(l_i) y_i / (|l_i| + penalty_i).
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Penalty of the positive part, in units of the mean magnitude of the eigenvalues.
+    ratio : float, default=1.0
+        Penalty of the negative part relative to `alpha`. 1 is ridge regression on the flipped kernel, infinity on the
+        clipped one.
+    spread : float, optional
+        Fix the standard deviation of the fitted values to this multiple of the target's, the constraint of [oglic2018],
+        which prevents fits that are too flat. None leaves it free, as [oglic2019].
+    kind : {"similarity", "dissimilarity"}, default="similarity"
+        Kind of proximity in the matrix. Dissimilarities are converted to -J D^2 J / 2.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n,)
+        Coefficients of a row: f(x) = sum_i coef_i s(x, i) + intercept_, with -d(x, i)^2 / 2 for dissimilarities.
+    intercept_ : float
+        Intercept.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    ProximityRidge : One penalty, chosen by leave-one-out.
+
+    References
+    ----------
+    [oglic2018]; [oglic2019].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import KreinRidge
+    >>> x = np.linspace(0, 6, 40)
+    >>> D = np.abs(x[:, None] - x)
+    >>> model = KreinRidge(alpha=1e-3, kind="dissimilarity").fit(D, 2 * x)
+    >>> model.predict(np.abs(np.array([[1.5], [4.5]]) - x)).round(2)
+    array([3., 9.])
+    """
+
+    fitted_arrays = {"coef_": fitted_reals("n")}
+    _parameter_constraints = {**_KreinEstimator._parameter_constraints, "spread": [positive(), None]}
+
+    def __init__(
+        self, *, alpha: float = 1.0, ratio: float = 1.0, spread: float | None = None, kind: str = "similarity"
+    ) -> None:
+        self.alpha = alpha
+        self.ratio = ratio
+        self.spread = spread
+        self.kind = kind
+
+    @validated
+    @single_blas_thread()
+    def fit(self, X: ArrayLike, y: Any) -> Self:
+        """Fit the regression.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities.
+        y : array-like of shape (n,)
+            Target values.
+
+        Returns
+        -------
+        self
+        """
+        S, target = self.check_training_target(X, y)
+        point = {"alpha": self.alpha, "ratio": self.ratio}
+        [(coef, intercept)] = self._ridge(self._decompose(S), target[:, None], [point])
+        self.coef_, self.intercept_ = coef[0], float(intercept[0])
+        return self
+
+    def row_values(self, Q: NDArray[Any]) -> NDArray[np.float64]:
+        """Predicted values of validated rows."""
+        return self._entries(Q) @ self.coef_ + self.intercept_
+
+    def path_values(
+        self, S: NDArray[Any], target: NDArray[np.float64], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[np.float64]]:
+        """Predicted values for all points from one decomposition."""
+        found = self._ridge(self._decompose(S), target[:, None], points)
+        return [(self._entries(Q) @ coef.T + intercept)[:, 0] for coef, intercept in found]
+
+
+class _KreinClassifier(_KreinEstimator, PathMixin, ProximityClassifier):
+    """Classifiers with one function per class, that is linear in a row; a subclass writes ``_functions``."""
+
+    fitted_arrays = {"coef_": fitted_reals("G", "n"), "intercept_": fitted_reals("G")}
+
+    def _functions(self, S: NDArray[Any], codes: NDArray[np.intp], points: Points) -> list[tuple[Any, Any]]:
+        """Coefficients (G, n) and intercepts (G,) of each point."""
+        raise NotImplementedError
+
+    @validated
+    @single_blas_thread()
+    def fit(self, X: ArrayLike, y: Any) -> Self:
+        """Fit one function per class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities.
+        y : array-like of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        S, codes = self.check_training_labels(X, y)
+        [(self.coef_, self.intercept_)] = self._functions(S, codes, [{"alpha": self.alpha, "ratio": self.ratio}])
+        return self
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Value of each class; for two classes the difference.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,) for two classes, else (m, G)
+        """
+        return self.respond(X, "decision_function")
+
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Values of the functions of the classes."""
+        return self._entries(Q) @ self.coef_.T + self.intercept_
+
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
+        """Values of the functions of the classes for all points from one decomposition."""
+        return [self._entries(Q) @ coef.T + intercept for coef, intercept in self._functions(S, codes, points)]
+
+
+class KreinRidgeClassifier(_KreinClassifier):
+    """Classify by ridge regression on indicators of the classes, in the Krein space of an indefinite proximity.
+
+    Parameters
+    ----------
+    alpha, ratio, kind
+        As in :class:`KreinRidge`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    coef_, intercept_ : ndarray of shape (G, n), (G,)
+        Coefficients of a row and intercept of each class; as in :class:`KreinRidge`.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    KreinRidge : The regression.
+    KreinLogistic : With probabilities.
+
+    References
+    ----------
+    [oglic2018]; [oglic2019].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import KreinRidgeClassifier
+    >>> S = np.array([[0.5, 0.9, 0.1, 0.2], [0.9, 0.5, 0.1, 0], [0.1, 0.1, 0.5, 0.8], [0.2, 0, 0.8, 0.5]])
+    >>> KreinRidgeClassifier().fit(S, ["a", "a", "b", "b"]).predict([[0.5, 0.6, 0.1, 0.2]])
+    array(['a'], dtype='<U1')
+    """
+
+    def __init__(self, *, alpha: float = 1.0, ratio: float = 1.0, kind: str = "similarity") -> None:
+        self.alpha = alpha
+        self.ratio = ratio
+        self.kind = kind
+
+    def _functions(self, S: NDArray[Any], codes: NDArray[np.intp], points: Points) -> list[tuple[Any, Any]]:
+        return self._ridge(self._decompose(S), np.eye(len(self.classes_))[codes], points)
+
+
+class KreinLogistic(_KreinClassifier):
+    """Logistic regression in the Krein space of an indefinite proximity.
+
+    Minimizes the negative log-likelihood + alpha (||f_+||^2 + ratio ||f_-||^2) / 2, multinomial for several classes.
+
+    Parameters
+    ----------
+    alpha, ratio, kind
+        As in :class:`KreinRidge`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (G,)
+        Class labels.
+    coef_, intercept_ : ndarray of shape (G, n), (G,)
+        Coefficients of a row and intercept of each class; as in :class:`KreinRidge`. Zero for the first of two classes.
+    asymmetry_ : float
+        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    KreinRidgeClassifier : Squared loss.
+
+    References
+    ----------
+    [oglic2018], with the logistic loss.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import KreinLogistic
+    >>> S = np.array([[0.5, 0.9, 0.1, 0.2], [0.9, 0.5, 0.1, 0], [0.1, 0.1, 0.5, 0.8], [0.2, 0, 0.8, 0.5]])
+    >>> KreinLogistic().fit(S, ["a", "a", "b", "b"]).predict_proba([[0.5, 0.6, 0.1, 0.2]]).round(2)
+    array([[0.82, 0.18]])
+    """
+
+    def __init__(self, *, alpha: float = 1.0, ratio: float = 1.0, kind: str = "similarity") -> None:
+        self.alpha = alpha
+        self.ratio = ratio
+        self.kind = kind
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of new objects to the training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            Columns in the order of ``classes_``.
+        """
+        return self.respond(X, "predict_proba")
+
+    def scores_to_response(self, scores: NDArray[Any], response: str) -> NDArray[Any]:
+        """Convert log-odds by the logistic function."""
+        if response == "predict_proba":
+            return softmax(scores, axis=1)
+        return super().scores_to_response(scores, response)
+
+    def _functions(self, S: NDArray[Any], codes: NDArray[np.intp], points: Points) -> list[tuple[Any, Any]]:
+        G, n = len(self.classes_), len(codes)
+        space = self._decompose(S)
+        if G == 1 or not space.values.size:  # nothing to learn but the frequencies
+            log_priors = np.log(np.bincount(codes, minlength=G) / n)
+            return [(np.zeros((G, n)), log_priors) for _ in points]
+        found = []
+        for point in points:
+            # Features U (|l| / penalty)^(1/2), whose weights have the norm of the penalty; a centered row k becomes
+            # k U sign(l) / (|l| penalty)^(1/2).
+            l, penalty = np.abs(space.values), space.penalties(point["alpha"], point["ratio"])  # noqa: E741
+            fit = LogisticRegression(C=1.0, tol=1e-7, max_iter=2000)
+            fit.fit(space.vectors * np.sqrt(l / penalty), codes)
+            dual = fit.coef_ * np.sign(space.values) / np.sqrt(l * penalty) @ space.vectors.T
+            coef, intercept = space.fold(dual, fit.intercept_)
+            if G == 2:
+                coef, intercept = np.vstack([np.zeros(n), coef]), np.append(0.0, intercept)
+            found.append((coef, intercept))
+        return found
