@@ -128,6 +128,15 @@ def find_suspects(draw, note):
     call(found.mask, n_rows(S))
 
 
+def find_tightness(draw, note):
+    """The smallest tightness of labeled objects."""
+    S, _, words = matrix(draw)
+    y, what = labels(draw, n_rows(S))
+    options = {"method": odd(draw, "power", "exponential", share=0.1)}
+    note(f"{words}, {what} {options}")
+    demand(call(similis.tightness, S, y, **options) > 0, "a tightness that is not positive")
+
+
 def group_test(f):
     """A case for a test of group differences."""
 

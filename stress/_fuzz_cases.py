@@ -155,6 +155,7 @@ CASES = {
         for test in (proximity.permanova, proximity.anosim, proximity.permdisp)
     },
     "proximity.mantel": calls.mantel,
+    "maxsim.tightness": calls.find_tightness,
     "cluster.KMedoids": clusterer(similis.KMedoids),
     "neighbors.ProximityOutlier": detector(neighbors.ProximityOutlier),
     "neighbors.MedoidRegressor": regressor(neighbors.MedoidRegressor),

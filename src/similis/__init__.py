@@ -99,7 +99,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "load_benchmark",
         "list_datasets",
     ),
-    "maxsim": ("MaxSim", "SBC", "SimilarityPerceptron"),
+    "maxsim": ("MaxSim", "SBC", "SimilarityPerceptron", "tightness"),
     "mixture": ("KernelHLM", "MixtureHLM", "IncrementalHLM", "stream_fit"),
     "normal": ("NormalLinear", "NormalQuadratic", "PseudoFisher", "Parzen", "PseudoNearestMean"),
     "svm": (

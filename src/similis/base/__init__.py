@@ -69,6 +69,7 @@ from similis.base._validation import (
     check_frame_order,
     check_label_order,
     check_labels,
+    check_per_class,
     check_proximity,
     check_query,
     check_stack_width,

@@ -29,6 +29,7 @@ __all__ = [
     "check_labels",
     "check_proximity",
     "check_query",
+    "check_per_class",
     "check_stack_width",
     "check_table",
     "check_target",
@@ -371,6 +372,32 @@ def check_target(y: Any, n: int, *, who: str = "fit", of: Any = None) -> NDArray
         what = "NaN" if np.isnan(target[i]) else "infinity or a value too large for dtype('float64')"
         raise ProximityError(f"Input y contains {what}, at object {i}; leave it out.")
     return target
+
+
+def check_per_class(number: Any, n_classes: int, name: str) -> list[int]:
+    """Validate a parameter that is one number for all classes, or one for each.
+
+    Parameters
+    ----------
+    number : int or array-like of shape (G,)
+        Value of the parameter; at least 1.
+    n_classes : int
+        Number G of classes.
+    name : str
+        Name of the parameter, for messages.
+
+    Returns
+    -------
+    list of int
+        One number per class.
+    """
+    numbers = [number] * n_classes if np.ndim(number) == 0 else list(np.asarray(number).ravel())
+    if len(numbers) != n_classes or not all(isinstance(k, int | np.integer) and k >= 1 for k in numbers):
+        raise ProximityError(
+            f"{name} must be a number of at least 1, or one for each of the {n_classes} classes. Got "
+            f"{str(number)[:60]}."
+        )
+    return [int(k) for k in numbers]
 
 
 def check_stack_width(A: NDArray[Any], n_slices: int, estimator: Any) -> None:

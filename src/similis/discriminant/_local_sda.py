@@ -204,8 +204,9 @@ class LocalSDA(PathMixin, ProximityClassifier):
     smoothing : float, default=0.0
         Weight e of the uniform distribution on Omega in each model, (1 - e) P + e / size of Omega; where local nearest
         centroid decides, the weight of equal class probabilities.
-    weights : None or "kri", default=None
-        Weights of the neighbors in the centroids and means: equal, or by kernel ridge interpolation (sec. 7.2.3).
+    weights : None, "kri" or "affinity", default=None
+        Weights of the neighbors in the centroids and means (sec. 7.2.3): equal, by kernel ridge interpolation, or
+        proportional to the similarities, which must not be negative.
     regularization : float, default=1.0
         lambda of the "kri" weights.
     domain : {"empirical", "continuous"}, array-like or tuple (low, high), default="empirical"
@@ -217,7 +218,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
     costs : array-like of shape (G, G) or None
         ``costs[f, g]`` is the cost of predicting f when g is true; ``predict`` minimizes its expectation.
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        Kind of proximity in the matrix; "kri" and "enclosing" need similarities.
+        Kind of proximity in the matrix; weights and "enclosing" need similarities.
     n_jobs : int or None
         Number of threads over the rows; the result does not depend on it.
 
@@ -247,7 +248,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
     The paper does not specify what "reverts to local nearest centroid" covers; here it is the whole decision, with a
     probability of one for the predicted class. ``class_log_prob`` and ``score_samples`` always refer to the exponential
     models. The paper prints arg max in its rule with costs, where arg min is meant. A class
-    all of whose "kri" weights are zero is modeled with equal weights. The centroid among equals is the nearest.
+    all of whose weights are zero is modeled with equal weights. The centroid among equals is the nearest.
 
     The factor of ``neighborhood="radius"`` is meant for positive similarities. Where the best similarity is negative,
     neighbors have at least best * (1 + alpha), so that a larger alpha adds neighbors there too; where it is zero, as
@@ -286,7 +287,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
         "radius": [between(0, None, "left")],
         "min_class_size": [at_least(1)],
         "smoothing": [between(0, 1, "left")],
-        "weights": [choice("kri"), None],
+        "weights": [choice("kri", "affinity"), None],
         "regularization": [between(0, None, "left")],
         "domain": [choice("empirical", "continuous"), tuple, "array-like"],
         "priors": [choice("laplace"), "array-like", None],
@@ -422,9 +423,11 @@ class LocalSDA(PathMixin, ProximityClassifier):
     def _check_combinations(self, S: NDArray[Any]) -> None:
         """Check parameter combinations."""
         domain = check_domain(self.domain)
-        if self.kind == "dissimilarity" and (self.weights == "kri" or self.neighborhood == "enclosing"):
+        if self.weights == "affinity" and S.min() < 0:
+            raise ProximityError("weights='affinity' needs similarities of at least zero.")
+        if self.kind == "dissimilarity" and (self.weights is not None or self.neighborhood == "enclosing"):
             raise ProximityError(
-                "weights='kri' and neighborhood='enclosing' need similarities. Got kind='dissimilarity'. Convert "
+                "weights and neighborhood='enclosing' need similarities. Got kind='dissimilarity'. Convert "
                 "with ToSimilarity, or choose other options."
             )
         if not isinstance(domain, str):
@@ -480,7 +483,10 @@ class LocalSDA(PathMixin, ProximityClassifier):
     def _neighbor_weights(self, S: NDArray[Any], codes: NDArray[np.intp], near: Any) -> Any:
         if self.weights is None:
             return np.empty((len(near.indices), 0))
-        weights = local_weights(S, near.indices, near.values, self.regularization, n_jobs=self.n_jobs)
+        if self.weights == "affinity":  # [cazzanti2007] sec. 7.2.3 -> w_i proportional to s(x, z_i)
+            weights = np.where(near.indices < 0, 0.0, np.maximum(near.values, 0.0)).astype(np.float64)
+        else:
+            weights = local_weights(S, near.indices, near.values, self.regularization, n_jobs=self.n_jobs)
         share = class_sums(near.indices, codes, [near.indices.shape[1]], len(self.classes_), weights=weights)[0]
         without = np.take_along_axis(share, np.where(near.indices < 0, 0, codes[near.indices]), axis=1) <= 0
         return np.where(without, 1.0, weights)

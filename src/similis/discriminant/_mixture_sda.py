@@ -18,6 +18,7 @@ from similis.base import (
     Points,
     at_least,
     between,
+    check_per_class,
     choice,
     fitted_indices,
     fitted_part,
@@ -38,6 +39,8 @@ from similis.solvers import Omega, k_medoids
 
 __all__ = ["MixtureSDA"]
 
+_CANDIDATES = (1, 2, 3, 4, 5, 7, 10)  # numbers of components that the information criteria compare
+
 
 class MixtureSDA(LogLimitMixin, BayesClassifier):
     """Similarity discriminant analysis with several centroids per class.
@@ -51,8 +54,9 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Number of centroids per class; fewer for a class with fewer distinct objects.
+    n_components : int, array-like of shape (G,), "bic" or "aic", default=2
+        Number of centroids of every class, or of each class; fewer for a class with fewer distinct objects. "bic" and
+        "aic" choose 1, 2, 3, 4, 5, 7 or 10 for each class by the Bayesian or Akaike information criterion.
     init : {"uniform", "medoids"}, default="uniform"
         First responsibilities: all equal, or one for the nearest centroid.
     max_iter : int, default=30
@@ -84,6 +88,8 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         Class labels.
     centroids_ : ndarray of shape (G, c)
         Training indices of each class's centroids; -1 where a class has fewer.
+    n_components_ : ndarray of shape (G,)
+        Number of centroids of each class.
     weights_ : ndarray of shape (G, G, c)
         w_ghl; zero for a missing component.
     exponents_ : ndarray of shape (G, G, c)
@@ -115,6 +121,10 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     medoids are distinct objects. "The log-likelihood" of figure 5.1 is that of the mixture; eq. (5.13) is the function
     that one iteration maximizes. On an interval the likelihood has no upper bound, as for Gaussian mixtures; a
     pseudocount gives it one.
+
+    The criteria of class h are those of its G mixtures together, with c_h exponents and c_h - 1 weights each. They take
+    a search over numbers of components less time than cross-validation, which estimates what one wants to know: the
+    error.
 
     An empirical Omega of more than 2^21 values is represented by a sample, see :class:`SDA`.
 
@@ -148,7 +158,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     }
 
     _parameter_constraints = {
-        "n_components": [at_least(1)],
+        "n_components": [at_least(1), choice("bic", "aic"), "array-like"],
         "init": [choice("uniform", "medoids")],
         "max_iter": [at_least(1)],
         "tol": [between(0, None, "left")],
@@ -166,7 +176,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     def __init__(
         self,
         *,
-        n_components: int = 2,
+        n_components: Any = 2,
         init: str = "uniform",
         max_iter: int = 30,
         tol: float = 1e-6,
@@ -224,19 +234,28 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         G = len(self.classes_)
         members = [np.flatnonzero(codes == h) for h in range(G)]
         fits = []
-        for h in range(G):
-            key = h, self.n_components
-            if key not in known_medoids:
-                known_medoids[key] = self._medoids(S, members[h], self._seeds[h])
-            fits.append(self._fit_class(S, members, h, known_medoids[key]))
+        by_criterion = isinstance(self.n_components, str)
+        numbers = [0] * G if by_criterion else check_per_class(self.n_components, G, "n_components")
+        for h, number in enumerate(numbers):
+            tried = []
+            for k in [k for k in _CANDIDATES if k <= len(members[h])] if by_criterion else [number]:
+                if (h, k) not in known_medoids:
+                    known_medoids[h, k] = self._medoids(S, members[h], k, self._seeds[h])
+                tried.append(self._fit_class(S, members, h, known_medoids[h, k]))
+            fits.append(tried[0] if len(tried) == 1 else min(tried, key=lambda fit: self._criterion(fit, len(codes))))
         self._collect(fits)
         return self
 
-    def _medoids(self, S: NDArray[Any], members: Any, seed: int) -> Any:
+    def _criterion(self, fit: Any, n: int) -> float:
+        """[cazzanti2007] sec. 5.1 -> BIC or AIC of the mixtures for the centroids of one class."""
+        centroids, pairs = fit
+        n_parameters = len(pairs) * (2 * len(centroids) - 1)
+        likelihood = sum(float(pair["path"][-1]) for pair in pairs)
+        return (np.log(n) if self.n_components == "bic" else 2.0) * n_parameters - 2 * likelihood
+
+    def _medoids(self, S: NDArray[Any], members: Any, k: int, seed: int) -> Any:
         block = take_block(S, members, members)
-        found = k_medoids(
-            block, self.n_components, sign=self.sign, method="alternating", n_init=self.n_init, random_state=seed
-        )
+        found = k_medoids(block, k, sign=self.sign, method="alternating", n_init=self.n_init, random_state=seed)
         return members[found.medoids]
 
     def _fit_class(self, S: NDArray[Any], members: Any, h: Any, centroids: NDArray[np.intp]) -> Any:
@@ -293,6 +312,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         """Set the arrays over (g, h, l); warn if expectation maximization did not converge."""
         G = len(self.classes_)
         c = max(len(centroids) for centroids, _ in fits)
+        self.n_components_ = np.array([len(centroids) for centroids, _ in fits])
         self.n_iter_ = max(len(fit["path"]) for _, pairs in fits for fit in pairs)
         self.centroids_ = np.full((G, c), -1, dtype=np.intp)
         self.weights_, self._rates, self._log_z = np.zeros((3, G, G, c))

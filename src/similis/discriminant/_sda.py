@@ -53,16 +53,19 @@ class SDA(LogLimitMixin, BayesClassifier):
 
     Parameters
     ----------
-    statistic : {"centroid", "nearest", "total", "rows", "quadratic"}, callable or list of these, default="centroid"
+    statistic : str, callable or list of these, default="centroid"
         - "centroid": similarity to each class centroid, eq. (3.4)-(3.7);
         - "nearest": similarity to the nearest training object of each class, eq. (3.12)-(3.14);
         - "total": summed similarity to each class;
         - "rows": similarity to every training object, eq. (3.35);
         - "quadratic": s_h, s_h s_g and s_h^2 of the similarities to the centroids, eq. (3.27);
+        - "centered-squares": (s_h - m_h)^2 with m_h the mean similarity of class h to its centroid, sec. 3.2.1;
+        - "cross-squares": (s_h - m_g)^2 for all g other than h, sec. 3.2.1;
         - a function of proximity rows (m, n), ``f(rows)``, or of these and the training labels, ``f(rows, y)``, that
           returns (m,) or (m, M).
 
-        A list combines them. A stack n x n x q of several proximities gives the statistics of each.
+        A list combines them. A stack n x n x q of several proximities gives the statistics of each; where some are
+        similarities and some dissimilarities, put ``CombineMatrices(matrix=None, kinds=[...])`` in front.
     centroid : {"max-sum", "popular", "any-class"}, default="max-sum"
         The member with the largest total similarity to its class, eq. (2.10), the one that is most often a nearest
         neighbor, eq. (3.11), or the training object of any class with the largest total similarity to the class, eq.
@@ -74,7 +77,8 @@ class SDA(LogLimitMixin, BayesClassifier):
     pseudocount : float, default=0.0
         Shrinkage of each class mean towards the mean c of all objects: (n_g mean + pseudocount c) / (n_g +
         pseudocount).
-        Any positive number removes point masses.
+        Any positive number removes point masses. This is the maximum a posteriori estimate of the exponent under the
+        conjugate prior, that of `pseudocount` objects with the mean c (sec. 7.2.5).
     degenerate : {"limit", "uniform"}, default="limit"
         Distribution of a class whose mean is at an end of Omega: a point mass, or the uniform distribution.
     priors : None, "laplace" or array-like of shape (G,)
@@ -246,7 +250,14 @@ class SDA(LogLimitMixin, BayesClassifier):
         self.centroids_ = centroids[0] if S.ndim == 2 else centroids
         self.class_count_ = np.bincount(codes, minlength=G)
         self.set_priors(codes)
-        self._read = Statistics(as_list(self.statistic), centroids, self.classes_[codes], codes, self.sign)
+        each = np.arange(len(codes))
+        means = np.stack(
+            [
+                np.bincount(codes, weights=slices[each, own[codes], q], minlength=G) / np.maximum(self.class_count_, 1)
+                for q, own in enumerate(centroids)
+            ]
+        )
+        self._read = Statistics(as_list(self.statistic), centroids, self.classes_[codes], codes, self.sign, means)
         self.keep_columns(centroids.ravel() if self._read.few else np.arange(len(codes)))
         T, self._widths = self._read(S, training=True)
         self._find_omegas(T, codes, slices, values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 from inspect import Parameter, signature
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from similis import _kernels
 from similis._utils.threads import row_blocks
-from similis.base import FittedArrays, fitted_indices, quote, storable
+from similis.base import FittedArrays, fitted_indices, fitted_reals, quote, storable
 from similis.exceptions import ProximityError
 from similis.solvers import Omega
 
@@ -187,8 +187,8 @@ def public_domain(omegas: list[Omega]) -> Any:
     return next(iter(shown.values())) if len(shown) == 1 else [shown[id(omega)] for omega in omegas]
 
 
-NAMES = ("centroid", "nearest", "total", "rows", "quadratic")
-_OF_CENTROIDS = ("centroid", "quadratic")
+NAMES = ("centroid", "nearest", "total", "rows", "quadratic", "centered-squares", "cross-squares")
+_OF_CENTROIDS = ("centroid", "quadratic", "centered-squares", "cross-squares")
 
 
 def as_list(statistic: Any) -> list[Any]:
@@ -218,19 +218,25 @@ class Statistics(FittedArrays):
         Their class codes.
     sign : {1, -1}
         -1 for dissimilarities.
+    means : ndarray of shape (q, G)
+        Mean proximity of each class to its centroid.
     """
 
     fitted_arrays = {
         "centroids": fitted_indices("q", "G"),
         "codes": fitted_indices("N", below="G"),
+        "means": fitted_reals("q", "G", optional=True),  # models of 1.0 have none
     }
 
-    def __init__(self, chosen: list[Any], centroids: NDArray[np.intp], labels: Any, codes: Any, sign: int) -> None:
+    def __init__(
+        self, chosen: list[Any], centroids: NDArray[np.intp], labels: Any, codes: Any, sign: int, means: Any
+    ) -> None:
         self.chosen = chosen
         self.centroids = centroids
         self.labels = labels
         self.codes = codes
         self.sign = sign
+        self.means = means
 
     @property
     def few(self) -> bool:
@@ -245,7 +251,8 @@ class Statistics(FittedArrays):
             if not isinstance(one, str):
                 found += [("own", 0)] * width
                 continue
-            kinds = ["own" if one == "total" else "value"] * (width // n_slices)
+            own = one == "total" or one.endswith("squares")
+            kinds = ["own" if own else "value"] * (width // n_slices)
             if one == "quadratic":
                 kinds[G:] = ["product"] * (len(kinds) - 2 * G) + ["square"] * G
             found += [(kind, q) for q in range(n_slices) for kind in kinds]
@@ -260,6 +267,8 @@ class Statistics(FittedArrays):
             "nearest": [f"s(x, nearest of {g})" for g in classes],
             "total": [f"summed s(x, z) over {g}" for g in classes],
             "rows": [f"s(x, object {i})" for i in range(len(self.codes))],
+            "centered-squares": [f"(s(x, {g}) - mean of {g})²" for g in classes],
+            "cross-squares": [f"(s(x, {h}) - mean of {g})²" for h, g in permutations(classes, 2)],
             "quadratic": [f"s(x, {g})" for g in classes] + pairs + [f"s(x, {g})²" for g in classes],
         }
         for one, width in zip(self.chosen, widths):
@@ -288,7 +297,7 @@ class Statistics(FittedArrays):
 
     def _by_rows(self, one: str, block: NDArray[Any], q: int, training: bool) -> NDArray[np.float64]:
         """One statistic of many rows, one block at a time, so that the matrix can stay on disk."""
-        read = getattr(self, f"_{one}")
+        read = getattr(self, f"_{one.replace('-', '_')}")
         found = [read(block[rows], q, training, rows.start) for rows in row_blocks(*block.shape)]
         return found[0] if len(found) == 1 else np.vstack(found)
 
@@ -304,6 +313,15 @@ class Statistics(FittedArrays):
         s = self._centroid(block, q, training)
         h, g = np.array(list(combinations(range(s.shape[1]), 2)), dtype=np.intp).reshape(-1, 2).T
         return np.hstack([s, s[:, h] * s[:, g], s**2])
+
+    def _centered_squares(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
+        """[cazzanti2007] sec. 3.2.1 -> (s(x, mu_h) - E[s(X, mu_h)])^2, X of class h."""
+        return np.square(self._centroid(block, q, training) - self.means[q])
+
+    def _cross_squares(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
+        """[cazzanti2007] sec. 3.2.1 -> (s(x, mu_h) - E[s(X, mu_g)])^2 for g other than h, X of class g."""
+        h, g = np.array(list(permutations(range(self.centroids.shape[1]), 2)), dtype=np.intp).reshape(-1, 2).T
+        return np.square(self._centroid(block, q, training)[:, h] - self.means[q][g])
 
     def _nearest(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
         """[cazzanti2007] Eq. (3.12)-(3.13) -> max_{z in X_h} s(x, z), without the object itself in training."""

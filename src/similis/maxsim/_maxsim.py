@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from similis.base import Kind, choice, validated
+from similis.base import Kind, check_labels, check_proximity, choice, validated, validated_function
 from similis.maxsim._base import ClassSimilarity, class_sums
+from similis.proximity import Tighten
 
-__all__ = ["MaxSim"]
+__all__ = ["MaxSim", "tightness"]
 
 
 class MaxSim(ClassSimilarity):
@@ -34,7 +35,8 @@ class MaxSim(ClassSimilarity):
     tight_ : bool
         Whether the similarity is tight fitting on the training objects ([bernal2003] sec. 3.3): each is more similar to
         its class than to all others together, S 1 > 0 with the signed matrix S of eq. (4). A larger `q` of
-        :class:`~similis.Tighten` makes it so, unless objects of different classes are identical.
+        :class:`~similis.Tighten` makes it so, unless objects of different classes are identical; :func:`tightness`
+        finds the smallest.
     scale_ : float
         For dissimilarities, d_m / 8: s = exp(-d / ``scale_``).
     n_features_in_ : int
@@ -85,8 +87,68 @@ class MaxSim(ClassSimilarity):
         """
         S, codes = self.check_training_labels(X, y, keep_sparse=self.kind == "similarity")
         self._set_weights(np.ones(len(S)), codes)
-        # [bernal2003] sec. 3.3 -> alpha = 1 solves the no underfitting condition (5)
-        sums = class_sums(S, self.alpha_, codes)
-        own = sums[np.arange(len(codes)), codes]
-        self.tight_ = bool((2 * own > sums.sum(axis=1)).all())
+        self.tight_ = _is_tight(S, codes)
         return self
+
+
+def _is_tight(S: NDArray[Any], codes: NDArray[np.intp]) -> bool:
+    """[bernal2003] sec. 3.3 -> alpha = 1 solves the no underfitting condition (5)."""
+    sums = class_sums(S, np.ones(len(codes)), codes)
+    own = sums[np.arange(len(codes)), codes]
+    return bool((2 * own > sums.sum(axis=1)).all())
+
+
+@validated_function({"method": [choice("power", "exponential")]})
+def tightness(S: ArrayLike, y: Any, *, method: Literal["power", "exponential"] = "power") -> float:
+    """Find the smallest tightness that makes a similarity tight fitting on labeled objects.
+
+    Parameters
+    ----------
+    S : array-like of shape (n, n)
+        Similarities.
+    y : array-like of shape (n,)
+        Class labels.
+    method : {"power", "exponential"}, default="power"
+        Rule of :class:`~similis.Tighten`.
+
+    Returns
+    -------
+    float
+        Least q, to one percent, for which every object is more similar to its class than to all others together after
+        ``Tighten(q=q, method=method)``; infinite if there is none up to 2^20, as where objects of different classes are
+        identical.
+
+    See Also
+    --------
+    MaxSim : ``tight_`` tells whether a matrix is tight fitting.
+
+    Notes
+    -----
+    The interval below the first power of two that is tight is halved, so that the result may miss a smaller q in an
+    earlier interval.
+
+    References
+    ----------
+    [bernal2003] sec. 3.3, propositions 2 and 3.
+
+    Examples
+    --------
+    >>> from similis.maxsim import tightness
+    >>> S = [[1.0, 0.9, 0.8, 0.8], [0.9, 1.0, 0.8, 0.8], [0.8, 0.8, 1.0, 0.6], [0.8, 0.8, 0.6, 1.0]]
+    >>> round(tightness(S, ["a", "a", "b", "b"]), 1)
+    1.0
+    """
+    A = check_proximity(S, kind="similarity")
+    _, codes = check_labels(y, len(A), who="tightness")
+
+    def tight(q: float) -> bool:
+        return _is_tight(Tighten(q=q, method=method).fit_transform(A).astype(np.float64), codes)
+
+    high = next((2.0**p for p in range(-10, 21) if tight(2.0**p)), np.inf)
+    if high in (2.0**-10, np.inf):
+        return high
+    low = high / 2
+    while high > 1.01 * low:
+        middle = float(np.sqrt(low * high))
+        low, high = (low, middle) if tight(middle) else (middle, high)
+    return high

@@ -11,7 +11,7 @@ from scipy.spatial.distance import squareform
 from sklearn.utils import check_random_state
 
 from similis._utils.disk import take_block
-from similis.base import Points, at_least, choice, validated
+from similis.base import Points, at_least, check_per_class, choice, validated
 from similis.mixture._base import (
     Clusters,
     HLMClassifier,
@@ -154,9 +154,10 @@ class MixtureHLM(HLMClassifier):
 
     Parameters
     ----------
-    n_components : int or "auto", default=4
-        Number of clusters per class, at most the number of objects, which gives Kernel HLM. "auto" chooses among 1 to
-        10, 12, 14, 16 and Kernel HLM by 10-fold cross-validation: the paper's HLM (kernel-vsh).
+    n_components : int, array-like of shape (G,) or "auto", default=4
+        Number of clusters of every class, or of each class, at most the number of objects, which gives Kernel HLM.
+        "auto" chooses among 1 to 10, 12, 14, 16 and Kernel HLM by 10-fold cross-validation: the paper's HLM
+        (kernel-vsh).
     clustering : {"vsh", "kmedoids", "ward"}, default="vsh"
         Vertex substitution; k-medoids by alternating assignment and update from a k-center start; Ward's agglomerative
         clustering with the medoid of each cluster for its centroid.
@@ -175,7 +176,7 @@ class MixtureHLM(HLMClassifier):
     ----------
     classes_ : ndarray of shape (G,)
         Class labels.
-    n_components_ : int
+    n_components_ : int or list of int
         Number of clusters per class; the number of training objects if Kernel HLM was chosen.
     cv_scores_ : ndarray of shape (14,)
         Cross-validated accuracy of each candidate, for "auto" only.
@@ -232,7 +233,7 @@ class MixtureHLM(HLMClassifier):
     """
 
     _parameter_constraints = {
-        "n_components": [at_least(1), choice("auto")],
+        "n_components": [at_least(1), choice("auto"), "array-like"],
         "clustering": [choice("vsh", "kmedoids", "ward")],
         "shared_shape": ["boolean"],
         "n_init": [at_least(1)],
@@ -245,7 +246,7 @@ class MixtureHLM(HLMClassifier):
     def __init__(
         self,
         *,
-        n_components: int | str = 4,
+        n_components: Any = 4,
         clustering: str = "vsh",
         shared_shape: bool = True,
         n_init: int = 20,
@@ -315,8 +316,8 @@ class _Classes:
 
     def mix(self, point: dict[str, Any]) -> Any:
         """Mixture for one grid point, and the shapes before rounding."""
-        k, method = point["n_components"], point["clustering"]
-        parts = [self._cluster(g, k, method) for g in range(len(self.members))]
+        numbers = check_per_class(point["n_components"], len(self.members), "n_components")
+        parts = [self._cluster(g, k, point["clustering"]) for g, k in enumerate(numbers)]
         sizes = [len(centroids) for centroids, _, _ in parts]
         codes = np.repeat(np.arange(len(parts)), sizes)
         labels = [labels + before for (_, labels, _), before in zip(parts, np.cumsum(sizes) - sizes)]
@@ -328,8 +329,9 @@ class _Classes:
 
     def choose_n_components(self, point: dict[str, Any]) -> Any:
         """Number of components of a grid point; for "auto" also the scores of the candidates."""
-        if point["n_components"] != "auto":
-            return point["n_components"], None
+        given = point["n_components"]
+        if not isinstance(given, str):
+            return given if isinstance(given, int) else list(given), None
         n = len(self.codes)
         points = [point | {"n_components": k} for k in (*CANDIDATES, n)]
         rng = np.random.RandomState(self.folds_seed)

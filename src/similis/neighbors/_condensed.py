@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from similis.base import ProximityClassifier, at_least, choice, fitted_indices, validated
+from similis.base import ProximityClassifier, at_least, check_per_class, choice, fitted_indices, validated
 from similis.solvers import k_medoids
 
 __all__ = ["CondensedNN"]
@@ -19,7 +19,7 @@ class CondensedNN(ProximityClassifier):
 
     Parameters
     ----------
-    n_prototypes : int, default=1
+    n_prototypes : int or array-like of shape (G,), default=1
         Prototypes per class; a class with fewer distinct objects gets as many as it has.
     clustering : {"kmedoids", "vsh"}, default="kmedoids"
         How the medoids are found: alternating assignment and update, eq. (2.8), as the paper has it, or vertex
@@ -79,7 +79,7 @@ class CondensedNN(ProximityClassifier):
     }
 
     _parameter_constraints = {
-        "n_prototypes": [at_least(1)],
+        "n_prototypes": [at_least(1), "array-like"],
         "clustering": [choice("kmedoids", "vsh")],
         "n_init": [at_least(1)],
         "max_iter": [at_least(1)],
@@ -90,7 +90,7 @@ class CondensedNN(ProximityClassifier):
     def __init__(
         self,
         *,
-        n_prototypes: int = 1,
+        n_prototypes: Any = 1,
         clustering: str = "kmedoids",
         n_init: int = 10,
         max_iter: int = 100,
@@ -122,12 +122,13 @@ class CondensedNN(ProximityClassifier):
         S, codes = self.check_training_labels(X, y)
         rng = check_random_state(self.random_state)
         prototypes, sizes, iterations = [], [], []
-        for h in range(len(self.classes_)):
+        numbers = check_per_class(self.n_prototypes, len(self.classes_), "n_prototypes")
+        for h, number in enumerate(numbers):
             members = np.flatnonzero(codes == h)
             # [cazzanti2007] Eq. (2.8) -> mu_hl = argmax_{mu in X_hl} sum_{z in X_hl} s(z, mu)
             found = k_medoids(
                 S[np.ix_(members, members)],
-                min(self.n_prototypes, len(members)),
+                min(number, len(members)),
                 sign=self.sign,
                 method="vsh" if self.clustering == "vsh" else "alternating",
                 n_init=self.n_init,

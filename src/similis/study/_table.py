@@ -179,6 +179,16 @@ SUPPORT_VECTORS = _family(
         on_request=True,
     ),
     Method(
+        "mkl",
+        lazy("SimMKL", roles="kernels"),
+        {"eta": powers(-4, 0)},
+        symmetric=True,
+        rescale=True,
+        paper="chen2010 eq. 5.33",
+        summary="SVM that learns weights of several similarities, each made a kernel by spectrum clip",
+        on_request=True,
+    ),
+    Method(
         "completion-svm",
         lazy("CompletionSVM"),
         {"eta": powers(-3, -1), "gamma": powers(-2, 0)},
@@ -342,6 +352,24 @@ CENTROIDS = _family(
         reads="either",
         paper="cazzanti2007 sec. 4.1",
         summary="nearest centroid within the neighborhood",
+    ),
+    *(
+        Method(
+            f"local-nc({neighborhood})",
+            # Where no class is large enough for a model, local SDA decides by the nearest local centroid.
+            lazy("LocalSDA", neighborhood=neighborhood, min_class_size=10**9),
+            {} if neighborhood == "reciprocal" else {axis: grid},
+            reads="similarity" if neighborhood == "enclosing" else "either",
+            paper="cazzanti2007 sec. 4.1, 7.2.2",
+            summary=f"nearest centroid within the neighborhood: {words}",
+            on_request=True,
+        )
+        for neighborhood, axis, grid, words in (
+            ("per-class", "n_neighbors", K, "the nearest of every class"),
+            ("radius", "radius", [0.0, 0.05, 0.1, 0.2, 0.5, 1.0], "all within a factor of the best similarity"),
+            ("reciprocal", "", K, "the nearest, and those whose nearest the object would be"),
+            ("enclosing", "n_neighbors", K, "neighbors that enclose the object"),
+        )
     ),
     Method(
         "cnn",

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from similis._utils.linalg import is_psd, roundoff, symmetric_part, symmetric_part_of
 from similis._utils.threads import single_blas_thread
-from similis.base import Points, check_stack_width, choice, positive, validated
+from similis.base import Integral, Options, Points, check_stack_width, choice, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import LearntSpectrum, SpectralMachine
 from similis.svm._base import LearnedMachine, LearnedSVM, eigen_system
@@ -23,7 +23,7 @@ class SimMKL(LearnedSVM):
 
     Reads a stack n x n x q (see :func:`similis.make_stack`). The kernel is the sum of the similarities, each with its
     spectrum modified as in SimSVM, and of the kernels with weights w >= 0. Minimizes mean hinge loss + eta c'Kc +
-    gamma sum_k ||alpha_k - anchor||_2 subject to sum_j w_j tr(K_j) <= trace. Kernels alone: multiple kernel learning.
+    gamma sum_k ||alpha_k - anchor|| subject to sum_j w_j tr(K_j) <= trace. Kernels alone: multiple kernel learning.
 
     Parameters
     ----------
@@ -33,10 +33,13 @@ class SimMKL(LearnedSVM):
         Weight of the distances of the multipliers from their anchors.
     trace : float, default=None
         Trace shared by the weights. None: the trace of the first anchored similarity, n without one.
-    roles : sequence of {"similarity", "kernel"}, default=None
-        Role of each slice. None: positive semi-definite slices are kernels, the others similarities.
+    roles : "kernels" or sequence of {"similarity", "kernel"}, default=None
+        Role of each slice. None: positive semi-definite slices are kernels, the others similarities. "kernels": all
+        are kernels, after their spectra are clipped: multiple kernel learning, eq. (5.33).
     anchor : {"clip", "flip", "identity"}, default="clip"
         Multipliers towards which the learned ones are regularized, as in SimSVM.
+    norm : {1, 2}, default=2
+        Norm of their difference; 1 keeps most multipliers at the anchor. The anchor "identity" has its own.
 
     Attributes
     ----------
@@ -100,8 +103,9 @@ class SimMKL(LearnedSVM):
         "eta": [positive()],
         "gamma": [positive()],
         "trace": [positive(), None],
-        "roles": ["array-like", None],
+        "roles": [choice("kernels"), "array-like", None],
         "anchor": [choice("clip", "flip", "identity")],
+        "norm": [Options(Integral, {1, 2})],
     }
     path_params = ("eta", "gamma")
     _names = (
@@ -125,12 +129,14 @@ class SimMKL(LearnedSVM):
         trace: float | None = None,
         roles: Any = None,
         anchor: str = "clip",
+        norm: int = 2,
     ) -> None:
         self.eta = eta
         self.gamma = gamma
         self.trace = trace
         self.roles = roles
         self.anchor = anchor
+        self.norm = norm
 
     @validated
     @single_blas_thread()
@@ -173,6 +179,8 @@ class SimMKL(LearnedSVM):
 
     def _check_roles(self, slices: Any) -> Any:
         known = ("similarity", "kernel")
+        if isinstance(self.roles, str):
+            return ("kernel",) * len(slices)
         if self.roles is None:
             return tuple("kernel" if _is_kernel(A) else "similarity" for A in slices)
         roles = tuple(map(str, np.atleast_1d(np.asarray(self.roles))))
@@ -203,12 +211,19 @@ class SimMKL(LearnedSVM):
         others = [k for k, role in enumerate(self.roles_) if role == "kernel"]
         systems = [eigen_system(np.ascontiguousarray(S[:, :, k])) for k in similar]
         anchors = [anchored_spectrum(system, self.anchor) for system in systems]
-        norm = "identity" if self.anchor == "identity" else 2
+        norm = "identity" if self.anchor == "identity" else self.norm
         spectra = [
             LearntSpectrum(system.values[keep], system.vectors[:, keep], anchor[keep], norm)
             for system, (anchor, keep) in zip(systems, anchors)
         ]
         kernels = [np.asarray(symmetric_part(S[:, :, k]), dtype=np.float64) for k in others]
+        bases: list[Any] = [None] * len(others)  # eigenvectors of clipped kernels
+        if isinstance(self.roles, str):
+            for j, K in enumerate(kernels):
+                system = eigen_system(K)
+                kept = system.values > system.tolerance
+                bases[j] = system.vectors[:, kept]
+                kernels[j] = (bases[j] * system.values[kept]) @ bases[j].T
         trace = self.trace
         if trace is None:
             first = float(spectra[0].values @ spectra[0].anchor) if spectra else 0.0
@@ -223,7 +238,9 @@ class SimMKL(LearnedSVM):
                 alpha[keep] = multipliers
                 alphas.append(alpha)
                 coef[:, k] = system.vectors @ (alpha * (system.vectors.T @ fit.coef))
-            coef[:, others] = fit.coef[:, None] * fit.weights
+            for k, weight_k, U in zip(others, fit.weights, bases):
+                # [chen2010] sec. 4.1 -> a new row s of a clipped kernel is U U's
+                coef[:, k] = weight_k * (fit.coef if U is None else U @ (U.T @ fit.coef))
             one = len(similar) == 1
             names = [self.names_[k] for k in others]
             learned = {
