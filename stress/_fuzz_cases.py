@@ -71,7 +71,7 @@ LEFT_OUT = {name: _RECORD for name in LEFT_OUT} | {
 }
 
 _MEASURES = {
-    "numbers": "RBF Polynomial Cosine Minkowski Chebyshev",
+    "numbers": "RBF Polynomial Sigmoid Cosine Minkowski Chebyshev",
     "votes": "Counting VDM Lin ResidualEntropy",
     "mixed": "HVDM",
     "sets": "TverskyContrast TverskyRatio Jaccard Dice Overlap",

@@ -27,6 +27,7 @@ from similis import (
     Minkowski,
     Overlap,
     Polynomial,
+    Sigmoid,
     TverskyContrast,
     TverskyRatio,
     load_votes,
@@ -73,6 +74,7 @@ def cases(rng):
     for options in ({}, {"degree": 3, "coef0": 1.0}, {"degree": 4, "lift": 2.0}, {"coef0": 0.5, "lift": 0.0}):
         options = {"degree": 2, **options}
         yield Polynomial(**options), lambda x, z, o=options: oracle.polynomial(x, z, **o), vectors, None
+    yield Sigmoid(gamma=0.3, coef0=-0.5), lambda x, z: oracle.sigmoid(x, z, 0.3, -0.5), vectors, None
     yield Cosine(), oracle.cosine, vectors, None
     for p in (0.3, 0.5, 1.0, 1.7, 2.0, 5.0):
         yield Minkowski(p=p), lambda x, z, p=p: oracle.minkowski(x, z, p), vectors, None
@@ -113,7 +115,7 @@ def test_what_a_measure_says_of_itself_is_true(case):
         low, high = measure.domain_
         assert low <= S.min()
         assert S.max() <= high
-    known = not isinstance(measure, (FromFunction, FromMatrix, Polynomial))
+    known = not isinstance(measure, (FromFunction, FromMatrix, Polynomial, Sigmoid))
     if known:  # an object is most like itself, and least different
         diagonal = np.diag(S)[:, None]
         assert (S <= diagonal + 1e-12).all() if measure.kind == "similarity" else (S >= diagonal).all()

@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from similis import HVDM, RBF, VDM, Chebyshev, Cosine, Counting, Minkowski, Pairwise, Polynomial
+from similis import HVDM, RBF, VDM, Chebyshev, Cosine, Counting, Minkowski, Pairwise, Polynomial, Sigmoid
 
 TRANSFORMERS = [
     Pairwise(RBF()),
@@ -11,6 +11,7 @@ TRANSFORMERS = [
     Pairwise(Chebyshev()),
     Pairwise(Cosine()),
     Pairwise(Polynomial(lift=1.0)),
+    Pairwise(Sigmoid()),
     Pairwise(Counting()),
     Pairwise(VDM()),
     Pairwise(HVDM()),

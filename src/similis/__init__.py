@@ -32,6 +32,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "ResidualEntropy",
         "RBF",
         "Polynomial",
+        "Sigmoid",
         "Cosine",
         "Minkowski",
         "Chebyshev",

@@ -120,6 +120,10 @@ def cosine(x, z):
     return math.fsum(a * b for a, b in zip(x, z)) / length if length else 0.0
 
 
+def sigmoid(x, z, gamma, coef0):
+    return math.tanh(gamma * math.fsum(a * b for a, b in zip(x, z)) + coef0)
+
+
 def polynomial(x, z, degree, coef0=0.0, lift=None):
     if lift is None:
         return (math.fsum(a * b for a, b in zip(x, z)) + coef0) ** degree

@@ -12,7 +12,7 @@ from similis.measures._sets import Dice, Jaccard, Overlap, TverskyContrast, Tver
 from similis.measures._stored import FromFunction, FromMatrix
 from similis.measures._texts import Compression, TfidfCosine
 from similis.measures._value_difference import HVDM, VDM
-from similis.measures._vectors import RBF, Chebyshev, Cosine, Minkowski, Polynomial
+from similis.measures._vectors import RBF, Chebyshev, Cosine, Minkowski, Polynomial, Sigmoid
 
 __all__ = [
     "Measure",
@@ -32,6 +32,7 @@ __all__ = [
     "ResidualEntropy",
     "RBF",
     "Polynomial",
+    "Sigmoid",
     "Cosine",
     "Minkowski",
     "Chebyshev",

@@ -1,4 +1,4 @@
-"""Measures on real vectors (Cosine, Polynomial, RBF, Minkowski, Chebyshev), and array helpers of all measures."""
+"""Measures on real vectors (Cosine, Polynomial, Sigmoid, RBF, Minkowski, Chebyshev), and array helpers."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ __all__ = [
     "sparse_products",
     "Cosine",
     "Polynomial",
+    "Sigmoid",
     "RBF",
     "Chebyshev",
     "Minkowski",
@@ -193,6 +194,53 @@ class Polynomial(VectorMeasure):
                 "lift=0."
             )
         return inner
+
+
+class Sigmoid(VectorMeasure):
+    """Sigmoid of the inner product, s(x, z) = tanh(gamma <x, z> + coef0); indefinite in general.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        kappa_1, above zero.
+    coef0 : float, default=0.0
+        kappa_2.
+
+    Attributes
+    ----------
+    domain_ : tuple
+        ``(-1, 1)``.
+
+    See Also
+    --------
+    similis.SpectrumClip : Makes the matrix a kernel.
+
+    References
+    ----------
+    [cazzanti2007] Eq. (2.14).
+
+    Examples
+    --------
+    >>> from similis import Sigmoid
+    >>> round(Sigmoid(gamma=0.5, coef0=-1.0)([1, 2], [3, 0]), 4)
+    0.4621
+    """
+
+    domain_ = (-1.0, 1.0)
+    _parameter_constraints = {"gamma": [positive()], "coef0": [between(None, None, "neither")]}
+
+    def __init__(self, *, gamma: float = 1.0, coef0: float = 0.0) -> None:
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    def compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            inner = A @ B.T  # (m, n)
+            inner *= self.gamma
+            inner += self.coef0
+        if np.isnan(inner).any():
+            raise ProximityError("The inner products of these vectors overflow. Scale them down.")
+        return np.tanh(inner, out=inner)
 
 
 class Cosine(VectorMeasure):
