@@ -357,7 +357,7 @@ CENTROIDS = _family(
         Method(
             f"local-nc({neighborhood})",
             # Where no class is large enough for a model, local SDA decides by the nearest local centroid.
-            lazy("LocalSDA", neighborhood=neighborhood, min_class_size=10**9),
+            lazy("LocalSDA", neighborhood=neighborhood, min_class_size=999_999),
             {} if neighborhood == "reciprocal" else {axis: grid},
             reads="similarity" if neighborhood == "enclosing" else "either",
             paper="cazzanti2007 sec. 4.1, 7.2.2",
