@@ -296,7 +296,10 @@ class LocalSDA(PathMixin, ProximityClassifier):
         "n_jobs": [Integral, None],
     }
     path_params = ("n_neighbors", "radius")
-    accept_sparse = True
+
+    @property
+    def accept_sparse(self) -> bool:  # type: ignore[override]
+        return self.kind == "similarity"  # absent dissimilarities are missing, and missing entries are not accepted
 
     def __init__(
         self,

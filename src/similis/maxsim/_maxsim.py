@@ -65,7 +65,10 @@ class MaxSim(ClassSimilarity):
     """
 
     _parameter_constraints = {"kind": [choice("similarity", "dissimilarity")]}
-    accept_sparse = True
+
+    @property
+    def accept_sparse(self) -> bool:  # type: ignore[override]
+        return self.kind == "similarity"  # absent dissimilarities are missing, and missing entries are not accepted
 
     def __init__(self, *, kind: Kind = "similarity") -> None:
         self.kind = kind
