@@ -1,7 +1,7 @@
-"""The README's tables, made from what the repository holds: methods, ratios, results against the papers.
+"""Tables of docs/methods.md, docs/benchmarks.md and docs/guide/diagnosis.md, made from the code and the records.
 
 python scripts/readme.py              # prints them
-python scripts/readme.py --write      # puts them into README.md and docs/benchmarks.md, between their markers
+python scripts/readme.py --write      # puts them into their pages, between markers
 """
 
 import json
@@ -29,25 +29,6 @@ PAPERS = {
     "zhou2004": "Zhou et al. 2004",
     "haasdonk2008": "Haasdonk and Pekalska 2008",
 }
-# One line of the README for each of these; docs/benchmarks.md has them all.
-HEADLINES = (
-    "k-NN search, n = 2500",
-    "KRI sweep 19 k x 9 lambda, noisy",
-    "KRR sweep 19 k x 5 lambda, n = 800",
-    "k-medoids (eager), n = 2500",
-    "SDA exponents, 200 values, newton",
-    "local SDA, 10 folds x 19 k, n = 800",
-    "RNLC, 20 regularizers, n = 300",
-    "MaxSim, two-letter words",
-    "clip + SVC, n = 800, 2 classes",
-    "SVM-KNN, 10 queries, 4 classes",
-    "P-SVM solve, n = 800",
-    "counting, d = 200",
-    "VDM, d = 200",
-    "Tanimoto",
-    "import similis",
-)
-
 
 def shown(value):
     return f"{value:.0f}x" if value >= 10 else f"{value:.1f}x"
@@ -65,10 +46,6 @@ def ratio_rows(found):
         floor = "" if item.get("floor") is None else f"{item['floor']:g}x"
         lines.append(f"| {item['name']} | {item['peer']} | {shown(item['ratio'])} | {floor} |")
     return "\n".join(lines)
-
-
-def headlines():
-    return ratio_rows(item for item in items() if item.get("floor") and item["name"].startswith(HEADLINES))
 
 
 def all_ratios():
@@ -105,14 +82,6 @@ def methods():
     return "\n".join(lines)
 
 
-def results():
-    """Figures by paper, from docs/results/index.md."""
-    lines = (ROOT / "docs" / "results" / "index.md").read_text().splitlines()
-    first = next(i for i, line in enumerate(lines) if line.startswith("| paper"))
-    table = lines[first : lines.index("", first)]
-    return "\n".join(line.replace("](", "](docs/results/") for line in table)
-
-
 def damage():
     """Precision and recall of suspicious entries, by simulated damage."""
     found = json.loads((RESULTS / "suspects.json").read_text())["items"]
@@ -139,9 +108,7 @@ def accuracy():
 
 SECTIONS = {
     ("docs/guide/diagnosis.md", "damage"): damage,
-    ("README.md", "results"): results,
-    ("README.md", "methods"): methods,
-    ("README.md", "ratios"): headlines,
+    ("docs/methods.md", "methods"): methods,
     ("docs/benchmarks.md", "ratios"): all_ratios,
     ("docs/benchmarks.md", "accuracy"): accuracy,
 }

@@ -3,11 +3,13 @@
 import importlib.util
 import re
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
 import contract
 import numpy as np
+import pytest
 from sklearn.utils._testing import ignore_warnings
 from typer.testing import CliRunner
 
@@ -72,6 +74,25 @@ def test_commands_of_bring_your_own_matrix(tmp_path, monkeypatch):
     for line in lines:
         result = CliRunner().invoke(app, shlex.split(line))
         assert result.exit_code == 0, (line, result.output)
+
+
+@pytest.mark.slow
+def test_commands_of_the_tutorial(tmp_path, monkeypatch):
+    """Commands run in order; every line that the page shows is printed, times in a study's table apart."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "tutorial.md").read_text()
+    for block in re.findall(r"^```console\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL):
+        for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE):
+            if command.startswith("similis "):
+                result = CliRunner().invoke(app, shlex.split(command)[1:])
+                assert result.exit_code == 0, (command, result.output)
+                printed = result.output
+            else:
+                printed = subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
+            words = " ".join(printed.split())
+            for line in shown.splitlines():
+                start = line[:60] if "study" in command else line  # the last columns are times
+                assert "seconds" in line or "about" in line or " ".join(start.split()) in words, line
 
 
 def test_citation_is_of_this_version_and_of_the_papers():

@@ -29,7 +29,6 @@ FIRST = {
         "normal",
         "maxsim",
         "study",
-        "command_line",
         "scale",
     ],
     "how-to": ["index", "bring_your_own_matrix", "add_a_measure"],
@@ -53,7 +52,7 @@ def setup(app):
 
 def pages_of(source, folder):
     """Documents of a folder, those of FIRST first."""
-    found = sorted(path.stem for path in (Path(source) / folder).glob("*.md"))
+    found = sorted(path.stem for path in (Path(source) / folder).glob("*.md") if path.stem != "command_line")
     first = [name for name in FIRST.get(folder, ()) if name in found]
     return [f"/{folder}/{name}" for name in first + [name for name in found if name not in first]]
 
@@ -67,14 +66,13 @@ def add_contents(app, name, text):
     """Hidden tables of contents at the end of the index pages."""
     source = app.srcdir
     if name == "index":
-        text[0] += contents("Start", [*pages_of(source, "introduction"), "/choose"])
-        text[0] += contents("Guide", pages_of(source, "guide"))
-        text[0] += contents("How to", pages_of(source, "how-to"))
-        text[0] += contents("Findings", pages_of(source, "findings"))
-        loose = [f"/{path.stem}" for path in sorted(Path(source).glob("*.md"))]
-        loose = [page for page in loose if page not in ("/index", "/choose", "/papers")]
-        text[0] += contents("Results", ["/gallery/index", "/results/index", *loose])
-        text[0] += contents("Reference", ["/api/index", "/papers"])
+        text[0] += contents("Tutorial", ["/tutorial", *pages_of(source, "introduction")])
+        text[0] += contents("How-to", ["/choose", *pages_of(source, "how-to")])
+        text[0] += contents("User guide", [*pages_of(source, "guide"), "/gallery/index"])
+        text[0] += contents("Reference", ["/methods", "/guide/command_line", "/api/index", "/papers"])
+        listed = ("index", "tutorial", "choose", "methods", "papers")
+        loose = [f"/{path.stem}" for path in sorted(Path(source).glob("*.md")) if path.stem not in listed]
+        text[0] += contents("About", ["/results/index", *loose, *pages_of(source, "findings")])
     elif name in ("gallery/index", "results/index"):
         folder = name.split("/")[0]
         text[0] += contents("", [page for page in pages_of(source, folder) if not page.endswith("/index")])
