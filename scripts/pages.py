@@ -114,17 +114,13 @@ def methods():
     return "\n".join(lines)
 
 
-def names():
-    """Every public name by package."""
-    parts = []
-    for module, listed in names_by_package().items():
-        intro = "At the top level only." if module == "similis" else first_sentence(module)
-        rows = "\n".join(f"| `{name}` | {first_sentence(module, name).replace('|', '&#124;')} |" for name in listed)
-        parts.append(f"## {module}\n\n{intro}\n\n| name | |\n|---|---|\n{rows}")
-    return "\n\n".join(parts)
+def packages():
+    """Public packages; the site has a page for each and one for each of its names."""
+    rows = [f"| `{module}` | {first_sentence(module)} |" for module in names_by_package() if module != "similis"]
+    return "\n".join(["| package | contents |", "|---|---|", *rows])
 
 
-SECTIONS = {("docs/choose.md", "methods"): methods, ("docs/api/index.md", "names"): names}
+SECTIONS = {("docs/choose.md", "methods"): methods, ("docs/api/index.md", "packages"): packages}
 
 
 def quoted(page, name):

@@ -41,14 +41,6 @@ def test_every_public_name_has_one_place():
     assert len(NAMES) == len(set(NAMES))
 
 
-def test_api_page_lists_what_exists_and_nothing_else():
-    page = (DOCS / "api" / "index.md").read_text()
-    listed = []
-    for part in re.split(r"^## ", page, flags=re.MULTILINE)[1:]:
-        listed += [(part.split()[0], name) for name in re.findall(r"^\| `(\w+)` \|", part, flags=re.MULTILINE)]
-    assert sorted(listed) == sorted(NAMES), "run: python scripts/pages.py --write"
-
-
 @pytest.mark.parametrize(("page", "name"), list(PAGES.SECTIONS))
 def test_lists_are_what_the_code_gives(page, name):
     """Times, in the last column of the methods, come from a results file that may be newer than the page."""

@@ -49,8 +49,8 @@ def test_the_page_is_current():
 
 
 def test_no_import_warns():
-    rooms = ["similis", *(f"similis.{name}" for name in similis._MODULES), "similis.cli"]
-    code = "".join(f"import {room} as room\nfor name in room.__all__: getattr(room, name)\n" for room in rooms)
+    modules = ["similis", *(f"similis.{name}" for name in similis._MODULES), "similis.cli"]
+    code = "".join(f"import {name} as module\nfor name in module.__all__: getattr(module, name)\n" for name in modules)
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-500:]
 
@@ -63,8 +63,3 @@ def test_parts_run(name, monkeypatch):
     monkeypatch.setenv("SIMILIS_STRESS_QUICK", "1")
     done = subprocess.run([sys.executable, ROOT / "stress" / f"{name}.py"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-1000:] + done.stderr[-1000:]
-
-
-def test_items_become_tables():
-    items = [{"job": "a|b", "n": 1200}, {"job": "c", "why": "no"}]
-    assert RELIABILITY.table(items).splitlines()[2:] == ["| a\\|b | 1,200 |  |", "| c |  | no |"]
