@@ -495,7 +495,7 @@ def card_path(path: str | os.PathLike[str]) -> Path:
 def _card_of(record: Any) -> ModelCard:
     if record.pop(_MAGIC) != 1:
         raise ValueError("another version")
-    defaults = {"needed": None, "types": None, "settings": {}, "matrices": None, "calibration": None}
+    defaults: dict[str, Any] = {"needed": None, "types": None, "settings": {}, "matrices": None, "calibration": None}
     record = {**defaults, **record}  # cards of 1.0 have none
     card = ModelCard(**{f.name: record[f.name] for f in fields(ModelCard)})
     if card.reads not in ("proximities", "objects") or card.kind not in ("similarity", "dissimilarity"):
