@@ -108,7 +108,7 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
         X : array-like of shape (n, n), or (n, n, q) with ``allow_stack``
             Training proximities.
         keep_sparse : bool, default=False
-            Return a sparse matrix as :class:`SparseRows`, of which only blocks are made dense.
+            Return a sparse matrix as ``SparseRows``, of which only blocks are made dense.
 
         Returns
         -------

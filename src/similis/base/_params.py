@@ -46,10 +46,6 @@ def validated(fit: Callable[..., Any]) -> Callable[..., Any]:
     callable
         The decorated method.
 
-    See Also
-    --------
-    validated_outer : For an estimator with other estimators as parameters.
-
     Examples
     --------
     >>> from similis.base import ProximityEstimator, at_least, validated

@@ -126,7 +126,7 @@ def check_proximity(
     accept_sparse : bool, default=False
         Accept a scipy sparse matrix; it is returned as a dense array.
     keep_sparse : bool, default=False
-        Return a sparse matrix as :class:`SparseRows`, of which only blocks are made dense.
+        Return a sparse matrix as ``SparseRows``, of which only blocks are made dense.
     estimator : estimator, optional
         ``n_features_in_`` and ``feature_names_in_`` are set on it; its class is named in messages.
 

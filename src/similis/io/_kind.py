@@ -40,8 +40,8 @@ def decide_kind(
     where : str
         Name of the file, for messages.
     required : bool, default=False
-        Whether to use the evidence of the diagonal (see :func:`similis.base.kind_evidence`), with a warning that names
-        it, and to raise an error where there is none.
+        Whether to use the evidence of the diagonal, with a warning that names it, and to raise an error where there is
+        none.
 
     Returns
     -------
