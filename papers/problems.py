@@ -25,6 +25,7 @@ from papers.methods import make_level_classifier, with_parameters
 from papers.worked import SECTIONS
 from similis.datasets import make_perturbed_centroids
 from similis.measures import VDM, Counting
+from similis.proximity import augmented_rows
 from similis.study import Entry, Method
 from similis.svm import SimSVM
 
@@ -267,11 +268,7 @@ def treat_new_rows(model: Any, S: Array, y: Indices, rows: Array, truth: Indices
     """Compute errors of SimSVM with new rows as they are, and modified with the augmented matrix as the anchor is."""
     model = getattr(model, "best_estimator_", model)
     coef = _least_norm(model)
-    augmented = np.empty_like(rows)
-    for i, (row, self_similarity) in enumerate(zip(rows, own)):
-        values, U = np.linalg.eigh(np.block([[S, row[:, None]], [row[None], np.full((1, 1), self_similarity)]]))
-        modified = np.maximum(values, 0.0) if model.anchor == "clip" else np.abs(values)
-        augmented[i] = ((U[-1] * modified) @ U.T)[:-1]
+    augmented = augmented_rows(S, rows, own, spectrum=model.anchor)
     return {
         f"error, {name}": percent_wrong(model.classes_[(X @ coef + model.intercept_ > 0).astype(int)], truth)
         for name, X in (("rows as they are", rows), ("augmented rows", augmented))

@@ -141,6 +141,7 @@ CASES = {
     ),
     "proximity.symmetrize": on_matrix(similis.symmetrize, lambda A, S: demand(same(A, A.T), "not symmetric")),
     "proximity.diffusion_kernel": on_matrix(similis.diffusion_kernel, sigma2=(1.0, 0.1, 10.0)),
+    "proximity.augmented_rows": on_matrix(lambda S, **options: proximity.augmented_rows(S, S, 1.0, **options)),
     "proximity.seriation": on_matrix(proximity.seriation),
     "proximity.complete_kernel": calls.complete,
     "proximity.make_stack": calls.make_stack,

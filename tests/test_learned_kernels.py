@@ -110,6 +110,36 @@ class TestIndefiniteSVM:
         v = signs(y) * model.alpha_
         assert model.objective_ == pytest.approx(v @ signs(y) - v @ S @ v / 2 - (v @ v) ** 2 / 3.2, rel=1e-9)
 
+    def test_rules_for_new_rows(self, rng):
+        """[chen2010] sec. 4.1 and Eq. (5.9), the new object's entry of v zero; footnote 3 of sec. 5.3."""
+        S, y, Q, own = problem(rng, n=20, m=6)
+        model = IndefiniteSVM(C=2.0, rho=0.3, query="augmented").fit(S, y)
+        v = signs(y) * model.alpha_
+        padded = np.append(v, 0.0)
+
+        def decide(s, psi):
+            whole = oracle.augmented(S, s, psi) + np.outer(padded, padded) / 1.2
+            return oracle.positive_part(whole)[-1, :-1] @ v + model.intercept_
+
+        expected = [decide(s, psi) for s, psi in zip(Q, own)]
+        np.testing.assert_allclose(model.decision_function(Q, own), expected, atol=1e-9)
+        expected = [decide(s, np.diag(S).mean()) for s in Q]
+        np.testing.assert_allclose(model.decision_function(Q), expected, atol=1e-9)
+        raw = IndefiniteSVM(C=2.0, rho=0.3, query="raw").fit(S, y)
+        for f in (raw.decision_function(Q), raw.decision_function(Q, own)):
+            np.testing.assert_allclose(f, Q @ v + raw.intercept_, atol=1e-9)
+
+    @pytest.mark.parametrize("query", ["augmented", "raw"])
+    def test_rules_for_new_rows_on_a_path(self, rng, query):
+        S, y, Q, own = problem(rng, n=24, m=6, n_classes=3)
+        model = IndefiniteSVM(query=query).fit(S, y)
+        search = PathSearchCV(IndefiniteSVM(query=query), {"C": [0.1, 1.0]}, cv=2).fit(S, y)
+        assert search.best_estimator_.predict(Q).shape == (6,)
+        codes = np.unique(y, return_inverse=True)[1]
+        (scores,) = model.path_scores(S, codes, Q, [{"C": 1.0, "rho": 1.0}])
+        np.testing.assert_allclose(scores, model.decision_function(Q), atol=1e-8)
+        assert model.predict(Q, own).shape == (6,)
+
 
 class TestFullKernelSVM:
     def test_attributes_are_those_of_its_equation(self, rng):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from oracles import proximity as oracle
 from scipy import sparse
+from scipy.linalg import sqrtm
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
@@ -16,8 +17,8 @@ from sklearn.svm import SVC
 from similis import compact
 from similis._utils import linalg
 from similis._utils.cache import CACHE
-from similis.exceptions import AsymmetryWarning, KindWarning
-from similis.proximity import SpectrumClip, SpectrumFlip, SpectrumShift, SpectrumSquare, Symmetrize
+from similis.exceptions import AsymmetryWarning, KindWarning, ProximityError
+from similis.proximity import SpectrumClip, SpectrumFlip, SpectrumShift, SpectrumSquare, Symmetrize, augmented_rows
 
 
 def symmetric(rng, values):
@@ -303,3 +304,26 @@ def test_a_pipeline_in_cross_validation_equals_the_loop(transformer, rng):
     search = GridSearchCV(model, {"svc__C": values}, cv=folds).fit(S, y)
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], np.mean(scores, axis=1))
     assert search.best_params_["svc__C"] == values[int(np.argmax(np.mean(scores, axis=1)))]
+
+
+def test_augmented_rows(rng):
+    """[chen2010] sec. 4.1: the last row of the augmented matrix with its spectrum modified."""
+    S = rng.normal(size=(9, 9))
+    S = S + S.T
+    Q, own = rng.normal(size=(4, 9)), rng.normal(size=4)
+    for spectrum, modify in (("clip", lambda M: (M + _absolute(M)) / 2), ("flip", lambda M: _absolute(M))):
+        expected = [modify(np.block([[S, s[:, None]], [s[None], np.array([[t]])]]))[-1, :-1] for s, t in zip(Q, own)]
+        np.testing.assert_allclose(augmented_rows(S, Q, own, spectrum=spectrum), expected, atol=1e-10)
+    K = S @ S  # an object that extends a kernel to a kernel keeps its row
+    np.testing.assert_allclose(augmented_rows(K, K[:2] / 2, 1e6), K[:2] / 2, atol=1e-6)
+    with pytest.raises(ProximityError, match="spectrum must be"):
+        augmented_rows(S, Q, own, spectrum="shift")
+    with pytest.raises(ProximityError, match="one per row, 4"):
+        augmented_rows(S, Q, own[:3])
+    with pytest.raises(ProximityError, match="one column per training object, 9"):
+        augmented_rows(S, Q[:, :5], own)
+
+
+def _absolute(M):
+    """|M| = (M M)^1/2 of a symmetric matrix."""
+    return np.real(sqrtm(M @ M))

@@ -78,6 +78,7 @@ from similis.base._validation import (
     fill_masked,
     first_position,
     kind_evidence,
+    one_per_row,
     quote,
 )
 

@@ -35,6 +35,7 @@ __all__ = [
     "check_target",
     "fill_masked",
     "kind_evidence",
+    "one_per_row",
     "quote",
 ]
 
@@ -407,6 +408,14 @@ def check_stack_width(A: NDArray[Any], n_slices: int, estimator: Any) -> None:
         raise ProximityError(
             f"{_who(estimator)} was fitted on a stack of {n_slices} matrices and must get as many. Got {got}."
         )
+
+
+def one_per_row(self_similarity: Any, m: int) -> Any:
+    """Self-similarities as an array with one number per row."""
+    s = np.asarray(self_similarity, dtype=np.float64)
+    if s.shape not in ((), (m,)) or not np.isfinite(s).all():
+        raise ProximityError(f"self_similarity must be a finite number, or one per row, {m}. Got shape {s.shape}.")
+    return np.broadcast_to(s, m)
 
 
 def quote(value: Any) -> str:

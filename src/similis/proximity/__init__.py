@@ -19,7 +19,7 @@ from similis.proximity._group_tests import PermutationTest, anosim, mantel, perm
 from similis.proximity._landmarks import Landmarks
 from similis.proximity._row_kernels import RowRBF, SpectrumSquare
 from similis.proximity._spaces import DissimilaritySpace, SimilarityFeatures
-from similis.proximity._spectrum import SpectrumClip, SpectrumFlip, SpectrumShift
+from similis.proximity._spectrum import SpectrumClip, SpectrumFlip, SpectrumShift, augmented_rows
 from similis.proximity._suspects import Suspects, suspects
 from similis.proximity._tighten import Tighten
 
@@ -52,6 +52,7 @@ __all__ = [
     "CompleteKernel",
     # functions
     "make_stack",
+    "augmented_rows",
     "diffusion_kernel",
     # diagnosis
     "diagnose",

@@ -8,14 +8,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.linalg import EigenSystem, eigen_symmetric, is_psd, roundoff, take_symmetric_part
-from similis.base import at_least, choice, fitted_reals
+from similis._utils.linalg import (
+    EigenSystem,
+    eigen_symmetric,
+    is_psd,
+    roundoff,
+    symmetric_part_of,
+    take_symmetric_part,
+)
+from similis.base import at_least, check_block, check_proximity, choice, fitted_reals, one_per_row
+from similis.exceptions import ProximityError
 from similis.proximity._base import ToRows
 
-__all__ = ["SpectrumClip", "SpectrumFlip", "SpectrumShift"]
+__all__ = ["SpectrumClip", "SpectrumFlip", "SpectrumShift", "augmented_rows"]
 
 
 class _Spectrum(ToRows):
@@ -331,6 +339,66 @@ class SpectrumShift(_Spectrum):
             least = float(self.eigenvalues_[0])  # [chen2010] sec. 2.1.5 -> |min(l_min, 0)|
             self.shift_ = -least if least < -self._eigen().tolerance else 0.0
         return A
+
+
+def augmented_rows(
+    S: ArrayLike, rows: ArrayLike, self_similarity: ArrayLike, *, spectrum: str = "clip"
+) -> NDArray[np.float64]:
+    """Repair new rows by the augmented rule: clip or flip S together with each new object.
+
+    The spectrum of [[S, s], [s', s(x, x)]] is modified for each new row s; the first n entries of the last row are the
+    repaired row.
+
+    Parameters
+    ----------
+    S : array-like of shape (n, n)
+        Training similarities.
+    rows : array-like of shape (m, n)
+        Similarities of new objects to the training objects.
+    self_similarity : float or array-like of shape (m,)
+        Similarity s(x, x) of each new object to itself.
+    spectrum : {"clip", "flip"}, default="clip"
+        The modification.
+
+    Returns
+    -------
+    ndarray of shape (m, n)
+
+    See Also
+    --------
+    SpectrumClip : the consistent rule, one matrix product for all rows.
+
+    Notes
+    -----
+    The rule of Wu et al. as [chen2010] sec. 4.1 states it. The training rows do not become those of the repaired
+    training matrix, and each new row costs one decomposition; the error of an SVM behind it is higher than with the
+    consistent rule where negative eigenvalues matter (SimSVM on the aural sonar data: 28 % instead of 13 %).
+
+    Examples
+    --------
+    >>> from similis.proximity import augmented_rows
+    >>> augmented_rows([[1.0, 0.5], [0.5, 1.0]], [[0.9, 0.2], [2.0, 2.0]], 1.0).round(3)
+    array([[0.9 , 0.2 ],
+           [1.44, 1.44]])
+    """
+    if spectrum not in ("clip", "flip"):
+        raise ProximityError(f"spectrum must be 'clip' or 'flip'. Got {spectrum!r}.")
+    A = symmetric_part_of(check_proximity(S, kind="similarity"), "augmented_rows")
+    Q = check_block(rows)
+    if Q.shape[1] != len(A):
+        raise ProximityError(f"rows must have one column per training object, {len(A)}. Got shape {Q.shape}.")
+    psi = one_per_row(self_similarity, len(Q))
+    n = len(A)
+    whole = np.empty((n + 1, n + 1))
+    whole[:n, :n] = A
+    found = np.empty((len(Q), n))
+    for i, row in enumerate(Q):
+        whole[n, :n] = whole[:n, n] = row
+        whole[n, n] = psi[i]
+        values, U = np.linalg.eigh(whole)
+        modified = np.maximum(values, 0.0) if spectrum == "clip" else np.abs(values)
+        found[i] = U[:n] @ (modified * U[n])
+    return found
 
 
 def _span(mask: NDArray[np.bool_]) -> slice | NDArray[np.intp]:

@@ -23,6 +23,7 @@ from similis.base import (
     check_class_weights,
     fitted_indices,
     fitted_reals,
+    one_per_row,
     quote,
     validated,
 )
@@ -37,7 +38,6 @@ __all__ = [
     "square_block",
     "KernelSVM",
     "nearest_kernel_rows",
-    "one_per_row",
     "LearnedMachine",
     "LearnedSVM",
     "eigen_system",
@@ -294,14 +294,6 @@ def nearest_kernel_rows(K: NDArray[Any], S: NDArray[Any], self_similarity: Any) 
         if (step <= 1e-14 * (np.abs(psi) + half)).all():
             break
     return (s * k / (k + half[:, None])) @ U.T
-
-
-def one_per_row(self_similarity: Any, m: int) -> Any:
-    """Self-similarities as an array with one number per row."""
-    s = np.asarray(self_similarity, dtype=np.float64)
-    if s.shape not in ((), (m,)) or not np.isfinite(s).all():
-        raise ProximityError(f"self_similarity must be a finite number, or one per row, {m}. Got shape {s.shape}.")
-    return np.broadcast_to(s, m)
 
 
 @dataclass(frozen=True)

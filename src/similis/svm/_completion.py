@@ -23,12 +23,13 @@ from similis.base import (
     check_stack_width,
     fitted_reals,
     measured_objects,
+    one_per_row,
     positive,
     validated,
 )
 from similis.exceptions import ProximityError
 from similis.solvers import KernelFactor, completion_machine, infer_row, kernel_factor
-from similis.svm._base import class_pairs, one_per_row, vote_scores
+from similis.svm._base import class_pairs, vote_scores
 
 __all__ = ["CompletionSVM"]
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
-from similis.base import Points, positive
+from similis.base import Points, choice, fitted_reals, one_per_row, positive
+from similis.proximity import augmented_rows
 from similis.solvers import IndefiniteMachine
 from similis.svm._base import KernelSVM, LearnedMachine, eigen_system
 
@@ -26,6 +28,10 @@ class IndefiniteSVM(KernelSVM):
         Cost of a violated margin.
     rho : float, default=1.0
         Weight of the distance between K and S; as it grows, the classifier tends to the one on S clipped.
+    query : {"projected", "augmented", "raw"}, default="projected"
+        Rule for a new row: projected on the range of K, or with `self_similarity` the nearest row that extends K, Eq.
+        (5.14); from the augmented matrix, Eq. (5.9) with a zero for the new object in v, one decomposition per row and
+        the mean training self-similarity where none is given; or as it is.
 
     Attributes
     ----------
@@ -60,8 +66,10 @@ class IndefiniteSVM(KernelSVM):
     The same as the primal problem (5.12), mean hinge loss + eta c'Kc + rho' ||K - S||_F^2, with C = 1 / (2 n eta) and
     rho' = 2 eta rho; the paper drops that factor.
 
-    A new row is projected on the range of K, the limit of (5.14) without a self-similarity; give `self_similarity` for
-    (5.14) itself. No rule reproduces K on training rows from S alone: K holds v v' too.
+    The projection is the limit of (5.14) without a self-similarity. The augmented rule is that of Wu et al. (sec. 4.1,
+    see :func:`~similis.proximity.augmented_rows`) applied to (5.9), and the reading of the heuristic that table 5.3
+    mentions; raw rows are what footnote 3 there warns of. No rule reproduces K on training rows from S alone: K
+    contains v v' too.
 
     References
     ----------
@@ -77,13 +85,22 @@ class IndefiniteSVM(KernelSVM):
     array(['a', 'b'], dtype='<U1')
     """
 
-    _parameter_constraints = {"C": [positive()], "rho": [positive()]}
-    path_params = ("C", "rho")
-    _names = ("alpha_", "kernel_", "n_iter_", "_kernel_coef")
+    fitted_arrays = {"_before_clip": fitted_reals(None, None, optional=True)}
 
-    def __init__(self, *, C: float = 1.0, rho: float = 1.0) -> None:
+    _parameter_constraints = {
+        "C": [positive()],
+        "rho": [positive()],
+        "query": [choice("projected", "augmented", "raw")],
+    }
+    _added_params = ("query",)  # since 1.0
+    query: str = "projected"
+    path_params = ("C", "rho")
+    _names = ("alpha_", "kernel_", "n_iter_", "_kernel_coef", "_before_clip", "_typical_self")
+
+    def __init__(self, *, C: float = 1.0, rho: float = 1.0, query: str = "projected") -> None:
         self.C = C
         self.rho = rho
+        self.query = query
 
     def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> Any:
         system = eigen_system(S)
@@ -97,6 +114,42 @@ class IndefiniteSVM(KernelSVM):
             if len(points) == 1:
                 k, W = machine.kernel(fit.v, rho)
                 learned["kernel_"] = (W * k) @ W.T
-            coef = machine.project(fit.v, rho)
+            if self.query == "augmented":  # K is the positive part of this matrix, Eq. (5.9)
+                learned["_before_clip"] = S + np.outer(fit.v, fit.v) / (4 * rho)
+                learned["_typical_self"] = float(np.diag(S).mean())
+            coef = fit.v if self.query == "raw" else machine.project(fit.v, rho)
             machines.append(LearnedMachine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
         return machines
+
+    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+        """Class scores of validated rows."""
+        return self._augmented_scores(Q, None) if self.query == "augmented" else super().class_scores(Q)
+
+    def _row_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
+        if self.query == "projected" or self_similarity is None:
+            return super()._row_scores(X, self_similarity)
+        Q = self.check_rows(X)
+        psi = one_per_row(self_similarity, len(Q))
+        return self._augmented_scores(Q, psi) if self.query == "augmented" else self.class_scores(Q)
+
+    def _augmented_scores(self, Q: NDArray[Any], psi: Any) -> Any:
+        f = []
+        for part, members in zip(getattr(self, "estimators_", [self]), self._members):
+            own = part._typical_self if psi is None else psi
+            # The first n entries of the last row of ([[S, s], [s', psi]] + [v; 0] [v; 0]' / (4 rho))_+, Eq. (5.9)
+            f.append(augmented_rows(part._before_clip, Q[:, members], own) @ part._kernel_coef + part.intercept_)
+        return self._combine(np.column_stack(f), len(self.classes_))
+
+    def _set_solution(self, tasks: Any, machines: Any, n: int) -> None:
+        super()._set_solution(tasks, machines, n)
+        if self.query == "augmented":
+            self.keep_columns(np.arange(n))
+
+    def path_scores(
+        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
+    ) -> list[NDArray[Any]]:
+        """Class scores of new rows for each point."""
+        if self.query != "augmented":
+            return super().path_scores(S, codes, Q, points)
+        models = [clone(self).set_params(**point).fit(S, codes) for point in points]
+        return [model.class_scores(Q) for model in models]

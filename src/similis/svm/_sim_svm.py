@@ -77,8 +77,8 @@ class SimSVM(LearnedSVM):
     inactive constraint all is that of ``SpectrumClip`` and ``SVC(C=1 / (2 n eta))``. The paper takes the c of least
     norm instead, which gives the same values on training rows.
 
-    The linear program (5.28), which approximates this problem by random rank-one matrices, is not offered: the paper
-    finds it slower than its exact program and far from the solution, and the dual here is quicker than both.
+    The linear program (5.28), which approximates this problem by random rank-one matrices, is not offered: sec.
+    5.3.1 finds it slower than the exact program (5.31) and far from its solution.
 
     References
     ----------
