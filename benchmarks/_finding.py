@@ -1,4 +1,4 @@
-"""What the scripts behind docs/findings share: facts are written with date, versions and the kind of machine."""
+"""Write the facts behind docs/results/findings with date, versions and kind of machine."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The tables of docs/guide/scale.md, from the results of ``bench_scale.py``."""
+"""Tables of docs/guide/scale.md and docs/results/cost.md, from the results of ``bench_scale.py``."""
 
 import json
 from pathlib import Path
@@ -6,22 +6,24 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "guide" / "scale.md"
+PAGES = (ROOT / "docs" / "guide" / "scale.md", ROOT / "docs" / "results" / "cost.md")
 
 
 def page(n=None):
-    """Fill the tables of docs/guide/scale.md from the results."""
-    PAGE.write_text(filled(PAGE.read_text()))
+    """Fill the tables of both pages from the results."""
+    for path in PAGES:
+        path.write_text(filled(path.read_text()))
 
 
 def filled(text):
-    """The page with its tables as the results have them."""
+    """Return the text with the tables that it marks filled from the results."""
     tables = {"disk": _disk, "cluster": _cluster, "index": _index, "neighbors": _neighbors, "compact": _compact,
               "families": _families, "ten million": _ten_million}  # fmt: skip
     for name, table in tables.items():
         start, stop = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
-        before, rest = text.split(start)
-        text = before + start + "\n".join(table()) + "\n" + stop + rest.split(stop)[1]
+        if start in text:
+            before, rest = text.split(start)
+            text = before + start + "\n".join(table()) + "\n" + stop + rest.split(stop)[1]
     return text
 
 
@@ -30,7 +32,7 @@ def _items(part):
 
 
 def _disk():
-    yield "| | seconds | beside | seconds | ratio | floor |"
+    yield "| | seconds | compared with | seconds | ratio | floor |"
     yield "|---|---|---|---|---|---|"
     for i in _items("disk"):
         ours, peer = i["ours_seconds"], i["peer_seconds"]
@@ -38,7 +40,7 @@ def _disk():
 
 
 def _cluster():
-    yield "| tiles | bare work | here | 1 worker | 2 workers | speed-up | over bare work (floor 10 %) | over here |"
+    yield "| blocks | bare work | here | 1 worker | 2 workers | speed-up | over bare work | over here |"
     yield "|---|---|---|---|---|---|---|---|"
     for i in _items("cluster"):
         yield (
@@ -59,7 +61,7 @@ def _index():
 
 
 def _neighbors():
-    yield "| objects | kept | pairs an object | of all pairs | recall at 10 | of new objects | to build | to build exactly | new objects a second | peak memory |"  # noqa: E501
+    yield "| objects | neighbors kept | pairs per object | of all pairs | recall at 10 | recall, new objects | build | build, exact | new objects per second | peak memory |"  # noqa: E501
     yield "|---|---|---|---|---|---|---|---|---|---|"
     items = _items("neighbors") + _items("million")
     for i in items:
@@ -70,7 +72,7 @@ def _neighbors():
                 f"{i['n'] ** 2 / 2 * _pair_seconds():,.0f} s | {1 / i['query_seconds']:.0f} | {i['peak_gigabytes']:.1f} GB |"  # noqa: E501
             )
     yield ""
-    yield f"| on the index of {items[-1]['n']:,} | right | new objects a second |"
+    yield f"| on the index of {items[-1]['n']:,} | accuracy | new objects per second |"
     yield "|---|---|---|"
     for i in items:
         if "accuracy" in i and i["n"] == items[-1]["n"]:
@@ -78,14 +80,14 @@ def _neighbors():
 
 
 def _compact():
-    yield "| | comparisons a new object | after `compact` | speed-up |"
+    yield "| | comparisons per new object | after `compact` | speed-up |"
     yield "|---|---|---|---|"
     for i in _items("compact"):
         yield f"| {i['name']} | {i['comparisons_before']:.0f} | {i['comparisons_after']:.0f} | {i['ratio']:.1f} |"
 
 
 def _families():
-    yield "| method | family | n | fit | exponent | fit at n = 100,000 | a new row | exponent | memory at fit, matrices |"  # noqa: E501
+    yield "| method | family | n | fit | exponent | fit at n = 100,000 | new row | exponent | memory at fit, matrices |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for i in _items("families"):
         n = i["n"][-1]

@@ -2,7 +2,7 @@
 
     python benchmarks/bench_scale.py disk cluster index neighbors landmarks compact families
     python benchmarks/bench_scale.py neighbors --n 1000000
-    python benchmarks/bench_scale.py page                      # the tables of docs/guide/scale.md
+    python benchmarks/bench_scale.py page                      # tables of docs/guide/scale.md, docs/results/cost.md
 
 Each part writes benchmarks/results/scale_<part>.json. Floors: a k-NN pass reads at least half as fast as a plain sum
 over the memory map; taking up a nearly finished matrix costs less than a tenth of measuring it; the scheduler's

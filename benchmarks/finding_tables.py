@@ -1,4 +1,4 @@
-"""The tables of docs/findings, from the results behind them.
+"""The tables of docs/results/findings, from the results behind them.
 
 python benchmarks/finding_tables.py              # prints them
 python benchmarks/finding_tables.py --write      # puts them into the pages, between their markers
@@ -121,11 +121,12 @@ SECTIONS = {
 
 def quoted(page, name):
     """What stands on the page."""
-    return _marked.quoted(ROOT / "docs" / "findings" / f"{page}.md", name)
+    return _marked.quoted(ROOT / "docs" / "results" / "findings" / f"{page}.md", name)
 
 
 def main():
-    _marked.run({(ROOT / "docs" / "findings" / f"{page}.md", name): make for (page, name), make in SECTIONS.items()})
+    folder = ROOT / "docs" / "results" / "findings"
+    _marked.run({(folder / f"{page}.md", name): make for (page, name), make in SECTIONS.items()})
 
 
 if __name__ == "__main__":

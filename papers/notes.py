@@ -58,7 +58,7 @@ _SIMULATED_NOTES = (
         "candidate cause: each table has one vector of test labels for all runs and all d, while the test objects are "
         "drawn with their own numbers of each class. How many labels the first class has is read from nearest-neighbor "
         "SDA at d = 2, which gives every object to one class, and is not fitted. The cause is inferred, not stated in "
-        "the paper; [other mechanisms](../findings/floor.md) fit less well. In the committed results the predictions "
+        "the paper; [other mechanisms](findings/floor.md) fit less well. In the committed results the predictions "
         "for the few objects (at most 20 of 1,000) that this vector labels differently from 500 and 500 labels were "
         "not kept, and their expected number of errors stands in.",
         paper="cazzanti2007",
@@ -416,7 +416,7 @@ IN_SHORT = {
   mixture column of tables 6.5 and 6.6, P-SVM with VDM in table 6.8 and three errors of CNN are not explained. One of
   seven decisions of sec. 3.3.4 contradicts the symmetry of its example.
 * **Found:** one vector of test labels for all runs of a table, with test objects drawn anew, explains the floor better
-  than any other mechanism that was tried ([an error floor in eight tables](../findings/floor.md)).
+  than any other mechanism that was tried ([an error floor in eight tables](findings/floor.md)).
 * **Marks:** the column `lowest` of the csv table marks, as the paper's bold type does, the lowest error of each row and
   those that the Wilcoxon signed-rank test does not tell from it at 0.05, naive Bayes left aside.""",
     "chen2010": """\
@@ -425,7 +425,7 @@ IN_SHORT = {
 * **Differs:** shift (what happens to new rows is not known), KRR with clip and shift on proteins, the Indefinite SVM on
   two protein classes, SimSVM with untreated rows on the votes. None of them is explained.
 * **Found:** the figures of KRI and KRR in chapter 4 are those of new rows that are left as they are. Treating them as
-  sec. 4.1 treats rows for kernels is far better on indefinite data. The [protein matrix](../findings/protein.md) of the
+  sec. 4.1 treats rows for kernels is far better on indefinite data. The [protein matrix](findings/protein.md) of the
   benchmark is damaged.""",
     "qiao2013": """\
 * **Agrees:** most errors of the HLM and of the methods it is compared with.

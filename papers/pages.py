@@ -122,7 +122,7 @@ def _floor_counts(records: list[Record]) -> list[str]:
         return []
     return [
         "Nearly all of the better figures are those of cazzanti2007, whose simulated tables carry an [error "
-        "floor](../findings/floor.md) that the data they describe cannot produce. With the floor simulated, "
+        "floor](findings/floor.md) that the data they describe cannot produce. With the floor simulated, "
         f"{found['agrees']} of {found.total()} figures agree, ours is better in {found['better']} and worse in "
         f"{found['worse']}; {found['cannot be judged']} cannot be judged.",
         "",

@@ -43,8 +43,10 @@ def test_pages_quote_what_the_repository_holds(page, name):
     assert README.quoted(page, name) == README.SECTIONS[page, name](), "run: python scripts/readme.py --write"
 
 
-def test_the_page_on_scale_quotes_what_was_measured():
-    text = SCALE.PAGE.read_text()
+@pytest.mark.parametrize("page", SCALE.PAGES, ids=lambda page: page.stem)
+def test_the_pages_on_scale_quote_what_was_measured(page):
+    text = page.read_text()
+    assert "<!-- end of " in text
     assert SCALE.filled(text) == text, "run: python benchmarks/bench_scale.py page"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted((ROOT / "docs" / "findings").glob("*.md"))
+PAGES = sorted((ROOT / "docs" / "results" / "findings").glob("*.md"))
 RESULTS = ROOT / "benchmarks" / "results"
 
 
@@ -24,7 +24,7 @@ TABLES = load_script()
 
 def prose(page):
     """The page as one line, without its tables."""
-    return " ".join((ROOT / "docs" / "findings" / f"{page}.md").read_text().split())
+    return " ".join((ROOT / "docs" / "results" / "findings" / f"{page}.md").read_text().split())
 
 
 def facts(name):

@@ -113,7 +113,7 @@ def pages(tmp_path_factory):
 
 def test_committed_pages_are_made_from_the_committed_results(pages):
     committed = {path.name: path.read_text() for path in PAGES.glob("*.md")}
-    assert committed.keys() == pages.keys()
+    assert committed.keys() - pages.keys() == {"accuracy.md", "cost.md", "speed.md"}  # from benchmarks
     for name, text in pages.items():
         assert text.partition("\n")[2] == committed[name].partition("\n")[2], f"{name}: run scripts/reproduce --pages"
 
@@ -162,7 +162,7 @@ def test_links_between_pages_lead_somewhere(pages):
     }
     for name, text in pages.items():
         for target, _, anchor in re.findall(r"\]\(([^)#]*)(#([^)]*))?\)", text):
-            if target.startswith("../"):
+            if "/" in target:
                 assert (PAGES / target).exists(), (name, target)
                 continue
             assert (target or name) in pages, (name, target)

@@ -32,7 +32,7 @@ FIRST = {
         "scale",
     ],
     "how-to": ["index", "bring_your_own_matrix", "add_a_measure"],
-    "findings": ["index"],
+    "results/findings": ["index"],
 }
 
 
@@ -72,7 +72,7 @@ def add_contents(app, name, text):
         text[0] += contents("Reference", ["/methods", "/guide/command_line", "/api/index", "/papers"])
         listed = ("index", "tutorial", "choose", "methods", "papers")
         loose = [f"/{path.stem}" for path in sorted(Path(source).glob("*.md")) if path.stem not in listed]
-        text[0] += contents("About", ["/results/index", *loose, *pages_of(source, "findings")])
+        text[0] += contents("About", ["/results/index", *loose, *pages_of(source, "results/findings")])
     elif name in ("gallery/index", "results/index"):
         folder = name.split("/")[0]
         text[0] += contents("", [page for page in pages_of(source, folder) if not page.endswith("/index")])
