@@ -1,7 +1,7 @@
 """Null rates and power of the test of a study over objects, beside the signed-rank test over splits.
 
     python benchmarks/derive_differences.py            # about five minutes; writes results/derive_differences.json
-    python benchmarks/derive_differences.py --page     # prints the tables of docs/results/differences.md from the record
+    python benchmarks/derive_differences.py --page     # prints the tables of docs/results/differences.md
 
 Twenty methods are equally good by construction: the same classifier on the same similarities, each with its own
 independent noise. Every study draws new objects. A study errs if it calls any method worse. Power: ten more methods

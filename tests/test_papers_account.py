@@ -113,7 +113,7 @@ def pages(tmp_path_factory):
 
 def test_committed_pages_are_made_from_the_committed_results(pages):
     committed = {path.name: path.read_text() for path in PAGES.glob("*.md")}
-    assert committed.keys() - pages.keys() == {"accuracy.md", "cost.md", "differences.md", "speed.md"}  # from benchmarks
+    assert committed.keys() - pages.keys() == {"accuracy.md", "cost.md", "differences.md", "speed.md"}
     for name, text in pages.items():
         assert text.partition("\n")[2] == committed[name].partition("\n")[2], f"{name}: run scripts/reproduce --pages"
 
