@@ -137,7 +137,7 @@ def test_predict_unlabeled(run, tmp_path):
     assert "6 of 30 objects have no label" in done.stderr
     assert "wrote predictions of 6 objects without a label to new.tsv" in done.stderr
     header, *rows = (line.split("\t") for line in (tmp_path / "new.tsv").read_text().splitlines())
-    assert header == ["id", "label", "p(x)", "p(y)", "score"]
+    assert header == ["id", "label", "p(x)", "p(y)", "score", "outlier_p"]
     assert [row[:2] for row in rows] == [[f"s{i}", "xy"[i % 2]] for i in range(6)]
     kept = "b1|b2|b3|b4|b5"
     run(*words, "--predict-unlabeled", "some.csv", "--subset", f"batch={kept}", "-o", "m2.skops")

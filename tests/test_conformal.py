@@ -322,3 +322,31 @@ def test_confidence_needs_a_calibrated_model(tmp_path):
     )
     assert done.exit_code == 2
     assert "similis fit --conformal" in " ".join(done.output.split())
+
+
+def test_trained_regression_prints_intervals(tmp_path):
+    S, y, Q, _ = curve(n=50, m=6)
+    study = Study(["ridge(clip)"], n_splits=2, cv=2)
+    trained = train_model(S, y, study=study, kind="similarity", compact=True, conformal=True)
+    assert trained.card.calibration == {"method": "cross", "folds": 10, "objects": [50]}
+    write_model(trained, tmp_path / "model.skops")
+    write_proximity(tmp_path / "new.npz", Proximity(Q, kind="similarity"))
+    options = ["predict", str(tmp_path / "model.skops"), str(tmp_path / "new.npz"), "--confidence", "0.8"]
+    printed = [line.split(",") for line in CliRunner().invoke(app, options).stdout.splitlines()]
+    assert printed[0] == ["id", "value", "score", "outlier_p", "lower", "upper"]
+    whole = ConformalRegressor(trained.model.estimator, random_state=0, confidence_level=0.8).fit(S, y)
+    expected = whole.predict_interval(Q)[1][:, :, 0]
+    np.testing.assert_allclose(np.array(printed[1:])[:, 4:].astype(float), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["knn(n_neighbors=3)", "svm-kernel(clip, C=1)"])
+def test_sets_of_a_model_of_several_matrices(method):
+    S, y, Q, _ = problem(n=40, G=2, spread=2.0)
+    stack, rows = np.stack([S, S**2], axis=2), [Proximity(Q, kind="similarity"), Proximity(Q**2, kind="similarity")]
+    study = Study([method], n_splits=2, cv=2)
+    trained = train_model(stack, y, study=study, kind=["similarity"] * 2, compact=True, conformal=True)
+    needed = trained.card.needed
+    rows = [Proximity(r.values if needed is None else r.values[:, needed], kind="similarity") for r in rows]
+    found = predict_rows(trained, rows)
+    whole = ConformalClassifier(trained.model.estimator, random_state=0).fit(stack, y)
+    np.testing.assert_allclose(found.p_values, whole.p_values(np.stack([Q, Q**2], axis=2)))

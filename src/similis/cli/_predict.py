@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["predict", "prediction_table"]
 
+_NUMBERS = ("score", "outlier_p", "lower", "upper")  # columns of a table
+
 
 @command(only=("kind", "id_column", *PAIRS))
 def predict(
@@ -65,8 +67,8 @@ def predict(
             metavar="LEVEL",
             min=0.0,
             max=1.0,
-            help="Also print the set of classes that contains the true one with this probability, such as 0.9; for a "
-            "model of `similis fit --conformal`.",
+            help="Also print the set of classes, or the interval, that contains the true class or value with this "
+            "probability, such as 0.9; for a model of `similis fit --conformal`.",
         ),
     ] = None,
     explain: Annotated[
@@ -76,18 +78,19 @@ def predict(
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
-    """Predict new objects: label, or value, and a score that is low for objects unlike all training objects.
+    """Predict new objects: label, or value, and whether they resemble the training objects.
 
     Rows must belong to the model. If both rows and model have ids, columns are matched by id, in any order, and those
     that the model does not need may be absent; else their number must be that of the training objects. A file of the
     other kind is rejected.
 
     The score is the model's own (`score_samples`) if it has one; otherwise the highest similarity to a training
-    object in the rows, or minus the lowest dissimilarity.
+    object in the rows, or minus the lowest dissimilarity. `outlier_p` is a p-value: of new objects like the training
+    objects, 5 % have 0.05 or less; an object unlike all of them has a value near zero.
 
     With `--confidence` the column `set` lists the classes that are possible at that level, separated by |. An empty set
-    marks an object between the classes. With `--explain` the column `because` names training objects with their
-    contributions to the prediction, the largest first.
+    marks an object between the classes. A regression has the columns `lower` and `upper`. With `--explain` the column
+    `because` names training objects with their contributions to the prediction, the largest first.
 
     Ids and labels are written as they are. Give `--escape-formulas` before opening the table in a spreadsheet if others
     chose the names. On a terminal, control characters are shown by their numbers.
@@ -134,7 +137,7 @@ def predict(
             if new.ids is None and new.columns is None and new.about["format"] == "table of numbers in text":
                 new = _without_header(new, trained.card, header, file)
             blocks.append(new)
-    predictions = predict_rows(trained, blocks, explain=explain)
+    predictions = predict_rows(trained, blocks, explain=explain, confidence=confidence)
     what = "value" if trained.card.settings.get("task") == "regression" else "label"
     if json:
         print_json(_records(predictions, what, confidence))
@@ -182,17 +185,17 @@ def _without_header(new: Proximity, card: ModelCard, header: bool | None, where:
 
 
 def prediction_table(predictions: Predictions, what: str = "label", confidence: float | None = None) -> list[list[Any]]:
-    """Lines of a table below a header: id, label or value, probabilities, score, prediction set, reasons."""
+    """Lines of a table below a header: id, label or value, probabilities, scores, set or interval, reasons."""
     classes = [] if predictions.proba is None else [f"p({label})" for label in predictions.classes.tolist()]
-    extra = ["set"] * (confidence is not None) + ["because"] * (predictions.because is not None)
-    table: list[list[Any]] = [["id", what, *classes, "score", *extra]]
+    table: list[list[Any]] = []
     for record in _records(predictions, what, confidence):
-        shares = [f"{p:.6g}" for p in record.get("probabilities", {}).values()]
-        value = f"{record[what]:.8g}" if what == "value" else record[what]
-        row = [record["id"], value, *shares, f"{record['score'] + 0.0:.6g}"]
-        row += [" | ".join(record["set"])] if "set" in extra else []
-        row += [", ".join(f"{name} ({v:.2g})" for name, v in record["because"].items())] if "because" in extra else []
-        table.append(row)
+        row = {"id": record["id"], what: f"{record[what]:.8g}" if what == "value" else record[what]}
+        row |= {name: f"{p:.6g}" for name, p in zip(classes, record.get("probabilities", {}).values())}
+        row |= {name: f"{record[name] + 0.0:.6g}" for name in _NUMBERS if name in record}
+        row |= {"set": " | ".join(record["set"])} if "set" in record else {}
+        if "because" in record:
+            row["because"] = ", ".join(f"{name} ({v:.2g})" for name, v in record["because"].items())
+        table += [list(row)] * (not table) + [list(row.values())]
     return table
 
 
@@ -205,6 +208,10 @@ def _records(predictions: Predictions, what: str, confidence: float | None = Non
         if predictions.proba is not None:
             record["probabilities"] = dict(zip(classes, predictions.proba[i].tolist()))
         record["score"] = float(predictions.scores[i])
+        if predictions.outlier_p is not None:
+            record["outlier_p"] = float(predictions.outlier_p[i])
+        if predictions.intervals is not None:
+            record["lower"], record["upper"] = predictions.intervals[i].tolist()
         if confidence is not None and predictions.p_values is not None:
             p = predictions.p_values[i].tolist()
             record["p_values"] = dict(zip(classes, p))

@@ -353,7 +353,8 @@ def fit(
     conformal: Annotated[
         bool,
         typer.Option(
-            "--conformal", help="Also calibrate prediction sets, for `similis predict --confidence`, by ten more fits."
+            "--conformal",
+            help="Also calibrate prediction sets or intervals, for `similis predict --confidence`, by ten more fits.",
         ),
     ] = False,
     overwrite: Overwrite = False,

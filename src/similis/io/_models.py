@@ -368,6 +368,9 @@ class ModelCard:
     calibration : dict or None
         For a model with prediction sets: ``method``, ``class_conditional``, ``conformity_score``, the number of
         ``folds`` and the number of calibration ``objects`` of each class.
+    novelty : dict or None
+        Ascending ``scores`` of training objects, by which outliers among new objects are recognized, and their
+        ``n_neighbors``.
     versions : dict
         Package versions at training time.
     created : str
@@ -397,6 +400,7 @@ class ModelCard:
     settings: dict[str, Any] = field(default_factory=dict)
     matrices: dict[str, str] | None = None
     calibration: dict[str, Any] | None = None
+    novelty: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -495,8 +499,8 @@ def card_path(path: str | os.PathLike[str]) -> Path:
 def _card_of(record: Any) -> ModelCard:
     if record.pop(_MAGIC) != 1:
         raise ValueError("another version")
-    defaults: dict[str, Any] = {"needed": None, "types": None, "settings": {}, "matrices": None, "calibration": None}
-    record = {**defaults, **record}  # cards of 1.0 have none
+    absent = dict.fromkeys(("needed", "types", "matrices", "calibration", "novelty"))  # from cards of 1.0
+    record = {"settings": {}, **absent, **record}
     card = ModelCard(**{f.name: record[f.name] for f in fields(ModelCard)})
     if card.reads not in ("proximities", "objects") or card.kind not in ("similarity", "dissimilarity"):
         raise ValueError("reads or kind")
@@ -509,6 +513,8 @@ def _card_of(record: Any) -> ModelCard:
         raise ValueError("matrices")
     if card.types is not None and not set(card.types.values()) <= {"number", "text", "category"}:
         raise ValueError("types")
+    if card.novelty is not None and not all(type(score) is float for score in card.novelty["scores"]):
+        raise ValueError("novelty")
     return card
 
 

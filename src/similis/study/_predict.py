@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from similis.base import predict_responses
 from similis.exceptions import ProximityError
 from similis.inspection import explain as explain_rows
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
+from similis.study._novelty import novelty_p_values
 
 __all__ = ["Predictions", "predict_rows"]
 
@@ -39,6 +41,11 @@ class Predictions:
     p_values : ndarray of shape (m, G) or None
         P-value of each class, if the model was calibrated; a class is in the prediction set of level 1 - alpha if its
         p-value exceeds alpha.
+    outlier_p : ndarray of shape (m,) or None
+        P-value of each object as an outlier: low for objects unlike all training objects, see
+        :class:`~similis.ProximityOutlier`. None for several matrices and for models of older versions.
+    intervals : ndarray of shape (m, 2) or None
+        Lower and upper ends of the intervals of a calibrated regression, with `confidence`.
     because : list of list of (str, float) or None
         Training objects that speak most for each prediction, with their contributions.
     """
@@ -49,11 +56,17 @@ class Predictions:
     classes: NDArray[Any]
     scores: NDArray[np.float64]
     p_values: NDArray[np.float64] | None = None
+    outlier_p: NDArray[np.float64] | None = None
+    intervals: NDArray[np.float64] | None = None
     because: list[list[tuple[str, float]]] | None = None
 
 
 def predict_rows(
-    trained: TrainedModel, rows: Proximity | Objects | Sequence[Proximity], *, explain: int = 0
+    trained: TrainedModel,
+    rows: Proximity | Objects | Sequence[Proximity],
+    *,
+    explain: int = 0,
+    confidence: float | None = None,
 ) -> Predictions:
     """Predict new objects after checking that they belong to the model.
 
@@ -69,6 +82,8 @@ def predict_rows(
         ``trained.card.matrices``; a model that reads one of them accepts that block alone.
     explain : int, default=0
         Number of training objects that explain each prediction, see :func:`similis.explain`.
+    confidence : float, optional
+        Probability with which an interval of a calibrated regression contains the true value.
 
     Returns
     -------
@@ -99,6 +114,8 @@ def predict_rows(
         X, known = _proximity_rows(rows, card)
     else:
         X = _object_rows(rows, trained)
+    inner, own = getattr(model, "estimator_", model), getattr(model, "_own_columns", None)
+    part = X if own is None else X[:, own]  # a compact model with prediction sets reads more columns
     names = ["predict", "predict_proba"] if hasattr(model, "predict_proba") else ["predict"]
     try:
         labels, *proba = predict_responses(model, X, names)
@@ -107,9 +124,11 @@ def predict_rows(
             labels=np.asarray(labels),
             proba=np.asarray(proba[0]) if proba else None,
             classes=np.asarray(getattr(model, "classes_", [])),
-            scores=_scores(getattr(model, "estimator_", model), card, X, known),
+            scores=_scores(inner, card, part, known),
             p_values=model.p_values(X) if hasattr(model, "p_values") else None,
-            because=_because(model, card, X, explain) if explain else None,
+            outlier_p=None if card.novelty is None else novelty_p_values(card.novelty, X, model, kind=card.kind),  # type: ignore[arg-type]
+            intervals=_intervals(model, X, confidence) if hasattr(model, "predict_interval") else None,
+            because=_because(inner if own is not None else model, card, part, own, explain) if explain else None,
         )
     except ProximityError:
         raise
@@ -124,7 +143,7 @@ def _stacked_rows(blocks: list[Proximity], model: Any, card: ModelCard) -> tuple
     """Values of each block as a stack, or of the only block that the model reads, and the card for the scores."""
     assert card.matrices is not None
     names, kinds = list(card.matrices), list(card.matrices.values())
-    step = getattr(model, "steps", [("", None)])[0][1]
+    step = getattr(getattr(model, "estimator_", model), "steps", [("", None)])[0][1]
     one = getattr(step, "matrix", None)
     if isinstance(one, int):  # the others are not read
         names, kinds, blocks = [names[one]], [kinds[one]], [blocks[one]] if len(blocks) == len(names) else blocks
@@ -190,13 +209,20 @@ def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
     return values.astype(np.float64) if numbers and values.dtype == object else values
 
 
-def _because(model: Any, card: ModelCard, X: Any, k: int) -> list[list[tuple[str, float]]]:
+def _intervals(model: Any, X: Any, confidence: float | None) -> NDArray[np.float64] | None:
+    """Intervals of one level."""
+    if confidence is None:
+        return None
+    model = copy(model).set_params(confidence_level=confidence)
+    return np.asarray(model.predict_interval(X)[1][:, :, 0])
+
+
+def _because(
+    model: Any, card: ModelCard, X: Any, own: NDArray[np.intp] | None, k: int
+) -> list[list[tuple[str, float]]]:
     """Names and contributions of the training objects that speak most for each prediction."""
-    if hasattr(model, "p_values") and model._own_columns is not None:  # a compact model with prediction sets
-        needed = [(card.needed or range(card.n))[j] for j in model._own_columns]
-        model, X = model.estimator_, X[:, model._own_columns]
-    else:
-        needed = list(card.needed or range(card.n))
+    needed = list(card.needed or range(card.n))
+    needed = needed if own is None else [needed[j] for j in own]
     found = explain_rows(model, X)
     if len(found.ids) == len(needed):
         found.ids = tuple(str(j) if card.ids is None else card.ids[j] for j in needed)

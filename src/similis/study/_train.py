@@ -14,11 +14,12 @@ from similis._utils.environment import versions
 from similis.base import Kind
 from similis.base import compact as compact_model
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
-from similis.model_selection import ConformalClassifier
+from similis.model_selection import ConformalClassifier, ConformalRegressor
 from similis.study._assemble import without_search
 from similis.study._entry import to_json
 from similis.study._estimate import Estimate
 from similis.study._methods import canonical_name, describe
+from similis.study._novelty import novelty_record
 from similis.study._run import Study
 
 __all__ = ["train_model"]
@@ -72,8 +73,9 @@ def train_model(
         Reduce the model to the training objects that its predictions need (see :func:`similis.compact`); the card then
         lists them as ``needed``.
     conformal : bool, default=False
-        Calibrate prediction sets with the chosen parameters, by ten more fits: the model is then a
-        :class:`~similis.ConformalClassifier`, and the card describes its ``calibration``.
+        Calibrate prediction sets, or intervals of a regression, with the chosen parameters, by ten more fits: the model
+        is then a :class:`~similis.ConformalClassifier` or :class:`~similis.ConformalRegressor`, and the card describes
+        its ``calibration``.
     progress : bool, default=False
         Show a progress bar on standard error.
     announce : callable, optional
@@ -136,12 +138,15 @@ def train_model(
         }
     fitted, needed, calibration = without_search(model), None, None
     if conformal:
-        fitted = ConformalClassifier(clone(fitted), random_state=0).fit(S, y, groups=groups)
+        kind_of = ConformalClassifier if result.target is None else ConformalRegressor
+        fitted = kind_of(clone(fitted), random_state=0).fit(S, y, groups=groups)
+        recorded = ("method", "class_conditional", "conformity_score")
         calibration = {
-            **{key: getattr(fitted, key) for key in ("method", "class_conditional", "conformity_score")},
+            **{key: getattr(fitted, key) for key in recorded if hasattr(fitted, key)},
             "folds": len(fitted.estimators_),
-            "objects": np.bincount(fitted.codes_).tolist(),
+            "objects": np.bincount(getattr(fitted, "codes_", np.zeros(len(result.codes), np.intp))).tolist(),
         }
+    whole = fitted
     if compact and (isinstance(fitted, Pipeline) or hasattr(fitted, "select_columns")):
         fitted, needed = compact_model(fitted, return_columns=True)
     card = ModelCard(
@@ -159,6 +164,7 @@ def train_model(
         expected=expected,
         settings=result.settings(),
         calibration=calibration,
+        novelty=novelty_record(S, whole, fitted, kind=result.kind, needed=needed),
         versions=versions(),
         needed=None if needed is None or np.array_equal(needed, range(len(result.codes))) else needed.tolist(),
         matrices=dict(zip(result.situation.names, result.situation.kinds)) or None,

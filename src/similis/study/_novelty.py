@@ -1,0 +1,110 @@
+"""P-values of new objects as outliers, from scores of training objects that the card of a model keeps.
+
+The score is that of ``ProximityOutlier(method="knn", n_neighbors=5)``, among the objects that the model compares new
+ones with: those that a compact model needs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from similis._utils.disk import is_stored
+from similis.base import Kind, take_objects
+from similis.measures import Pairwise
+from similis.solvers import top_k
+
+__all__ = ["novelty_p_values", "novelty_record"]
+
+_NEIGHBORS = 5
+_SCORED = 1000  # training objects whose scores are kept
+_MEASURED = 200  # the same where their proximities must be measured
+_MAX_ENTRIES = 2e7  # in their rows
+
+
+def novelty_record(
+    X: Any, whole: Any, small: Any, *, kind: Kind, needed: NDArray[np.intp] | None = None
+) -> dict[str, Any] | None:
+    """Score a sample of the training objects by the proximities that a row of a new object has.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, n), or objects
+        Training data.
+    whole, small : estimator
+        The model, and the one that predicts, perhaps reduced to the objects that it needs.
+    kind : {"similarity", "dissimilarity"}
+        Kind of the proximities.
+    needed : ndarray of int, optional
+        Columns that `small` reads; None for all, and for a model of objects.
+
+    Returns
+    -------
+    dict or None
+        ``n_neighbors`` and the ascending ``scores``; None for several matrices and for landmarks of objects.
+    """
+    measures = _measure_step(whole), _measure_step(small)
+    if measures[0] is not None and measures[1] is not None:
+        objects, names = measures[0].objects_, measures[0]._ids
+        sample = _draw(len(names), _MEASURED)
+        place = {name: j for j, name in enumerate(names)}
+        columns = np.array([place[name] for name in measures[1]._ids])
+        rows = measures[1].transform(take_objects(objects, sample))
+    else:
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if X.ndim != 2 or X.shape[0] != X.shape[1]:
+            return None
+        sample = _draw(len(X) if not hasattr(X, "tocsr") else X.shape[0], _SCORED)
+        columns = np.arange(X.shape[1]) if needed is None else np.asarray(needed)
+        rows = X.tocsr()[sample] if hasattr(X, "tocsr") else X.oindex[sample] if is_stored(X) else np.asarray(X)[sample]
+        rows = rows[:, columns]
+    scores = _scores(rows, kind, (sample, columns))
+    return {"n_neighbors": _NEIGHBORS, "scores": np.sort(scores[np.isfinite(scores)]).tolist()}
+
+
+def novelty_p_values(record: dict[str, Any], X: Any, model: Any, *, kind: Kind) -> NDArray[np.float64]:
+    """P-value of each new object: the share of training objects with an equal or lower score; NaN without proximities.
+
+    Parameters
+    ----------
+    record : dict
+        From :func:`novelty_record`.
+    X : array-like of shape (m, n), or objects
+        Input of the model.
+    model : estimator
+        The model that predicts.
+    kind : {"similarity", "dissimilarity"}
+        Kind of the proximities.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+    """
+    step = _measure_step(model)
+    scores = _scores(X if step is None else step.transform(X), kind, None)
+    below = np.searchsorted(np.array(record["scores"]), scores, side="right")
+    return np.where(np.isnan(scores), np.nan, (1 + below) / (len(record["scores"]) + 1))
+
+
+def _draw(n: int, size: int) -> NDArray[np.intp]:
+    size = min(n, size, max(int(_MAX_ENTRIES // n), 100))
+    return np.sort(np.random.default_rng(0).choice(n, size, replace=False))
+
+
+def _measure_step(model: Any) -> Pairwise | None:
+    """Step that measures objects, of a pipeline or the pipeline in a conformal model."""
+    steps = getattr(getattr(model, "estimator_", model), "steps", [("", None)])
+    return steps[0][1] if isinstance(steps[0][1], Pairwise) else None
+
+
+def _scores(rows: Any, kind: Kind, folds: Any) -> NDArray[np.float64]:
+    """Mean similarity, or minus mean dissimilarity, to the nearest objects, to seven digits as in the card."""
+    rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
+    sign = 1 if kind == "similarity" else -1
+    _, values = top_k(rows, _NEIGHBORS, sign=sign, folds=folds)
+    known = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        means = sign * np.where(known, values, 0).sum(axis=1) / known.sum(axis=1)
+    return np.array([float(f"{mean:.7g}") for mean in means])
