@@ -237,6 +237,12 @@ def test_probabilities_rank_and_choose(metric):
     means = result.mean_scores(metric)
     best = max if metric == "nce" else min
     assert result.leader() == best(["knn", "sda"], key=means.get)
+    heads, *lines = result.format_table()
+    assert heads.count({"log_loss": "log loss", "nce": "normalized cross entropy"}.get(metric, metric)) == 1
+    if metric != "log_loss":
+        assert [line[heads.index("log loss") + 1] for line in lines] == [
+            "" if row.method == "nc" else f"{means[row.method]:.4g}" for row in rows
+        ]
     assert "Methods are ranked by" in result.recommend().text
     only = run(["nc"], study={"metric": metric})
     with pytest.raises(ProximityError, match="gives the probabilities"):

@@ -133,3 +133,13 @@ def test_metrics_by_hand(rng):
     assert calibration_error(labels, certain) == 0
     assert normalized_cross_entropy(labels, certain, np.full((50, 3), 1 / 3)) == pytest.approx(1, abs=1e-3)
     assert normalized_cross_entropy(labels, proba, proba) == 0
+
+
+def test_smoothing_depends_on_the_number_of_classes():
+    """[chen2010] footnote 7: 1e-4 for a few classes, 1e-6 for about a hundred."""
+    truth = np.zeros(1, np.intp)
+    for n_classes, smoothing in ((3, 1e-4), (20, 1e-4), (21, 1e-6), (101, 1e-6)):
+        proba = np.zeros((1, n_classes))
+        proba[0, 1] = 1.0
+        assert log_loss(truth, proba) == pytest.approx(-np.log(smoothing / (1 + n_classes * smoothing)))
+    assert log_loss(truth, proba, 0.5) == pytest.approx(-np.log(0.5 / (1 + 101 * 0.5)))

@@ -19,7 +19,7 @@ from scipy.special import ndtr
 
 from similis.base import check_costs, class_priors
 from similis.exceptions import ProximityError
-from similis.study._metrics import METRICS, SMOOTHING, relative_losses
+from similis.study._metrics import METRICS, relative_losses, smooth
 
 if TYPE_CHECKING:
     from similis.study._entry import Entry
@@ -196,8 +196,7 @@ def _object_losses(result: StudyResult, entry: Entry, test: NDArray[np.intp]) ->
     if result.metric not in OF_LABELS:
         if entry.proba is None:
             return None
-        raised = entry.proba + SMOOTHING  # as in log_loss
-        return -np.log(raised[np.arange(len(truth)), truth] / raised.sum(axis=1))
+        return -np.log(smooth(entry.proba)[np.arange(len(truth)), truth])
     costs = result.expected_costs
     if result.metric != "cost" or costs is None:
         return np.asarray(entry.predictions != truth, dtype=np.float64)

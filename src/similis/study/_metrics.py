@@ -36,6 +36,7 @@ __all__ = [
     "holm",
     "relative_losses",
     "signed_rank",
+    "smooth",
     "value_interval",
     "value_losses",
 ]
@@ -44,7 +45,12 @@ Codes = NDArray[np.intp]
 Proba = NDArray[np.float64]
 Values = NDArray[np.float64]
 
-SMOOTHING = 1e-4  # [chen2010] footnote 7, for sets with few classes
+
+def smooth(proba: Proba, smoothing: float | None = None) -> Proba:
+    """Probabilities with additive smoothing, which removes zeros: 1e-4 for up to 20 classes, 1e-6 for more."""
+    # [chen2010] sec. 4.6.2 -> (P(y|x) + e) / sum_g (P(g|x) + e); footnote 7 sets e by the number of classes
+    raised = proba + ((1e-4 if proba.shape[1] <= 20 else 1e-6) if smoothing is None else smoothing)
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 def error(truth: Codes, predicted: Codes) -> float:
@@ -65,23 +71,21 @@ def mean_cost(truth: Codes, predicted: Codes, costs: NDArray[np.float64]) -> flo
     return float(np.mean(costs[predicted, truth]))
 
 
-def log_loss(truth: Codes, proba: Proba, smoothing: float = SMOOTHING) -> float:
-    """Empirical cross entropy in nats, after additive smoothing."""
-    # [chen2010] sec. 4.6.2 -> (P(y|x) + e) / sum_g (P(g|x) + e), which removes probabilities of zero
-    raised = proba + smoothing
-    own = (raised / raised.sum(axis=1, keepdims=True))[np.arange(len(truth)), truth]
+def log_loss(truth: Codes, proba: Proba, smoothing: float | None = None) -> float:
+    """Empirical cross entropy in nats, after :func:`smooth`."""
+    own = smooth(proba, smoothing)[np.arange(len(truth)), truth]
     # [chen2010] sec. 4.6.1 -> zeta = -1/n sum_i log P(y_i | x_i)
     with np.errstate(divide="ignore"):
         return float(-np.mean(np.log(own)))
 
 
-def perplexity(truth: Codes, proba: Proba, smoothing: float = SMOOTHING) -> float:
+def perplexity(truth: Codes, proba: Proba, smoothing: float | None = None) -> float:
     """Perplexity: number of equally likely classes with the same cross entropy; 1 is certainty."""
     # [chen2010] sec. 4.6.1 -> 2^zeta with zeta in bits
     return float(np.exp(log_loss(truth, proba, smoothing)))
 
 
-def normalized_cross_entropy(truth: Codes, proba: Proba, priors: Proba, smoothing: float = SMOOTHING) -> float:
+def normalized_cross_entropy(truth: Codes, proba: Proba, priors: Proba, smoothing: float | None = None) -> float:
     """Relative reduction of the cross entropy of the class priors; at most 1, larger is better.
 
     `priors` has one row per object: the class frequencies of its training part.

@@ -40,6 +40,8 @@ from similis.study._rows import Row, make_rows
 
 __all__ = ["StudyResult"]
 
+# Metrics that every printed table has; another one that ranks the methods gets a column of its own.
+_COLUMNS = ("error", "balanced_error", "cost", "log_loss", "rmse", "mae", "r2")
 _FEWEST_SPLITS = 3  # of a method that may be recommended
 
 Compute = TypeVar("Compute", bound=Callable[..., Any])
@@ -451,6 +453,12 @@ class StudyResult:
         if intervals:
             cells = ["95 % interval", *(self._format_interval(row) for row in self.table())]
             place = heads.index("behind") + 1
+            lines = [[*line[:place], cell, *line[place:]] for line, cell in zip(lines, cells)]
+        if self.metric not in _COLUMNS:
+            means = self.mean_scores(self.metric)
+            values = (_format_value(means.get(row.method, float("nan"))) for row in self.table())
+            place = lines[0].index("log loss" if self.target is None else "R2") + 1
+            cells = [METRICS[self.metric].label, *values]
             lines = [[*line[:place], cell, *line[place:]] for line, cell in zip(lines, cells)]
         if self.expected_costs is not None or self.target is not None:
             return lines
