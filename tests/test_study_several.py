@@ -124,7 +124,9 @@ def test_names(problem):
     with pytest.raises(ProximityError, match="Got 2 for 3"):
         Study("knn").run(stack, y, kind=KINDS[:2])
     all_names = Study("all").estimate(stack, y).per_split
-    assert {"simmkl", "knn[s1]", "knn[mean]"} <= all_names.keys()
+    assert {"simmkl", "sda", "nnsda", "knn[s1]", "svm-kernel(clip)[d3]", "knn[mean]", "majority"} <= all_names.keys()
+    assert not {"sda[s1]", "svm-kernel(flip)[s1]", "majority[s1]"} & all_names.keys()
+    assert len(all_names) < 40  # the quick methods on each matrix; all would be 180
 
 
 def test_simmkl_runs_on_all_of_them(problem):

@@ -291,6 +291,11 @@ def study(
     check_outputs(source.files(), overwrite=overwrite, report=report, results=save, journal=setup.journal)
     inputs = setup.load(source)
     planned = setup.make_study(method or ["all"], inputs)
+    if inputs.kinds is not None and planned.methods == "all" and not quiet:
+        note(
+            "several matrices: the methods that combine them run, and the quick ones on each matrix and on their mean. "
+            "Name others with --method, such as --method 'svm-kernel(flip)'."
+        )
     if estimate:
         _print_estimate(planned.estimate(inputs.data, inputs.target), json)
         return

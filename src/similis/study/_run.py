@@ -233,7 +233,8 @@ class Study:
     Parameters
     ----------
     methods : {"all", "quick"}, str, Method or sequence of these, default="all"
-        Names from :func:`list_methods`, or methods of your own.
+        Names from :func:`list_methods`, or methods of your own. For several matrices "all" are the methods that
+        combine them, and on each matrix and on their mean those of "quick".
     protocol : {"random", "stratified", "kfold", "loo"}, default="random"
         Random splits; stratified random splits; k folds with k = 1 / `test_size`, repeated until there
         are `n_splits`; leave one out. With groups, whole groups are held out.
@@ -513,10 +514,16 @@ class Study:
         return self._add_entries(plan, identities, context, progress, watch, tell, reduced)
 
     def _expand(self, methods: list[Method], names: Sequence[str]) -> list[Method]:
-        """Methods of a study of several matrices; "all" then includes the one that learns to combine them."""
-        if names and isinstance(self.methods, str) and self.methods == "all" and methods[0].task == "classification":
-            methods = [*methods, *find_methods("simmkl")]
-        return expand_methods(methods, names)
+        """Methods of a study of several matrices.
+
+        "all" are those that combine the matrices, and on each matrix and on the mean the quick ones only.
+        """
+        if not (names and isinstance(self.methods, str) and self.methods == "all"):
+            return expand_methods(methods, names)
+        combining = [m for m in methods if not m.quick and (m.reads == "objects" or m.reads_stack())]
+        if methods[0].task == "classification":
+            combining += find_methods("simmkl")
+        return [*expand_methods([m for m in methods if m.quick], names), *combining]
 
     def estimate(self, S: Any = None, y: Any = None) -> Estimate:
         """Estimate how long the study will take, without running it.
