@@ -67,6 +67,37 @@ def test_how_to_train_and_cite(page, result):
     assert PAPERS["chen2010"] in page
 
 
+def test_candidates_for_relabeling_are_the_wrong_labels():
+    rng = np.random.default_rng(0)
+    truth = np.repeat([0, 1], 20)
+    X = rng.normal(size=(40, 2)) + 8 * truth[:, None]
+    S = np.exp(-0.2 * ((X[:, None] - X) ** 2).sum(axis=2))
+    y = np.array(["left", "right"])[truth]
+    ids = [f"<{i}>" for i in range(40)]
+    clean = Study(["knn", "nc"], n_splits=10, cv=2).run(S, y, kind="similarity", ids=ids)
+    assert clean.relabeling_candidates() == []
+    assert "Candidates for relabeling" not in make_report(clean)
+    y[[3, 30]] = ["right", "left"]
+    found = Study(["knn", "nc", "majority"], n_splits=10, cv=2).run(S, y, kind="similarity", ids=ids)
+    good = [row.method for row in found.table() if row.leading and not row.baseline]
+    candidates = found.relabeling_candidates()
+    assert {(c.name, c.label, c.suggested) for c in candidates} == {("<3>", "right", "left"), ("<30>", "left", "right")}
+    for c in candidates:  # every prediction of the good methods
+        held_out = [(split.number, np.flatnonzero(split.test == c.object)) for split in found.splits]
+        said = [found.entries[m, k].predictions[place] for k, place in held_out for m in good if len(place)]
+        assert len(said) == c.n_tests
+        assert set(found.classes[np.concatenate(said)]) == {c.suggested}
+    page = unescape(make_report(found))
+    table = page.partition("Candidates for relabeling")[2].partition("</table>")[0]
+    assert all(name in table for name in ("<3>", "<30>"))
+
+
+def test_divided_or_unsure_methods_suggest_no_label():
+    result = make_result(methods={"knn": 0.3, "nc": 0.3})  # probabilities of 0.73 at most
+    assert result.relabeling_candidates() == []
+    assert make_result(n_classes=2, methods={"svm": 1.0}, n_splits=1).relabeling_candidates() == []  # one test each
+
+
 def test_papers_are_those_of_the_bibliography():
     text = (Path(__file__).parents[1] / "PAPERS.bib").read_text()
     assert set(re.findall(r"@\w+\{(\w+),", text)) == set(PAPERS)

@@ -279,6 +279,7 @@ def _show_predictions(result: StudyResult, advice: Recommendation | None) -> dic
         "agreement": AgreementDisplay.from_result(result, plot=False),
         "confusion": ConfusionDisplay.from_result(result, advice.method, plot=False) if few else None,
         "hard": ObjectsDisplay.from_result(result, plot=False),
+        "relabel": result.relabeling_candidates(),
         "n_right": int((share == 0).sum()),
         "n_divided": int(((share >= 0.25) & (share <= 0.75)).sum()),
     }

@@ -13,7 +13,9 @@ from similis.exceptions import ProximityError
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
 
-__all__ = ["ObjectPredictions", "count_predictions"]
+__all__ = ["ObjectPredictions", "Relabeling", "count_predictions", "find_relabelings"]
+
+_CONFIDENT = 0.8  # mean probability of the suggested class
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,3 +81,69 @@ def count_predictions(result: StudyResult) -> ObjectPredictions:
         differ = np.where(both > 0, 1 - same / both, np.nan)
     usual = np.where(tested > 0, counts.argmax(axis=2), -1)
     return ObjectPredictions(methods, tested.astype(np.intp), (tested - right).astype(np.intp), usual, differ)
+
+
+@dataclass(frozen=True)
+class Relabeling:
+    """Object whose label the good methods contradict.
+
+    Attributes
+    ----------
+    object : int
+        Index of the object.
+    name, label, suggested : str
+        Its name, its label and the class that the methods predict.
+    probability : float
+        Mean probability of the suggested class; NaN if no method predicts probabilities.
+    n_tests : int
+        Number of predictions, all of the suggested class.
+    """
+
+    object: int
+    name: str
+    label: str
+    suggested: str
+    probability: float
+    n_tests: int
+
+
+def find_relabelings(result: StudyResult) -> list[Relabeling]:
+    """Find objects that every good method always predicts in the same other class, with confidence.
+
+    Good methods are the best one and those that the objects cannot tell from it, except baselines. An object needs two
+    predictions or more, and a mean probability of the suggested class of at least 0.8 where methods have probabilities.
+
+    Parameters
+    ----------
+    result : StudyResult
+        Result of a study.
+
+    Returns
+    -------
+    list of Relabeling
+        By decreasing probability, then number of predictions.
+    """
+    good = [row.method for row in result.table() if row.leading and not row.baseline]
+    n, G = len(result.codes), len(result.classes)
+    if result.target is not None or not good:
+        return []
+    votes, mass, weighed = np.zeros((n, G), np.intp), np.zeros((n, G)), np.zeros(n, np.intp)
+    for split in result.splits:
+        for method in good:
+            entry = result.entries.get((method, split.number))
+            if entry is None or entry.predictions is None:
+                continue
+            votes[split.test, entry.predictions] += 1
+            if entry.proba is not None:
+                mass[split.test] += entry.proba
+                weighed[split.test] += 1
+    objects, suggested, tests = np.arange(n), votes.argmax(axis=1), votes.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        probability = mass[objects, suggested] / weighed
+    found = (suggested != result.codes) & (tests > 1) & (votes.max(axis=1) == tests) & ~(probability < _CONFIDENT)
+    names, labels = result.object_names(), [str(label) for label in result.classes]
+    candidates = [
+        Relabeling(i, names[i], labels[result.codes[i]], labels[suggested[i]], float(probability[i]), int(tests[i]))
+        for i in np.flatnonzero(found).tolist()
+    ]
+    return sorted(candidates, key=lambda c: (-np.nan_to_num(c.probability), -c.n_tests))

@@ -31,7 +31,7 @@ from similis.study._metrics import (
     value_interval,
 )
 from similis.study._picture import Picture, make_picture
-from similis.study._predictions import ObjectPredictions, count_predictions
+from similis.study._predictions import ObjectPredictions, Relabeling, count_predictions, find_relabelings
 from similis.study._problem import Problem
 from similis.study._progress import clock
 from similis.study._protocol import Protocol, Split
@@ -531,6 +531,20 @@ class StudyResult:
         ObjectPredictions
         """
         return count_predictions(self)
+
+    def relabeling_candidates(self) -> list[Relabeling]:
+        """Objects whose label every good method contradicts in all its predictions, with confidence.
+
+        Good methods are the best one and those that the objects cannot tell from it. Confidence is a mean probability
+        of the predicted class of at least 0.8, where methods have probabilities.
+
+        Returns
+        -------
+        list of Relabeling
+            With ``object``, ``name``, ``label``, ``suggested``, ``probability`` and ``n_tests``, the most confident
+            first; empty for a regression.
+        """
+        return find_relabelings(self)
 
     def frame(self) -> Any:
         """One row per method and split, with every metric and the chosen parameters.
