@@ -268,7 +268,7 @@ def test_help_comes_without_the_heavy_packages():
         ("similis st", {"study"}),
         ("similis study --dataset vo", {"votes", "voting_vdm"}),
         ("similis measure --measure tv", {"tversky-contrast", "tversky-ratio"}),
-        ("similis fit --method kn", {"knn"}),
+        ("similis fit --method krr", {"krr-knn(pinv)", "krr-knn(clip)", "krr-knn(flip)", "krr-knn(shift)"}),
     ],
 )
 def test_the_shell_completes(typed, offered):

@@ -178,7 +178,6 @@ NEEDS_ALL = {  # classifiers whose answers read every training object's column, 
     "KreinRidge": "every object has a coefficient",
     "KreinRidgeClassifier": "every object has a coefficient",
     "KreinLogistic": "every object has a coefficient",
-    "SimilarityForest": "nearly every object is in a pair of some tree",
     "RelationalGLVQ": "prototypes are means of all objects",
     "SimilarityLabelSpreading": "any object may be a neighbor",
     "LocalNearestCentroid": "any object may be a neighbor",
@@ -199,7 +198,8 @@ NEEDS_ALL = {  # classifiers whose answers read every training object's column, 
     "CompletionSVM": "the kernel is learned from whole rows",
 }
 FAMILIES = ("neighbors", "discriminant", "mixture", "svm", "normal", "maxsim")
-ELSEWHERE = {"MixedSDA", "stream_fit"}  # reads a table; a function
+# A table; functions; no classifier; a forest that may need any number of columns.
+ELSEWHERE = {"MixedSDA", "stream_fit", "tightness", "ProximityOutlier", "SimilarityForest"}
 SLACK = {"SBC": {"C": 1.0}}
 
 

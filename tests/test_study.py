@@ -233,11 +233,6 @@ def test_missing_entries_are_completed_inside_the_splits_where_a_method_cannot_r
     assert {row.status for row in distances.values()} == {"ok"}
 
 
-def test_a_stack_fails_with_a_reason_where_it_must():
-    stack = np.stack([S, S], axis=2)
-    assert run(["nc"], (stack, Y)).table()[0].status == "failed"
-
-
 def test_failures_are_rows():
     methods = [
         "nc",

@@ -574,7 +574,7 @@ def model_scores(model: Any, X: Any) -> NDArray[np.float64]:
     >>> from similis import NearestCentroid
     >>> from similis.base import model_scores
     >>> model_scores(NearestCentroid().fit([[3.0, 1.0], [1.0, 4.0]], ["a", "b"]), [[2.0, 1.0]])
-    array([[2., 1.]])
+    array([[ 1., -1.]])
     """
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X), dtype=np.float64)

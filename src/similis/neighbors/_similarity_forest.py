@@ -182,5 +182,5 @@ class SimilarityForest(ProximityClassifier):
     def verify_fitted(self) -> None:
         """Verify that children follow their parents, so that every descent ends."""
         super().verify_fitted()
-        if (self.children_ < np.arange(len(self.children_))[:, None]).any():
+        if hasattr(self, "children_") and (self.children_ < np.arange(len(self.children_))[:, None]).any():
             raise ProximityError("children_ of SimilarityForest must follow their parents.")

@@ -90,6 +90,10 @@ def _value(value: Any) -> str:
         value = value.item()
     if callable(value):
         return getattr(value, "__name__", type(value).__name__)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, float) and not np.isfinite(value):
+        return f"float('{value}')"
     if isinstance(value, float) and value != 0 and not 1e-2 <= abs(value) < 1e4:
         short = f"{value:g}"
         return short if float(short) == value else repr(value)

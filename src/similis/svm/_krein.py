@@ -453,7 +453,7 @@ class KreinLogistic(_KreinClassifier):
     >>> from similis import KreinLogistic
     >>> S = np.array([[0.5, 0.9, 0.1, 0.2], [0.9, 0.5, 0.1, 0], [0.1, 0.1, 0.5, 0.8], [0.2, 0, 0.8, 0.5]])
     >>> KreinLogistic().fit(S, ["a", "a", "b", "b"]).predict_proba([[0.5, 0.6, 0.1, 0.2]]).round(2)
-    array([[0.82, 0.18]])
+    array([[0.63, 0.37]])
     """
 
     def __init__(self, *, alpha: float = 1.0, ratio: float = 1.0, kind: str = "similarity") -> None:

@@ -107,6 +107,8 @@ class SimMKL(LearnedSVM):
         "anchor": [choice("clip", "flip", "identity")],
         "norm": [Options(Integral, {1, 2})],
     }
+    _added_params = ("norm",)  # since 1.0
+    norm: int = 2  # models of 1.0 have no such parameter
     path_params = ("eta", "gamma")
     _names = (
         "eigenvalues_",
