@@ -150,6 +150,7 @@ CASES = {
     "proximity.MatrixDisplay": display(proximity.MatrixDisplay.from_proximity),
     "proximity.SpectrumDisplay": display(proximity.SpectrumDisplay.from_proximity, labeled=False),
     "proximity.EmbeddingDisplay": display(proximity.EmbeddingDisplay.from_proximity),
+    "proximity.NormalityDisplay": display(proximity.NormalityDisplay.from_proximity),
     "proximity.HistogramDisplay": display(proximity.HistogramDisplay.from_proximity),
     **{
         f"proximity.{test.__name__}": calls.group_test(test)

@@ -5,12 +5,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics.pairwise import euclidean_distances
 
 from similis import diagnose, load_sonar, permanova
 from similis.exceptions import KindWarning
-from similis.proximity import _diagnosis
+from similis.proximity import NormalityDisplay, _diagnosis
 
 
 @pytest.fixture
@@ -188,3 +189,30 @@ def test_classes_are_tested_for_differences():
     assert blocked.classes.location.p_value > found.classes.location.p_value
     D[3, 4] = np.nan
     assert diagnose(D, y, "dissimilarity").classes.location is None
+
+
+def test_columns_of_classes_are_normal_or_not():
+    """[pekalska2000] sec. 4.5: Euclidean distances of the sonar returns are nearly normal, L_0.5 ones are not."""
+    X, y = load_sonar(return_X_y=True)
+    X = np.asarray(X, dtype=float)
+    euclidean = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    half = np.sqrt(np.abs(X[:, None] - X)).sum(axis=2) ** 2
+    good, bad = (diagnose(D, y, kind="dissimilarity") for D in (euclidean, half))
+    for g, name in enumerate(np.unique(y)):
+        columns = euclidean[y == name]
+        columns[np.arange(len(columns)), y == name] = np.nan
+        moments = {"axis": 0, "bias": False, "nan_policy": "omit"}
+        assert good.classes.skewness[g] == pytest.approx(np.median(stats.skew(columns, **moments)))
+        assert good.classes.kurtosis[g] == pytest.approx(np.median(stats.kurtosis(columns, **moments)))
+    assert good.classes.near_normal
+    assert not bad.classes.near_normal
+    assert "nearly normal" in dict(good.rows())["columns by class"]
+    assert "not normal enough" in dict(bad.rows())["columns by class"]
+    assert any("normal-based" in advice.text for advice in good.advice)
+    assert not any("normal-based" in advice.text for advice in bad.advice)
+    shown = [NormalityDisplay.from_proximity(D, y, kind="dissimilarity", plot=False) for D in (euclidean, half)]
+    off = [np.abs(display.observed - display.normal).max() for display in shown]
+    assert off[0] < 0.2 < off[1]
+    few = diagnose(euclidean[:10, :10], np.arange(10) % 2, kind="dissimilarity").classes
+    assert few.near_normal is None
+    assert np.isnan(few.skewness).all()

@@ -17,7 +17,7 @@ from reports import Outline, make_result, noisy_picture, similarities
 from similis import Study
 from similis._drawing.figure import Axis, format_number
 from similis._drawing.svg import plot_style, png
-from similis.proximity import EmbeddingDisplay, HistogramDisplay, MatrixDisplay, SpectrumDisplay
+from similis.proximity import EmbeddingDisplay, HistogramDisplay, MatrixDisplay, NormalityDisplay, SpectrumDisplay
 from similis.report import make_report
 from similis.study import (
     METRICS,
@@ -165,7 +165,10 @@ def test_every_display_has_both_renderings(rng):
     displays += [ReliabilityDisplay.from_result(result, plot=False)]
     displays += [c.from_result(result, plot=False) for c in (AgreementDisplay, ConfusionDisplay, ObjectsDisplay)]
     displays += [RanksDisplay.from_results(scores, plot=False)]
-    displays += [c.from_proximity(S, y, plot=False) for c in (MatrixDisplay, EmbeddingDisplay, HistogramDisplay)]
+    displays += [
+        c.from_proximity(S, y, plot=False)
+        for c in (MatrixDisplay, EmbeddingDisplay, HistogramDisplay, NormalityDisplay)
+    ]
     displays += [SpectrumDisplay.from_proximity(S, plot=False)]
     for display in displays:
         html = display._repr_html_()

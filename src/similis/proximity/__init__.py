@@ -13,7 +13,14 @@ from similis.proximity._convert import (
     symmetrize,
 )
 from similis.proximity._diagnosis import Diagnosis, diagnose
-from similis.proximity._displays import EmbeddingDisplay, HistogramDisplay, MatrixDisplay, SpectrumDisplay, seriation
+from similis.proximity._displays import (
+    EmbeddingDisplay,
+    HistogramDisplay,
+    MatrixDisplay,
+    NormalityDisplay,
+    SpectrumDisplay,
+    seriation,
+)
 from similis.proximity._embedding import PseudoEuclidean, Whiten
 from similis.proximity._group_tests import PermutationTest, anosim, mantel, permanova, permdisp
 from similis.proximity._landmarks import Landmarks
@@ -71,5 +78,6 @@ __all__ = [
     "SpectrumDisplay",
     "EmbeddingDisplay",
     "HistogramDisplay",
+    "NormalityDisplay",
     "seriation",
 ]

@@ -29,6 +29,7 @@ __all__ = [
     "EntryFacts",
     "SpectrumFacts",
     "TriangleFacts",
+    "class_columns",
     "class_facts",
     "distance_facts",
     "entry_facts",
@@ -56,6 +57,7 @@ SMALL_MASS = 0.02  # fraction of the spectrum up to which negative eigenvalues c
 # deviations are added.
 NEAR_NORMAL = 0.25, 1.0
 SAMPLING = 10.0, 20.0
+FEWEST = 8  # objects of a class for the moments of its columns
 SAMPLE = 3000  # larger matrices are diagnosed on a random sample of this many objects
 SUSPECT_SAMPLE = 600  # suspicious pairs are searched among this many objects; suspects(S) searches all
 
@@ -128,6 +130,11 @@ class ClassFacts:
 
     `location` (:func:`~similis.proximity.permanova`) and `dispersion` (:func:`~similis.proximity.permdisp` around
     centroids) test whether the classes differ; None if entries are missing or no class has two objects.
+
+    `skewness` and `kurtosis` of a class are medians over the columns: of the dissimilarities of the class to one object
+    (bias-corrected; NaN for a class of fewer than 8 objects). Sums of many variables have values near zero, by the
+    central limit theorem, and `near_normal` is then True: the assumption of the normal-based classifiers on rows,
+    [pekalska2000] sec. 2.1.
     """
 
     names: tuple[str, ...]
@@ -137,6 +144,14 @@ class ClassFacts:
     neighbour_error: float
     location: PermutationTest | None = None
     dispersion: PermutationTest | None = None
+    skewness: tuple[float, ...] = ()
+    kurtosis: tuple[float, ...] = ()
+
+    @property
+    def near_normal(self) -> bool | None:
+        """Whether the columns of every class are nearly normal; None if no class is large enough."""
+        found = [m for m in zip(self.counts, self.skewness, self.kurtosis) if m[1] == m[1]]
+        return all(_is_near_normal(s, k, n) for n, s, k in found) if found else None
 
 
 @dataclass(frozen=True)
@@ -287,7 +302,9 @@ def diagnose(
     }
     if codes is not None:
         found = class_facts(A, codes, [quote(c).strip("'") for c in classes], kind)
-        facts["classes"] = replace(found, **_class_tests(D, codes, blocks, random_state))
+        skewness, kurtosis = zip(*(_column_moments(D, np.flatnonzero(codes == g)) for g in range(len(classes))))
+        tests = _class_tests(D, codes, blocks, random_state)
+        facts["classes"] = replace(found, skewness=skewness, kurtosis=kurtosis, **tests)
     objects = part
     if len(A) > SUSPECT_SAMPLE:
         some = np.sort(rng.choice(len(A), SUSPECT_SAMPLE, replace=False))
@@ -449,6 +466,40 @@ def class_facts(A: NDArray[Any], codes: NDArray[np.intp], names: list[str], kind
     )
 
 
+def class_columns(D: NDArray[np.float64], members: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Dissimilarities of the members to every object, one column each; those to themselves are NaN."""
+    B = D[members].copy()
+    B[np.arange(len(members)), members] = np.nan
+    return B
+
+
+def _column_moments(D: NDArray[np.float64], members: NDArray[np.intp]) -> tuple[float, float]:
+    """Medians over the columns of the skewness and the excess kurtosis of a class, NaN for a small class."""
+    B = class_columns(D, members)
+    count = np.isfinite(B).sum(axis=0)
+    B, count = B[:, count >= FEWEST - 1], count[count >= FEWEST - 1]
+    if len(members) < FEWEST or not B.size:
+        return float("nan"), float("nan")
+    centered = B - np.nanmean(B, axis=0)
+    variance = np.nanmean(centered**2, axis=0)
+    varies = variance > 1e-24 * np.nanmax(np.abs(B)) ** 2
+    if not varies.any():
+        return float("nan"), float("nan")
+    k, centered, variance = count[varies], centered[:, varies], variance[varies]
+    # Sample moments g1 and g2, corrected for their bias.
+    g1 = np.nanmean(centered**3, axis=0) / variance**1.5
+    g2 = np.nanmean(centered**4, axis=0) / variance**2 - 3
+    skewness = g1 * np.sqrt(k * (k - 1)) / (k - 2)
+    kurtosis = (k - 1) / ((k - 2) * (k - 3)) * ((k + 1) * g2 + 6)
+    return float(np.median(skewness)), float(np.median(kurtosis))
+
+
+def _is_near_normal(skewness: float, kurtosis: float, n: int) -> bool:
+    """Compare with the largest skewness and kurtosis of nearly normal dissimilarities of n objects."""
+    limits = [limit + slack / n for limit, slack in zip(NEAR_NORMAL, SAMPLING)]
+    return abs(skewness) <= limits[0] and kurtosis <= limits[1]
+
+
 def _class_tests(D: NDArray[Any], codes: NDArray[np.intp], blocks: Any, random_state: Any) -> dict[str, Any]:
     """Test whether the classes differ in location and dispersion, where that is possible."""
     counts = np.bincount(codes)
@@ -535,11 +586,13 @@ def _advise_methods(kind: Kind, n: int, entries: Any, distances: Any, classes: A
             f"{entries.n_duplicates} objects duplicate another",
             "[chen2010] sec. 3.1",
         )
-    skewness, kurtosis = (limit + slack / n for limit, slack in zip(NEAR_NORMAL, SAMPLING))
-    if abs(distances.skewness) <= skewness and distances.kurtosis <= kurtosis and not entries.discrete:
+    by_class = None if classes is None else classes.near_normal
+    near_normal = _is_near_normal(distances.skewness, distances.kurtosis, n) and by_class is not False
+    if near_normal and not entries.discrete:
+        also = "" if by_class is None else "; the columns of each class are nearly normal"
         yield Advice(
             "Use normal-based classifiers on the rows",
-            f"skewness {distances.skewness:.2f}, excess kurtosis {distances.kurtosis:.2f}",
+            f"skewness {distances.skewness:.2f}, excess kurtosis {distances.kurtosis:.2f}{also}",
             "[pekalska2000] sec. 2.1, 5",
         )
     elif abs(distances.skewness_after) < abs(distances.skewness) - 0.25:
@@ -602,6 +655,7 @@ def fact_rows(diagnosis: Any) -> Iterator[tuple[str, str]]:
         yield "classes", f"{len(c.counts)}: {sizes}" + (", ..." if len(c.counts) > 8 else "")
         yield "within, between", f"mean {c.within:.4g} within classes, {c.between:.4g} between"
         yield from _class_test_rows(c)
+        yield from _normality_rows(c)
         yield "nearest neighbor", f"of another class for {c.neighbour_error:.1%} of the objects"
     some = (
         f" (among {diagnosis.suspects.n_objects} of the objects)" if diagnosis.suspects.n_objects < diagnosis.n else ""
@@ -626,6 +680,20 @@ def _class_test_rows(classes: ClassFacts) -> Iterator[tuple[str, str]]:
             "class dispersion",
             f"differs by a factor of {ratio:.3g}, p = {dispersion.p_value:.2g} (PERMDISP); PERMANOVA reacts to it too",
         )
+
+
+def _normality_rows(classes: ClassFacts) -> Iterator[tuple[str, str]]:
+    """Yield the evidence for or against normal columns: the range over the classes, or the worst class."""
+    if classes.near_normal is None:
+        return
+    low, high = np.nanmin(classes.skewness), np.nanmax(classes.skewness)
+    text = f"skewness {low:.2f} to {high:.2f}, excess kurtosis up to {np.nanmax(classes.kurtosis):.2f}"
+    verdict = (
+        "nearly normal, as sums of many variables are"
+        if classes.near_normal
+        else "not normal enough for normal-based classifiers on rows ([pekalska2000] sec. 4.3-4.5)"
+    )
+    yield "columns by class", f"{text}: {verdict}"
 
 
 def _spectrum_rows(diagnosis: Any) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 
 from similis._drawing.display import Display
 from similis._drawing.figure import (
@@ -28,10 +29,10 @@ from similis._drawing.figure import (
 from similis._drawing.svg import color_levels
 from similis._utils.linalg import eigen_symmetric, symmetric_part
 from similis.base import Kind, check_labels, check_proximity, quote
-from similis.proximity._diagnosis import to_dissimilarities
+from similis.proximity._diagnosis import class_columns, to_dissimilarities
 from similis.proximity._embedding import PseudoEuclidean
 
-__all__ = ["EmbeddingDisplay", "HistogramDisplay", "MatrixDisplay", "SpectrumDisplay", "seriation"]
+__all__ = ["EmbeddingDisplay", "HistogramDisplay", "MatrixDisplay", "NormalityDisplay", "SpectrumDisplay", "seriation"]
 
 _MAX_BARS = 160  # eigenvalues drawn; of more, the largest and the smallest
 _REPAIRS: dict[str, tuple[str, Dash]] = {"clip": ("c6", ""), "flip": ("c2", "dash"), "shift": ("c3", "dotted")}
@@ -580,6 +581,100 @@ class HistogramDisplay(Display):
             The display itself, with the attributes ``figure_`` and ``ax_``.
         """
         return self._plot(self.describe(bins), ax, options)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NormalityDisplay(Display):
+    """Q-Q plot of the columns of each class against the normal distribution.
+
+    The dissimilarities of a class to one object, a column, are standardized; the quantiles of all columns together are
+    on the diagonal if the columns are normal, as those of sums of many variables nearly are ([pekalska2000] sec. 2.1).
+
+    Parameters
+    ----------
+    normal : ndarray of shape (q,)
+        Quantiles of the normal distribution.
+    observed : ndarray of shape (G, q)
+        Quantiles of each class; NaN for a class of fewer than three objects.
+    class_names : list of str
+        Names of the classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis.proximity import NormalityDisplay
+    >>> x = np.arange(12.0)
+    >>> D = np.abs(x[:, None] - x)
+    >>> NormalityDisplay.from_proximity(D, np.arange(12) % 2, kind="dissimilarity", plot=False).observed.shape
+    (2, 41)
+    """
+
+    normal: NDArray[Any]
+    observed: NDArray[Any]
+    class_names: list[str]
+
+    @classmethod
+    def from_proximity(
+        cls, S: ArrayLike, y: Any, *, kind: Kind = "similarity", plot: bool = True, ax: Any = None, **options: Any
+    ) -> NormalityDisplay:
+        """Compute the quantiles and draw them.
+
+        Parameters
+        ----------
+        S : array-like of shape (n, n)
+            Proximities; missing entries are left out. Similarities enter as the largest one minus s.
+        y : array-like of shape (n,)
+            Class labels.
+        kind : {"similarity", "dissimilarity"}, default="similarity"
+            Kind of the entries.
+        plot : bool, default=True
+            Draw with matplotlib at once.
+        ax, **options
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        NormalityDisplay
+        """
+        A = check_proximity(S, kind=kind, allow_missing=True)
+        classes, codes = check_labels(y, len(A), who="NormalityDisplay", min_classes=1)
+        D = to_dissimilarities(A, kind)
+        share = np.linspace(0.01, 0.99, 41)
+        observed = np.full((len(classes), len(share)), np.nan)
+        for g in range(len(classes)):
+            B = class_columns(D, np.flatnonzero(codes == g))
+            B = B[:, np.isfinite(B).sum(axis=0) > 2]
+            if B.size:
+                width = np.nanstd(B, axis=0)
+                z = ((B - np.nanmean(B, axis=0)) / np.where(width > 0, width, np.inf)).ravel()
+                observed[g] = np.quantile(z[np.isfinite(z)], share)
+        display = cls(normal=ndtri(share), observed=observed, class_names=[quote(c).strip("'") for c in classes])
+        return display.plot(ax=ax, **options) if plot else display
+
+    def describe(self) -> Figure:
+        """Describe the quantiles, one line per class, and the diagonal.
+
+        Returns
+        -------
+        Figure
+        """
+        marks: list[Mark] = [Lines([-2.4, 2.4], [-2.4, 2.4], color="ink", dash="dotted", width=1.0)]
+        known = [g for g in range(len(self.observed)) if np.isfinite(self.observed[g]).all()]
+        for g in known:
+            tips = f"class {self.class_names[g]}"
+            marks.append(
+                Lines(self.normal.tolist(), self.observed[g].tolist(), color=class_color(g), tips=[tips], main=True)
+            )
+        reach = max([2.4, *np.abs(self.observed[known]).ravel().tolist()])
+        return Figure(
+            "Quantiles of the standardized columns of each class against those of the normal distribution.",
+            Axis(-2.4, 2.4, "normal quantile"),
+            Axis(-1.05 * reach, 1.05 * reach, "observed quantile"),
+            marks,
+            kind="normality",
+            height=300,
+            legend=[Key(self.class_names[g], class_color(g), 1) for g in known],
+        )
 
 
 def _color_limits(A: NDArray[Any]) -> tuple[float, float]:
