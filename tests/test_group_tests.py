@@ -303,3 +303,14 @@ def test_result_is_readable():
     assert "term age" in text
     assert "<caption>PERMANOVA</caption>" in found._repr_html_()
     assert json.loads(json.dumps(found.to_dict()))["terms"][0]["name"] == "age"
+
+
+@pytest.mark.parametrize("d13, f, r, p", [(5.0, 4.4, 0.625, 1 / 3), (1.0, 2.0, 0.25, 2 / 3)])
+def test_values_of_the_tests_of_scikit_bio(d13, f, r, p):
+    """Four objects in two groups, with and without tied distances: statistics and p-values of scikit-bio."""
+    D = np.array([[0, 1, d13, 4], [1, 0, 3, 2], [d13, 3, 0, 3], [4, 2, 3, 0]])
+    y = ["fast", "fast", "slow", "slow"]
+    for test, statistic in ((permanova, f), (anosim, r)):
+        found = test(D, y, permutations=1999, random_state=0)
+        assert found.statistic == pytest.approx(statistic)
+        assert found.p_value == pytest.approx(p, abs=0.04)  # the 24 permutations are three partitions
