@@ -21,8 +21,8 @@ from similis.datasets import has_dataset
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
-# What every study here does unless the page says otherwise: small enough for about a minute a page.
-OPTIONS = {"n_splits": 20, "cv": 5, "random_state": 0}
+# Options of every study unless the page has its own: about a minute per page.
+OPTIONS = {"n_splits": 20, "cv": 5, "random_state": 0, "race": False}
 
 
 def run(name, page, journals=None):
@@ -97,16 +97,16 @@ def page_text(page, found):
     """The page from its results."""
     labels = list(found["measures"])
     lines = [f"# {page.title}", "", page.about.strip(), ""]
-    lines += ["| measure | how it is made | its matrix | nearest neighbor of another class |", "|---|---|---|---|"]
+    lines += ["| measure | code | matrix | nearest neighbor of another class |", "|---|---|---|---|"]
     for label, facts in found["measures"].items():
         shown = "as given" if facts["measure"] == "given" else f"`{' '.join(facts['measure'].split())}`"
         lines.append(f"| {label} | {shown} | {_matrix_words(facts)} | {100 * facts['neighbour_error']:.1f} % |")
     if any(map(_sees_labels, found["measures"].values())):
         lines += [
             "",
-            "A measure that learns from labels has seen all of them in this table, so its last figure flatters it; in",
+            "A measure that learns from labels is fitted to all of them here, so its last figure is too low; in",
         ]
-        lines += ["the study below it is fitted on the training part alone."]
+        lines += ["the study below it is fitted on the training part only."]
     errors = {row["pair"]: row for row in found["rows"]}
     methods = [m for m in page.methods if any(f"{m} with {label}" in errors for label in labels)]
     methods.sort(key=lambda m: min(errors[f"{m} with {label}"]["error"] for label in labels))
@@ -122,7 +122,7 @@ def page_text(page, found):
     if len(counts) == 1:
         sizes = f"{len(found['classes'])} classes of {counts.pop()}"
     lines += ["", f"{found['n']} objects: {sizes}. {found['protocol'][0].upper()}{found['protocol'][1:]}.", ""]
-    lines += ["## Verdict", "", " ".join(found["verdict"]), "", why(found), "", "To train it on all objects:", ""]
+    lines += ["## Verdict", "", " ".join(found["verdict"]), "", why(found), "", "To fit it to all objects:", ""]
     lines += ["```", found["python"].strip(), "```", ""]
     versions = ", ".join(f"{package} {number}" for package, number in found["versions"].items())
     lines += [f"Made by `python docs/gallery/build.py --run {found['page']}` with {versions}.", ""]
@@ -142,7 +142,7 @@ def why(found):
     sentences = [f"The best of each other measure: {listed}."]
     closest = min(nearest, key=lambda label: nearest[label])
     if best not in nearest:
-        sentences.append("It alone learns from labels which values mean the same.")
+        sentences.append("It is the only measure that learns from labels.")
     elif nearest[best] <= nearest[closest]:
         sentences.append(
             f"By {best} the fewest objects have a nearest neighbor of another class, {100 * nearest[best]:.1f} %."
@@ -150,13 +150,13 @@ def why(found):
     else:
         sentences.append(
             f"By {best} {100 * nearest[best]:.1f} % of the objects have a nearest neighbor of another class; "
-            f"{closest} has fewer, {100 * nearest[closest]:.1f} %, so it is not the nearest object alone that decides."
+            f"{closest} has fewer, {100 * nearest[closest]:.1f} %, so the nearest object alone does not decide."
         )
     mass = measures[best]["negative_mass"]
     if mass is not None and mass > 0.01:
         method = found["best"]["method"]
-        mended = "which spectrum clip takes away" if "(clip)" in method else f"which {method} does not mind"
-        sentences.append(f"Its matrix is indefinite, {100 * mass:.0f} % of the spectrum negative, {mended}.")
+        repair = "which clip removes" if "(clip)" in method else f"which does not affect {method}"
+        sentences.append(f"Its matrix is indefinite, {100 * mass:.0f} % of the spectrum negative, {repair}.")
     return " ".join(sentences)
 
 
@@ -183,7 +183,7 @@ def index_text(pages, results):
     lines = [
         "# Gallery",
         "",
-        "Real objects, several measures, a study each. Every page ends with the study's verdict.",
+        "Each page compares several measures on real objects by a study and ends with its recommendation.",
         "",
     ]
     lines += ["| page | objects | best measure and method | error |", "|---|---|---|---|"]
@@ -194,11 +194,10 @@ def index_text(pages, results):
         lines.append(
             f"| {title} | {found['n']} | {best['method']} with {best['measure']} | {100 * row['error']:.1f} % |"
         )
-    lines += ["", "The best of many pairs, chosen on the splits that judge it, looks better than it is: take the"]
-    lines += ["error for the lower end of what to expect, and the order of the measures for the finding."]
+    lines += ["", "The best of many pairs is chosen on the splits that estimate its error, so its error is optimistic."]
     kept = ", ".join(name for name in results if pages[name].data)
-    lines += ["", "The pages are made by `python docs/gallery/build.py`. Those on data that cannot ship with similis"]
-    lines += [f"({kept}) are made where the data are; their results are kept here.", ""]
+    lines += ["", "The pages are made by `python docs/gallery/build.py`. The data of some of them"]
+    lines += [f"({kept}) cannot be shipped with similis.", ""]
     return "\n".join(lines)
 
 

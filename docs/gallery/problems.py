@@ -37,7 +37,7 @@ METHODS = ("knn", "kri-knn(clip)", "nc", "sda", "svm-kernel(clip)", "majority")
 
 
 class Page(NamedTuple):
-    """A page: its title, what it says before the numbers, how its problem is made, and how the study is run."""
+    """Title, introduction, problem, and options of the study of one page."""
 
     title: str
     about: str
@@ -163,45 +163,42 @@ def texts():
 PAGES = {
     "promoters": Page(
         "Promoters: alignment against edit distance",
-        """106 stretches of E. coli DNA, 57 letters each, half of them promoters (UCI, shipped with similis).
-Nothing describes a stretch but its letters. Are two alike when the same letters stand at the same
-positions, when few edits turn one into the other, or when they share a stretch that aligns well?
-Transitions (a and g, c and t) are the common mutations of DNA: one of the edit distances makes them
-cheap.
+        """106 DNA sequences of E. coli, 57 letters each, half of them promoters (UCI, shipped with similis).
+Compared are equal letters at equal positions, edit distances (one with cheap transitions between a
+and g, c and t, the common mutations of DNA), and alignments.
 
-Mind that most of the stretches that are no promoters overlap one another. Split at random, as here, that
-flatters measures that look for common stretches: with overlapping stretches kept on one side of each
-split the errors under local alignment are two to five times as large. See
-[how to know whether it worked](../introduction/does_it_work.md#not-their-twins-either).""",
+Most of the sequences that are not promoters overlap one another, and the splits are random. With
+overlapping sequences on one side of each split the errors under local alignment are two to five times
+as large. See
+[how to check that it works](../introduction/does_it_work.md#overlapping-objects).""",
         promoters,
     ),
     "splice": Page(
         "Splice sites: position, edits, alignment",
         """60 letters of DNA around the places where a gene is cut: from exon to intron (EI), from intron to
-exon (IE), or nothing of the kind (N). 70 sequences of each class, drawn with a fixed seed from the
+exon (IE), or neither (N). 70 sequences of each class, drawn with a fixed seed from the
 3,190 of the benchmark set. The place of a cut is always in the middle, so a measure that lets
-letters move may lose what the class is about.""",
+letters move may lose information.""",
         splice,
         data=("splice",),
     ),
     "votes": Page(
         "Votes: which measure suits categories?",
         """16 votes of 435 members of the US House of Representatives in 1984, each "y", "n" or "?"; the class
-is the party. [cazzanti2007] sec. 7.2.4 asks which similarity suits such data for learning, and
-names the value difference metric and the residual entropy. Four are tried: agreements counted;
-value difference, which learns from labels what a vote says; Lin's similarity, in which a rare
-agreement weighs more; residual entropy, in which features need not be independent.""",
+is the party. Four measures are compared: the number of agreements; the value difference, which learns
+from labels; Lin's similarity, in which a rare agreement weighs more; and residual entropy, in which
+features need not be independent ([cazzanti2007] sec. 7.2.4).""",
         votes,
         methods=FEWER,
         options={"n_splits": 10},
     ),
     "morse": Page(
         "Morse codes: what people confuse",
-        """36 Morse signals, played in pairs to people who did not know the code: how often were two called the
-same? The numbers are confusions turned into dissimilarities, and they are asymmetric: which signal
-came first matters. The class is what a signal is made of: dots only, more dots, as many dots as
-dashes, more dashes, dashes only. Beside the ears stands the code itself, compared by edit distance.
-Methods that need a symmetric matrix get the average; the others see both directions.""",
+        """36 Morse signals, played in pairs to people who did not know the code. The dissimilarities come from
+how often two signals were called the same; they are asymmetric, because the order matters. The class
+is the composition of the signal: dots only, more dots, as many dots as dashes, more dashes, dashes
+only. The edit distances compare the code itself. Methods that need a symmetric matrix get the mean of
+both directions.""",
         morse,
         data=("morse",),
         methods=("knn", "nc", "sda", "cnn", "maxsim", "svm-kernel(clip)", "svm-features(linear)", "majority"),
@@ -209,7 +206,7 @@ Methods that need a symmetric matrix get the average; the others see both direct
     ),
     "mutag": Page(
         "Molecules: how far must one look?",
-        """188 nitro compounds as graphs of atoms and bonds; the class says whether they cause mutations in
+        """188 nitro compounds as graphs of atoms and bonds; the class is whether they cause mutations in
 bacteria. The Weisfeiler-Lehman similarity counts common neighborhoods up to a radius: radius 0
 compares how many atoms of each kind there are, and each further step looks one bond farther.""",
         mutag,
@@ -218,20 +215,19 @@ compares how many atoms of each kind there are, and each further step looks one 
     "digits": Page(
         "Digits: distances between images",
         """150 handwritten digits of 8 x 8 pixels, 15 of each, drawn with a fixed seed from scikit-learn's set.
-Pixel by pixel distances against distances that let ink move: the earth mover's distance and its
-greedy variant take an image as points with ink as weight; the pyramid match counts ink that meets
-in ever wider squares; dynamic time warping compares the ink of columns and rows.""",
+Distances between pixels are compared with distances that let ink move: the earth mover's distance
+and its greedy variant read an image as weighted points; the pyramid match counts ink in common squares
+of growing size; dynamic time warping compares the ink of columns and rows.""",
         digits,
         methods=FEWER,
         options={"n_splits": 10},
     ),
     "texts": Page(
         "Short texts: compression against words",
-        """Which part of scipy is a function from? The first 400 characters of the documentation of up to 50
-functions of each of `scipy.linalg`, `scipy.optimize`, `scipy.signal` and `scipy.stats`, as
-installed where the page was made (versions below), so the texts are not kept in this repository. A
-compressor knows no words; it finds what two texts have in common by packing them together. tf-idf
-knows words, or stretches of letters; the edit distance compares letter by letter.""",
+        """The first 400 characters of the documentation of up to 50 functions of each of `scipy.linalg`,
+`scipy.optimize`, `scipy.signal` and `scipy.stats` (version below); the class is the module. A
+compressor finds what two texts have in common by compressing them together; tf-idf compares words or
+letter n-grams; the edit distance compares letters.""",
         texts,
     ),
 }
