@@ -241,7 +241,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     -----
     The guarantee assumes that new objects come from the same source as the training objects. It is `confidence_level`
     for "split" and "full". For "cross" the theory guarantees 1 - 2 alpha, where alpha = 1 - `confidence_level`;
-    measured coverage is about 1 - alpha or above.
+    on six matrices, at level 0.9, 90 % to 100 % of the objects and 88 % to 98 % of the worst class were covered.
 
     A class with fewer than 1 / alpha - 1 calibration objects is in every set; ``fit`` warns. k-NN has few different
     probabilities; ties between them make sets larger than necessary.
@@ -506,8 +506,8 @@ class ConformalRegressor(RegressorMixin, _Conformal):
 
     Notes
     -----
-    "split" guarantees `confidence_level`; for "cross" and "jackknife" the theory guarantees 1 - 2 alpha and measured
-    coverage is about 1 - alpha. Jackknife+ keeps the regularizer chosen on all objects.
+    "split" guarantees `confidence_level`; for "cross" and "jackknife" the theory guarantees 1 - 2 alpha. Jackknife+
+    keeps the regularizer chosen on all objects.
 
     References
     ----------
