@@ -2,13 +2,14 @@
 
 import json
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from similis import SimilarityKNN, Study, datasets
-from similis.study import Method, StudyResult
-from similis.study._plan import as_seconds, checkpoints
+from similis.study import Method, StudyResult, _plan
+from similis.study._plan import Plan, as_seconds, checkpoints
 
 
 def problem(n=80, gap=1.6, seed=0):
@@ -215,6 +216,20 @@ def test_a_budget_is_shared_fairly_and_a_slow_method_is_skipped(tmp_path):
     assert len(more.entries) == 18
 
 
+@pytest.mark.parametrize(("preparation", "n_tasks"), [(0, 5), (3, 3), (9, 2)])
+def test_the_preparation_takes_at_most_half_of_the_budget(monkeypatch, full, preparation, n_tasks):
+    clock = SimpleNamespace(now=100.0)
+    monkeypatch.setattr(_plan, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    tasks = [SimpleNamespace(method=SimpleNamespace(name="nc"), key=("nc", r)) for r in range(12)]
+    plan = Plan(tasks, full, race=False, budget=10, expected={"nc": 2.0}, preparation=preparation)
+    begun = []
+    for task in plan.fair_share(1):
+        begun.append(task.key)
+        clock.now += 2.0
+    assert len(begun) == n_tasks
+    assert plan.skipped == {"nc": 0}
+
+
 def test_methods_with_fewer_than_three_splits_are_not_recommended():
     result = Study(["nc", "majority", SLOW], n_splits=6, cv=3, time_budget=0.8, race=False).run(S, Y)
     if result.skipped["slow"] < 3:
@@ -265,6 +280,13 @@ def test_the_estimate_grows_with_the_data_and_names_unknown_methods():
     assert many.per_split["svm-kernel(clip)"] > 5 * few.per_split["svm-kernel(clip)"]
     assert few.unknown == ("slow",)
     assert Study("all").estimate(y=[0, 1] * 1000).is_long
+
+
+def test_a_budget_puts_methods_without_measured_times_on_landmarks_too():
+    expected = Study(["krein-ridge", "sda"], time_budget="1m", n_jobs=1).estimate(y=[0, 1] * 10_000)
+    first, second = expected.per_split
+    assert first.startswith("krein-ridge(landmarks=")
+    assert second == "sda"
 
 
 def test_progress_tells_leader_and_time():

@@ -104,7 +104,8 @@ def put_on_landmarks(
     Parameters
     ----------
     methods : list of Method
-        Methods of a study. Those whose times were never measured, and those with landmarks of their own, stay.
+        Methods of a study. Those with landmarks of their own stay. Those whose times were never measured are expected
+        to take the median of all methods.
     n_train, folds : int
         Training objects of a split, and folds of a search.
     n_landmarks : int, optional
@@ -119,10 +120,10 @@ def put_on_landmarks(
     """
     most = n_train // 2 if whole else min(n_train // 2, _MOST_MEASURED)
     sizes = [500 * 2**k for k in range(20) if 500 * 2**k <= most] if n_landmarks is None else [n_landmarks]
-    seconds, unknown = expect_seconds(methods, n_train, folds, speed)
+    seconds, _ = expect_seconds(methods, n_train, folds, speed)
     found = []
     for method in methods:
-        short = method.name in unknown or seconds[method.name] <= limit
+        short = seconds[method.name] <= limit
         if sizes and method.landmarks is None and method.reads != "objects" and not (whole and short):
             forms = [method.on_landmarks(size) for size in sizes]
             fit = [form for form in forms if expect_seconds([form], n_train, folds, speed)[0][form.name] <= limit]

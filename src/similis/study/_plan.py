@@ -58,9 +58,11 @@ class Plan:
     race : bool
         Whether methods are dropped.
     budget : float or None
-        Seconds of wall time for all tasks.
+        Seconds of wall time for preparation and all tasks.
     expected : dict of str to float
         Estimated seconds of a split by method.
+    preparation : float
+        Seconds that reading and checking the data took; at most half of the budget is spent on it.
     """
 
     def __init__(
@@ -71,9 +73,11 @@ class Plan:
         race: bool,
         budget: float | None = None,
         expected: dict[str, float] | None = None,
+        preparation: float = 0.0,
     ) -> None:
         self.tasks = tasks
         self.budget = budget
+        self.preparation = preparation
         self.entries: dict[tuple[str, int], Entry] = {}
         self.dropped: dict[str, int] = {}
         self.skipped: dict[str, int] = {}
@@ -146,7 +150,8 @@ class Plan:
         """
         assert self.budget is not None
         before = sum(_seconds(entry) for entry in self.entries.values())
-        deadline = time.monotonic() + self.budget - before / n_jobs
+        rest = self.budget - min(self.preparation, self.budget / 2)
+        deadline = time.monotonic() + rest - before / n_jobs
         while True:
             used: dict[str, float] = dict.fromkeys((task.method.name for task in self.tasks), 0.0)
             for key, entry in list(self.entries.items()):

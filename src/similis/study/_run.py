@@ -273,8 +273,9 @@ class Study:
         than the leader with a difference of more than 1.28 standard errors, by the test over objects. False runs every
         method on every split. There is no race with your own splits, leave-one-out, or fewer than 6 splits.
     time_budget : float or str, optional
-        Time for all splits, in seconds or as "90s", "5m", "2h". The method that has used the least time so far gets the
-        next split; one whose next split does not fit into the time that is left is skipped from then on.
+        Time for reading the data and all splits, in seconds or as "90s", "5m", "2h". The method that has used the least
+        time so far gets the next split; one whose next split does not fit into the time that is left is skipped from
+        then on.
     landmarks : int, "auto" or None, default="auto"
         Methods that are too slow for the data are fitted on some of the training objects, see
         :class:`~similis.distributed.OnLandmarks`, and their names say so: ``svm-kernel(clip, landmarks=2000)``. Too
@@ -414,6 +415,7 @@ class Study:
         -------
         StudyResult
         """
+        start = time.monotonic()
         protocol = Protocol(self.protocol, self.n_splits, self.test_size, self.cv, self.random_state)
         problem = make_problem(
             S,
@@ -502,7 +504,8 @@ class Study:
         unknown: tuple[str, ...] = ()
         if progress or announce is not None or budget is not None:
             expected, unknown = expect_seconds(methods, n_train, protocol.n_inner(n_train))
-        plan = Plan(tasks, result, race=race, budget=budget, expected=expected)
+        preparation = time.monotonic() - start
+        plan = Plan(tasks, result, race=race, budget=budget, expected=expected, preparation=preparation)
 
         def tell() -> None:
             left, n_jobs = plan.open_tasks(), effective_n_jobs(self.n_jobs)
