@@ -53,7 +53,7 @@ from similis import (
     SimSVM,
 )
 from similis._utils.environment import DOC_LINK_TEMPLATE
-from similis.testing import check_estimator, parametrize_with_checks
+from similis.testing import check_estimator, estimator_checks, parametrize_with_checks
 
 
 class Inverse:
@@ -144,10 +144,30 @@ SEARCHES = [
 ]
 
 
-@parametrize_with_checks(CLASSIFIERS + SEARCHES + TABLES, expected_failed_checks=contract.expected_failures)
+VARIANTS = [model for i, model in enumerate(CLASSIFIERS) if type(model) in map(type, CLASSIFIERS[:i])]
+FIRST = [model for model in CLASSIFIERS if model not in VARIANTS]
+
+
+@parametrize_with_checks(FIRST + SEARCHES + TABLES, expected_failed_checks=contract.expected_failures)
 def test_checks(estimator, check):
     with ignore_warnings(category=UserWarning):
         check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(VARIANTS, expected_failed_checks=contract.expected_failures)
+def test_checks_of_variants(estimator, check):
+    with ignore_warnings(category=UserWarning):
+        check(estimator)
+
+
+@pytest.mark.parametrize("estimator", VARIANTS, ids=repr)
+def test_own_checks_of_variants(estimator):
+    """The checks of similis; those of scikit-learn are slow tests."""
+    for check in estimator_checks(estimator):
+        if check.__name__ not in contract.expected_failures(estimator):
+            with ignore_warnings(category=UserWarning):
+                check(estimator)
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)

@@ -196,6 +196,7 @@ def entries(cache):
     ]
 
 
+@pytest.mark.slow
 def test_a_second_run_computes_nothing_and_more_runs_only_the_new_ones(small):
     cache, result = small
     before = entries(cache)

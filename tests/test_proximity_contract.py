@@ -31,7 +31,7 @@ from similis.proximity import (
     Whiten,
     make_stack,
 )
-from similis.testing import parametrize_with_checks
+from similis.testing import estimator_checks, parametrize_with_checks
 
 ESTIMATORS = [
     Symmetrize(),
@@ -114,9 +114,25 @@ def expected_failures(estimator):
     return {}
 
 
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+VARIANTS = [step for i, step in enumerate(ESTIMATORS) if type(step) in map(type, ESTIMATORS[:i])]
+
+
+@parametrize_with_checks([e for e in ESTIMATORS if e not in VARIANTS], expected_failed_checks=expected_failures)
 def test_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(VARIANTS, expected_failed_checks=expected_failures)
+def test_checks_of_variants(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", VARIANTS, ids=repr)
+def test_own_checks_of_variants(estimator):
+    """The checks of similis; those of scikit-learn are slow tests."""
+    for check in estimator_checks(estimator):
+        check(estimator)
 
 
 def test_every_transformer_is_here():

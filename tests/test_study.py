@@ -54,6 +54,7 @@ def test_every_method_of_the_table_works():
         assert method.paper or method.baseline
 
 
+@pytest.mark.slow
 def test_every_method_reads_dissimilarities_and_asymmetric_matrices(rng):
     D = 1 - S
     found = run(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis._utils.disk import is_stored
-from similis.base import Kind, take_objects
+from similis.base import Kind, as_collection, take_objects
 from similis.measures import Pairwise
 from similis.solvers import top_k
 
@@ -47,11 +47,11 @@ def novelty_record(
     """
     measures = _measure_step(whole), _measure_step(small)
     if measures[0] is not None and measures[1] is not None:
-        objects, names = measures[0].objects_, measures[0]._ids
+        names = measures[0]._ids
         sample = _draw(len(names), _MEASURED)
         place = {name: j for j, name in enumerate(names)}
         columns = np.array([place[name] for name in measures[1]._ids])
-        rows = measures[1].transform(take_objects(objects, sample))
+        rows = measures[1].transform(take_objects(as_collection(X, "novelty_record"), sample))
     else:
         X = X if hasattr(X, "shape") else np.asarray(X)
         if X.ndim != 2 or X.shape[0] != X.shape[1]:
