@@ -495,7 +495,7 @@ def assert_same_scores(name, methods):
             assert now["log_loss"] == pytest.approx(before["log_loss"], **tolerance), method
 
 
-@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n != "promoters" else n for n in SCORES])
 def test_quick_methods_predict_the_same(name):
     assert_same_scores(name, QUICK)
 
