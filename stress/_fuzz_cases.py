@@ -98,7 +98,7 @@ _CLASSIFIERS = {
 _TRANSFORMERS = (
     "Symmetrize ToDissimilarity ToSimilarity BoxCox UnitDiagonal CombineMatrices Rescale Tighten SpectrumClip "
     "SpectrumFlip SpectrumShift SpectrumSquare SimilarityFeatures RowRBF DissimilaritySpace PseudoEuclidean Whiten "
-    "Landmarks CompleteKernel"
+    "SMACOF Landmarks CompleteKernel"
 )
 _FLAGS = (False, True)
 

@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 
 import similis.proximity as room
 from similis.proximity import (
+    SMACOF,
     BoxCox,
     CombineMatrices,
     CompleteKernel,
@@ -67,6 +68,8 @@ ESTIMATORS = [
     DissimilaritySpace(n_prototypes=3, selection="forward"),
     PseudoEuclidean(),
     PseudoEuclidean(n_components=1, positive_only=True),
+    SMACOF(),
+    SMACOF(n_components=1, method="ordinal"),
     Whiten(),
     CompleteKernel(),
     CompleteKernel(mu=0.0),

@@ -66,6 +66,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "RowRBF",
         "DissimilaritySpace",
         "PseudoEuclidean",
+        "SMACOF",
         "Whiten",
         "Landmarks",
         "complete_kernel",

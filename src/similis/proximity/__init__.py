@@ -25,6 +25,7 @@ from similis.proximity._embedding import PseudoEuclidean, Whiten
 from similis.proximity._group_tests import PermutationTest, anosim, mantel, permanova, permdisp
 from similis.proximity._landmarks import Landmarks
 from similis.proximity._row_kernels import RowRBF, SpectrumSquare
+from similis.proximity._smacof import SMACOF
 from similis.proximity._spaces import DissimilaritySpace, SimilarityFeatures
 from similis.proximity._spectrum import SpectrumClip, SpectrumFlip, SpectrumShift, augmented_rows
 from similis.proximity._suspects import Suspects, suspects
@@ -52,6 +53,7 @@ __all__ = [
     "RowRBF",
     "DissimilaritySpace",
     "PseudoEuclidean",
+    "SMACOF",
     "Whiten",
     "Landmarks",
     # incomplete matrices

@@ -1,0 +1,179 @@
+"""Multidimensional scaling by majorization of the stress; missing pairs have no weight."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import csgraph_from_dense, shortest_path
+from scipy.spatial.distance import cdist
+from sklearn.isotonic import isotonic_regression
+
+from similis.base import at_least, between, choice, fitted_reals
+from similis.exceptions import ProximityError
+from similis.proximity._base import ToFeatures
+from similis.proximity._embedding import PseudoEuclidean
+
+__all__ = ["SMACOF"]
+
+Floats = NDArray[np.float64]
+
+
+class SMACOF(ToFeatures):
+    """Place objects so that their distances are close to the known dissimilarities; pairs may be missing.
+
+    Minimizes the stress, the sum over the known pairs of (t_ij - |x_i - x_j|)^2, where t_ij is the dissimilarity or,
+    for "ordinal", a function of it that is chosen with the map and never decreases.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of axes.
+    method : {"metric", "ordinal"}, default="metric"
+        Reproduce the dissimilarities, or only their order.
+    max_iter : int, default=500
+        Maximal number of iterations.
+    tol : float, default=1e-8
+        Stop when the stress decreases by less than this share.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n, n_components)
+        Coordinates of the training objects.
+    stress_ : float
+        Normalized stress, sqrt(sum (t_ij - |x_i - x_j|)^2 / sum t_ij^2) over the known pairs; 0 is a perfect map.
+    stresses_ : ndarray
+        Its value at the start and after each iteration; it never increases.
+    n_iter_ : int
+        Number of iterations.
+    n_features_in_ : int
+        Number of training objects.
+
+    See Also
+    --------
+    PseudoEuclidean : exact coordinates in a space with negative axes, and classical scaling; needs all pairs.
+
+    Notes
+    -----
+    The iteration starts from classical scaling, with the shortest path over known pairs for a missing one, and ends in
+    a local minimum. The two directions of a pair are averaged, or the known one is used. A new row is placed by the
+    same iteration with the training objects fixed, from the position of the nearest one; ``fit_transform`` places
+    training rows in this way too, which leaves them where they are up to the tolerance.
+
+    References
+    ----------
+    I. Borg and P. J. F. Groenen. Modern Multidimensional Scaling. Springer, 2005. Chapters 8 and 9.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from similis import SMACOF
+    >>> x = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 4.0], [3.0, 4.0], [1.0, 2.0]])
+    >>> D = np.linalg.norm(x[:, None] - x, axis=2)
+    >>> D[0, 3] = D[3, 0] = np.nan
+    >>> model = SMACOF().fit(D)
+    >>> round(float(np.linalg.norm(model.embedding_[0] - model.embedding_[3])), 2)
+    5.0
+    """
+
+    fitted_arrays = {
+        "embedding_": fitted_reals("n", "c"),
+        "_known_order": fitted_reals("knots"),
+        "_targets": fitted_reals("knots"),
+    }
+    reads = "dissimilarity"
+    allow_missing = True
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_components": [at_least(1)],
+        "method": [choice("metric", "ordinal")],
+        "max_iter": [at_least(1)],
+        "tol": [between(0, 1)],
+    }
+
+    def __init__(
+        self, n_components: int = 2, *, method: str = "metric", max_iter: int = 500, tol: float = 1e-8
+    ) -> None:
+        self.n_components = n_components
+        self.method = method
+        self.max_iter = max_iter
+        self.tol = tol
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def learn(self, S: NDArray[Any], y: Any) -> None:
+        """Find the map."""
+        D = np.array(S, dtype=np.float64)
+        D = np.where(np.isnan(D), D.T, np.where(np.isnan(D.T), D, (D + D.T) / 2))
+        np.fill_diagonal(D, 0)
+        n, known = len(D), ~np.isnan(D)
+        paths = shortest_path(csgraph_from_dense(D, null_value=-1))  # by default zero would be no edge
+        if not np.isfinite(paths).all():
+            i = int(np.argmin(np.isfinite(paths[0])))
+            raise ProximityError(
+                f"No chain of known pairs connects object {i} with object 0, so that their distance is arbitrary. "
+                "Embed the connected parts separately."
+            )
+        start = PseudoEuclidean(n_components=self.n_components, positive_only=True).fit_transform(
+            np.where(known, D, paths)
+        )
+        X = np.zeros((n, self.n_components))
+        X[:, : start.shape[1]] = start
+        # Guttman transform X = V^+ B(X) X, where V is the Laplacian of the known pairs: V^+ = (V + 11'/n)^-1 - 11'/n
+        W = known & ~np.eye(n, dtype=bool)
+        inverse = np.linalg.inv(np.diag(W.sum(axis=1)) - W + 1 / n) - 1 / n
+        pairs = np.nonzero(np.triu(W, 1))
+        size = float((D[pairs] ** 2).sum())
+        target = np.where(W, D, 0.0)
+        self.stresses_ = np.zeros(0)
+        for step in range(self.max_iter + 1):
+            distance = cdist(X, X)
+            if self.method == "ordinal":
+                target[pairs] = self._monotone(D[pairs], distance[pairs], size)
+                target.T[pairs] = target[pairs]
+            error = float(((target[pairs] - distance[pairs]) ** 2).sum())
+            self.stresses_ = np.append(self.stresses_, np.sqrt(error / size) if size else 0.0)
+            if step and self.stresses_[-1] ** 2 > (1 - self.tol) * self.stresses_[-2] ** 2 - 1e-18:
+                break
+            B = -np.divide(target, distance, out=np.zeros_like(target), where=distance > 0)
+            np.fill_diagonal(B, -B.sum(axis=1))
+            X = inverse @ (B @ X)
+        self.embedding_, self.stress_, self.n_iter_ = X, float(self.stresses_[-1]), len(self.stresses_)
+        order = np.argsort(D[pairs], kind="stable") if self.method == "ordinal" else np.zeros(0, np.intp)
+        self._known_order, self._targets = D[pairs][order], target[pairs][order]
+
+    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+        X, known = self.embedding_, ~np.isnan(Q)
+        if not known.any(axis=1).all():
+            i = int(np.argmin(known.any(axis=1)))
+            raise ProximityError(f"Row {i} has no known dissimilarity, so that its object cannot be placed.")
+        target = np.where(known, Q, np.inf).astype(np.float64)
+        Z = X[target.argmin(axis=1)]  # of the nearest object
+        target[~known] = 0
+        if self.method == "ordinal" and len(self._targets):
+            target = np.where(known, np.interp(target, self._known_order, self._targets), 0)
+        counts, center = known.sum(axis=1)[:, None], known @ X
+        scale = np.abs(X).max(initial=0.0)
+        active = np.arange(len(Z))
+        for _ in range(self.max_iter):
+            # z = mean over the known objects of x_j + t_j (z - x_j) / |z - x_j|
+            old, distance = Z[active], cdist(Z[active], X)
+            ratio = np.divide(target[active], distance, out=np.zeros_like(distance), where=distance > 0)
+            Z[active] = (center[active] + ratio.sum(axis=1)[:, None] * old - ratio @ X) / counts[active]
+            active = active[np.abs(Z[active] - old).max(axis=1) > 1e-9 * scale]
+            if not active.size:
+                break
+        return Z.astype(Q.dtype, copy=False)
+
+    def _monotone(self, D: Floats, distance: Floats, size: float) -> Floats:
+        """Non-decreasing function of the dissimilarities nearest to the distances, with a given sum of squares.
+
+        Equal dissimilarities may become different (primary approach to ties).
+        """
+        order = np.lexsort((distance, D))
+        found = np.empty_like(D)
+        found[order] = isotonic_regression(distance[order]) if len(order) else distance
+        total = float((found**2).sum())
+        return found * np.sqrt(size / total) if total else D
