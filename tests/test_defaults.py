@@ -28,6 +28,9 @@ EXCEPTIONS = {
     ("sonar", "nc(adjusted)"): CENTROID,
     ("sonar", "sda"): CENTROID,
 }
+# The same with full grids. Squared distances give a linear kernel; least squares on class indicators then takes a third
+# of the class that lies between the two others for one of them.
+FULL_GRID_EXCEPTIONS = {("iris", "krein-ridge"): "least squares masks the class between two others"}
 
 
 def thinned(values):
@@ -71,7 +74,8 @@ def test_errors_within_bounds(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DATA)
 def test_errors_within_bounds_full_grids(name):
-    check(name, n=300, cv=5, thin=False)
+    found = too_large(name, n=300, cv=5, thin=False).keys() - {method for data, method in EXCEPTIONS if data == name}
+    assert found == {method for data, method in FULL_GRID_EXCEPTIONS if data == name}
 
 
 def test_exceptions_are_needed():
