@@ -68,7 +68,7 @@ class Explanation(Display):
         Returns
         -------
         ndarray of shape (m, n)
-            Positive for objects that speak for the predicted class; for a regressor, that raise the prediction.
+            Positive for objects that favor the predicted class; for a regressor, that raise the prediction.
         """
         if self.classes is None:
             return self.contributions
@@ -78,7 +78,7 @@ class Explanation(Display):
         return self.contributions[np.arange(len(codes)), :, codes]
 
     def top(self, k: int = 5) -> list[list[tuple[str, float]]]:
-        """Name the objects that speak most for each prediction.
+        """Name the objects that contribute most to each prediction.
 
         Parameters
         ----------

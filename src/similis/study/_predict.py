@@ -47,7 +47,7 @@ class Predictions:
     intervals : ndarray of shape (m, 2) or None
         Lower and upper ends of the intervals of a calibrated regression, with `confidence`.
     because : list of list of (str, float) or None
-        Training objects that speak most for each prediction, with their contributions.
+        Training objects that contribute most to each prediction, with their contributions.
     """
 
     ids: tuple[str, ...] | None
@@ -220,7 +220,7 @@ def _intervals(model: Any, X: Any, confidence: float | None) -> NDArray[np.float
 def _because(
     model: Any, card: ModelCard, X: Any, own: NDArray[np.intp] | None, k: int
 ) -> list[list[tuple[str, float]]]:
-    """Names and contributions of the training objects that speak most for each prediction."""
+    """Names and contributions of the training objects that contribute most to each prediction."""
     needed = list(card.needed or range(card.n))
     needed = needed if own is None else [needed[j] for j in own]
     found = explain_rows(model, X)
