@@ -1,8 +1,10 @@
 """What the how-to pages promise beyond their own code: the classifier keeps the contract, the commands run."""
 
 import importlib.util
+import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -93,6 +95,46 @@ def test_commands_of_the_tutorial(tmp_path, monkeypatch):
             for line in shown.splitlines():
                 start = line[:60] if "study" in command else line  # the last columns are times
                 assert "seconds" in line or "about" in line or " ".join(start.split()) in words, line
+
+
+FILES = {  # of the page: where they come from in the folder of real files
+    "hits.m8": "promoters_blast.m8",
+    "samples.tsv": "metadata.tsv",
+    "distances.lsmat": "promoters_skbio.lsmat",
+    "mash.tsv": "promoters_mash_edges.tsv",
+    "comparison.npy": "promoters_sourmash.npy",
+    "comparison.npy.labels.txt": "promoters_sourmash.npy.labels.txt",
+    "cells.h5ad": "promoters_anndata.h5ad",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["from_blast", "from_qiime", "from_mash", "from_anndata"])
+def test_commands_on_real_files(tmp_path, monkeypatch, page):
+    """Commands run in order and print what the page shows, `...` apart."""
+    source = Path(os.environ.get("SIMILIS_DATA", "")) / "formats"
+    if not (source / "metadata.tsv").exists():
+        pytest.skip("real files are not here")
+    monkeypatch.chdir(tmp_path)
+    for name, origin in FILES.items():
+        shutil.copy(source / origin, name)
+    samples = [line.split("\t") for line in Path("samples.tsv").read_text().splitlines()]
+    known = ["\t".join([i, "" if i in ("seq002", "seq003", "seq004") else label]) for i, label, _ in samples]
+    Path("known.tsv").write_text("\n".join(known))
+    held_out = [i for i, _, batch in samples if batch == "b0"]
+    hits = [line for line in Path("hits.m8").read_text().splitlines() if line.split("\t")[1] not in held_out]
+    Path("new.m8").write_text("\n".join(line for line in hits if line.split("\t")[0] in held_out[:4]))
+    pairs = (source / "promoters_mash_dist.tsv").read_text().splitlines()
+    if page == "from_mash":
+        new = [line for line in pairs if line.split("\t")[1] in ("seq000", "seq001", "seq002")]
+        Path("new.tsv").write_text("\n".join(new))
+    for block in re.findall(r"^```console\n(.*?)^```", (PAGES / f"{page}.md").read_text(), re.MULTILINE | re.DOTALL):
+        for command, shown in re.findall(r"^\$ similis (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE):
+            result = CliRunner().invoke(app, shlex.split(command))
+            assert result.exit_code == 0, (command, result.output)
+            printed = " ".join(result.output.split())
+            for part in shown.split("..."):
+                assert " ".join(part.split()) in printed, (command, part)
 
 
 def test_citation_is_of_this_version_and_of_the_papers():
