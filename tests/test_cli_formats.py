@@ -102,6 +102,12 @@ def test_predict_new_hits(run, tmp_path):
     (tmp_path / "new.tsv").write_text("query\ttarget\tbits\n" + "\n".join(new))
     out = json.loads(run("predict", "m.skops", "new.tsv", "--json").stdout)
     assert [(row["id"], row["label"]) for row in out] == [("n0", "x"), ("n1", "y")]
+    # training objects that no new object hits, and a line of an object that the model does not know
+    (tmp_path / "few.tsv").write_text("query\ttarget\tbits\nn0\tt1\t50\nn0\tz\t90\nn1\tt0\t50\n")
+    out = json.loads(run("predict", "m.skops", "few.tsv", "--json").stdout)
+    assert [(row["label"], row["score"]) for row in out] == [("y", 50), ("x", 50)]
+    (tmp_path / "others.tsv").write_text("query\ttarget\tbits\nn0\tz\t90\n")
+    assert "8 are missing, such as 't0'" in run("predict", "m.skops", "others.tsv", status=2).stderr
 
 
 @pytest.mark.parametrize("ending", [".phylip", ".lsmat", ".edges", ".h5ad", ".tsv", ".npz", ".npy", ".parquet"])

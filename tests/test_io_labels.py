@@ -42,6 +42,8 @@ X = ["x", "y", "x", "y"]
         "id label\na   x\nb y\nc x\nd y",
         "# samples of 2020\nid,label\na,x\nb,y\nc,x\nd,y\n",
         "#id,label\na,x\nb,y\nc,x\nd,y\n",
+        "#SampleID\tlabel\n#q2:types\tcategorical\na\tx\nb\ty\nc\tx\nd\ty\n",  # QIIME 2
+        "sample-id\tlabel\n#q2:types\tcategorical\na\tx\nb\ty\nc\tx\nd\ty\n",
         "x\ny\nx\ny\n",
         "x\ny \nx\ny\n\n\n",
         "family\nx\ny\nx\ny\n",

@@ -44,7 +44,7 @@ _DENSE = 2**28  # bytes of a dense matrix above which a list with few pairs beco
 _SPARSE = 0.25  # largest fraction of present pairs of a sparse result
 _LOWEST_EVALUE = 1e-180  # BLAST prints smaller ones as 0
 _HITS = "query subject pident length mismatch gapopen qstart qend sstart send evalue bitscore".split()
-_MASH = "query subject distance p-value shared-hashes".split()
+_MASH = "reference query distance p-value shared-hashes".split()
 _LEFT = (
     "query qseqid qacc qaccver source from left row query_name query_id seq1 id1 name1 node1 object1 sample1 item1 "
     "source_id query_file genome1 protein1 gene1".split()
@@ -264,6 +264,8 @@ class _Collected:
         fill, about["absent"] = self._absent(kind, values)
         if self.square:
             rows, columns, values, about["diagonal"] = complete_diagonal(rows, columns, values, shape[0], kind)
+        else:
+            about["fill"] = fill  # also of columns that a model needs and no line names
         matrix = sp.coo_array((values, (rows, columns)), shape=shape).tocsr()
         dense = absent_entries(matrix, fill, kind, as_sparse, self.where, max_bytes)
         n_possible = shape[0] * (shape[0] - 1) if self.square else shape[0] * shape[1]
@@ -552,7 +554,7 @@ def _layout(pairs: _Collected, rows: list[list[str]], fields: list[str] | None) 
                 f"{pairs.where}: columns must name all {width} columns, or those of both ids and of the score, by "
                 f"names of the header or numbers. Got {quote_short(', '.join(given), 80)}."
             )
-    elif names is None:
+    if names is None and (given is None or chosen):
         last = [row[4] if len(row) > 4 else "" for row in rows]
         if width == 5 and all(map(_FRACTION.fullmatch, last)):
             names, pairs.form = _MASH, "Mash distances"

@@ -53,6 +53,7 @@ _NO_VALUE = MISSING | {"-", "--", "?", "."}  # also of a cell that must hold a n
 _UNKNOWN = dict.fromkeys(("", "NA", "NaN", "nan", "N/A", "null"), "nan")  # the usual spellings, in the fast loop
 _INFINITE = ("inf", "infinity")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*")
+_DIRECTIVE = "#q2:"  # types of the columns, in a metadata file of QIIME 2
 TEXT_PACKERS = (".gz", ".bz2", ".xz", ".zst")
 
 
@@ -204,6 +205,9 @@ def read_rows(
             while comments is not None and (head.startswith("#") or (head and blanks and head in ("\n", "\r\n"))):
                 below = text.readline()
                 skipped += 1
+                if below.startswith(_DIRECTIVE):
+                    below = text.readline()
+                    skipped += 1
                 if not below.startswith("#") and _names_columns(head, below, delimiter):
                     lines: Iterator[str] = chain([head.lstrip("# ")], [below], text)
                     head, skipped = below, skipped - 1
@@ -219,6 +223,8 @@ def read_rows(
                 lines = (line.strip() for line in lines)
             reader = csv.reader(lines, delimiter=mark, skipinitialspace=True, strict=True)
             for cells in reader:
+                if cells and cells[0].startswith(_DIRECTIVE):
+                    continue
                 if cells and (len(cells) > 1 or cells[0].strip()):
                     if blanks and mark != "," and any("," in cell for cell in cells):
                         cells = list(map(decimal_point, cells))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from similis._utils.environment import version_hint
 from similis.base import predict_responses
@@ -175,13 +176,21 @@ def _proximity_rows(rows: Proximity, card: ModelCard) -> tuple[NDArray[Any], NDA
         place = {name: j for j, name in enumerate(columns)}
         names = [card.ids[j] for j in needed]
         missing = [name for name in names if name not in place]
-        if missing:
+        fill = (rows.about or {}).get("fill")  # value of the pairs that a list does not contain
+        if missing and (fill is None or len(missing) == len(names)):
             raise ProximityError(
                 f"The rows must have a column for each of the model's {which}. {len(missing)} are missing, such as "
                 f"{missing[0][:40]!r}."
             )
         known = [place[name] for name in card.ids if name in place]
-        return rows.values[:, [place[name] for name in names]], rows.values[:, known]
+        values: Any = rows.values
+        if missing:
+            place |= {name: len(columns) + j for j, name in enumerate(missing)}
+            shape = rows.n, len(missing)
+            is_sparse = sparse.issparse(values)
+            absent: Any = sparse.csr_array(shape) if is_sparse else np.full(shape, fill)
+            values = sparse.hstack([values, absent], "csr") if is_sparse else np.hstack([values, absent])
+        return values[:, [place[name] for name in names]], rows.values[:, known]
     if rows.shape[1] == len(needed):
         return rows.values, rows.values
     if rows.shape[1] != card.n:
