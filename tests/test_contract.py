@@ -1,5 +1,6 @@
 """Every public classifier passes scikit-learn's estimator checks and those of similis.testing."""
 
+import inspect
 from itertools import takewhile
 
 import contract
@@ -172,7 +173,7 @@ def test_own_checks_of_variants(estimator):
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS, ids=repr)
 def test_sample_weight_is_documented_where_it_exists(estimator):
-    assert has_fit_parameter(estimator, "sample_weight") == ("sample_weight" in type(estimator).fit.__doc__)
+    assert has_fit_parameter(estimator, "sample_weight") == ("sample_weight" in inspect.getdoc(type(estimator).fit))
 
 
 def test_check_estimator_runs_all_checks():

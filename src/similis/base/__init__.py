@@ -26,6 +26,8 @@ from similis.base._decision import (
 )
 from similis.base._estimators import (
     ColumnsMixin,
+    DecisionMixin,
+    ProbabilityMixin,
     ProximityClassifier,
     ProximityEstimator,
     ProximityRegressor,

@@ -12,10 +12,11 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.arrays import Array, Floats
 from similis._utils.fitted import fitted_reals
 from similis.base._estimators import ProximityClassifier
 from similis.exceptions import ProximityError
@@ -38,7 +39,7 @@ def _fold_svc(steps: Steps) -> Steps:
     return [*front, (name, FoldedSVC()._set_from(last, np.asarray(coef, dtype=np.float64)))]
 
 
-def _pair_coefficients(svc: Any) -> NDArray[np.float64]:
+def _pair_coefficients(svc: Any) -> Floats:
     """Dual coefficients of each pair of classes as a dense array, (number of pairs, n)."""
     n, G = svc.n_features_in_, len(svc.classes_)
     if G == 2:
@@ -65,7 +66,7 @@ class FoldedSVC(ProximityClassifier):
 
     accept_sparse = True
 
-    def _set_from(self, svc: Any, coef: NDArray[np.float64]) -> FoldedSVC:
+    def _set_from(self, svc: Any, coef: Floats) -> FoldedSVC:
         self.classes_, self.intercept_, self.coef_ = svc.classes_, svc.intercept_, coef
         self.shape_, self.break_ties_ = svc.decision_function_shape, bool(svc.break_ties)
         self.n_features_in_ = coef.shape[1]
@@ -77,35 +78,14 @@ class FoldedSVC(ProximityClassifier):
         """Raise an error: the model is fitted already."""
         raise ProximityError("A model made by compact cannot be fitted; fit the original pipeline.")
 
-    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
-        """Decision values, shaped as those of the SVC.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,), (m, G) or (m, G (G - 1) / 2)
-        """
+    def decision_function(self, X: ArrayLike) -> Array:
+        """Decision values, shaped as those of the SVC: (m,), (m, G) or (m, G (G - 1) / 2)."""
         f = self._values(X)
         if len(self.classes_) == 2:
             return f[:, 0]
         return self._by_class(f) if self.shape_ == "ovr" else f
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict as the SVC does: the class that wins most pairs, the earlier one on a tie.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
+    def predict(self, X: ArrayLike) -> Array:
         f = self._values(X)
         G = len(self.classes_)
         if G == 2:
@@ -118,12 +98,12 @@ class FoldedSVC(ProximityClassifier):
             votes[:, h] += value <= 0
         return self.classes_[votes.argmax(axis=1)]
 
-    def _values(self, X: ArrayLike) -> NDArray[Any]:
+    def _values(self, X: ArrayLike) -> Array:
         """One decision value per pair of classes."""
         Q = self.kept_columns(self.check_rows(X))
         return np.asarray(Q @ self.coef_[:, self._kept_objects].T + self.intercept_)
 
-    def _by_class(self, f: NDArray[Any]) -> NDArray[Any]:
+    def _by_class(self, f: Array) -> Array:
         from sklearn.utils.multiclass import _ovr_decision_function
 
         return np.asarray(_ovr_decision_function(f < 0, -f, len(self.classes_)))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.messages import warn_user
 from similis.base._params import at_least
 from similis.base._validation import quote
@@ -25,7 +26,7 @@ __all__ = [
 ]
 
 
-def class_priors(priors: Any, class_counts: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+def class_priors(priors: Any, class_counts: NDArray[np.integer[Any]]) -> Floats:
     """Turn the `priors` parameter into one probability per class.
 
     Parameters
@@ -64,7 +65,7 @@ def class_priors(priors: Any, class_counts: NDArray[np.integer[Any]]) -> NDArray
     return given / given.sum()
 
 
-def check_costs(costs: Any, n_classes: int) -> NDArray[np.float64] | None:
+def check_costs(costs: Any, n_classes: int) -> Floats | None:
     """Validate the `costs` parameter.
 
     Parameters
@@ -98,7 +99,7 @@ def check_costs(costs: Any, n_classes: int) -> NDArray[np.float64] | None:
     return C
 
 
-def least_cost(proba: NDArray[Any], costs: NDArray[np.float64] | None) -> NDArray[np.intp]:
+def least_cost(proba: Array, costs: Floats | None) -> Indices:
     """Choose the class with the least expected cost; the earlier class wins a tie."""
     if costs is None:
         return np.argmax(proba, axis=1)
@@ -106,7 +107,7 @@ def least_cost(proba: NDArray[Any], costs: NDArray[np.float64] | None) -> NDArra
     return np.argmin(proba @ costs.T, axis=1)
 
 
-def as_float_array(values: Any, name: str) -> NDArray[np.float64]:
+def as_float_array(values: Any, name: str) -> Floats:
     """Convert the parameter `name` to an array of numbers."""
     try:
         return np.asarray(values, dtype=np.float64)
@@ -114,9 +115,7 @@ def as_float_array(values: Any, name: str) -> NDArray[np.float64]:
         raise ProximityError(f"{name} must hold numbers, in rows of equal length. Got {str(values)[:60]!r}.") from None
 
 
-def check_class_weights(
-    sample_weight: Any, S: NDArray[Any], codes: NDArray[np.intp], classes: NDArray[Any]
-) -> NDArray[np.float64]:
+def check_class_weights(sample_weight: Any, S: Array, codes: Indices, classes: Array) -> Floats:
     """Validate `sample_weight` for a classifier."""
     if sample_weight is None:
         return np.ones(len(codes))
@@ -144,6 +143,6 @@ def clip_n_neighbors(n: int, n_neighbors: int) -> int:
     return min(int(n_neighbors), n)
 
 
-def max_neighbors(n: int, test_fold: NDArray[np.intp] | None) -> int:
+def max_neighbors(n: int, test_fold: Indices | None) -> int:
     """Count the candidates for neighbors: all objects, or those outside the smallest fold."""
     return n if test_fold is None else n - int(np.bincount(test_fold).min())

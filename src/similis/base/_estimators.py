@@ -8,26 +8,30 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.fitted import FittedArrays, fitted_indices
 from similis._utils.messages import warn_user
 from similis._utils.moved import DEPRECATED
 from similis._utils.threads import row_blocks
 from similis.base._decision import check_costs, least_cost
+from similis.base._params import validated
 from similis.base._validation import Kind, check_labels, check_proximity, check_query, check_target
 from similis.exceptions import ProximityError
 
 __all__ = [
     "ColumnsMixin",
+    "DecisionMixin",
+    "ProbabilityMixin",
     "ProximityClassifier",
     "ProximityEstimator",
     "ProximityRegressor",
@@ -49,8 +53,9 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
         Class attribute: accept NaN as a missing proximity.
     allow_stack : bool
         Class attribute: accept several matrices over the same objects, n x n x q.
-    accept_sparse : bool
-        Class attribute: accept scipy sparse matrices, which are converted to dense arrays.
+    accept_sparse, keep_sparse : bool
+        Class attributes: accept scipy sparse matrices; let ``fit`` keep a training matrix sparse, of which only blocks
+        are made dense.
 
     See Also
     --------
@@ -60,7 +65,8 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
 
     Notes
     -----
-    ``fit`` starts with :meth:`check_training`, every method that takes new rows with :meth:`check_rows`.
+    ``fit`` starts with :meth:`check_training`, every method that takes new rows with :meth:`check_rows`. A fitted
+    estimator has ``n_features_in_``, the number of training objects, and ``feature_names_in_`` after a frame.
 
     Examples
     --------
@@ -79,6 +85,8 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
     allow_missing: ClassVar[bool] = False
     allow_stack: ClassVar[bool] = False
     accept_sparse: ClassVar[bool] = False
+    keep_sparse: ClassVar[bool] = False
+    _parameter_constraints: dict[str, list[Any]] = {}
     _doc_link_module = "similis"
     _doc_link_template = DOC_LINK_TEMPLATE
     # Parameters with another name since 2.0: old name -> (new name, {old value: new value}). The old name is accepted
@@ -100,20 +108,10 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
         """``"precomputed"`` for dissimilarities, the spelling by which scikit-learn recognizes distances."""
         return "precomputed" if self.proximity_kind == "dissimilarity" else None
 
-    def check_training(self, X: ArrayLike, *, keep_sparse: bool = False) -> NDArray[Any]:
-        """Validate the training matrix.
+    def check_training(self, X: ArrayLike, *, keep_sparse: bool = False) -> Array:
+        """Validate a training matrix, (n, n), or (n, n, q) with ``allow_stack``, and set ``n_features_in_``.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n), or (n, n, q) with ``allow_stack``
-            Training proximities.
-        keep_sparse : bool, default=False
-            Return a sparse matrix as ``SparseRows``, of which only blocks are made dense.
-
-        Returns
-        -------
-        ndarray
-            float64 or float32, C-contiguous; ``n_features_in_`` is set.
+        Returns float64 or float32, C-contiguous; with `keep_sparse`, a sparse matrix as ``SparseRows``.
         """
         self._warn_renamed_params()
         return check_proximity(
@@ -126,19 +124,8 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
             estimator=self,
         )
 
-    def check_rows(self, X: ArrayLike) -> NDArray[Any]:
-        """Validate rows of new objects.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n), or (m, n, q) with ``allow_stack``
-            Proximities of m new objects to the n training objects.
-
-        Returns
-        -------
-        ndarray
-            float64 or float32, C-contiguous.
-        """
+    def check_rows(self, X: ArrayLike) -> Array:
+        """Validate rows of m new objects, (m, n), or (m, n, q) with ``allow_stack``; return float64 or float32."""
         return check_query(
             X,
             self,
@@ -148,20 +135,10 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
             accept_sparse=self.accept_sparse,
         )
 
-    def map_rows(self, function: Callable[[NDArray[Any]], Any], X: Any) -> Any:
-        """Validate rows of new objects and call a function of them; sparse rows are made dense block by block.
+    def map_rows(self, function: Callable[[Array], Any], X: Any) -> Any:
+        """Validate new rows and call a function of them; sparse rows are made dense block by block.
 
-        Parameters
-        ----------
-        function : callable
-            Function of a block of rows that returns an array, or a tuple of arrays, with one entry per row.
-        X : array-like of shape (m, n)
-            Proximities of m new objects to the n training objects.
-
-        Returns
-        -------
-        ndarray or tuple of ndarray
-            As returned by `function`.
+        The function returns an array, or a tuple of arrays, with one entry per row.
         """
         if not sparse.issparse(X) or not self.accept_sparse or X.shape[0] == 0:
             return function(self.check_rows(X))
@@ -257,53 +234,37 @@ class ColumnsMixin:
     }
 
     # Both are part of saved models.
-    _kept_objects: NDArray[np.intp]
-    _kept_places: NDArray[np.intp]
+    _kept_objects: Indices
+    _kept_places: Indices
     n_features_in_: int
 
-    def keep_columns(self, objects: NDArray[np.intp]) -> None:
-        """Declare in ``fit`` the training objects whose columns the predictions need, such as centroids.
-
-        Parameters
-        ----------
-        objects : ndarray of int
-            Training objects, in the order in which :meth:`kept_columns` returns their columns; repeats are allowed.
+    def keep_columns(self, objects: Indices) -> None:
+        """Declare in ``fit`` the training objects whose columns the predictions need, such as centroids; repeats are
+        allowed.
         """
         self._kept_objects = np.asarray(objects, dtype=np.intp)
         self._kept_places = self._kept_objects
 
-    def kept_columns(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Select the columns declared with :meth:`keep_columns`.
+    def kept_columns(self, Q: Array) -> Array:
+        """Select the columns declared with :meth:`keep_columns`, in their order, from validated rows.
 
-        Parameters
-        ----------
-        Q : ndarray of shape (m, n)
-            Validated rows; after :func:`compact`, rows that contain the needed columns only.
-
-        Returns
-        -------
-        ndarray of shape (m, number of declared objects)
-            `Q` itself, not a copy, where all columns are declared in their order.
+        After :func:`compact` the rows contain the needed columns only. Returns `Q` itself where all columns are
+        declared.
         """
         places = self._kept_places
         whole = len(places) == Q.shape[1] and bool((places == np.arange(len(places))).all())
         return Q if whole else Q[:, places]
 
     @property
-    def columns_(self) -> NDArray[np.intp]:
+    def columns_(self) -> Indices:
         """Training objects whose columns ``predict`` reads, ascending."""
         check_is_fitted(self)
         return np.unique(self._kept_objects) if hasattr(self, "_kept_objects") else np.arange(self.n_features_in_)
 
-    def select_columns(self) -> tuple[Any, NDArray[np.intp]]:
-        """Return a model with the same predictions that reads ``columns_`` only.
+    def select_columns(self) -> tuple[Any, Indices]:
+        """Return a model with the same predictions that reads ``columns_`` only, and ``columns_``.
 
-        Returns
-        -------
-        model : estimator
-            A shallow copy, or the estimator itself where it needs every column.
-        columns : ndarray of int
-            ``columns_``.
+        The model is a shallow copy, or the estimator itself where it needs every column.
         """
         columns = self.columns_
         if not hasattr(self, "_kept_objects"):
@@ -319,10 +280,10 @@ class ColumnsMixin:
 class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
     """Base class of classifiers on proximity rows.
 
-    A subclass writes ``fit``, which starts with :meth:`check_training_labels`, and :meth:`class_scores`. The base class
-    derives ``predict``; a subclass that publishes probabilities or decision values adds one line,
-    ``return self.respond(X, "predict_proba")`` or ``return self.respond(X, "decision_function")``. The other class
-    attributes are those of :class:`ProximityEstimator`.
+    A subclass writes :meth:`learn`, or all of ``fit``, which then starts with :meth:`check_training_labels`, and
+    :meth:`class_scores`. The base class derives ``predict``; a subclass that publishes probabilities or decision values
+    adds one line, ``return self.respond(X, "predict_proba")`` or ``return self.respond(X, "decision_function")``. The
+    class attributes are those of :class:`ProximityEstimator`.
 
     Attributes
     ----------
@@ -341,10 +302,8 @@ class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
     >>> import numpy as np
     >>> from similis.base import ProximityClassifier
     >>> class MeanSimilarity(ProximityClassifier):
-    ...     def fit(self, X, y):
-    ...         S, codes = self.check_training_labels(X, y)
+    ...     def learn(self, S, codes):
     ...         self.members_ = np.eye(len(self.classes_))[codes]
-    ...         return self
     ...     def class_scores(self, Q):
     ...         return Q @ self.members_ / self.members_.sum(axis=0)
     >>> S = np.array([[4.0, 3, 1, 0], [3, 4, 0, 1], [1, 0, 4, 2], [0, 1, 2, 4]])
@@ -352,12 +311,11 @@ class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
     array(['a', 'b'], dtype='<U1')
     """
 
-    classes_: NDArray[Any]
+    classes_: Array
 
-    def check_training_labels(
-        self, X: ArrayLike, y: Any, *, keep_sparse: bool = False
-    ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-        """Validate the training matrix and the labels; set ``classes_``.
+    @validated
+    def fit(self, X: ArrayLike, y: Any) -> Self:
+        """Fit to the training matrix and the labels.
 
         Parameters
         ----------
@@ -365,51 +323,40 @@ class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
             Training proximities.
         y : array-like of shape (n,)
             Class labels.
-        keep_sparse : bool, default=False
-            As in :meth:`check_training`.
 
         Returns
         -------
-        S : ndarray of shape (n, n)
-            The validated matrix.
-        codes : ndarray of shape (n,)
-            Position of each label in ``classes_``.
+        self
         """
-        S = self.check_training(X, keep_sparse=True) if keep_sparse else self.check_training(X)
+        self.learn(*self.check_training_labels(X, y, keep_sparse=self.keep_sparse))
+        return self
+
+    def learn(self, S: Array, codes: Indices) -> None:
+        """Set the fitted attributes from a validated matrix and class codes: the hook behind ``fit``."""
+        raise NotImplementedError(f"{type(self).__name__} must define learn(S, codes) or fit(X, y).")
+
+    def check_training_labels(self, X: ArrayLike, y: Any, *, keep_sparse: bool = False) -> tuple[Array, Indices]:
+        """Validate the training matrix and the labels; set ``classes_``.
+
+        Returns the matrix, see :meth:`check_training`, and the position of each label in ``classes_``.
+        """
+        S = self.check_training(X, keep_sparse=keep_sparse)
         self.classes_, codes = check_labels(y, S.shape[0], who=type(self).__name__, of=X)
         check_costs(getattr(self, "costs", None), len(self.classes_))
         return S, codes
 
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Score validated rows: the hook behind ``predict``.
+    def class_scores(self, Q: Array) -> Array:
+        """Score validated rows, (m, G), larger for a more likely class: the hook behind ``predict``.
 
-        Parameters
-        ----------
-        Q : ndarray of shape (m, n)
-            Rows returned by :meth:`check_rows`.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Larger is better. Probabilities, unless :meth:`scores_to_response` converts them.
+        Scores are probabilities, unless :meth:`scores_to_response` converts them.
         """
         raise NotImplementedError(f"{type(self).__name__} must define class_scores(Q).")
 
-    def scores_to_response(self, scores: NDArray[Any], response: str) -> NDArray[Any]:
-        """Convert class scores to the output of a prediction method.
+    def scores_to_response(self, scores: Array, response: str) -> Array:
+        """Convert class scores, (m, G), to the output of "predict", "predict_proba" or "decision_function".
 
-        Parameters
-        ----------
-        scores : ndarray of shape (m, G)
-            Class scores.
-        response : {"predict", "predict_proba", "decision_function"}
-            Prediction method.
-
-        Returns
-        -------
-        ndarray
-            By default the scores themselves are the probabilities; the decision values are the scores, or for two
-            classes the second score minus the first.
+        By default the scores themselves are the probabilities; the decision values are the scores, or for two classes
+        the second score minus the first.
         """
         if response == "predict":
             return self.classes_[self.scores_to_codes(scores)]
@@ -420,39 +367,17 @@ class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
         first, second = scores.T
         return np.subtract(second, first, out=np.zeros(len(scores)), where=first != second)  # both may be infinite
 
-    def scores_to_codes(self, scores: NDArray[Any]) -> NDArray[np.intp]:
-        """Choose the class with the least expected cost, or without costs the largest score.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (m, G)
-            Class scores.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Position in ``classes_``; the earlier class wins a tie.
+    def scores_to_codes(self, scores: Array) -> Indices:
+        """Choose the class with the least expected cost, or without costs the largest score; the earlier one wins a
+        tie.
         """
         return least_cost(scores, check_costs(getattr(self, "costs", None), scores.shape[1]))
 
-    def respond(self, X: ArrayLike, response: str) -> NDArray[Any]:
-        """Validate new rows, score them and convert the scores to the output of a prediction method.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of m new objects to the n training objects.
-        response : {"predict", "predict_proba", "decision_function"}
-            Prediction method.
-
-        Returns
-        -------
-        ndarray
-            As returned by :meth:`scores_to_response`.
-        """
+    def respond(self, X: ArrayLike, response: str) -> Array:
+        """Validate new rows, score them and convert the scores to the output of a prediction method."""
         return self.scores_to_response(self.map_rows(self.class_scores, X), response)
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> Array:
         """Predict the class with the largest score, or with ``costs`` the least expected cost.
 
         Parameters
@@ -468,11 +393,50 @@ class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
         return self.respond(X, "predict")
 
 
+class ProbabilityMixin:
+    """Mixin of classifiers whose scores are, or give, probabilities."""
+
+    def predict_proba(self: Any, X: ArrayLike) -> Floats:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of m new objects to the n training objects.
+
+        Returns
+        -------
+        ndarray of shape (m, G)
+            Columns in the order of ``classes_``.
+        """
+        return self.respond(X, "predict_proba")
+
+
+class DecisionMixin:
+    """Mixin of classifiers that publish their scores."""
+
+    def decision_function(self: Any, X: ArrayLike) -> Floats:
+        """Score of each class, larger for the more likely class.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n)
+            Proximities of m new objects to the n training objects.
+
+        Returns
+        -------
+        ndarray of shape (m,) for two classes, else (m, G)
+            For two classes one value, positive for ``classes_[1]``: the difference of their scores.
+        """
+        return self.respond(X, "decision_function")
+
+
 class ProximityRegressor(ColumnsMixin, RegressorMixin, ProximityEstimator):
     """Base class of regressors on proximity rows.
 
-    A subclass writes ``fit``, which starts with :meth:`check_training_target`, and :meth:`row_values`, from which the
-    base class derives ``predict``. The other class attributes are those of :class:`ProximityEstimator`.
+    A subclass writes :meth:`learn`, or all of ``fit``, which then starts with :meth:`check_training_target`, and
+    :meth:`row_values`, from which the base class derives ``predict``. The class attributes are those of
+    :class:`ProximityEstimator`.
 
     Attributes
     ----------
@@ -488,19 +452,17 @@ class ProximityRegressor(ColumnsMixin, RegressorMixin, ProximityEstimator):
     >>> import numpy as np
     >>> from similis.base import ProximityRegressor
     >>> class SimilarityWeightedMean(ProximityRegressor):
-    ...     def fit(self, X, y):
-    ...         S, self.target_ = self.check_training_target(X, y)
-    ...         return self
+    ...     def learn(self, S, target):
+    ...         self.target_ = target
     ...     def row_values(self, Q):
     ...         return Q @ self.target_ / Q.sum(axis=1)
     >>> SimilarityWeightedMean().fit(np.eye(2), [1.0, 5.0]).predict([[1.0, 3.0]])
     array([4.])
     """
 
-    def check_training_target(
-        self, X: ArrayLike, y: Any, *, keep_sparse: bool = False
-    ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Validate the training matrix and the target.
+    @validated
+    def fit(self, X: ArrayLike, y: Any) -> Self:
+        """Fit to the training matrix and the target.
 
         Parameters
         ----------
@@ -508,35 +470,28 @@ class ProximityRegressor(ColumnsMixin, RegressorMixin, ProximityEstimator):
             Training proximities.
         y : array-like of shape (n,)
             Target values.
-        keep_sparse : bool, default=False
-            As in :meth:`check_training`.
 
         Returns
         -------
-        S : ndarray of shape (n, n)
-            The validated matrix.
-        target : ndarray of shape (n,), float64
-            The target.
+        self
         """
-        S = self.check_training(X, keep_sparse=True) if keep_sparse else self.check_training(X)
+        self.learn(*self.check_training_target(X, y, keep_sparse=self.keep_sparse))
+        return self
+
+    def learn(self, S: Array, target: Floats) -> None:
+        """Set the fitted attributes from a validated matrix and target: the hook behind ``fit``."""
+        raise NotImplementedError(f"{type(self).__name__} must define learn(S, target) or fit(X, y).")
+
+    def check_training_target(self, X: ArrayLike, y: Any, *, keep_sparse: bool = False) -> tuple[Array, Floats]:
+        """Validate the training matrix, see :meth:`check_training`, and the target, returned as float64."""
+        S = self.check_training(X, keep_sparse=keep_sparse)
         return S, check_target(y, S.shape[0], who=type(self).__name__, of=X)
 
-    def row_values(self, Q: NDArray[Any]) -> NDArray[np.float64]:
-        """Predict validated rows: the hook behind ``predict``.
-
-        Parameters
-        ----------
-        Q : ndarray of shape (m, n)
-            Rows returned by :meth:`check_rows`.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Predicted values.
-        """
+    def row_values(self, Q: Array) -> Floats:
+        """Predict the values of validated rows, (m,): the hook behind ``predict``."""
         raise NotImplementedError(f"{type(self).__name__} must define row_values(Q).")
 
-    def predict(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict(self, X: ArrayLike) -> Floats:
         """Predict the target of new objects.
 
         Parameters
@@ -552,7 +507,7 @@ class ProximityRegressor(ColumnsMixin, RegressorMixin, ProximityEstimator):
         return self.map_rows(self.row_values, X)
 
 
-def model_scores(model: Any, X: Any) -> NDArray[np.float64]:
+def model_scores(model: Any, X: Any) -> Floats:
     """Score rows by any fitted classifier, one column per class, larger for a more likely class.
 
     Parameters
@@ -590,7 +545,7 @@ def model_scores(model: Any, X: Any) -> NDArray[np.float64]:
     return (np.asarray(model.predict(X))[:, None] == model.classes_).astype(np.float64)
 
 
-def predict_responses(model: Any, X: Any, responses: Sequence[str]) -> list[NDArray[Any]]:
+def predict_responses(model: Any, X: Any, responses: Sequence[str]) -> list[Array]:
     """Call several prediction methods on the same rows and score the rows once where the model allows it."""
     if hasattr(model, "best_estimator_"):  # a search
         return predict_responses(model.best_estimator_, X, responses)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from similis._utils.arrays import Array, Floats, Mask
 from similis._utils.linalg import roundoff, symmetric_part_of
 from similis.base._validation import check_proximity
 from similis.exceptions import ProximityError
@@ -14,7 +15,7 @@ from similis.exceptions import ProximityError
 __all__ = ["check_kernel", "check_partial_kernel", "measured_objects"]
 
 
-def check_kernel(A: NDArray[np.float64], must: str, dtype: Any = np.float64) -> None:
+def check_kernel(A: Floats, must: str, dtype: Any = np.float64) -> None:
     """Raise an error for a matrix that is indefinite beyond round-off."""
     values = np.linalg.eigvalsh(A)
     size = float(np.abs(values).max(initial=0.0))
@@ -25,7 +26,7 @@ def check_kernel(A: NDArray[np.float64], must: str, dtype: Any = np.float64) -> 
         )
 
 
-def check_partial_kernel(K: ArrayLike, who: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def check_partial_kernel(K: ArrayLike, who: str) -> tuple[Array, Mask]:
     """Validate a matrix with missing entries and symmetrize it."""
     S = check_proximity(K, allow_missing=True)
     both = ~np.isnan(S) & ~np.isnan(S.T)
@@ -38,9 +39,9 @@ def check_partial_kernel(K: ArrayLike, who: str) -> tuple[NDArray[Any], NDArray[
     return mean, known
 
 
-def measured_objects(known: NDArray[np.bool_], who: str, instead: str) -> NDArray[np.bool_]:
+def measured_objects(known: Mask, who: str, instead: str) -> Mask:
     """Find the objects with known entries; raise an error unless all entries between them are known."""
-    rows: NDArray[np.bool_] = np.asarray(known.any(axis=1))
+    rows: Mask = np.asarray(known.any(axis=1))
     scattered = rows[:, None] & rows & ~known
     if scattered.any():
         i, j = np.argwhere(scattered)[0]

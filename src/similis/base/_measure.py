@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from similis._utils.arrays import Array
 from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.fitted import FittedArrays
 from similis._utils.threads import row_chunks
@@ -38,7 +38,7 @@ def count_objects(objects: Any) -> int:
     return int(objects.shape[0]) if hasattr(objects, "shape") else len(objects)
 
 
-def take_objects(objects: Any, places: NDArray[Any]) -> Any:
+def take_objects(objects: Any, places: Array) -> Any:
     """Select objects of a collection by position."""
     return [objects[i] for i in places] if isinstance(objects, list) else objects[places]
 
@@ -155,7 +155,7 @@ class Measure(FittedArrays, BaseEstimator):
         A, B = self.encode_together([left, right])
         return float(self.block(A, B)[0, 0])
 
-    def matrix(self, X: Any, Z: Any = None, *, n_jobs: int | None = None) -> NDArray[Any]:
+    def matrix(self, X: Any, Z: Any = None, *, n_jobs: int | None = None) -> Array:
         """Measure every pair.
 
         Parameters
@@ -180,110 +180,39 @@ class Measure(FittedArrays, BaseEstimator):
     # The protocol that a subclass may override.
 
     def validate_objects(self, X: Any) -> Any:
-        """Convert the user's objects to a collection that can be indexed.
-
-        Parameters
-        ----------
-        X : collection
-            Objects as passed by the user.
-
-        Returns
-        -------
-        array, sparse matrix or list
-            A collection, or an error for anything else.
-        """
+        """Convert the objects that the user passed to an array, sparse matrix or list, or raise an error."""
         return as_collection(X, type(self).__name__)
 
     def learn(self, objects: Any, y: Any) -> None:
-        """Learn from the training objects; called by ``fit``.
-
-        Parameters
-        ----------
-        objects : array, sparse matrix or list
-            Validated training objects.
-        y : array-like of shape (n,) or None
-            Their labels.
-        """
+        """Learn from validated training objects and their labels, or None; called by ``fit``."""
 
     def encode(self, objects: Any) -> Any:
-        """Convert objects to the form that :meth:`compare` reads, once per object.
+        """Convert validated objects, once per object, to the form that :meth:`compare` reads.
 
-        Parameters
-        ----------
-        objects : array, sparse matrix or list
-            Validated objects.
-
-        Returns
-        -------
-        object
-            Encoded collection with ``shape`` that can be sliced by rows.
+        The result has a ``shape`` and can be sliced by rows.
         """
         return objects if type(self).compare is Measure.compare else np.asarray(objects)
 
     def encode_together(self, collections: Sequence[Any]) -> list[Any]:
-        """Encode collections that are compared with one another and not only with the training objects.
-
-        Parameters
-        ----------
-        collections : sequence
-            Validated collections.
-
-        Returns
-        -------
-        list
-            Encoded collections.
-        """
+        """Encode collections that are compared with one another and not only with the training objects."""
         return [self.encode(objects) for objects in collections]
 
-    def compare(self, A: Any, B: Any) -> NDArray[Any]:
-        """Compute the block between two encoded collections.
-
-        Parameters
-        ----------
-        A, B : encoded collections
-            Left and right objects.
-
-        Returns
-        -------
-        ndarray of shape (len(A), len(B))
-            ``m(A[i], B[j])``.
-        """
+    def compare(self, A: Any, B: Any) -> Array:
+        """Compute the block m(A[i], B[j]) between two encoded collections."""
         raise NotImplementedError
 
-    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
-        """Compute the matrix between two encoded collections in strips of rows.
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
+        """Compute the matrix m(A[i], B[j]) between two encoded collections in strips of rows.
 
-        Parameters
-        ----------
-        A, B : encoded collections
-            Left and right objects; ``B is A`` for a collection against itself.
-        n_jobs : int, optional
-            Number of threads or processes. The result does not depend on it.
-        tick : callable, optional
-            Called with the number of rows after each strip.
-
-        Returns
-        -------
-        ndarray of shape (len(A), len(B))
-            ``m(A[i], B[j])``.
+        ``B is A`` for a collection against itself. The result does not depend on `n_jobs`; `tick` is called with the
+        number of rows after each strip.
         """
         if type(self).compare is Measure.compare:
             return self._matrix_of_calls(A, B, n_jobs, tick)
         return self._matrix_of_blocks(A, B, n_jobs, tick)
 
-    def pairs(self, left: Any, right: Any) -> NDArray[Any]:
-        """Compute the proximities of left[0] to right[0], of left[1] to right[1], and so on.
-
-        Parameters
-        ----------
-        left, right : array, sparse matrix or list
-            Validated collections of the same length.
-
-        Returns
-        -------
-        ndarray
-            One value per pair.
-        """
+    def pairs(self, left: Any, right: Any) -> Array:
+        """Compute the proximities of left[0] to right[0], of left[1] to right[1], and so on, of validated objects."""
         n = count_objects(left)
         if type(self).__call__ is not Measure.__call__:
             return np.fromiter((self(left[i], right[i]) for i in range(n)), dtype=np.float64, count=n)
@@ -295,7 +224,7 @@ class Measure(FittedArrays, BaseEstimator):
 
     # Two ways to fill a matrix.
 
-    def _matrix_of_calls(self, A: Any, B: Any, n_jobs: int | None, tick: ProgressCallback | None) -> NDArray[Any]:
+    def _matrix_of_calls(self, A: Any, B: Any, n_jobs: int | None, tick: ProgressCallback | None) -> Array:
         """Call the measure on every pair, or every unordered pair if it is symmetric; strips run in processes."""
         mirror = B is A and self.symmetric
         n, workers = len(A), effective_n_jobs(n_jobs)
@@ -310,7 +239,7 @@ class Measure(FittedArrays, BaseEstimator):
             mirror_upper(out)
         return out
 
-    def _matrix_of_blocks(self, A: Any, B: Any, n_jobs: int | None, tick: ProgressCallback | None) -> NDArray[Any]:
+    def _matrix_of_blocks(self, A: Any, B: Any, n_jobs: int | None, tick: ProgressCallback | None) -> Array:
         """Compare strips of rows on threads; the strips, and so the last bits, do not depend on `n_jobs`."""
         mirror = B is A and self.symmetric
         out = np.empty((A.shape[0], B.shape[0]), self.result_dtype(A, B))
@@ -326,36 +255,15 @@ class Measure(FittedArrays, BaseEstimator):
         return out
 
     def result_dtype(self, A: Any, B: Any) -> np.dtype[Any]:
-        """Data type of a matrix: float32 if both collections and the measure keep it, else float64.
-
-        Parameters
-        ----------
-        A, B : encoded collections
-            Left and right objects.
-
-        Returns
-        -------
-        dtype
-            float32 or float64.
-        """
+        """Data type of a matrix: float32 if both collections and the measure keep it, else float64."""
         if self.keeps_float32 and A.dtype == B.dtype == np.float32:
             return np.dtype(np.float32)
         return np.dtype(np.float64)
 
     def check_objects(self, X: Any, reset: bool = False) -> Any:
-        """Validate objects, and the number and names of their columns.
+        """Validate objects by :meth:`validate_objects`, and the number and names of their columns.
 
-        Parameters
-        ----------
-        X : collection
-            Objects as passed by the user.
-        reset : bool, default=False
-            Store the number and names of columns, as in ``fit``, instead of comparing them.
-
-        Returns
-        -------
-        array, sparse matrix or list
-            As returned by :meth:`validate_objects`.
+        `reset` stores the number and names of columns, as in ``fit``, instead of comparing them.
         """
         objects = self.validate_objects(X)
         if getattr(objects, "ndim", 1) == 2 and (reset or hasattr(self, "n_features_in_")):
@@ -368,11 +276,7 @@ class Measure(FittedArrays, BaseEstimator):
     def verify_objects(self, objects: Any) -> None:
         """Raise an error unless stored objects, from a model file, are what :meth:`validate_objects` returns.
 
-        Parameters
-        ----------
-        objects : collection
-            Objects that the measure encodes when the model is used. A measure whose :meth:`validate_objects` does not
-            accept its own results overrides this method.
+        A measure whose :meth:`validate_objects` does not accept its own results overrides this method.
         """
         self._check_width(self.validate_objects(objects))
 
@@ -414,7 +318,7 @@ def for_each_strip(
             list(pool.map(one, strips))
 
 
-def mirror_upper(out: NDArray[Any]) -> None:
+def mirror_upper(out: Array) -> None:
     """Copy the upper triangle of a square matrix to the lower triangle, in place."""
     n = out.shape[0]
     for first in range(0, n, STRIP):
@@ -439,7 +343,7 @@ def as_collection(X: Any, who: str) -> Any:
     return list(X) if isinstance(X, tuple) else X
 
 
-def _strip_of_calls(measure: Measure, left: Any, right: Any, first: int, triangle: bool) -> NDArray[Any]:
+def _strip_of_calls(measure: Measure, left: Any, right: Any, first: int, triangle: bool) -> Array:
     """Compute rows first, first + 1, ... by single calls; with `triangle`, zeros before the diagonal."""
     out = np.zeros((len(left), len(right)))
     for i, x in enumerate(left):

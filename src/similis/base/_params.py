@@ -89,11 +89,6 @@ def choice(*names: str) -> StrOptions:
     ----------
     *names : str
         Allowed strings.
-
-    Returns
-    -------
-    constraint
-        For ``_parameter_constraints``.
     """
     return StrOptions(set(names))
 
@@ -105,11 +100,6 @@ def at_least(low: int) -> Number:
     ----------
     low : int
         Smallest value.
-
-    Returns
-    -------
-    constraint
-        For ``_parameter_constraints``.
     """
     return Number(Integral, low, None, closed="left")
 
@@ -128,11 +118,6 @@ def between(low: float | None, high: float | None, closed: str = "both") -> Numb
         Ends of the interval; None for no limit.
     closed : {"both", "left", "right", "neither"}, default="both"
         Ends that belong to the interval.
-
-    Returns
-    -------
-    constraint
-        For ``_parameter_constraints``.
     """
     return Number(Real, low, high, closed=closed)
 

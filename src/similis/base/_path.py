@@ -13,9 +13,10 @@ from itertools import repeat
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.disk import take_block
 from similis.base._validation import check_labels, check_target
 from similis.exceptions import ProximityError
@@ -30,7 +31,7 @@ class _GridPath:
 
     path_params: ClassVar[tuple[str, ...]] = ()
 
-    def path_columns(self, S: NDArray[Any], train: NDArray[np.intp]) -> NDArray[np.intp]:
+    def path_columns(self, S: Array, train: Indices) -> Indices:
         """Columns of the training part of a fold: the training objects.
 
         Parameters
@@ -49,7 +50,7 @@ class _GridPath:
 
     def predict_path(
         self, S_train: ArrayLike, y_train: Any, S_test: ArrayLike, grid: Points, *, response: str = "predict"
-    ) -> list[NDArray[Any]]:
+    ) -> list[Array]:
         """Predict new rows for every point of a grid.
 
         Parameters
@@ -74,7 +75,7 @@ class _GridPath:
 
     def predict_path_cv(
         self, S: ArrayLike, y: Any, test_fold: ArrayLike, grid: Points, *, response: str = "predict"
-    ) -> list[NDArray[Any]]:
+    ) -> list[Array]:
         """Predict every object for every point of a grid, from the objects outside its fold.
 
         Parameters
@@ -96,8 +97,8 @@ class _GridPath:
         return self._predict_grid(S, y, None, np.ascontiguousarray(test_fold, dtype=np.intp), grid, response)
 
     def _predict_grid(
-        self, X: Any, y: Any, rows: Any, test_fold: NDArray[np.intp] | None, grid: Points, response: str
-    ) -> list[NDArray[Any]]:
+        self, X: Any, y: Any, rows: Any, test_fold: Indices | None, grid: Points, response: str
+    ) -> list[Array]:
         responses: list[Any] = [None] * len(grid)
         for model, positions, points in self._path_groups(grid):
             S = model.check_training(X)
@@ -107,13 +108,13 @@ class _GridPath:
                 responses[position] = predicted
         return responses
 
-    def _path_target(self, X: Any, y: Any, n: int) -> NDArray[Any]:
+    def _path_target(self, X: Any, y: Any, n: int) -> Array:
         """Validate labels or target."""
         raise NotImplementedError
 
     def _group_responses(
-        self, S: NDArray[Any], y: NDArray[Any], Q: Any, test_fold: Any, points: Points, response: str
-    ) -> Iterable[NDArray[Any]]:
+        self, S: Array, y: Array, Q: Any, test_fold: Any, points: Points, response: str
+    ) -> Iterable[Array]:
         """Responses of points that differ only in ``path_params``."""
         raise NotImplementedError
 
@@ -181,21 +182,17 @@ class PathMixin(_GridPath):
     [array([0, 0, 1, 1]), array([0, 0, 1, 1])]
     """
 
-    classes_: NDArray[Any]
+    classes_: Array
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
-    ) -> Iterable[NDArray[Any]]:
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> Iterable[Array]:
         """Score new rows for every point of a grid over ``path_params``: the hook of the protocol.
 
         Parameters
         ----------
-        S : ndarray of shape (n, n)
-            Validated training matrix.
+        S, Q : ndarray of shape (n, n) and (m, n)
+            Validated training matrix and rows of new objects.
         codes : ndarray of shape (n,)
             Position of each training label in ``classes_``, which is set; every class occurs.
-        Q : ndarray of shape (m, n)
-            Validated rows of new objects.
         points : list of dict
             Value of every parameter in ``path_params``, one dict per grid point.
 
@@ -206,51 +203,25 @@ class PathMixin(_GridPath):
         """
         raise NotImplementedError(f"{type(self).__name__} must define path_scores(S, codes, Q, points).")
 
-    def path_scores_cv(
-        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
-    ) -> Iterable[NDArray[Any]]:
-        """Score every object for every grid point, each from the objects outside its fold.
+    def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> Iterable[Array]:
+        """Score every object, (n, G), for every grid point, each from the objects outside its fold in `test_fold`.
 
-        Parameters
-        ----------
-        S : ndarray of shape (n, n)
-            Validated matrix of all objects.
-        codes : ndarray of shape (n,)
-            Position of each label in ``classes_``.
-        test_fold : ndarray of shape (n,)
-            Fold in which each object is tested.
-        points : list of dict
-            As in :meth:`path_scores`.
-
-        Returns
-        -------
-        iterable of ndarray of shape (n, G)
-            Scores; minus infinity for a class without objects outside the fold.
+        Scores are minus infinity for a class without objects outside the fold.
         """
         return self.score_folds(S, codes, test_fold, points)
 
     def score_folds(
         self,
-        S: NDArray[Any],
-        codes: NDArray[np.intp],
-        test_fold: NDArray[np.intp],
+        S: Array,
+        codes: Indices,
+        test_fold: Indices,
         points: Points,
         options: Iterable[dict[str, Any]] | None = None,
-    ) -> list[NDArray[Any]]:
-        """Call :meth:`path_scores` on the training and test part of each fold.
+    ) -> list[Array]:
+        """Call :meth:`path_scores` on the training and test part of each fold; see :meth:`path_scores_cv`.
 
-        Parameters
-        ----------
-        S, codes, test_fold, points
-            As in :meth:`path_scores_cv`.
-        options : iterable of dict, optional
-            Additional keyword arguments of ``path_scores``, one dict per fold in ascending order of fold numbers:
-            results that an overridden :meth:`path_scores_cv` has computed for all folds at once.
-
-        Returns
-        -------
-        list of ndarray of shape (n, G)
-            As in :meth:`path_scores_cv`.
+        `options` are additional keyword arguments of ``path_scores``, one dict per fold in ascending order of fold
+        numbers: results that an overridden :meth:`path_scores_cv` has computed for all folds at once.
         """
         scores = [np.full((len(codes), len(self.classes_)), -np.inf) for _ in points]
         for fold, extra in zip(np.unique(test_fold), repeat({}) if options is None else options):
@@ -268,47 +239,25 @@ class PathMixin(_GridPath):
         return scores
 
     def path_codes(
-        self,
-        S: NDArray[Any],
-        codes: NDArray[np.intp],
-        Q: NDArray[Any] | None,
-        test_fold: NDArray[np.intp] | None,
-        points: Points,
-    ) -> list[NDArray[np.intp]]:
-        """Predict class codes for every grid point, for new rows or for the folds of a partition.
-
-        Parameters
-        ----------
-        S, codes, points
-            As in :meth:`path_scores`.
-        Q : ndarray of shape (m, n) or None
-            New rows; None to predict every object from the objects outside its fold.
-        test_fold : ndarray of shape (n,) or None
-            Fold of each object where `Q` is None.
-
-        Returns
-        -------
-        list of ndarray of shape (m,)
-            Positions in ``classes_``.
-        """
+        self, S: Array, codes: Indices, Q: Array | None, test_fold: Indices | None, points: Points
+    ) -> list[Indices]:
+        """Predict class codes for every grid point: of new rows `Q`, or if it is None of the folds of a partition."""
         model: Any = self
         return [model.scores_to_codes(scores) for scores in self._grid_scores(S, codes, Q, test_fold, points)]
 
-    def _path_target(self, X: Any, y: Any, n: int) -> NDArray[np.intp]:
+    def _path_target(self, X: Any, y: Any, n: int) -> Indices:
         self.classes_, codes = check_labels(y, n, who=type(self).__name__, of=X)
         return codes
 
     def _group_responses(
-        self, S: NDArray[Any], y: NDArray[Any], Q: Any, test_fold: Any, points: Points, response: str
-    ) -> Iterable[NDArray[Any]]:
+        self, S: Array, y: Array, Q: Any, test_fold: Any, points: Points, response: str
+    ) -> Iterable[Array]:
         if response == "predict":
             return (self.classes_[predicted] for predicted in self.path_codes(S, y, Q, test_fold, points))
         model: Any = self
         return (model.scores_to_response(one, response) for one in self._grid_scores(S, y, Q, test_fold, points))
 
-    def _grid_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: Any, test_fold: Any, points: Points
-    ) -> Iterable[NDArray[Any]]:
+    def _grid_scores(self, S: Array, codes: Indices, Q: Any, test_fold: Any, points: Points) -> Iterable[Array]:
         return self.path_scores_cv(S, codes, test_fold, points) if Q is None else self.path_scores(S, codes, Q, points)
 
 
@@ -345,50 +294,16 @@ class RegressorPathMixin(_GridPath):
     [array([4.]), array([4.6])]
     """
 
-    def path_values(
-        self, S: NDArray[Any], target: NDArray[np.float64], Q: NDArray[Any], points: Points
-    ) -> Iterable[NDArray[np.float64]]:
+    def path_values(self, S: Array, target: Floats, Q: Array, points: Points) -> Iterable[Floats]:
         """Predict new rows for every point of a grid over ``path_params``: the hook of the protocol.
 
-        Parameters
-        ----------
-        S : ndarray of shape (n, n)
-            Validated training matrix.
-        target : ndarray of shape (n,)
-            Target of the training objects.
-        Q : ndarray of shape (m, n)
-            Validated rows of new objects.
-        points : list of dict
-            Value of every parameter in ``path_params``, one dict per grid point.
-
-        Returns
-        -------
-        iterable of ndarray of shape (m,)
-            For each point the values that ``row_values(Q)`` returns after a fit with its parameters.
+        Parameters are those of :meth:`PathMixin.path_scores`, with the target instead of class codes. Yields for each
+        point the values, (m,), that ``row_values(Q)`` returns after a fit with its parameters.
         """
         raise NotImplementedError(f"{type(self).__name__} must define path_values(S, target, Q, points).")
 
-    def path_values_cv(
-        self, S: NDArray[Any], target: NDArray[np.float64], test_fold: NDArray[np.intp], points: Points
-    ) -> Iterable[NDArray[np.float64]]:
-        """Predict every object for every grid point, each from the objects outside its fold.
-
-        Parameters
-        ----------
-        S : ndarray of shape (n, n)
-            Validated matrix of all objects.
-        target : ndarray of shape (n,)
-            Target of all objects.
-        test_fold : ndarray of shape (n,)
-            Fold in which each object is tested.
-        points : list of dict
-            As in :meth:`path_values`.
-
-        Returns
-        -------
-        iterable of ndarray of shape (n,)
-            Predicted values.
-        """
+    def path_values_cv(self, S: Array, target: Floats, test_fold: Indices, points: Points) -> Iterable[Floats]:
+        """Predict every object for every grid point, each from the objects outside its fold."""
         values = np.empty((len(points), len(target)))
         for fold in np.unique(test_fold):
             test, train = np.flatnonzero(test_fold == fold), np.flatnonzero(test_fold != fold)
@@ -398,12 +313,12 @@ class RegressorPathMixin(_GridPath):
                 row[test] = part
         return values
 
-    def _path_target(self, X: Any, y: Any, n: int) -> NDArray[np.float64]:
+    def _path_target(self, X: Any, y: Any, n: int) -> Floats:
         return check_target(y, n, who=type(self).__name__, of=X)
 
     def _group_responses(
-        self, S: NDArray[Any], y: NDArray[Any], Q: Any, test_fold: Any, points: Points, response: str
-    ) -> Iterable[NDArray[Any]]:
+        self, S: Array, y: Array, Q: Any, test_fold: Any, points: Points, response: str
+    ) -> Iterable[Array]:
         if response != "predict":
             raise ProximityError(f"{type(self).__name__} has no {response}.")
         return self.path_values_cv(S, y, test_fold, points) if Q is None else self.path_values(S, y, Q, points)

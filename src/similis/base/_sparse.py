@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.fitted import FittedArrays, fitted_indices, fitted_reals
 from similis._utils.storable import storable
 from similis._utils.threads import row_blocks
@@ -83,7 +83,7 @@ class SparseRows(FittedArrays):
         """Return the stored entries as a CSR array."""
         return sparse.csr_array((self.data, self.indices, self.indptr), shape=self.shape, copy=False)
 
-    def __getitem__(self, key: Any) -> NDArray[Any]:
+    def __getitem__(self, key: Any) -> Array:
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
         if isinstance(rows, np.ndarray) and isinstance(columns, np.ndarray):
             if rows.ndim == 1:  # one entry per pair of indices
@@ -97,7 +97,7 @@ class SparseRows(FittedArrays):
         dense[entries.coords] = entries.data
         return dense
 
-    def __matmul__(self, other: NDArray[Any]) -> NDArray[Any]:
+    def __matmul__(self, other: Array) -> Array:
         """Return the product with a dense matrix; absent entries count as zero."""
         return np.asarray(self.to_csr() @ other)
 
@@ -109,38 +109,19 @@ class SparseRows(FittedArrays):
         """Return the largest value."""
         return self.data.max(initial=-np.inf if self.missing or self.is_full else 0.0)
 
-    def among(self, indices: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-        """Return the block among all objects of some neighborhoods, and the neighborhoods as indices of that block.
+    def among(self, indices: Indices) -> tuple[Array, Indices]:
+        """Return the dense block among all objects of some neighborhoods, and the neighborhoods as indices of that
+        block.
 
-        Parameters
-        ----------
-        indices : ndarray of int
-            Neighbors; -1 for none.
-
-        Returns
-        -------
-        block : ndarray of shape (u, u)
-            Proximities among the objects.
-        local : ndarray of int
-            `indices` in terms of the block.
+        `indices` holds neighbors of any shape; -1 for none.
         """
         objects = np.unique(indices[indices >= 0])
         local = np.where(indices >= 0, np.searchsorted(objects, indices), -1)
         return np.ascontiguousarray(self[np.ix_(objects, objects)]), local
 
-    def neighborhoods(self, indices: NDArray[np.intp]) -> Iterator[tuple[Any, ...]]:
-        """Yield for some rows at a time: the rows, the objects of their neighborhoods, and :meth:`among` of them.
-
-        Parameters
-        ----------
-        indices : ndarray of shape (m, k)
-            Neighbors of each row; -1 for none.
-
-        Yields
-        ------
-        rows : slice
-        objects : ndarray of int
-        block, local : ndarray
+    def neighborhoods(self, indices: Indices) -> Iterator[tuple[Any, ...]]:
+        """Yield for some rows of `indices`, (m, k), at a time: the rows, the objects of their neighborhoods, and
+        :meth:`among` of them.
         """
         step = max(1, _AMONG // max(indices.shape[1], 1))
         for start in range(0, max(len(indices), 1), step):

@@ -7,11 +7,12 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
+from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis._utils.disk import as_contiguous_map, is_stored, load_stored, on_disk
 from similis._utils.messages import warn_user
 from similis.base._sparse import SparseRows
@@ -44,7 +45,7 @@ LARGEST = {8: 1e140, 4: 1e15}  # largest entry by bytes of the dtype: sums of ma
 _LEAST = {8: 1e-290, 4: 1e-36}  # lower bound of the largest entry: reciprocals stay finite
 
 
-def check_values(A: NDArray[Any], *, kind: Kind | None, allow_missing: bool, who: str, training: bool = False) -> None:
+def check_values(A: Array, *, kind: Kind | None, allow_missing: bool, who: str, training: bool = False) -> None:
     """Reject infinite, missing and negative entries and name the first one.
 
     `training` also rejects a nonzero matrix with entries so small that quotients by them overflow.
@@ -87,7 +88,7 @@ def check_values(A: NDArray[Any], *, kind: Kind | None, allow_missing: bool, who
             )
 
 
-def first_position(mask: NDArray[np.bool_]) -> str:
+def first_position(mask: Mask) -> str:
     """Describe the first position at which a mask is True."""
     return describe_position(np.unravel_index(int(np.argmax(mask)), mask.shape))
 
@@ -109,7 +110,7 @@ def check_proximity(
     accept_sparse: bool = False,
     keep_sparse: bool = False,
     estimator: Any = None,
-) -> NDArray[Any]:
+) -> Array:
     """Validate a training matrix: one row and one column per object.
 
     Parameters
@@ -186,7 +187,7 @@ def check_query(
     allow_missing: bool = False,
     allow_stack: bool = False,
     accept_sparse: bool = False,
-) -> NDArray[Any]:
+) -> Array:
     """Validate rows of new objects: one column per training object of a fitted estimator.
 
     Parameters
@@ -248,7 +249,7 @@ def check_block(
     who: str | None = None,
     accept_sparse: bool = False,
     estimator: Any = None,
-) -> NDArray[Any]:
+) -> Array:
     """Validate a block of any width: proximities of some objects, one row each, to others."""
     A = _to_array(X, estimator=estimator, reset=True, allow_stack=False, accept_sparse=accept_sparse, kind=kind)
     check_values(A, kind=kind, allow_missing=False, who=who or _who(estimator), training=True)
@@ -264,9 +265,7 @@ def check_table(X: Any, who: str, **options: Any) -> Any:
         raise _in_one_sentence(error, X, who) from None
 
 
-def check_labels(
-    y: Any, n: int, *, who: str = "fit", min_classes: int = 2, of: Any = None
-) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2, of: Any = None) -> tuple[Array, Indices]:
     """Validate class labels.
 
     Parameters
@@ -326,7 +325,7 @@ def check_labels(
     return classes, codes
 
 
-def check_target(y: Any, n: int, *, who: str = "fit", of: Any = None) -> NDArray[np.float64]:
+def check_target(y: Any, n: int, *, who: str = "fit", of: Any = None) -> Floats:
     """Validate the target of a regression.
 
     Parameters
@@ -376,22 +375,7 @@ def check_target(y: Any, n: int, *, who: str = "fit", of: Any = None) -> NDArray
 
 
 def check_per_class(number: Any, n_classes: int, name: str) -> list[int]:
-    """Validate a parameter that is one number for all classes, or one for each.
-
-    Parameters
-    ----------
-    number : int or array-like of shape (G,)
-        Value of the parameter; at least 1.
-    n_classes : int
-        Number G of classes.
-    name : str
-        Name of the parameter, for messages.
-
-    Returns
-    -------
-    list of int
-        One number per class.
-    """
+    """Validate the parameter `name`, one number for all classes or one for each; return one number per class."""
     numbers = [number] * n_classes if np.ndim(number) == 0 else list(np.asarray(number).ravel())
     if len(numbers) != n_classes or not all(isinstance(k, int | np.integer) and k >= 1 for k in numbers):
         raise ProximityError(
@@ -401,7 +385,7 @@ def check_per_class(number: Any, n_classes: int, name: str) -> list[int]:
     return [int(k) for k in numbers]
 
 
-def check_stack_width(A: NDArray[Any], n_slices: int, estimator: Any) -> None:
+def check_stack_width(A: Array, n_slices: int, estimator: Any) -> None:
     """Raise an error for a stack with another number of matrices than the training stack."""
     got = A.shape[2] if A.ndim == 3 else 1
     if got != n_slices:
@@ -533,7 +517,7 @@ def _in_one_sentence(error: Exception, X: Any, who: str) -> Exception:
     return type(error)(" ".join(text.split())[:280])
 
 
-def kind_evidence(A: NDArray[Any]) -> Kind | None:
+def kind_evidence(A: Array) -> Kind | None:
     """Kind of a square matrix that its diagonal shows clearly.
 
     An object is nearest to itself: the diagonal of dissimilarities is the minimum of its rows, that of similarities the
@@ -562,7 +546,7 @@ def _row_slices(n: int) -> list[slice]:
     return [slice(start, start + 256) for start in range(0, n, 256)]
 
 
-def _diagonal_is(extreme: np.ufunc, A: NDArray[Any]) -> bool:
+def _diagonal_is(extreme: np.ufunc, A: Array) -> bool:
     """Tell whether the diagonal is the minimum (np.fmin) or maximum (np.fmax) of 95 % of its rows."""
     n = A.shape[0]
     diagonal = np.concatenate([np.diagonal(A[rows, rows]) for rows in _row_slices(n)])
@@ -578,7 +562,7 @@ def _diagonal_is(extreme: np.ufunc, A: NDArray[Any]) -> bool:
     return True
 
 
-def _warn_if_other_kind(A: NDArray[Any], kind: Kind) -> None:
+def _warn_if_other_kind(A: Array, kind: Kind) -> None:
     """Warn if the diagonal shows that the matrix is of the other kind."""
     if A.shape[0] < 3 or not _diagonal_is(np.fmin if kind == "similarity" else np.fmax, A):
         return

@@ -8,12 +8,11 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from similis._utils.arrays import Array
 from similis._utils.files import parse_errors, short_path
 from similis.datasets._shipped import CATALOG, load_promoters, load_sonar, load_votes, pack
 from similis.exceptions import DataNotFoundError, ProximityError
@@ -179,7 +178,7 @@ def _mutag(path: Path) -> Bunch:
     return Bunch(graphs=molecules, target=target, target_names=np.array(["0", "1"]))
 
 
-def _cells(path: Path) -> tuple[list[str], NDArray[Any]]:
+def _cells(path: Path) -> tuple[list[str], Array]:
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else open(path, encoding="utf-8") as file:
         header, *rows = csv.reader(file)
     return header, np.array(rows)

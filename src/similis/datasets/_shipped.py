@@ -7,9 +7,9 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from similis._utils.arrays import Array
 from similis._utils.environment import require_package
 
 __all__ = ["CATALOG", "DatasetInfo", "list_datasets", "load_promoters", "load_sonar", "load_votes", "pack"]
@@ -216,8 +216,8 @@ def load_promoters(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
 
 def pack(
     *,
-    data: NDArray[Any],
-    labels: list[str] | NDArray[Any],
+    data: Array,
+    labels: list[str] | Array,
     feature_names: list[str],
     kind: str,
     descr: str,

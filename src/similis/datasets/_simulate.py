@@ -11,6 +11,7 @@ from scipy import linalg
 from scipy import sparse as sp
 from sklearn.utils import Bunch, check_random_state
 
+from similis._utils.arrays import Floats, Indices, Mask
 from similis.base import Kind, at_least, between, choice, validated_function
 
 __all__ = ["make_perturbed_centroids", "make_similarity"]
@@ -109,7 +110,7 @@ def make_similarity(
     missing: float = 0.0,
     kind: Kind = "similarity",
     random_state: Any = None,
-) -> tuple[Any, NDArray[np.intp]]:
+) -> tuple[Any, Indices]:
     """Simulate a proximity matrix and labels, with configurable defects.
 
     Objects are points of Gaussian classes; their similarity is exp(-||x - z||^2 / (2 n_features)), positive definite
@@ -189,7 +190,7 @@ def make_similarity(
     return sp.csr_array((S[rows, columns], (rows, columns)), shape=S.shape), y
 
 
-def _check_rates(p: Any) -> list[NDArray[np.float64]]:
+def _check_rates(p: Any) -> list[Floats]:
     """Validate p; return one vector of flipping probabilities per class."""
     try:
         rates = [np.atleast_1d(np.asarray(rate, dtype=np.float64)) for rate in p]
@@ -204,8 +205,8 @@ def _check_rates(p: Any) -> list[NDArray[np.float64]]:
 
 
 def _perturb(
-    centroids: list[NDArray[np.uint8]], rates: list[NDArray[np.float64]], n: int, random: Any
-) -> tuple[NDArray[np.uint8], NDArray[np.intp], NDArray[np.intp]]:
+    centroids: list[NDArray[np.uint8]], rates: list[Floats], n: int, random: Any
+) -> tuple[NDArray[np.uint8], Indices, Indices]:
     """Draw class, centroid and flips of `n` objects."""
     y = random.randint(0, len(rates), size=n)
     sizes = np.array([len(rate) for rate in rates])
@@ -216,7 +217,7 @@ def _perturb(
     return np.concatenate(centroids)[row] ^ flips.astype(np.uint8), y, source
 
 
-def _squared_distances(X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _squared_distances(X: Floats) -> Floats:
     """Compute ||x - z||^2 for all pairs, exactly symmetric, with zeros on the diagonal."""
     norms = (X**2).sum(axis=1)
     squared = norms[:, None] + norms - 2 * (X @ X.T)
@@ -224,7 +225,7 @@ def _squared_distances(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.maximum((squared + squared.T) / 2, 0.0)
 
 
-def _make_indefinite(S: NDArray[np.float64], share: float, keep: int) -> NDArray[np.float64]:
+def _make_indefinite(S: Floats, share: float, keep: int) -> Floats:
     """Make every other eigenvalue after the largest `keep` negative, scaled to this fraction of the spectrum."""
     eigenvalues, U = linalg.eigh(S)
     eigenvalues = np.maximum(eigenvalues[::-1], 0.0)
@@ -239,7 +240,7 @@ def _make_indefinite(S: NDArray[np.float64], share: float, keep: int) -> NDArray
     return (S + S.T) / 2
 
 
-def _make_asymmetric(S: NDArray[np.float64], ratio: float, random: Any) -> NDArray[np.float64]:
+def _make_asymmetric(S: Floats, ratio: float, random: Any) -> Floats:
     """Add a skew-symmetric matrix of this relative norm."""
     K = random.normal(size=S.shape)
     K -= K.T
@@ -247,7 +248,7 @@ def _make_asymmetric(S: NDArray[np.float64], ratio: float, random: Any) -> NDArr
     return S + K * (ratio * linalg.norm(S) / norm) if norm > 0 else S
 
 
-def _least_alike(S: NDArray[np.float64], share: float) -> NDArray[np.bool_]:
+def _least_alike(S: Floats, share: float) -> Mask:
     """Mark this fraction of the pairs, those with the smallest mean similarity, in both directions."""
     i, j = np.triu_indices(len(S), 1)
     order = np.argsort((S + S.T)[i, j], kind="stable")[: round(share * len(i))]
@@ -256,7 +257,7 @@ def _least_alike(S: NDArray[np.float64], share: float) -> NDArray[np.bool_]:
     return mask
 
 
-def _lost(n: int, share: float, symmetric: bool, random: Any) -> NDArray[np.bool_]:
+def _lost(n: int, share: float, symmetric: bool, random: Any) -> Mask:
     """Mark this fraction of the off-diagonal entries at random."""
     mask = np.zeros((n, n), dtype=bool)
     i, j = np.triu_indices(n, 1) if symmetric else np.nonzero(~np.eye(n, dtype=bool))

@@ -14,9 +14,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from similis._utils.arrays import Array, Floats
 from similis.solvers import Omega
 
 __all__ = ["LogLimit", "LogLimitMixin", "exponential_terms"]
@@ -27,37 +28,37 @@ _TIE = 1e-12
 class LogLimit(NamedTuple):
     """Log-probabilities ``value + power log L - slope L`` for L to infinity, as three arrays of one shape."""
 
-    slope: NDArray[Any]
-    power: NDArray[Any]
-    value: NDArray[Any]
+    slope: Array
+    power: Array
+    value: Array
 
     def sum(self, axis: int) -> LogLimit:
         """Logarithm of a product along `axis`."""
         return LogLimit(*(part.sum(axis=axis) for part in self))
 
-    def plus(self, log_factor: NDArray[Any]) -> LogLimit:
+    def plus(self, log_factor: Array) -> LogLimit:
         """Logarithm of the product with a finite factor."""
         return self._replace(value=self.value + log_factor)
 
-    def mix(self, log_weights: NDArray[Any], axis: int) -> LogLimit:
+    def mix(self, log_weights: Array, axis: int) -> LogLimit:
         """Logarithm of the sum along `axis` of exp(log_weights) times the probabilities; -inf excludes a term."""
         value = self.value + log_weights
         slope, power, leading = self._leading(np.isneginf(value), axis)
         total = logsumexp(np.where(leading, value, -np.inf), axis=axis)
         return LogLimit(np.squeeze(slope, axis), np.squeeze(power, axis), total)
 
-    def log(self) -> NDArray[Any]:
+    def log(self) -> Array:
         """Limit: minus infinity off a point mass, plus infinity for an infinite density."""
         unbounded = np.where(self.power > 0, np.inf, self.value)
         return np.where(self.slope > _TIE, -np.inf, np.where(self.slope < -_TIE, np.inf, unbounded))
 
-    def log_joint(self, log_priors: NDArray[Any]) -> NDArray[Any]:
+    def log_joint(self, log_priors: Array) -> Array:
         """Log-probabilities with the priors of the classes (last axis): minus infinity off the leading order."""
         value = self.value + log_priors
         _, _, leading = self._leading(np.isneginf(value), -1)
         return np.where(leading, value, -np.inf)
 
-    def _leading(self, absent: NDArray[Any], axis: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    def _leading(self, absent: Array, axis: int) -> tuple[Array, Array, Array]:
         """Least slope, its largest power, and the mask of terms with both; all terms if none is present."""
         absent = absent & ~absent.all(axis=axis, keepdims=True)
         slope = np.where(absent, np.inf, self.slope)
@@ -96,11 +97,11 @@ class LogLimitMixin:
     def _limits(self, Q: Any) -> LogLimit:
         raise NotImplementedError
 
-    def class_scores(self, Q: Any) -> NDArray[np.float64]:
+    def class_scores(self, Q: Any) -> Floats:
         """Log P(g) + log P(T(x) | g) of validated rows; minus infinity off the leading order."""
         return self._limits(Q).log_joint(self.log_priors)
 
-    def class_log_prob(self, X: ArrayLike) -> NDArray[np.float64]:
+    def class_log_prob(self, X: ArrayLike) -> Floats:
         """Log-probability of an object's statistics under each class, log P(T(x) | g).
 
         Parameters
@@ -115,7 +116,7 @@ class LogLimitMixin:
         """
         return self._limits(self.check_rows(X)).log()
 
-    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+    def score_samples(self, X: ArrayLike) -> Floats:
         """Log-probability of an object's statistics under all classes together, log P(T(x)); low values are abnormal.
 
         Parameters

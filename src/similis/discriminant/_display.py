@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis._drawing.display import Display
 from similis._drawing.figure import Axis, Figure, Key, Lines, Mark, Points, Rule, class_color, format_number
+from similis._utils.arrays import Array
 from similis.discriminant._base import exponential_terms
 from similis.exceptions import ProximityError
 from similis.solvers import Omega
@@ -61,9 +61,9 @@ class SDADisplay(Display):
 
     _size = (4.0, 3.0)
 
-    values: list[NDArray[Any]]
-    probabilities: list[NDArray[Any]]
-    exponents: NDArray[Any]
+    values: list[Array]
+    probabilities: list[Array]
+    exponents: Array
     ends: list[tuple[float, float]]
     continuous: list[bool]
     class_names: list[str]
@@ -167,7 +167,7 @@ class SDADisplay(Display):
         return self
 
 
-def _points(omega: Omega, rates: NDArray[Any]) -> NDArray[Any]:
+def _points(omega: Omega, rates: Array) -> Array:
     """Values at which to evaluate: Omega if it is a small set, else points that cover it or most of its mass."""
     if omega.values is not None:
         step = -(-len(omega.values) // _MOST_VALUES)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.threads import map_row_chunks, row_blocks
 from similis.base import (
     Integral,
     PathMixin,
     Points,
+    ProbabilityMixin,
     ProximityClassifier,
     SparseRows,
     at_least,
@@ -28,7 +30,6 @@ from similis.base import (
     fitted_part,
     fitted_reals,
     max_neighbors,
-    validated,
 )
 from similis.discriminant._base import LogLimit
 from similis.discriminant._statistics import (
@@ -50,9 +51,9 @@ _BLOCK_NUMBERS = 2**21
 class Neighborhoods(NamedTuple):
     """Ranked neighbors (m, K), -1 at the end of short lists, their proximities, and numbers of neighbors, (m, T)."""
 
-    indices: NDArray[np.intp]
-    values: NDArray[Any]
-    ends: NDArray[np.intp]
+    indices: Indices
+    values: Array
+    ends: Indices
 
     def point(self, t: int) -> Neighborhoods:
         """Neighborhoods of one grid point, clipped to their length."""
@@ -65,15 +66,15 @@ class Neighborhoods(NamedTuple):
 class Query(NamedTuple):
     """New rows, or the rows of the training matrix itself with the fold of each."""
 
-    S: NDArray[Any]
-    codes: NDArray[np.intp]
-    rows: NDArray[Any]
-    fold: NDArray[np.intp] | None
+    S: Array
+    codes: Indices
+    rows: Array
+    fold: Indices | None
     width: float | None  # of Omega, for models of 1.0 with neighborhood="radius"
     sign: int
     n_jobs: int | None
 
-    def ranked(self, k: int, rows: NDArray[Any] | None = None, columns: Any = None) -> Any:
+    def ranked(self, k: int, rows: Array | None = None, columns: Any = None) -> Any:
         """The k nearest objects of each row, among `columns` if given, outside the row's own fold."""
         rows = self.rows if rows is None else rows
         folds: Any = self.fold
@@ -89,7 +90,7 @@ class Query(NamedTuple):
         return max_neighbors(len(self.S), self.fold)
 
 
-def neighborhoods(name: str, query: Query, ks: NDArray[np.intp], radii: NDArray[np.float64]) -> list[Neighborhoods]:
+def neighborhoods(name: str, query: Query, ks: Indices, radii: Floats) -> list[Neighborhoods]:
     """Neighborhoods for an ascending grid: of k for "knn", "per-class" and "enclosing", of the radius for "radius".
 
     One element holds the whole grid, except for "enclosing", which has one element per k.
@@ -107,7 +108,7 @@ def neighborhoods(name: str, query: Query, ks: NDArray[np.intp], radii: NDArray[
     return [_enclosing(query, min(int(k), query.n_candidates)) for k in ks]
 
 
-def _per_class(query: Query, ks: NDArray[np.intp]) -> Neighborhoods:
+def _per_class(query: Query, ks: Indices) -> Neighborhoods:
     """The k nearest of every class, rank by rank: first each class's nearest, then each class's second, ..."""
     n_classes, k = int(query.codes.max()) + 1, int(ks.max())
     found = [query.ranked(k, columns=np.flatnonzero(query.codes == h)) for h in range(n_classes)]
@@ -120,7 +121,7 @@ def _per_class(query: Query, ks: NDArray[np.intp]) -> Neighborhoods:
     return Neighborhoods(indices, values, np.ascontiguousarray(known[:, ks - 1]))
 
 
-def _within_radius(query: Query, radii: NDArray[np.float64]) -> Neighborhoods:
+def _within_radius(query: Query, radii: Floats) -> Neighborhoods:
     """[cazzanti2007] sec. 4.1 -> all objects whose similarity is within a factor 1 + radius of the best."""
     best = query.sign * query.ranked(1)[1].astype(np.float64)
     if query.width is None:
@@ -179,7 +180,7 @@ _NEIGHBORHOODS = ("knn", "per-class", "radius", "reciprocal", "enclosing")
 _OUT_NUMBERS = 2**20  # class scores in memory at a time
 
 
-class LocalSDA(PathMixin, ProximityClassifier):
+class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
     """Similarity discriminant analysis in the neighborhood of each object.
 
     The centroids, the mean similarities and the priors are those of the object's neighbors, so that no single model
@@ -234,8 +235,6 @@ class LocalSDA(PathMixin, ProximityClassifier):
         Number of neighbors used.
     radius_factor_ : float
         1 + alpha of ``neighborhood="radius"``.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -301,6 +300,10 @@ class LocalSDA(PathMixin, ProximityClassifier):
     def accept_sparse(self) -> bool:  # type: ignore[override]
         return self.kind == "similarity"  # absent dissimilarities are missing, and missing entries are not accepted
 
+    @property
+    def keep_sparse(self) -> bool:  # type: ignore[override]
+        return self.neighborhood not in ("reciprocal", "enclosing")
+
     def __init__(
         self,
         *,
@@ -330,56 +333,23 @@ class LocalSDA(PathMixin, ProximityClassifier):
         self.kind = kind
         self.n_jobs = n_jobs
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Store the training matrix and prepare Omega.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        self._S, self._codes = self.check_training_labels(
-            X, y, keep_sparse=self.neighborhood not in ("reciprocal", "enclosing")
-        )
-        self._check_combinations(self._S)
+    def learn(self, S: Array, codes: Indices) -> None:
+        self._S, self._codes = S, codes
+        self._check_combinations(S)
         domain = check_domain(self.domain)
-        self._omega = omega_of(domain, training_values(domain, self._S))
+        self._omega = omega_of(domain, training_values(domain, S))
         self.domain_ = public_domain([self._omega])
-        self.priors_ = class_priors(self.priors, np.bincount(self._codes))
-        self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
+        self.priors_ = class_priors(self.priors, np.bincount(codes))
+        self.n_neighbors_ = clip_n_neighbors(len(codes), self.n_neighbors)
         self.radius_factor_ = 1.0 + self.radius
-        return self
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
-        """Probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of m new objects to the n training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Columns in the order of ``classes_``; zero for a class without neighbors.
-        """
-        return self.respond(X, "predict_proba")
-
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Probability of each class for validated rows."""
+    def class_scores(self, Q: Array) -> Array:
         proba = np.empty((len(Q), 1, len(self.classes_)))
         for rows, limits, counts, winners in self._sweep(Q):
             proba[rows] = self._posterior(limits, counts, winners)
         return proba[:, 0]
 
-    def class_log_prob(self, X: ArrayLike) -> NDArray[Any]:
+    def class_log_prob(self, X: ArrayLike) -> Array:
         """Log-probability of an object's similarities to the local centroids under each class.
 
         Parameters
@@ -393,7 +363,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
             Minus infinity for a class without neighbors, and off a point mass.
         """
 
-        def log_prob(Q: NDArray[Any]) -> NDArray[Any]:
+        def log_prob(Q: Array) -> Array:
             answers = np.empty((len(Q), 1, len(self.classes_)))
             for rows, limits, _, _ in self._sweep(Q, always=True):
                 answers[rows] = limits.log()
@@ -401,7 +371,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
 
         return self.map_rows(log_prob, X)
 
-    def score_samples(self, X: ArrayLike) -> NDArray[Any]:
+    def score_samples(self, X: ArrayLike) -> Array:
         """Log-probability of an object's similarities to the local centroids; low values are abnormal.
 
         Parameters
@@ -415,7 +385,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
             The logarithm of the sum over classes, weighted by the local priors.
         """
 
-        def mixture(Q: NDArray[Any]) -> NDArray[Any]:
+        def mixture(Q: Array) -> Array:
             answers = np.empty((len(Q), 1))
             for rows, limits, counts, _ in self._sweep(Q, always=True):
                 answers[rows] = limits.mix(self._local_log_priors(counts), axis=2).log()
@@ -423,7 +393,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
 
         return self.map_rows(mixture, X)
 
-    def _check_combinations(self, S: NDArray[Any]) -> None:
+    def _check_combinations(self, S: Array) -> None:
         """Check parameter combinations."""
         domain = check_domain(self.domain)
         if self.weights == "affinity" and S.min() < 0:
@@ -442,7 +412,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
             if isinstance(domain, tuple) and np.isinf(domain).any() and self.smoothing > 0:
                 raise ProximityError("smoothing needs a domain with a uniform distribution; a half-line has none.")
 
-    def _sweep(self, Q: NDArray[Any], always: bool = False) -> Iterator[Any]:
+    def _sweep(self, Q: Array, always: bool = False) -> Iterator[Any]:
         check_is_fitted(self)
         point = {"n_neighbors": self.n_neighbors_, "radius": self.radius}
         groups = [(np.arange(len(Q)), self._omega)]
@@ -452,8 +422,8 @@ class LocalSDA(PathMixin, ProximityClassifier):
 
     def _runs(
         self,
-        S: NDArray[Any],
-        codes: NDArray[np.intp],
+        S: Array,
+        codes: Indices,
         rows: Any,
         fold: Any,
         groups: Any,
@@ -483,7 +453,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
                     part = members[start : start + at_a_time]
                     yield held, part, *self._model(S, codes, near, weights, part, omega, always)
 
-    def _neighbor_weights(self, S: NDArray[Any], codes: NDArray[np.intp], near: Any) -> Any:
+    def _neighbor_weights(self, S: Array, codes: Indices, near: Any) -> Any:
         if self.weights is None:
             return np.empty((len(near.indices), 0))
         if self.weights == "affinity":  # [cazzanti2007] sec. 7.2.3 -> w_i proportional to s(x, z_i)
@@ -495,14 +465,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
         return np.where(without, 1.0, weights)
 
     def _model(
-        self,
-        S: NDArray[Any] | SparseRows,
-        codes: NDArray[np.intp],
-        near: Any,
-        weights: NDArray[Any],
-        part: Any,
-        omega: Any,
-        always: bool,
+        self, S: Array | SparseRows, codes: Indices, near: Any, weights: Array, part: Any, omega: Any, always: bool
     ) -> Any:
         """[cazzanti2007] sec. 4.1 for some rows: SDA among the neighbors, for each of the nested neighborhoods."""
         if isinstance(S, SparseRows):
@@ -568,21 +531,12 @@ class LocalSDA(PathMixin, ProximityClassifier):
         proba[~modeled] = (1 - self.smoothing) * np.eye(G)[winners[~modeled]] + self.smoothing / G
         return proba
 
-    def path_scores_cv(
-        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
-    ) -> list[NDArray[Any]]:
-        """Probabilities for all folds from one ranking that skips each row's own fold."""
+    def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
         return self.path_scores(S, codes, S, points, test_fold)
 
     def path_scores(
-        self,
-        S: NDArray[Any],
-        codes: NDArray[np.intp],
-        Q: NDArray[Any],
-        points: Points,
-        test_fold: NDArray[np.intp] | None = None,
-    ) -> list[NDArray[Any]]:
-        """Probabilities for all k and all radii from one ranking."""
+        self, S: Array, codes: Indices, Q: Array, points: Points, test_fold: Indices | None = None
+    ) -> list[Array]:
         self._check_combinations(S)
         self.priors_ = class_priors(self.priors, np.bincount(codes))
         groups = self._groups(S, len(Q), test_fold)
@@ -593,7 +547,7 @@ class LocalSDA(PathMixin, ProximityClassifier):
                 scores[p][part] = proba[:, t]
         return scores
 
-    def _groups(self, S: NDArray[Any], n_rows: Any, test_fold: NDArray[np.intp] | None) -> Any:
+    def _groups(self, S: Array, n_rows: Any, test_fold: Indices | None) -> Any:
         """Groups of rows with the same Omega, for "empirical" and "continuous" that of the row's training part."""
         domain = check_domain(self.domain)
         if test_fold is None or not isinstance(domain, str):

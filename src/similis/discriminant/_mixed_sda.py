@@ -6,13 +6,14 @@ from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis.base import (
     LARGEST,
@@ -67,7 +68,7 @@ class Table:
     def __len__(self) -> int:
         return len(self.columns[0])
 
-    def split(self, numeric: Any, categorical: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def split(self, numeric: Any, categorical: Any) -> tuple[Indices, Indices]:
         """Column numbers of the numeric and of the categorical columns."""
         if numeric is None and categorical is None:
             is_number = [_holds_numbers(column) for column in self.columns]
@@ -79,14 +80,14 @@ class Table:
             return self._places(numeric), np.setdiff1d(everything, self._places(numeric))
         return self._places(numeric), self._places(categorical)
 
-    def part(self, columns: NDArray[np.intp]) -> NDArray[Any]:
+    def part(self, columns: Indices) -> Array:
         """Some columns as an array of objects."""
         objects = np.empty((len(self), len(columns)), dtype=object)
         for i, column in enumerate(columns):
             objects[:, i] = self.columns[column]
         return objects
 
-    def numbers(self, columns: NDArray[np.intp]) -> NDArray[np.float64]:
+    def numbers(self, columns: Indices) -> Floats:
         """Some columns as finite numbers."""
         out = np.empty((len(self), len(columns)))
         for i, column in enumerate(columns):
@@ -106,7 +107,7 @@ class Table:
             self._reject(out[:, i], wide, column, f"numbers of at most {LARGEST[8]:g}", "Divide")
         return out
 
-    def _reject(self, values: NDArray[Any], wrong: NDArray[np.bool_], column: int, needed: str, advice: str) -> None:
+    def _reject(self, values: Array, wrong: Mask, column: int, needed: str, advice: str) -> None:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise ProximityError(
@@ -114,7 +115,7 @@ class Table:
                 f"{advice} them first."
             )
 
-    def _places(self, told: Any) -> NDArray[np.intp]:
+    def _places(self, told: Any) -> Indices:
         places = []
         for name in told:
             if name in self.names:
@@ -126,7 +127,7 @@ class Table:
         return np.array(places, dtype=np.intp)
 
 
-def _holds_numbers(column: NDArray[Any]) -> bool:
+def _holds_numbers(column: Array) -> bool:
     if column.dtype.kind in "iuf":
         return True
     return column.dtype.kind == "O" and all(isinstance(v, Real) and not isinstance(v, bool | np.bool_) for v in column)
@@ -154,7 +155,7 @@ class ConditionalGaussians(FittedArrays):
     def __init__(self, regularization: float) -> None:
         self.regularization = regularization
 
-    def fit(self, x: NDArray[Any], t: NDArray[Any], codes: NDArray[np.intp]) -> ConditionalGaussians:
+    def fit(self, x: Array, t: Array, codes: Indices) -> ConditionalGaussians:
         """Fit to n rows of numbers `x` and conditions `t`; constant columns are left out."""
         G = int(codes.max()) + 1
         members = [codes == g for g in range(G)]
@@ -180,7 +181,7 @@ class ConditionalGaussians(FittedArrays):
             self.covariances[g] = C[a:, a:] - self._slope[g] @ C[:a, a:]
         return self
 
-    def log_density(self, x: NDArray[Any], t: NDArray[Any]) -> NDArray[np.float64]:
+    def log_density(self, x: Array, t: Array) -> Floats:
         """Log-density of new rows under each class, (m, G)."""
         x, a = x[:, self._x], len(self._t)
         answers = []
@@ -349,7 +350,7 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         self.means_, self.covariances_ = self._gaussians.means, self._gaussians.covariances
         return self
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> Array:
         """Predict the class with the least expected cost.
 
         Parameters
@@ -360,12 +361,11 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (m,)
-            Labels from ``classes_``; the earlier class wins a tie.
         """
         proba = self.predict_proba(X)
         return self.classes_[least_cost(proba, check_costs(self.costs, len(self.classes_)))]
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
+    def predict_proba(self, X: ArrayLike) -> Array:
         """Probability of each class.
 
         Parameters
@@ -376,12 +376,11 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (m, G)
-            Columns in the order of ``classes_``.
         """
         return softmax(self.class_scores(self.check_rows(X)), axis=1)
 
     @property
-    def log_priors(self) -> NDArray[Any]:
+    def log_priors(self) -> Array:
         """Logarithms of the class priors."""
         with np.errstate(divide="ignore"):
             return np.log(self.priors_)
@@ -411,7 +410,7 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         table = Table(X, self, reset=False)
         return table.part(self.categorical_), table.numbers(self.numeric_)
 
-    def _limits(self, Q: NDArray[Any]) -> Any:
+    def _limits(self, Q: Array) -> Any:
         """[cazzanti2007] Eq. (3.43)-(3.44) -> log P(x_num | T(x_cat), g) + log P(T(x_cat) | g)."""
         objects, numbers = Q
         T = np.empty((len(objects), 0))

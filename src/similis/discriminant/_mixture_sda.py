@@ -6,11 +6,11 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from similis import _kernels
+from similis._utils.arrays import Array, Indices
 from similis._utils.disk import take_block
 from similis._utils.threads import row_blocks
 from similis.base import (
@@ -24,7 +24,6 @@ from similis.base import (
     fitted_part,
     fitted_reals,
     quote,
-    validated,
 )
 from similis.discriminant._base import LogLimit, LogLimitMixin, exponential_terms
 from similis.discriminant._statistics import (
@@ -107,8 +106,6 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         Class priors.
     columns_ : ndarray
         Training objects whose columns ``predict`` reads: the centroids.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -202,26 +199,11 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         self.costs = costs
         self.kind = kind
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Find the centroids and fit the mixtures.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        S, codes = self.check_training_labels(X, y)
+    def learn(self, S: Array, codes: Indices) -> None:
         self._prepare(S, codes)
-        return self._fit(S, codes, {})
+        self._fit(S, codes, {})
 
-    def _prepare(self, S: NDArray[Any], codes: NDArray[np.intp], values: NDArray[Any] | None = None) -> None:
+    def _prepare(self, S: Array, codes: Indices, values: Array | None = None) -> None:
         """Set Omega, priors and seeds, which do not depend on the number of components."""
         domain = check_domain(self.domain)
         self._omega = omega_of(domain, training_values(domain, S) if values is None else values[0])
@@ -229,7 +211,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         self.set_priors(codes)
         self._seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(self.classes_))
 
-    def _fit(self, S: NDArray[Any], codes: NDArray[np.intp], known_medoids: Any) -> Self:
+    def _fit(self, S: Array, codes: Indices, known_medoids: Any) -> Self:
         """Fit to a validated matrix; `known_medoids` caches centroids by class and number between fits."""
         G = len(self.classes_)
         members = [np.flatnonzero(codes == h) for h in range(G)]
@@ -253,12 +235,12 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         likelihood = sum(float(pair["path"][-1]) for pair in pairs)
         return (np.log(n) if self.n_components == "bic" else 2.0) * n_parameters - 2 * likelihood
 
-    def _medoids(self, S: NDArray[Any], members: Any, k: int, seed: int) -> Any:
+    def _medoids(self, S: Array, members: Any, k: int, seed: int) -> Any:
         block = take_block(S, members, members)
         found = k_medoids(block, k, sign=self.sign, method="alternating", n_init=self.n_init, random_state=seed)
         return members[found.medoids]
 
-    def _fit_class(self, S: NDArray[Any], members: Any, h: Any, centroids: NDArray[np.intp]) -> Any:
+    def _fit_class(self, S: Array, members: Any, h: Any, centroids: Indices) -> Any:
         """Fit mixtures of all classes for the centroids of class h, updated while that raises the likelihood."""
         best = self._fit_pairs(S, members, centroids)
         while self.update_centroids:
@@ -272,17 +254,17 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
             centroids, best = moved, again
         return centroids, best
 
-    def _move(self, S: NDArray[Any], members: Any, share: NDArray[Any]) -> Any:
+    def _move(self, S: Array, members: Any, share: Array) -> Any:
         """[cazzanti2007] Eq. (2.8) with responsibilities: mu_l = argmax_mu sum_z P(l | z) s(z, mu), all different."""
         n = len(members)
-        totals = self.sign * sum(share[a].T @ S[np.ix_(members[a], members)] for a in row_blocks(n, n))  # (c, n_h)
+        totals: Any = self.sign * sum(share[a].T @ S[np.ix_(members[a], members)] for a in row_blocks(n, n))  # (c, n_h)
         chosen: list[int] = []
         for total in totals:
             total[chosen] = -np.inf
             chosen.append(int(np.argmax(total)))
         return np.sort(members[chosen])
 
-    def _fit_pairs(self, S: NDArray[Any], members: Any, centroids: NDArray[np.intp]) -> Any:
+    def _fit_pairs(self, S: Array, members: Any, centroids: Indices) -> Any:
         """One mixture per class g for its similarities to `centroids`. [cazzanti2007] sec. 5.3."""
         omega, c = self._omega, len(centroids)
         T = S[:, centroids].astype(np.float64)
@@ -335,7 +317,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
                 stacklevel=3,
             )
 
-    def _limits(self, Q: NDArray[Any]) -> Any:
+    def _limits(self, Q: Array) -> Any:
         """[cazzanti2007] Eq. (5.8) -> log prod_h sum_l w_ghl gamma_ghl exp(lambda_ghl s(x, mu_hl))."""
         T = self.kept_columns(Q).astype(np.float64).reshape(len(Q), *self.centroids_.shape)  # (m, G, c)
         with np.errstate(divide="ignore"):
@@ -357,9 +339,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
             log_w = np.log(weights)
         return [self._omega] * there.sum(), rates, log_z, log_w, [name for name, t in zip(names, there) if t]
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points, values: Any = None
-    ) -> list[NDArray[Any]]:
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points, values: Any = None) -> list[Array]:
         """Scores for each point; Omega is prepared once, the medoids once for each number of them."""
         self._prepare(S, codes, values)
         known_medoids: dict[tuple[int, int], Any] = {}
@@ -369,8 +349,6 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
             scores.append(self._fit(S, codes, known_medoids).class_scores(Q))
         return scores
 
-    def path_scores_cv(
-        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
-    ) -> list[NDArray[Any]]:
+    def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
         """The same fold by fold; Omega of every fold comes from one sort of the matrix."""
         return self.score_folds(S, codes, test_fold, points, fold_options(S, test_fold))

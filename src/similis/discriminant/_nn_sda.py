@@ -46,8 +46,6 @@ class NearestNeighborSDA(SDA):
         Omega: its values, or its two ends.
     priors_ : ndarray of shape (G,)
         Class priors.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------

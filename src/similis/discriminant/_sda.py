@@ -7,8 +7,9 @@ from itertools import pairwise
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from similis._utils.arrays import Array, Indices
 from similis.base import (
     BayesClassifier,
     Points,
@@ -20,7 +21,6 @@ from similis.base import (
     fitted_part,
     fitted_reals,
     quote,
-    validated,
 )
 from similis.discriminant._base import LogLimit, LogLimitMixin, exponential_terms
 from similis.discriminant._statistics import (
@@ -108,8 +108,6 @@ class SDA(LogLimitMixin, BayesClassifier):
         Training objects in each class.
     columns_ : ndarray
         Training objects whose columns ``predict`` reads; the centroids, if all statistics depend on them only.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -199,25 +197,11 @@ class SDA(LogLimitMixin, BayesClassifier):
         self.costs = costs
         self.kind = kind
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Choose the centroids and fit the exponentials.
+    def learn(self, S: Array, codes: Indices) -> None:
+        self._prepare(S, codes)
+        self._solve()
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n), or (n, n, q)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        S, codes = self.check_training_labels(X, y)
-        return self._fit(S, codes)
-
-    def statistics(self, X: ArrayLike) -> NDArray[Any]:
+    def statistics(self, X: ArrayLike) -> Array:
         """Descriptive statistics T(x) of new objects.
 
         Parameters
@@ -232,12 +216,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         """
         return self._statistics(self.check_rows(X))
 
-    def _fit(self, S: NDArray[Any], codes: NDArray[np.intp], values: Any = None) -> Any:
-        """Fit to a validated matrix; `values` are the distinct values of each slice, if already computed."""
-        self._prepare(S, codes, values)
-        return self._solve()
-
-    def _prepare(self, S: NDArray[Any], codes: NDArray[np.intp], values: Any = None) -> None:
+    def _prepare(self, S: Array, codes: Indices, values: Any = None) -> None:
         """Compute everything but the exponents: centroids, statistics of the training objects, Omega, priors."""
         G, slices = len(self.classes_), S[:, :, None] if S.ndim == 2 else S
         self._n_slices = slices.shape[2]
@@ -263,7 +242,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         self._find_omegas(T, codes, slices, values)
         self._sum_offsets(T, codes)
 
-    def _find_omegas(self, T: NDArray[Any], codes: NDArray[np.intp], slices: Any, values: Any) -> None:
+    def _find_omegas(self, T: Array, codes: Indices, slices: Any, values: Any) -> None:
         """Set Omega of each statistic: shared by entries of a slice, separate for any other statistic."""
         domain = check_domain(self.domain)
         of_slice = {}
@@ -286,7 +265,7 @@ class SDA(LogLimitMixin, BayesClassifier):
             self._omegas.append(omega)
         self.domain_ = public_domain(self._omegas)
 
-    def _sum_offsets(self, T: NDArray[Any], codes: NDArray[np.intp]) -> None:
+    def _sum_offsets(self, T: Array, codes: Indices) -> None:
         """Class sums of each statistic's distance from both ends of Omega, and numbers of known values."""
         member = (codes == np.arange(len(self.classes_))[:, None]).astype(np.float64)  # (G, n)
         known = ~np.isnan(T)
@@ -322,12 +301,12 @@ class SDA(LogLimitMixin, BayesClassifier):
         for a, b in pairwise([*starts, len(self._omegas)]):
             yield slice(a, b), self._omegas[a]
 
-    def _statistics(self, Q: NDArray[Any]) -> Any:
+    def _statistics(self, Q: Array) -> Any:
         check_stack_width(Q, self._n_slices, self)
         rows = self.kept_columns(Q) if self._read.few else Q
         return self._read(rows)[0]
 
-    def _limits(self, Q: NDArray[Any]) -> Any:
+    def _limits(self, Q: Array) -> Any:
         """[cazzanti2007] Eq. (3.16) -> log P(T(x) | g) = sum_m (lambda_gm T_m(x) + log gamma_gm)."""
         T = self._statistics(Q)
         classes = []
@@ -341,9 +320,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         names = self._read.names(self._widths, self.classes_)
         return self._omegas, self._rates, self._log_z, np.zeros_like(self._rates), names
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points, values: Any = None
-    ) -> list[NDArray[Any]]:
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points, values: Any = None) -> list[Array]:
         """Scores for each pseudocount; everything but the exponents is fitted once."""
         self._prepare(S, codes, values)
         scores = []
@@ -352,8 +329,6 @@ class SDA(LogLimitMixin, BayesClassifier):
             scores.append(self._solve().class_scores(Q))
         return scores
 
-    def path_scores_cv(
-        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
-    ) -> list[NDArray[Any]]:
+    def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
         """The same fold by fold; Omega of every fold comes from one sort of the matrix."""
         return self.score_folds(S, codes, test_fold, points, fold_options(S, test_fold))

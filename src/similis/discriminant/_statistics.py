@@ -9,9 +9,9 @@ from itertools import combinations, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis._utils.threads import row_blocks
 from similis.base import FittedArrays, fitted_indices, fitted_reals, quote, storable
 from similis.exceptions import ProximityError
@@ -58,7 +58,7 @@ def check_domain(domain: Any) -> Any:
     return np.unique(values)
 
 
-def omega_of(domain: Any, values: Distinct | NDArray[Any]) -> Omega:
+def omega_of(domain: Any, values: Distinct | Array) -> Omega:
     """Omega for a validated `domain`; "empirical" and "continuous" take it from the distinct training `values`."""
     values, share = values if isinstance(values, Distinct) else (values, 1.0)
     if isinstance(domain, str):
@@ -72,14 +72,14 @@ def omega_of(domain: Any, values: Distinct | NDArray[Any]) -> Omega:
     return Omega(domain)
 
 
-def training_values(domain: Any, S: NDArray[Any]) -> Distinct:
+def training_values(domain: Any, S: Array) -> Distinct:
     """Distinct values of a matrix that a validated `domain` needs: all, or the least and the largest.
 
     Rows are read one block at a time; of more than `MOST_VALUES` distinct values a sample is kept.
     """
     if not (isinstance(domain, str) and domain == "empirical"):
         return Distinct(np.unique(np.array([S.min(), S.max()])), 1.0)
-    found: list[NDArray[Any]] = []
+    found: list[Array] = []
     low, high, halvings = np.inf, -np.inf, 0
     for rows in row_blocks(S.shape[0], S.shape[1]):
         block = S[rows].ravel()
@@ -96,11 +96,11 @@ def training_values(domain: Any, S: NDArray[Any]) -> Distinct:
 class Distinct(NamedTuple):
     """Distinct values, ascending, including the least and the largest, and their fraction of all values."""
 
-    values: NDArray[Any]
+    values: Array
     share: float
 
 
-def _sample(values: NDArray[Any], halvings: int) -> NDArray[Any]:
+def _sample(values: Array, halvings: int) -> Array:
     """Values whose hash ends in `halvings` zero bits: a sample that does not depend on their frequency."""
     if not halvings:
         return values
@@ -112,7 +112,7 @@ def _sample(values: NDArray[Any], halvings: int) -> NDArray[Any]:
     return values[(bits & np.uint64((1 << halvings) - 1)) == 0]
 
 
-def _halve(values: NDArray[Any], halvings: int = 0) -> tuple[NDArray[Any], int]:
+def _halve(values: Array, halvings: int = 0) -> tuple[Array, int]:
     """Halve a set until it has at most `MOST_VALUES` values; the result depends on the set only."""
     while len(values) > MOST_VALUES:
         halvings += 1
@@ -120,7 +120,7 @@ def _halve(values: NDArray[Any], halvings: int = 0) -> tuple[NDArray[Any], int]:
     return values, halvings
 
 
-def _with_ends(values: NDArray[Any], low: Any, high: Any, halvings: int) -> Distinct:
+def _with_ends(values: Array, low: Any, high: Any, halvings: int) -> Distinct:
     """Add the least and the largest value."""
     return Distinct(np.union1d(values, [low, high]).astype(values.dtype) if halvings else values, 0.5**halvings)
 
@@ -138,7 +138,7 @@ def with_products(domain: Any, *, same: bool) -> Any:
     return check_domain((0.0 if crosses else products.min(), products.max()))
 
 
-def check_inside(omega: Omega, values: NDArray[Any], where: Any) -> None:
+def check_inside(omega: Omega, values: Array, where: Any) -> None:
     """Raise an error for training `values` outside a given Omega; `where(position)` describes the first one."""
     slack = 1e-9 * omega.width
     if omega.values is None:
@@ -155,7 +155,7 @@ def check_inside(omega: Omega, values: NDArray[Any], where: Any) -> None:
         )
 
 
-def fold_values(S: NDArray[Any], test_fold: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.bool_], Distinct]]:
+def fold_values(S: Array, test_fold: Indices) -> Iterator[tuple[Mask, Distinct]]:
     """Mask of the test objects of each fold, and the distinct values of `S` among the other objects.
 
     The entries are sorted once. An entry is missing from the training part of the folds of its row and its column, so
@@ -174,7 +174,7 @@ def fold_values(S: NDArray[Any], test_fold: NDArray[np.intp]) -> Iterator[tuple[
         yield test_fold == fold, _with_ends(some, left[0], left[-1], halvings)
 
 
-def fold_options(S: NDArray[Any], test_fold: NDArray[np.intp]) -> Iterator[dict[str, Any]]:
+def fold_options(S: Array, test_fold: Indices) -> Iterator[dict[str, Any]]:
     """Distinct values outside each fold, of each slice of `S`, as the option ``values`` of ``path_scores``."""
     blocks = [S] if S.ndim == 2 else [S[:, :, q] for q in range(S.shape[2])]
     for folds in zip(*(fold_values(block, test_fold) for block in blocks)):
@@ -228,9 +228,7 @@ class Statistics(FittedArrays):
         "means": fitted_reals("q", "G", optional=True),  # models of 1.0 have none
     }
 
-    def __init__(
-        self, chosen: list[Any], centroids: NDArray[np.intp], labels: Any, codes: Any, sign: int, means: Any
-    ) -> None:
+    def __init__(self, chosen: list[Any], centroids: Indices, labels: Any, codes: Any, sign: int, means: Any) -> None:
         self.chosen = chosen
         self.centroids = centroids
         self.labels = labels
@@ -258,7 +256,7 @@ class Statistics(FittedArrays):
             found += [(kind, q) for q in range(n_slices) for kind in kinds]
         return found
 
-    def names(self, widths: list[int], classes: NDArray[Any]) -> list[str]:
+    def names(self, widths: list[int], classes: Array) -> list[str]:
         """Axis label of each column of T."""
         n_slices, found = len(self.centroids), []
         pairs = [f"s(x, {a}) s(x, {b})" for a, b in combinations(classes, 2)]
@@ -280,7 +278,7 @@ class Statistics(FittedArrays):
                 found += [f"{getattr(one, '__name__', 'statistic')} {i}" for i in range(width)]
         return found
 
-    def __call__(self, rows: NDArray[Any], *, training: bool = False) -> tuple[NDArray[np.float64], list[int]]:
+    def __call__(self, rows: Array, *, training: bool = False) -> tuple[Floats, list[int]]:
         """T of each row, (m, M), and the number of columns of each statistic.
 
         If only centroids are used, new rows contain their columns only. In training, an object is not its own nearest
@@ -295,35 +293,35 @@ class Statistics(FittedArrays):
                 parts.append(np.hstack([self._by_rows(one, block, q, training) for q, block in enumerate(blocks)]))
         return np.hstack(parts), [part.shape[1] for part in parts]
 
-    def _by_rows(self, one: str, block: NDArray[Any], q: int, training: bool) -> NDArray[np.float64]:
+    def _by_rows(self, one: str, block: Array, q: int, training: bool) -> Floats:
         """One statistic of many rows, one block at a time, so that the matrix can stay on disk."""
         read = getattr(self, f"_{one.replace('-', '_')}")
         found = [read(block[rows], q, training, rows.start) for rows in row_blocks(*block.shape)]
         return found[0] if len(found) == 1 else np.vstack(found)
 
-    def _centroid(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
+    def _centroid(self, block: Array, q: int, training: bool, first: int = 0) -> Floats:
         """[cazzanti2007] sec. 3.1 -> s(x, mu_h)."""
         places = self.centroids
         if self.few and not training:
             places = np.arange(places.size).reshape(places.shape)
         return block[:, places[q]].astype(np.float64)
 
-    def _quadratic(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
+    def _quadratic(self, block: Array, q: int, training: bool, first: int = 0) -> Floats:
         """[cazzanti2007] Eq. (3.27) -> s_h, s_h s_g, s_h^2."""
         s = self._centroid(block, q, training)
         h, g = np.array(list(combinations(range(s.shape[1]), 2)), dtype=np.intp).reshape(-1, 2).T
         return np.hstack([s, s[:, h] * s[:, g], s**2])
 
-    def _centered_squares(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
+    def _centered_squares(self, block: Array, q: int, training: bool, first: int = 0) -> Floats:
         """[cazzanti2007] sec. 3.2.1 -> (s(x, mu_h) - E[s(X, mu_h)])^2, X of class h."""
         return np.square(self._centroid(block, q, training) - self.means[q])
 
-    def _cross_squares(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
+    def _cross_squares(self, block: Array, q: int, training: bool, first: int = 0) -> Floats:
         """[cazzanti2007] sec. 3.2.1 -> (s(x, mu_h) - E[s(X, mu_g)])^2 for g other than h, X of class g."""
         h, g = np.array(list(permutations(range(self.centroids.shape[1]), 2)), dtype=np.intp).reshape(-1, 2).T
         return np.square(self._centroid(block, q, training)[:, h] - self.means[q][g])
 
-    def _nearest(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
+    def _nearest(self, block: Array, q: int, training: bool, first: int = 0) -> Floats:
         """[cazzanti2007] Eq. (3.12)-(3.13) -> max_{z in X_h} s(x, z), without the object itself in training."""
         ranked = self.sign * block.astype(np.float64)
         if training:
@@ -331,16 +329,16 @@ class Statistics(FittedArrays):
         best = np.stack([ranked[:, self.codes == h].max(axis=1) for h in range(self.centroids.shape[1])], axis=1)
         return np.where(np.isneginf(best), np.nan, self.sign * best)
 
-    def _total(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
+    def _total(self, block: Array, q: int, training: bool, first: int = 0) -> Floats:
         """[cazzanti2007] sec. 3.2.1 -> sum_{z in X_h} s(x, z)."""
         member = self.codes[:, None] == np.arange(self.centroids.shape[1])
         return block.astype(np.float64) @ member
 
-    def _rows(self, block: NDArray[Any], q: int, training: bool, first: int = 0) -> NDArray[np.float64]:
+    def _rows(self, block: Array, q: int, training: bool, first: int = 0) -> Floats:
         """[cazzanti2007] Eq. (3.31) -> s(x, z_i) for every training object."""
         return block.astype(np.float64)
 
-    def _users(self, function: Any, rows: NDArray[Any]) -> NDArray[np.float64]:
+    def _users(self, function: Any, rows: Array) -> Floats:
         name = getattr(function, "__name__", type(function).__name__)
         try:
             found = np.asarray(function(rows, self.labels) if _takes_labels(function) else function(rows))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from similis.base import Kind, ProximityClassifier, fitted_indices, fitted_reals
+from similis._utils.arrays import Array, Indices
+from similis.base import DecisionMixin, Kind, ProximityClassifier, fitted_indices, fitted_reals
 from similis.proximity import ToSimilarity
 
 __all__ = ["ClassSimilarity", "class_sums", "signed_similarities"]
@@ -15,7 +16,7 @@ __all__ = ["ClassSimilarity", "class_sums", "signed_similarities"]
 _TIGHTNESS = 8.0  # gamma of the conversion of dissimilarities
 
 
-class ClassSimilarity(ProximityClassifier):
+class ClassSimilarity(DecisionMixin, ProximityClassifier):
     """Classify by the largest S_C(x) = sum over k in C of alpha_k s(x, x_k), [bernal2003] Eq. (1)-(2).
 
     Dissimilarities are converted to s = exp(-8 d / d_m), d_m the median training dissimilarity: the smallest sum of
@@ -31,20 +32,18 @@ class ClassSimilarity(ProximityClassifier):
 
     kind: Kind = "similarity"
 
-    def check_training_labels(
-        self, X: ArrayLike, y: Any, *, keep_sparse: bool = False
-    ) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    def check_training_labels(self, X: ArrayLike, y: Any, *, keep_sparse: bool = False) -> tuple[Array, Indices]:
         """Validate the training matrix and the labels; convert dissimilarities to similarities."""
         S, codes = super().check_training_labels(X, y, keep_sparse=keep_sparse)
         return self._fit_conversion(S), codes
 
-    def _fit_conversion(self, S: NDArray[Any]) -> NDArray[Any]:
+    def _fit_conversion(self, S: Array) -> Array:
         """Find the scale of training dissimilarities and convert them."""
         if self.kind == "dissimilarity":
             self.scale_ = ToSimilarity(method="exponential", gamma=_TIGHTNESS).fit(S).scale_
         return self._as_similarities(S)
 
-    def _as_similarities(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def _as_similarities(self, Q: Array) -> Array:
         """Convert validated rows."""
         if self.kind == "similarity":
             return Q
@@ -52,7 +51,7 @@ class ClassSimilarity(ProximityClassifier):
             return -Q
         return np.exp(np.multiply(Q, -1 / self.scale_, dtype=np.float64))  # float32 reaches 1e-38 only
 
-    def _set_weights(self, alpha: Any, codes: NDArray[np.intp]) -> None:
+    def _set_weights(self, alpha: Any, codes: Indices) -> None:
         """Set the weights; objects of weight zero are not needed for predictions."""
         self.alpha_ = alpha
         needed = np.flatnonzero(alpha) if alpha.any() else np.zeros(1, np.intp)  # a block needs a column
@@ -61,7 +60,7 @@ class ClassSimilarity(ProximityClassifier):
         self._weighted_classes, self._starts = np.unique(codes[needed], return_index=True)
         self.keep_columns(needed)
 
-    def class_similarity(self, X: ArrayLike) -> NDArray[Any]:
+    def class_similarity(self, X: ArrayLike) -> Array:
         """Similarity S_C(x) of new objects to each class.
 
         Parameters
@@ -76,29 +75,14 @@ class ClassSimilarity(ProximityClassifier):
         """
         return self.map_rows(self.class_scores, X)
 
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Similarity S_C(x) of validated rows to each class."""
+    def class_scores(self, Q: Array) -> Array:
         sums = np.zeros((len(Q), len(self.classes_)))
         if self._weights.size:
             weighted = self._as_similarities(self.kept_columns(Q)) * self._weights
             sums[:, self._weighted_classes] = np.add.reduceat(weighted, self._starts, axis=1)
         return sums
 
-    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
-        """Similarity to each class, or for two classes the second's minus the first's.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G), or (m,) for two classes
-        """
-        return self.respond(X, "decision_function")
-
-    def is_strong(self, X: ArrayLike) -> NDArray[Any]:
+    def is_strong(self, X: ArrayLike) -> Array:
         """Find the objects that are more similar to their class than to all other classes together, Eq. (3).
 
         Parameters
@@ -116,7 +100,7 @@ class ClassSimilarity(ProximityClassifier):
         return best > scores.sum(axis=1) - best
 
 
-def class_sums(S: NDArray[Any], alpha: NDArray[Any], codes: NDArray[np.intp]) -> Any:
+def class_sums(S: Array, alpha: Array, codes: Indices) -> Any:
     """[bernal2003] Eq. (1) -> the weighted similarity of each row to each class."""
     n_classes = int(codes.max()) + 1
     if n_classes > 32 and isinstance(S, np.ndarray):  # a product would cost a pass per class
@@ -128,6 +112,6 @@ def class_sums(S: NDArray[Any], alpha: NDArray[Any], codes: NDArray[np.intp]) ->
     return S @ weights
 
 
-def signed_similarities(S: NDArray[Any], codes: NDArray[np.intp]) -> Any:
+def signed_similarities(S: Array, codes: Indices) -> Any:
     """[bernal2003] Eq. (4) -> Sigma_ij = s_ij for objects of the same class, -s_ij for others."""
     return np.where(codes[:, None] == codes[None, :], S, -S)

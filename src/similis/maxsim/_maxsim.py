@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from similis.base import Kind, check_labels, check_proximity, choice, validated, validated_function
+from similis._utils.arrays import Array, Indices
+from similis.base import Kind, check_labels, check_proximity, choice, validated_function
 from similis.maxsim._base import ClassSimilarity, class_sums
 from similis.proximity import Tighten
 
@@ -39,8 +40,6 @@ class MaxSim(ClassSimilarity):
         finds the smallest.
     scale_ : float
         For dissimilarities, d_m / 8: s = exp(-d / ``scale_``).
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -70,31 +69,17 @@ class MaxSim(ClassSimilarity):
     def accept_sparse(self) -> bool:  # type: ignore[override]
         return self.kind == "similarity"  # absent dissimilarities are missing, and missing entries are not accepted
 
+    keep_sparse = accept_sparse
+
     def __init__(self, *, kind: Kind = "similarity") -> None:
         self.kind = kind
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Store the labels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        S, codes = self.check_training_labels(X, y, keep_sparse=self.kind == "similarity")
+    def learn(self, S: Array, codes: Indices) -> None:
         self._set_weights(np.ones(len(S)), codes)
         self.tight_ = _is_tight(S, codes)
-        return self
 
 
-def _is_tight(S: NDArray[Any], codes: NDArray[np.intp]) -> bool:
+def _is_tight(S: Array, codes: Indices) -> bool:
     """[bernal2003] sec. 3.3 -> alpha = 1 solves the no underfitting condition (5)."""
     sums = class_sums(S, np.ones(len(codes)), codes)
     own = sums[np.arange(len(codes)), codes]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from similis import _kernels
+from similis._utils.arrays import Array, Indices
 from similis._utils.messages import warn_user
-from similis.base import Kind, at_least, choice, validated
+from similis.base import Kind, at_least, choice
 from similis.maxsim._base import ClassSimilarity, signed_similarities
 
 __all__ = ["SimilarityPerceptron"]
@@ -47,8 +45,6 @@ class SimilarityPerceptron(ClassSimilarity):
         True if the last sweep changed nothing: the no-underfitting condition holds.
     columns_ : ndarray
         Training objects of positive weight.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -77,22 +73,7 @@ class SimilarityPerceptron(ClassSimilarity):
         self.average = average
         self.kind = kind
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Sweep until every training object is classified correctly, or ``max_iter`` is reached.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        S, codes = self.check_training_labels(X, y)
+    def learn(self, S: Array, codes: Indices) -> None:
         Sigma = np.ascontiguousarray(signed_similarities(S, codes).T, dtype=np.float64)
         alpha, total = np.zeros(len(S)), np.zeros(len(S))
         self.n_iter_, self.fits_ = _kernels.perceptron(Sigma, self.max_iter, alpha, total)
@@ -103,4 +84,3 @@ class SimilarityPerceptron(ClassSimilarity):
                 ConvergenceWarning,
             )
         self._set_weights(total if self.average else alpha, codes)
-        return self

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import row_distances
 from similis._utils.messages import warn_user
 from similis._utils.threads import single_blas_thread
-from similis.base import Kind, PathMixin, Points, choice, positive, quote, validated
+from similis.base import Kind, PathMixin, Points, choice, positive, quote
 from similis.exceptions import ProximityError
 from similis.maxsim._base import ClassSimilarity, class_sums
 from similis.solvers import ClassMargin, MarginWeights
@@ -61,8 +61,6 @@ class SBC(PathMixin, ClassSimilarity):
         Steps of the solver.
     columns_ : ndarray
         Training objects of positive weight.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -103,48 +101,25 @@ class SBC(PathMixin, ClassSimilarity):
         self.normalize = normalize
         self.kind = kind
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Find the weights.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        S, codes = self.check_training_labels(X, y)
+    def learn(self, S: Array, codes: Indices) -> None:
         found = self._solve(ClassMargin(S, codes, each=not self.strong, normalize=self.normalize), self.C, S, codes)
         self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
         self.fits_ = _fits(S, found.alpha, codes, self.strong)
         self.tight_ = _fits(S, np.ones(len(S)), codes, True)
         self._set_weights(found.alpha, codes)
-        return self
 
     def path_scores(
-        self,
-        S: NDArray[Any],
-        codes: NDArray[np.intp],
-        Q: NDArray[Any],
-        points: Points,
-        starts: dict[Any, NDArray[Any]] | None = None,
-    ) -> list[NDArray[Any]]:
+        self, S: Array, codes: Indices, Q: Array, points: Points, starts: dict[Any, Array] | None = None
+    ) -> list[Array]:
         """Class similarities for every C, in ascending order; `starts` are multipliers by C."""
         S = self._fit_conversion(S)
         found = self._solve_path(S, codes, points, starts)
         Q = self._as_similarities(Q)
         return [class_sums(Q, found[point["C"]].alpha, codes) for point in points]
 
-    def path_scores_cv(
-        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
-    ) -> list[NDArray[Any]]:
+    def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
         """Start the solver of each fold at the multipliers of all objects; the solution does not depend on them."""
-        starts: dict[Any, NDArray[Any]] = {}
+        starts: dict[Any, Array] = {}
         self._solve_path(copy(self)._fit_conversion(S), codes, points, kept=starts)
 
         def restricted(fold: int) -> dict[str, Any]:
@@ -157,11 +132,11 @@ class SBC(PathMixin, ClassSimilarity):
 
     def _solve_path(
         self,
-        S: NDArray[Any],
-        codes: NDArray[np.intp],
+        S: Array,
+        codes: Indices,
         points: Points,
-        starts: dict[Any, NDArray[Any]] | None = None,
-        kept: dict[Any, NDArray[Any]] | None = None,
+        starts: dict[Any, Array] | None = None,
+        kept: dict[Any, Array] | None = None,
     ) -> dict[Any, MarginWeights]:
         """Solutions by C; `kept` receives the multipliers."""
         found = {}
@@ -175,7 +150,7 @@ class SBC(PathMixin, ClassSimilarity):
                     kept[C] = problem.multipliers
         return found
 
-    def _solve(self, problem: ClassMargin, C: float | None, S: NDArray[Any], codes: NDArray[np.intp]) -> MarginWeights:
+    def _solve(self, problem: ClassMargin, C: float | None, S: Array, codes: Indices) -> MarginWeights:
         found = problem.solve(C)
         if not found.feasible:
             raise ProximityError(self._why_infeasible(S, codes))
@@ -187,7 +162,7 @@ class SBC(PathMixin, ClassSimilarity):
             )
         return found
 
-    def _why_infeasible(self, S: NDArray[Any], codes: NDArray[np.intp]) -> Any:
+    def _why_infeasible(self, S: Array, codes: Indices) -> Any:
         equal = row_distances(S, S) <= 1e-9 * np.abs(S).max()
         pairs = np.argwhere(equal & (codes[:, None] < codes))
         if pairs.size:
@@ -203,7 +178,7 @@ class SBC(PathMixin, ClassSimilarity):
         )
 
 
-def _fits(S: NDArray[Any], alpha: NDArray[Any], codes: NDArray[np.intp], strong: bool) -> bool:
+def _fits(S: Array, alpha: Array, codes: Indices, strong: bool) -> bool:
     """[bernal2003] Eq. (3)-(4) -> every object is more similar to its class than to the others."""
     sums = class_sums(S, alpha, codes)
     rows = np.arange(len(S))

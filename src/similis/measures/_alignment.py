@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.arrays import Array, Floats
 from similis._utils.environment import require_package
 from similis.base import ProgressCallback, at_least, choice, for_each_strip, mirror_upper
 from similis.exceptions import ProximityError
@@ -260,7 +261,6 @@ class Alignment(SequenceMeasure):
         return [self.encode(objects) for objects in collections]
 
     def encode(self, objects: list[Any]) -> _Letters:
-        """Translate sequences to the letters of parasail and, if the score needs it, compute self-scores."""
         scores = read_scores(self.substitution, "Alignment")
         texts = [scores.spell(sequence, i, "Alignment") for i, sequence in enumerate(objects)]
         own = np.zeros(len(texts))
@@ -278,9 +278,7 @@ class Alignment(SequenceMeasure):
                 raise ProximityError(f"An empty sequence has no E-value. Object {texts.index('')} is empty; drop it.")
         return _Letters(texts, scores, own)
 
-    def block(
-        self, A: _Letters, B: _Letters, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    def block(self, A: _Letters, B: _Letters, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
         mirror = B is A and A.scores.symmetric
         out = np.empty((len(A.texts), len(B.texts)))
         aligner = _Aligner(self, A.scores, A.texts, B.texts)
@@ -344,7 +342,7 @@ class _Aligner:
         loop = "striped" if measure.gap_open > measure.gap_extend else "scan"
         self.align = getattr(parasail, f"{'nw' if self.is_global else 'sw'}_{loop}_profile_{width}")
 
-    def row(self, x: str, others: list[str]) -> NDArray[np.float64]:
+    def row(self, x: str, others: list[str]) -> Floats:
         """Compute the scores of one sequence with others, from one profile."""
         if not x:
             return np.array([self._gap(len(z)) for z in others], dtype=float)
@@ -362,10 +360,10 @@ class _Letters:
 
     texts: list[str]
     scores: Scores
-    own: NDArray[np.float64]
+    own: Floats
 
 
-def _over_own(row: NDArray[Any], own: float, others: NDArray[Any]) -> NDArray[Any]:
+def _over_own(row: Array, own: float, others: Array) -> Array:
     """Divide scores by the geometric mean of self-scores; 0/0 is 1 if both self-scores are zero, else 0."""
     mean = np.sqrt(own * others)
     alike = np.where(own + others == 0, 1.0, 0.0)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis import _kernels
+from similis._utils.arrays import Array, Indices
 from similis.base import (
     FittedArrays,
     Measure,
@@ -39,7 +40,7 @@ class CategoricalMeasure(Measure):
 
     cells = "category"
 
-    def validate_objects(self, X: Any) -> NDArray[Any]:
+    def validate_objects(self, X: Any) -> Array:
         return read_table(X, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
@@ -51,13 +52,13 @@ class CategoricalMeasure(Measure):
         return tags
 
 
-def read_table(X: Any, who: str) -> NDArray[Any]:
+def read_table(X: Any, who: str) -> Array:
     """Validate rows of values; return a two-dimensional array, of dtype object if the values have several types."""
     if hasattr(X, "to_numpy") and hasattr(X, "columns"):
         X = X.to_numpy()
     elif isinstance(X, (list, tuple)):
         X = _rows_to_array(X, who)
-    table: NDArray[Any] = check_table(X, who, dtype=None)
+    table: Array = check_table(X, who, dtype=None)
     if table.dtype == object:
         for place, value in np.ndenumerate(table):
             if type(value).__hash__ is None:
@@ -66,7 +67,7 @@ def read_table(X: Any, who: str) -> NDArray[Any]:
     return table
 
 
-def _rows_to_array(rows: Sequence[Any], who: str) -> NDArray[Any]:
+def _rows_to_array(rows: Sequence[Any], who: str) -> Array:
     """Convert rows of mixed values to an array without turning numbers into text, as np.asarray would."""
     for i, row in enumerate(rows):
         if isinstance(row, (str, bytes)) or not hasattr(row, "__len__"):
@@ -108,7 +109,7 @@ class Codebook(FittedArrays):
         "size": fitted_indices("n"),
     }
 
-    size: NDArray[np.intp]
+    size: Indices
     columns: list[dict[Any, int]] | None = None
     low: int = 0
 
@@ -124,8 +125,7 @@ class Codebook(FittedArrays):
             verify_numbering(column, size, "columns of Codebook")
 
     @classmethod
-    def learn(cls, *tables: NDArray[Any]) -> Codebook:
-        """Build the codebook of all values that occur in the tables."""
+    def learn(cls, *tables: Array) -> Codebook:
         d = tables[0].shape[1]
         if all(table.dtype.kind in ("b", "i", "u") for table in tables):
             low = min(int(table.min()) for table in tables)
@@ -147,8 +147,7 @@ class Codebook(FittedArrays):
         most = int(self.size.max())
         return np.uint8 if most < 2**8 else np.uint16 if most < 2**16 else np.uint32
 
-    def encode(self, table: NDArray[Any]) -> NDArray[Any]:
-        """Return the codes of a table, (n, d)."""
+    def encode(self, table: Array) -> Array:
         if self.columns is None and table.dtype.kind in ("b", "i", "u"):
             high = self.low + int(self.size[0]) - 1
             known = (table >= self.low) & (table <= high)
@@ -160,7 +159,7 @@ class Codebook(FittedArrays):
             codes[:, k] = _look_up(table[:, k].tolist(), values, int(self.size[k]), k)
         return codes
 
-    def missing_code(self) -> NDArray[np.intp]:
+    def missing_code(self) -> Indices:
         """Return the code of the missing value in each column, -1 if none was seen."""
         if self.columns is None:
             return np.full(len(self.size), -1, dtype=np.intp)
@@ -178,7 +177,7 @@ def _distinct(column: list[Any], k: int) -> list[Any]:
         raise _unhashable(column, k) from None
 
 
-def _look_up(column: list[Any], values: dict[Any, int], unseen: int, k: int) -> NDArray[np.intp]:
+def _look_up(column: list[Any], values: dict[Any, int], unseen: int, k: int) -> Indices:
     try:
         codes = np.fromiter(map(values.get, column, repeat(-1)), dtype=np.intp, count=len(column))
     except TypeError:
@@ -319,14 +318,14 @@ class Counting(CategoricalMeasure):
         codebook = Codebook.learn(*collections)
         return [self._encode_with(codebook, table) for table in collections]
 
-    def _encode_with(self, codebook: Codebook, table: NDArray[Any]) -> _Coded:
+    def _encode_with(self, codebook: Codebook, table: Array) -> _Coded:
         codes = codebook.encode(table)
         missing = None
         if self.missing == "mismatch" and (codebook.missing_code() >= 0).any():
             missing = (codes == codebook.missing_code()).astype(np.float32)
         return _Coded(both_layouts(codes), missing)
 
-    def pairs(self, left: Any, right: Any) -> NDArray[Any]:
+    def pairs(self, left: Any, right: Any) -> Array:
         if any(self._are_sets(side) or side.dtype.kind not in "biu" for side in (left, right)):
             return super().pairs(left, right)
         out = np.empty(len(left))
@@ -334,7 +333,7 @@ class Counting(CategoricalMeasure):
             out[i : i + 2**16] = np.count_nonzero(left[i : i + 2**16] == right[i : i + 2**16], axis=1)
         return out
 
-    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
         if not isinstance(A, _Coded):
             from similis.measures._sets import _common
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from similis._utils.arrays import Array, Floats
 from similis.base import FittedArrays, Measure, ProgressCallback, at_least, storable, verify_numbering
 from similis.exceptions import ProximityError
 from similis.measures._vectors import sparse_products
@@ -148,9 +148,7 @@ class WeisfeilerLehman(Measure):
         labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
         return [labels.count(counters) for counters in labels.learn(collections, self.edge_labels)]
 
-    def block(
-        self, A: _Counts, B: _Counts, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    def block(self, A: _Counts, B: _Counts, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
         out = sparse_products(A.counts, B.counts, n_jobs, tick)
         if self.normalize:
             out /= np.sqrt(np.outer(A.own, B.own))
@@ -176,7 +174,6 @@ class _Labels(FittedArrays):
         verify_numbering(self.edges, len(self.edges), "edge labels of WeisfeilerLehman")
 
     def learn(self, collections: Sequence[list[Graph]], edge_labels: bool) -> list[list[list[Counter[int]]]]:
-        """Label graphs and store all new labels."""
         counters = [_describe(graphs, self.rounds, self.edges if edge_labels else None) for graphs in collections]
         self.sizes = [len(table) for table in self.rounds]
         return counters
@@ -210,7 +207,7 @@ class _Counts:
     """Counts of the known labels, and the self-similarity of each graph."""
 
     counts: Any
-    own: NDArray[np.float64]
+    own: Floats
 
 
 def _describe(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats, Mask
 from similis.base import (
     FittedArrays,
     Measure,
@@ -110,15 +111,13 @@ class Lin(SetMeasure):
         features = _Features(len(vocabulary), vocabulary, weights, salience, False)
         return [features.encode(sets, "Lin") for sets in collections]
 
-    def block(
-        self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    def block(self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
         out = super().block(A, B, n_jobs, tick)
         if B is A:
             mirror_upper(out)  # weighted sums round differently in the two halves
         return out
 
-    def _combine(self, fx: NDArray[Any], fz: NDArray[Any], rows: slice, common: NDArray[Any]) -> None:
+    def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
         # [cazzanti2007] sec. 2.1 -> 2 I(common) / I(description), Eq. (2.2) with f = I and alpha = beta = 0.5
         _kernels.ratio_model(fx, fz, 0.5, 0.5, rows.start, rows.stop, common)
 
@@ -208,7 +207,7 @@ class ResidualEntropy(Measure):
 
     def block(
         self, A: _CodedSubsets, B: _CodedSubsets, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    ) -> Array:
         mirror, out = B is A, np.zeros((len(A.starts) - 1, len(B.starts) - 1))
         counts = self._context.counts
         products, plain = counts * np.log(counts), bool((counts == 1).all())
@@ -236,8 +235,8 @@ class _Context(FittedArrays):
     }
 
     vocabulary: dict[Any, int]
-    having: NDArray[np.bool_]
-    counts: NDArray[np.float64]
+    having: Mask
+    counts: Floats
     of_sets: bool
     presence: bool
 
@@ -269,7 +268,7 @@ class _CodedSubsets:
     having: NDArray[np.uint64]
 
 
-def _pack(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _pack(bits: Mask) -> NDArray[np.uint64]:
     """Pack rows of bits into words; bit k of word w is column 64 w + k."""
     octets = np.packbits(bits, axis=1, bitorder="little")
     return np.ascontiguousarray(np.pad(octets, ((0, 0), (0, -octets.shape[1] % 8)))).view("<u8").astype(np.uint64)

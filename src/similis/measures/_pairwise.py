@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.linalg import nystrom_axes, take_symmetric_part
 from similis._utils.messages import progress_bar
@@ -179,7 +180,7 @@ class Pairwise(MeasuringTransformer):
         self._encoded_objects()
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and compare the training objects with each other.
 
         Parameters
@@ -198,7 +199,7 @@ class Pairwise(MeasuringTransformer):
         columns = self._encoded_objects()
         return self._measure(columns, columns, self._n_features_out)
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: Any) -> Array:
         """Compare new objects with the training objects.
 
         Parameters
@@ -221,9 +222,7 @@ class Pairwise(MeasuringTransformer):
         names = () if self.symmetrize else getattr(self.measure, "path_params", ())
         return tuple(f"measure__{name}" for name in names)
 
-    def fit_transform_path(
-        self, X: Any, y: Any, Z: Any, points: list[dict[str, Any]]
-    ) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    def fit_transform_path(self, X: Any, y: Any, Z: Any, points: list[dict[str, Any]]) -> Iterator[tuple[Array, Array]]:
         """Yield what ``fit_transform(X)`` and ``transform(Z)`` return for each of several values of `path_params`.
 
         Parameters
@@ -249,7 +248,7 @@ class Pairwise(MeasuringTransformer):
         values = [{name.removeprefix("measure__"): value for name, value in point.items()} for point in points]
         yield from zip(*(measure.block_path(A, columns, values, self.n_jobs) for A in (columns, rows)))
 
-    def self_similarity(self, X: Any) -> NDArray[Any]:
+    def self_similarity(self, X: Any) -> Array:
         """Compute the self-similarities of new objects, which their rows do not contain.
 
         Parameters
@@ -288,7 +287,7 @@ class Pairwise(MeasuringTransformer):
     def _n_features_out(self) -> int:
         return count_objects(self.objects_)
 
-    def _measure(self, A: Any, B: Any, n_rows: int) -> NDArray[Any]:
+    def _measure(self, A: Any, B: Any, n_rows: int) -> Array:
         measure = self.measure_
         with progress_bar(n_rows, "measuring") if self.progress else nullcontext() as tick:
             S = measure.block(A, B, self.n_jobs, tick)
@@ -297,7 +296,7 @@ class Pairwise(MeasuringTransformer):
                 S = (S + np.swapaxes(reverse, 0, 1)) / 2
         return S
 
-    def select_columns(self, columns: NDArray[np.intp]) -> tuple[Pairwise, None]:
+    def select_columns(self, columns: Indices) -> tuple[Pairwise, None]:
         """Restrict the training objects to these; the input is objects, so that no columns need be selected."""
         small = copy.copy(self)
         small.objects_ = take_objects(self.objects_, columns)
@@ -458,7 +457,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         self.components_, self.signature_ = nystrom_axes(W, self.spectrum)
         return self
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: Any) -> Array:
         """Compute the features of objects.
 
         Parameters
@@ -479,7 +478,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
     def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def _choose(self, objects: Any) -> NDArray[np.intp]:
+    def _choose(self, objects: Any) -> Indices:
         n = count_objects(objects)
         k = min(n, self.n_landmarks)
         rng = check_random_state(self.random_state)
@@ -493,7 +492,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         S = self.measure_.block(encoded, encoded, self.n_jobs)
         return np.sort(sample[k_medoids(S, k, sign=sign, n_init=1, random_state=rng).medoids])
 
-    def _spread(self, objects: Any, first: int, n: int, k: int) -> NDArray[np.intp]:
+    def _spread(self, objects: Any, first: int, n: int, k: int) -> Indices:
         """Select objects farthest first, one column of the matrix at a time, so that memory holds n numbers."""
         sign = -1 if self.measure_.kind == "dissimilarity" else 1
         encoded = self.measure_.encode(objects)
@@ -505,7 +504,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
             chosen.append(int(np.argmin(nearest)))
         return np.array(chosen)
 
-    def select_columns(self, columns: NDArray[np.intp]) -> tuple[PairwiseLandmarks, None]:
+    def select_columns(self, columns: Indices) -> tuple[PairwiseLandmarks, None]:
         """Restrict the output to some columns; features need only their landmarks, coordinates need all of them."""
         small = copy.copy(self)
         small.__dict__.pop("_columns", None)

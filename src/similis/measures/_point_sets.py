@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.environment import require_package
 from similis.base import (
     Integral,
@@ -51,7 +52,7 @@ class PointSetMeasure(Measure):
     fit_only_indexes = True
     _needs_mass = False
 
-    def validate_objects(self, X: Any) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
+    def validate_objects(self, X: Any) -> list[tuple[Array, Floats]]:
         return read_point_sets(X, type(self).__name__)
 
     def learn(self, objects: list[Any], y: Any) -> None:
@@ -69,8 +70,8 @@ class PointSetMeasure(Measure):
 class PointSets:
     """Points and weights of all sets in one array; set i is ``points[starts[i]:starts[i + 1]]``."""
 
-    points: NDArray[Any]
-    weights: NDArray[np.float64]
+    points: Array
+    weights: Floats
     starts: NDArray[np.int64]
     dtype: np.dtype[Any]
 
@@ -97,14 +98,14 @@ class PointSets:
         return slice(int(self.starts[i]), int(self.starts[i + 1]))
 
 
-def read_point_sets(X: Any, who: str) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
+def read_point_sets(X: Any, who: str) -> list[tuple[Array, Floats]]:
     """Validate point sets; return pairs of points (k, d) and weights (k,). Single numbers are points on a line."""
     sets = [_as_set(x, i, who) for i, x in enumerate(as_collection(X, who))]
     _dimension([sets])
     return sets
 
 
-def _as_set(x: Any, i: int, who: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
+def _as_set(x: Any, i: int, who: str) -> tuple[Array, Floats]:
     weights = None
     if isinstance(x, (tuple, list)) and len(x) == 2 and _depth(x[0]) == 2 and _depth(x[1]) == 1:
         x, weights = x
@@ -112,7 +113,7 @@ def _as_set(x: Any, i: int, who: str) -> tuple[NDArray[Any], NDArray[np.float64]
     return points, np.ones(len(points)) if weights is None else _as_weights(weights, len(points), i, who)
 
 
-def as_points(x: Any, i: int, who: str, wanted: str) -> NDArray[Any]:
+def as_points(x: Any, i: int, who: str, wanted: str) -> Array:
     """Validate rows of finite numbers, at least one; float32 stays float32."""
     try:
         points = np.asarray(x)
@@ -133,7 +134,7 @@ def as_points(x: Any, i: int, who: str, wanted: str) -> NDArray[Any]:
     return points
 
 
-def _as_weights(weights: Any, n_points: int, i: int, who: str) -> NDArray[np.float64]:
+def _as_weights(weights: Any, n_points: int, i: int, who: str) -> Floats:
     try:
         weights = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
@@ -220,7 +221,7 @@ class Wasserstein(PointSetMeasure):
 
     def block(
         self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    ) -> Array:
         mirror, out = B is A, np.empty((*A.shape, *B.shape), self.result_dtype(A, B))
 
         def work(rows: slice) -> None:
@@ -289,7 +290,7 @@ class IRM(PointSetMeasure):
     def __init__(self, *, metric: str = "euclidean") -> None:
         self.metric = metric
 
-    def validate_objects(self, X: Any) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
+    def validate_objects(self, X: Any) -> list[tuple[Array, Floats]]:
         # Sort the points of each set, so that the matching does not depend on their order.
         sets = super().validate_objects(X)
         orders = [np.lexsort((weights, *points.T[::-1])) for points, weights in sets]
@@ -297,7 +298,7 @@ class IRM(PointSetMeasure):
 
     def block(
         self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    ) -> Array:
         mirror, out = B is A, np.empty((*A.shape, *B.shape), self.result_dtype(A, B))
         rank_a, rank_b = _ranks(A, B)
 
@@ -317,7 +318,7 @@ class IRM(PointSetMeasure):
         return out
 
 
-def _costs(x: NDArray[Any], z: NDArray[Any], metric: str, p: float = 1.0) -> NDArray[np.float64]:
+def _costs(x: Array, z: Array, metric: str, p: float = 1.0) -> Floats:
     """Compute the cost of moving each point to each other; raise an error if it overflows."""
     with np.errstate(over="ignore"):
         M = cdist(x, z, metric) ** p
@@ -326,13 +327,13 @@ def _costs(x: NDArray[Any], z: NDArray[Any], metric: str, p: float = 1.0) -> NDA
     return np.asarray(M)
 
 
-def _by_pot(a: NDArray[Any], b: NDArray[Any], M: NDArray[Any]) -> float:
+def _by_pot(a: Array, b: Array, M: Array) -> float:
     """Compute the smallest cost with the solver of POT."""
     ot = require_package("ot", extra="transport", who="Wasserstein, for a transport problem with many equal costs,")
     return float(ot.emd2(a, b * (a.sum() / b.sum()), M, numItermax=10_000_000))
 
 
-def _ranks(A: PointSets, B: PointSets) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _ranks(A: PointSets, B: PointSets) -> tuple[Indices, Indices]:
     """Return ranks of the sets of both collections in one common order; equal sets have equal ranks."""
     keys = [
         [(*S.points[S.place(i)].ravel().tolist(), *S.weights[S.place(i)].tolist()) for i in range(*S.shape)]
@@ -443,7 +444,7 @@ class PyramidMatch(PointSetMeasure):
 
     def block(
         self, A: _Pyramids, B: _Pyramids, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    ) -> Array:
         mirror, out = B is A, np.zeros((len(A.total), len(B.total)))
 
         def work(rows: slice) -> None:
@@ -466,9 +467,9 @@ class _Pyramids:
     """Bins of each set in increasing order, their counts, and the total weight of each set."""
 
     bins: NDArray[np.int64]
-    counts: NDArray[np.float64]
+    counts: Floats
     starts: NDArray[np.int64]
-    total: NDArray[np.float64]
+    total: Floats
     dtype: np.dtype[Any]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis import _kernels
+from similis._utils.arrays import Array
 from similis._utils.environment import require_package
 from similis.base import (
     Measure,
@@ -271,7 +272,7 @@ class Edit(SequenceMeasure):
                 classes[numbers == ord(letter)] = k
         return _Spelled(texts, numbers, classes, starts)
 
-    def _costs(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    def _costs(self) -> tuple[Array, Array, Array]:
         """Return the costs of insertion, deletion and substitution by classes of symbols."""
         gaps, table = self.gaps or {}, self.substitution or {}
         symbols = self._alphabet()
@@ -282,9 +283,7 @@ class Edit(SequenceMeasure):
                 substitute[i, j] = table.get(a, {}).get(b, self.weights[2])
         return insert, delete, substitute
 
-    def block(
-        self, A: _Spelled, B: _Spelled, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    def block(self, A: _Spelled, B: _Spelled, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
         mirror = B is A and self.symmetric
         out = np.zeros((len(A.texts), len(B.texts)))
         costs = self._costs()
@@ -309,7 +308,7 @@ class Edit(SequenceMeasure):
         # faster.
         halves = B is A and self.symmetric and A.lengths.max() > WORD
 
-        def fill(rows: slice, first: int, out: NDArray[Any]) -> None:
+        def fill(rows: slice, first: int, out: Array) -> None:
             left = A.texts[rows]
             if halves:
                 out[rows, rows] = cdist(left, left, **options)
@@ -319,7 +318,7 @@ class Edit(SequenceMeasure):
 
         return fill
 
-    def _scale(self, block: NDArray[Any], m: NDArray[Any], n: NDArray[Any], costs: Any) -> None:
+    def _scale(self, block: Array, m: Array, n: Array, costs: Any) -> None:
         """Divide distances in place by the largest possible value for these lengths; two empty sequences keep 0."""
         insert, delete, substitute = (float(np.max(cost)) for cost in costs)
         m, n = m[:, None], n[None, :]
@@ -350,7 +349,7 @@ class _Spelled:
 
 
 def _by_kernel(A: _Spelled, B: _Spelled, costs: Any, mirror: bool) -> Any:
-    def fill(rows: slice, first: int, out: NDArray[Any]) -> None:
+    def fill(rows: slice, first: int, out: Array) -> None:
         left, right = (A.numbers, A.classes, A.starts), (B.numbers, B.classes, B.starts)
         _kernels.edit_distances(*left, *right, *costs, rows.start, rows.stop, mirror, out)
 
@@ -420,7 +419,7 @@ class DTW(PointSetMeasure):
 
     def block(
         self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    ) -> Array:
         mirror, out = B is A, np.zeros((*A.shape, *B.shape), self.result_dtype(A, B))
         window = -1 if self.window is None else self.window
 

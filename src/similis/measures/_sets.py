@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats
 from similis.base import (
     FittedArrays,
     Measure,
@@ -58,7 +59,7 @@ class SetMeasure(Measure):
 
     _reads_packed = False
 
-    def _combine(self, fx: NDArray[Any], fz: NDArray[Any], rows: slice, common: NDArray[Any]) -> None:
+    def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
         """Replace ``common[rows]``, the saliences f(x and z), by similarities."""
         raise NotImplementedError
 
@@ -76,9 +77,7 @@ class SetMeasure(Measure):
         features = _Features.of(collections, getattr(self, "salience", None))
         return [features.encode(objects, type(self).__name__) for objects in collections]
 
-    def block(
-        self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    def block(self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
         out = _common(A, B, n_jobs)
 
         def work(rows: slice) -> None:
@@ -92,7 +91,7 @@ class SetMeasure(Measure):
 class _Sets:
     """Encoded sets: packed bits, or sparse rows (binary and weighted), and the salience f of each set."""
 
-    salience: NDArray[np.float64]
+    salience: Floats
     bits: TwoWayArray | None = None
     rows: Any = None
     weighted: Any = None
@@ -114,7 +113,7 @@ class _Features(FittedArrays):
 
     n_features: int
     vocabulary: dict[Any, int] | None
-    weights: NDArray[np.float64] | None
+    weights: Floats | None
     salience: Any
     bits: bool
 
@@ -172,7 +171,7 @@ class _Features(FittedArrays):
         weighted.data = self.weights[rows.indices]
         return _Sets(weighted @ np.ones(self.n_features) + extra, None, rows, weighted)
 
-    def _rows_of_tokens(self, objects: list[frozenset[Any]]) -> tuple[Any, NDArray[np.float64]]:
+    def _rows_of_tokens(self, objects: list[frozenset[Any]]) -> tuple[Any, Floats]:
         """Return sparse rows of the known tokens, and the salience of the other ones."""
         assert self.vocabulary is not None
         indices: list[int] = []
@@ -190,7 +189,7 @@ class _Features(FittedArrays):
         ), extra
 
 
-def _common(A: _Sets, B: _Sets, n_jobs: int | None) -> NDArray[np.float64]:
+def _common(A: _Sets, B: _Sets, n_jobs: int | None) -> Floats:
     """Compute f(x and z) of every pair."""
     if A.bits is None or B.bits is None:
         n, d = B.rows.shape
@@ -208,7 +207,7 @@ def _common(A: _Sets, B: _Sets, n_jobs: int | None) -> NDArray[np.float64]:
     return out
 
 
-def _weights(salience: Any, vocabulary: Mapping[Any, int] | None, n_features: int) -> NDArray[np.float64]:
+def _weights(salience: Any, vocabulary: Mapping[Any, int] | None, n_features: int) -> Floats:
     """Return the weight of each feature, in order."""
     if isinstance(salience, Mapping):
         try:
@@ -342,7 +341,7 @@ def as_sets(objects: Any, presence: bool = False) -> list[frozenset[Any]]:
     return [frozenset((k, None if is_missing(value) else value) for k, value in enumerate(row)) for row in rows]
 
 
-def sparse_codes(sets: list[frozenset[Any]], vocabulary: dict[Any, int]) -> tuple[NDArray[Any], NDArray[Any]]:
+def sparse_codes(sets: list[frozenset[Any]], vocabulary: dict[Any, int]) -> tuple[Array, Array]:
     """Return the sorted codes of all sets in one array, and the start of each set; other tokens get one extra code."""
     codes = [sorted({vocabulary.get(token, len(vocabulary)) for token in tokens}) for tokens in sets]
     starts = np.concatenate([[0], np.cumsum([len(c) for c in codes])]).astype(np.int64)
@@ -393,7 +392,7 @@ class Jaccard(SetMeasure):
     def _reads_packed(self) -> bool:  # type: ignore[override]
         return self.packed
 
-    def _combine(self, fx: NDArray[Any], fz: NDArray[Any], rows: slice, common: NDArray[Any]) -> None:
+    def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
         _kernels.ratio_model(fx, fz, 1.0, 1.0, rows.start, rows.stop, common)
 
 
@@ -423,7 +422,7 @@ class Dice(SetMeasure):
 
     domain_ = (0.0, 1.0)
 
-    def _combine(self, fx: NDArray[Any], fz: NDArray[Any], rows: slice, common: NDArray[Any]) -> None:
+    def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
         _kernels.ratio_model(fx, fz, 0.5, 0.5, rows.start, rows.stop, common)
 
 
@@ -453,7 +452,7 @@ class Overlap(SetMeasure):
 
     domain_ = (0.0, 1.0)
 
-    def _combine(self, fx: NDArray[Any], fz: NDArray[Any], rows: slice, common: NDArray[Any]) -> None:
+    def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
         _kernels.overlap_model(fx, fz, rows.start, rows.stop, common)
 
 
@@ -474,7 +473,7 @@ class _Tversky(SetMeasure):
         """True if alpha equals beta."""
         return self.alpha == self.beta
 
-    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
         out = super().block(A, B, n_jobs, tick)
         if B is A and self.symmetric:
             mirror_upper(out)  # weighted sums round differently in the two halves
@@ -525,7 +524,7 @@ class TverskyContrast(_Tversky):
             most = float(self._features.n_features if weights is None else weights.sum())
             self.domain_ = (-max(self.alpha, self.beta) * most, most)
 
-    def _combine(self, fx: NDArray[Any], fz: NDArray[Any], rows: slice, common: NDArray[Any]) -> None:
+    def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
         # [cazzanti2007] Eq. (2.1) -> f(x and z) - alpha f(x \ z) - beta f(z \ x)
         _kernels.contrast_model(fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)
 
@@ -569,6 +568,6 @@ class TverskyRatio(_Tversky):
 
     domain_ = (0.0, 1.0)
 
-    def _combine(self, fx: NDArray[Any], fz: NDArray[Any], rows: slice, common: NDArray[Any]) -> None:
+    def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
         # [cazzanti2007] Eq. (2.2) -> f(x and z) / (f(x and z) + alpha f(x \ z) + beta f(z \ x))
         _kernels.ratio_model(fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)

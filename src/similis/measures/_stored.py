@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Array, Indices
 from similis.base import HasMethods, Kind, Measure, as_collection, check_frame_order, choice, fill_masked
 from similis.exceptions import ProximityError
 
@@ -118,19 +118,19 @@ class FromMatrix(Measure):
         self.ids = ids
         self.kind = kind
 
-    def validate_objects(self, X: Any) -> NDArray[Any]:
+    def validate_objects(self, X: Any) -> Array:
         objects = as_collection(X, type(self).__name__)
         # asarray would convert a list of ids with mixed types to text.
         return np.array(objects, dtype=None if self.ids is None or isinstance(objects, np.ndarray) else object)
 
-    def encode_together(self, collections: Any) -> list[NDArray[np.intp]]:
+    def encode_together(self, collections: Any) -> list[Indices]:
         places = self._places()
         return [self._locate(objects, places) for objects in collections]
 
-    def encode(self, objects: Any) -> NDArray[np.intp]:
+    def encode(self, objects: Any) -> Indices:
         return self._locate(objects, self._places())
 
-    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: Any = None) -> NDArray[Any]:
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: Any = None) -> Array:
         S = self._stored()
         if isinstance(S, np.ndarray):
             out = fill_masked(S[np.ix_(A, B)])
@@ -174,7 +174,7 @@ class FromMatrix(Measure):
             raise ProximityError(f"ids must be distinct. Got {twice!r} more than once.")
         return places
 
-    def _locate(self, objects: NDArray[Any], places: dict[Any, int] | None) -> NDArray[np.intp]:
+    def _locate(self, objects: Array, places: dict[Any, int] | None) -> Indices:
         """Return the positions of objects in S."""
         if objects.ndim == 2 and objects.shape[1] == 1:
             objects = objects[:, 0]
@@ -191,7 +191,7 @@ class FromMatrix(Measure):
             raise ProximityError(f"Object {row} is {objects[row]!r}, which is not among the ids of FromMatrix.")
         return np.array(positions, dtype=np.intp)
 
-    def _positions(self, objects: NDArray[Any]) -> NDArray[np.intp]:
+    def _positions(self, objects: Array) -> Indices:
         n = self._stored().shape[0]
         try:
             if objects.dtype.kind not in "iufO":

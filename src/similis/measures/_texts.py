@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.arrays import Array, Floats
 from similis.base import Integral, Measure, ProgressCallback, as_collection, choice, for_each_strip
 from similis.exceptions import ProximityError
 from similis.measures._categorical import is_missing
@@ -103,9 +103,7 @@ class Compression(Measure):
         compress = _CODECS[self.codec]
         return _Packed(octets, np.array([len(compress(x)) for x in octets], dtype=np.float64))
 
-    def block(
-        self, A: _Packed, B: _Packed, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    def block(self, A: _Packed, B: _Packed, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
         compress, out = _CODECS[self.codec], np.empty((len(A.octets), len(B.octets)))
 
         def work(rows: slice) -> None:
@@ -127,7 +125,7 @@ class _Packed:
     """Objects as bytes, and the compressed length of each alone."""
 
     octets: list[bytes]
-    lengths: NDArray[np.float64]
+    lengths: Floats
 
 
 class TfidfCosine(Measure):
@@ -220,6 +218,6 @@ class TfidfCosine(Measure):
         check_is_fitted(self, "_vectorizer")
         return self._vectorizer.transform(objects)
 
-    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> NDArray[Any]:
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
         out = sparse_products(A, B, n_jobs, tick)
         return np.minimum(out, 1.0, out=out)

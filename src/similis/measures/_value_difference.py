@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis.base import (
     STRIP,
     FittedArrays,
@@ -54,10 +55,10 @@ class ValueTables(FittedArrays):
     }
 
     codebook: Codebook
-    kinds: list[NDArray[np.intp]]  # per feature: kind of each code
+    kinds: list[Indices]  # per feature: kind of each code
     groups: list[tuple[int, int]]  # first feature and the one after the last
-    weights: NDArray[np.intp]  # per feature: factor of its kind in the code of the group
-    table: NDArray[np.float64]
+    weights: Indices  # per feature: factor of its kind in the code of the group
+    table: Floats
     offsets: NDArray[np.int64]
     widths: NDArray[np.int64]
 
@@ -81,9 +82,7 @@ class ValueTables(FittedArrays):
             raise ProximityError("codes of ValueTables must lie inside its table.")
 
     @classmethod
-    def learn(
-        cls, objects: NDArray[Any], y: NDArray[np.intp], n_classes: int, q: float, smoothing: float, unseen: str
-    ) -> ValueTables:
+    def learn(cls, objects: Array, y: Indices, n_classes: int, q: float, smoothing: float, unseen: str) -> ValueTables:
         """Estimate P(Y = g | x[i] = a) from training objects and class codes, and tabulate the differences."""
         codebook = Codebook.learn(objects)
         codes = codebook.encode(objects)
@@ -114,8 +113,7 @@ class ValueTables(FittedArrays):
         ends = np.append(self.offsets[1:], len(self.table))
         return float(sum(self.table[a:b].max() for a, b in zip(self.offsets, ends)))
 
-    def encode(self, objects: NDArray[Any]) -> TwoWayArray:
-        """Return one code per object and group."""
+    def encode(self, objects: Array) -> TwoWayArray:
         codes = self.codebook.encode(objects)
         dtype = np.uint8 if self.widths.max() <= GROUP else np.uint32
         grouped = np.empty((len(codes), len(self.groups)), dtype)
@@ -126,8 +124,7 @@ class ValueTables(FittedArrays):
 
     def compare(
         self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[np.float64]:
-        """Sum the value differences of encoded objects."""
+    ) -> Floats:
         out = np.empty((A.shape[0], B.shape[0]))
         mirror = B is A
 
@@ -141,8 +138,8 @@ class ValueTables(FittedArrays):
 
 
 def class_probabilities(
-    codes: NDArray[Any], y: NDArray[np.intp], n_values: int, n_classes: int, smoothing: float, prior: NDArray[Any]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    codes: Array, y: Indices, n_values: int, n_classes: int, smoothing: float, prior: Array
+) -> tuple[Floats, Mask]:
     """Estimate P(Y = g | value), (n_values, n_classes), and a mask of the values that occur; others get the prior."""
     pairs = codes.astype(np.intp) * n_classes + y
     counts = np.bincount(pairs, minlength=n_values * n_classes).reshape(n_values, n_classes)
@@ -153,11 +150,11 @@ def class_probabilities(
     return P, seen
 
 
-def _grouped(tables: list[NDArray[Any]]) -> tuple[Any, ...]:
+def _grouped(tables: list[Array]) -> tuple[Any, ...]:
     """Join neighboring features as long as the combinations of their kinds fit into a byte."""
     groups: list[tuple[int, int]] = []
     weights = np.ones(len(tables), dtype=np.intp)
-    joined: list[NDArray[Any]] = []
+    joined: list[Array] = []
     for k, T in enumerate(tables):
         if groups and len(joined[-1]) * len(T) <= GROUP:
             weights[k] = len(joined[-1])
@@ -248,7 +245,7 @@ class VDM(CategoricalMeasure):
         """Kind of the returned numbers, by the parameter `similarity`."""
         return "similarity" if self.similarity else "dissimilarity"
 
-    def learn(self, objects: NDArray[Any], y: Any) -> None:
+    def learn(self, objects: Array, y: Any) -> None:
         self.classes_, codes = check_labels(y, len(objects), who="VDM", min_classes=1)
         self._tables = ValueTables.learn(objects, codes, len(self.classes_), self.q, self.smoothing, self.unseen)
         self.domain_ = (0.0, self._tables.largest)
@@ -256,13 +253,13 @@ class VDM(CategoricalMeasure):
             self.max_ = self._tables.largest_between(self._tables.encode(objects)) or 1.0
             self.domain_ = (1 - self._tables.largest / self.max_, 1.0)
 
-    def encode(self, objects: NDArray[Any]) -> TwoWayArray:
+    def encode(self, objects: Array) -> TwoWayArray:
         check_is_fitted(self)
         return self._tables.encode(objects)
 
     def block(
         self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    ) -> Array:
         out = self._tables.compare(A, B, n_jobs, tick)
         if self.similarity:
             # [chen2010] p. 35 -> 1 - d / d_max
@@ -282,7 +279,7 @@ class _Mixed:
 
     codes: TwoWayArray | None
     numbers: TwoWayArray
-    missing: NDArray[np.bool_]
+    missing: Mask
 
 
 class HVDM(CategoricalMeasure):
@@ -390,7 +387,7 @@ class HVDM(CategoricalMeasure):
         self.domain_ = (0.0, float(highest))
         return self
 
-    def encode(self, objects: NDArray[Any]) -> _Mixed:
+    def encode(self, objects: Array) -> _Mixed:
         check_is_fitted(self)
         codes = self._tables.encode(objects[:, self.categorical_]) if self.categorical_.any() else None
         informative = self.scale_ > 0
@@ -398,9 +395,7 @@ class HVDM(CategoricalMeasure):
         missing = np.isnan(numbers)
         return _Mixed(codes, both_layouts(np.where(missing, 0.0, numbers)), missing)
 
-    def block(
-        self, A: _Mixed, B: _Mixed, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    def block(self, A: _Mixed, B: _Mixed, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
         squares = power_distances(A.numbers, B.numbers, 2.0, False, n_jobs, None if A.codes else tick)
         if A.missing.any() or B.missing.any():
             squares += _one_side_missing(A, B)
@@ -408,7 +403,7 @@ class HVDM(CategoricalMeasure):
             squares += self._tables.compare(A.codes, B.codes, n_jobs, tick)
         return np.sqrt(squares, out=squares)
 
-    def _which_categorical(self, X: Any, objects: NDArray[Any]) -> NDArray[np.bool_]:
+    def _which_categorical(self, X: Any, objects: Array) -> Mask:
         """Return a mask of the categorical columns."""
         d = objects.shape[1]
         if self.categorical is None:
@@ -434,7 +429,7 @@ class HVDM(CategoricalMeasure):
         mask[chosen.astype(np.intp)] = True
         return mask
 
-    def _numbers(self, objects: NDArray[Any]) -> NDArray[np.float64]:
+    def _numbers(self, objects: Array) -> Floats:
         """Return the numeric columns as floats, NaN where missing."""
         columns = np.flatnonzero(~self.categorical_)
         numbers = np.empty((len(objects), len(columns)))
@@ -449,7 +444,7 @@ class HVDM(CategoricalMeasure):
         return numbers
 
 
-def _all_numbers(column: NDArray[Any]) -> bool:
+def _all_numbers(column: Array) -> bool:
     return all(
         is_missing(value) or (isinstance(value, Real) and not isinstance(value, (bool, np.bool_)))
         for value in column.tolist()
@@ -469,7 +464,7 @@ def _to_floats(column: list[Any], k: int) -> list[float]:
     return numbers
 
 
-def _one_side_missing(A: _Mixed, B: _Mixed) -> NDArray[np.float64]:
+def _one_side_missing(A: _Mixed, B: _Mixed) -> Floats:
     """Correct squares computed with 0 for missing numbers: a missing and a known number differ by 1."""
     rest_of_A = (1 - A.numbers.rows**2) * ~A.missing  # (m, d)
     right_missing = rest_of_A @ B.missing.T  # (m, n)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.extmath import safe_sparse_dot
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats
 from similis.base import (
     Measure,
     ProgressCallback,
@@ -45,7 +45,7 @@ class VectorMeasure(Measure):
 
     keeps_float32 = True
 
-    def validate_objects(self, X: Any) -> NDArray[Any]:
+    def validate_objects(self, X: Any) -> Array:
         who = type(self).__name__
         A = check_table(X, who, dtype=(np.float64, np.float32), order="C")
         strange = ~np.isfinite(A)
@@ -71,8 +71,8 @@ class VectorMeasure(Measure):
 class TwoWayArray:
     """Objects stored by rows for the left side of a kernel and by columns for the right side."""
 
-    rows: NDArray[Any]
-    columns: NDArray[Any] = field(repr=False)
+    rows: Array
+    columns: Array = field(repr=False)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -86,12 +86,12 @@ class TwoWayArray:
         return self if self.dtype == dtype else TwoWayArray(self.rows.astype(dtype), self.columns.astype(dtype))
 
 
-def both_layouts(rows: NDArray[Any]) -> TwoWayArray:
+def both_layouts(rows: Array) -> TwoWayArray:
     """Store rows for the kernels: both copies contiguous and writeable, so that one compiled form serves all."""
     return TwoWayArray(np.require(rows, requirements=["C", "W"]), np.array(rows.T, order="C"))
 
 
-def normalized(A: NDArray[Any]) -> NDArray[Any]:
+def normalized(A: Array) -> Array:
     """Scale rows to length one; a zero row stays zero."""
     # Scaling by the largest entry first avoids underflow and overflow.
     largest = np.abs(A).max(axis=1, keepdims=True)
@@ -103,9 +103,7 @@ def normalized(A: NDArray[Any]) -> NDArray[Any]:
 ROWS = 1024  # rows per strip; fewer rows are multiplied at once, without a copy
 
 
-def sparse_products(
-    A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None
-) -> NDArray[np.float64]:
+def sparse_products(A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Floats:
     """Compute all inner products of rows of A and rows of B, dense; exactly symmetric for A with itself."""
     right = B.T
     if A.shape[0] <= ROWS:
@@ -174,14 +172,14 @@ class Polynomial(VectorMeasure):
         ends = [(u + self.coef0) ** self.degree for u in inner]
         return min(ends), max(ends)
 
-    def encode(self, objects: NDArray[Any]) -> NDArray[Any]:
+    def encode(self, objects: Array) -> Array:
         if self.lift is None:
             return objects
         lifted = np.full((objects.shape[0], 1), self.lift, objects.dtype)
         # [bernal2003] sec. 2 -> add the radius as a coordinate and normalize
         return normalized(np.hstack([objects, lifted]))
 
-    def compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+    def compare(self, A: Array, B: Array) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):
             inner = A @ B.T  # (m, n)
             if self.lift is not None:
@@ -233,7 +231,7 @@ class Sigmoid(VectorMeasure):
         self.gamma = gamma
         self.coef0 = coef0
 
-    def compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+    def compare(self, A: Array, B: Array) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):
             inner = A @ B.T  # (m, n)
             inner *= self.gamma
@@ -269,10 +267,10 @@ class Cosine(VectorMeasure):
 
     domain_ = (-1.0, 1.0)
 
-    def encode(self, objects: NDArray[Any]) -> NDArray[Any]:
+    def encode(self, objects: Array) -> Array:
         return normalized(objects)
 
-    def compare(self, A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+    def compare(self, A: Array, B: Array) -> Array:
         return np.clip(A @ B.T, -1, 1)
 
 
@@ -307,12 +305,12 @@ class RBF(VectorMeasure):
     def __init__(self, *, gamma: float = 1.0) -> None:
         self.gamma = gamma
 
-    def encode(self, objects: NDArray[Any]) -> TwoWayArray:
+    def encode(self, objects: Array) -> TwoWayArray:
         return both_layouts(objects)
 
     def block(
         self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    ) -> Array:
         S = power_distances(A, B, 2.0, False, n_jobs, tick)  # (m, n)
         return self._from_squares(S, self.gamma, n_jobs, out=S)
 
@@ -320,13 +318,13 @@ class RBF(VectorMeasure):
 
     def block_path(
         self, A: TwoWayArray, B: TwoWayArray, points: list[dict[str, Any]], n_jobs: int | None = None
-    ) -> Iterator[NDArray[Any]]:
+    ) -> Iterator[Array]:
         """Yield the matrix for each value of gamma, from distances that are computed once."""
         squares = power_distances(A, B, 2.0, False, n_jobs)
         for point in points:
             yield self._from_squares(squares, point.get("gamma", self.gamma), n_jobs, out=np.empty_like(squares))
 
-    def _from_squares(self, squares: NDArray[Any], gamma: float, n_jobs: int | None, out: NDArray[Any]) -> NDArray[Any]:
+    def _from_squares(self, squares: Array, gamma: float, n_jobs: int | None, out: Array) -> Array:
         def work(rows: slice) -> None:
             # [bernal2003] sec. 2, [cazzanti2007] Eq. (2.14) -> exp(-gamma ||x - z||^2)
             np.multiply(squares[rows], -gamma, out=out[rows])
@@ -376,12 +374,12 @@ class Minkowski(VectorMeasure):
     def __init__(self, *, p: float = 2.0) -> None:
         self.p = p
 
-    def encode(self, objects: NDArray[Any]) -> TwoWayArray:
+    def encode(self, objects: Array) -> TwoWayArray:
         return both_layouts(objects)
 
     def block(
         self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    ) -> Array:
         # [pekalska2000] sec. 4.5 -> (sum sqrt |x_i - y_i|)^2 for p = 0.5
         return power_distances(A, B, self.p, True, n_jobs, tick)
 
@@ -409,12 +407,12 @@ class Chebyshev(VectorMeasure):
     kind = "dissimilarity"
     domain_ = (0.0, np.inf)
 
-    def encode(self, objects: NDArray[Any]) -> TwoWayArray:
+    def encode(self, objects: Array) -> TwoWayArray:
         return both_layouts(objects)
 
     def block(
         self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> NDArray[Any]:
+    ) -> Array:
         return power_distances(A, B, np.inf, True, n_jobs, tick)
 
 
@@ -425,7 +423,7 @@ def power_distances(
     root: bool,
     n_jobs: int | None = None,
     tick: ProgressCallback | None = None,
-) -> NDArray[Any]:
+) -> Array:
     """Compute p-th powers of Minkowski distances or, with `root`, the distances; only half of them if `B is A`."""
     mirror = B is A
     dtype = np.result_type(A.dtype, B.dtype)

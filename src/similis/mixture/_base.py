@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.threads import row_blocks
 from similis.base import (
     BayesClassifier,
@@ -66,14 +67,12 @@ class Clusters(FittedArrays):
         "excess": fitted_reals("k", nan=True, infinite=True),
     }
 
-    def __init__(self, members: NDArray[np.intp], numbers: Any, counts: Any, means: NDArray[Any], excess: Any) -> None:
+    def __init__(self, members: Indices, numbers: Any, counts: Any, means: Array, excess: Any) -> None:
         self.members, self.numbers = members, numbers
         self.counts, self.means, self.excess = counts, means, excess
 
     @classmethod
-    def of(
-        cls, u: NDArray[Any], labels: NDArray[np.intp], k: int, *, weights: NDArray[Any] | None = None, mass: Any = None
-    ) -> Any:
+    def of(cls, u: Array, labels: Indices, k: int, *, weights: Array | None = None, mass: Any = None) -> Any:
         """Statistics of clusters 0 to k - 1 from the squared distance of each object to its centroid."""
         w = np.where(u > 0, 1.0 if weights is None else weights, 0.0)
         counts = np.bincount(labels, w, k)
@@ -112,9 +111,7 @@ class Clusters(FittedArrays):
         return Clusters(members, numbers, n, mean, np.maximum(excess, 0.0))
 
 
-def estimate(
-    clusters: Any, codes: NDArray[np.intp], n_classes: int, shared: Any, neighbors: Any, whole_classes: Any
-) -> Any:
+def estimate(clusters: Any, codes: Indices, n_classes: int, shared: Any, neighbors: Any, whole_classes: Any) -> Any:
     """Estimate shapes and scales by maximum likelihood.
 
     Parameters
@@ -194,7 +191,7 @@ def round_shape(shapes: Any) -> Any:
     return np.maximum(np.floor(2 * shapes + 0.5) / 2, 0.5)
 
 
-def squares_to(D: NDArray[Any], medoids: NDArray[np.intp], labels: NDArray[np.intp]) -> Any:
+def squares_to(D: Array, medoids: Indices, labels: Indices) -> Any:
     """u: squared distance of each object to its centroid; 0 for a centroid itself."""
     u = np.square(D[np.arange(len(D)), medoids[labels]], dtype=np.float64)
     u[medoids] = 0.0
@@ -229,7 +226,7 @@ def nearest_squares(D: Any, *, among: Any = None, positive: bool = False) -> Any
     return np.square(np.where(np.isfinite(nearest), nearest, 0.0))
 
 
-def neighbor_statistics(D: NDArray[Any], codes: NDArray[np.intp], n_classes: int) -> Any:
+def neighbor_statistics(D: Array, codes: Indices, n_classes: int) -> Any:
     """Squared distances to the nearest neighbor in the class, one cluster per class.
 
     Distances to duplicates are ignored: an object whose nearest neighbor is a duplicate is left out or, if nothing
@@ -249,7 +246,7 @@ def neighbor_statistics(D: NDArray[Any], codes: NDArray[np.intp], n_classes: int
     return Clusters.of(u, codes, n_classes), between
 
 
-def whole_class(D: Any, among: NDArray[np.intp], mass: Any = None) -> Any:
+def whole_class(D: Any, among: Indices, mass: Any = None) -> Any:
     """Statistics of some objects as one cluster around their medoid."""
     totals = np.concatenate(
         [D[np.ix_(among[rows], among)].sum(axis=1, dtype=np.float64) for rows in row_blocks(len(among), len(among))]
@@ -259,7 +256,7 @@ def whole_class(D: Any, among: NDArray[np.intp], mass: Any = None) -> Any:
     return Clusters.of(u, np.zeros(len(u), dtype=np.intp), 1, mass=mass)
 
 
-def _log_ratio(mean: NDArray[Any], u: NDArray[Any]) -> Any:
+def _log_ratio(mean: Array, u: Array) -> Any:
     """log(mean / u), accurate also if the two are nearly equal."""
     x = (u - mean) / mean
     near = np.abs(x) < 0.5
@@ -284,9 +281,9 @@ class Mixture(FittedArrays):
 
     def __init__(
         self,
-        centroids: NDArray[np.intp],
-        codes: NDArray[np.intp],
-        members: NDArray[np.intp],
+        centroids: Indices,
+        codes: Indices,
+        members: Indices,
         shapes: Any,
         scales: Any,
         priors: Any,
@@ -299,7 +296,7 @@ class Mixture(FittedArrays):
         with np.errstate(divide="ignore"):
             self.log_priors = np.log(self.priors)
 
-    def log_density(self, Q: NDArray[Any], columns: Any) -> Any:
+    def log_density(self, Q: Array, columns: Any) -> Any:
         """Two parts of log phi(z | M_k): one common to all classes, (m,), and the rest, (m, G).
 
         The parts stay finite for objects at any distance. `columns` are the columns of the centroids in `Q`.
@@ -309,7 +306,7 @@ class Mixture(FittedArrays):
             common[rows], rest[rows] = self._log_density(Q[rows][:, columns])
         return common, rest
 
-    def _log_density(self, D: NDArray[Any]) -> Any:
+    def _log_density(self, D: Array) -> Any:
         x = np.asarray(D, dtype=np.float64) / np.sqrt(self.scales)  # (m, components)
         nearest = x.min(axis=1, keepdims=True)
         # [qiao2013] Eq. (5) -> phi(z | M_k) = sum_j w_j (pi b_j)^-s exp(-D^2(z, eta_j) / b_j)
@@ -325,7 +322,7 @@ class Mixture(FittedArrays):
             rest = np.log(np.add.reduceat(np.exp(E, out=E), self.first, axis=1)) + peak
             return common - np.square(nearest[:, 0]), rest
 
-    def discriminants(self, Q: NDArray[Any], columns: Any = None) -> Any:
+    def discriminants(self, Q: Array, columns: Any = None) -> Any:
         """[qiao2013] Eq. (6) -> log pi_k phi(z | M_k), up to a term common to all classes."""
         return self.log_priors + self.log_density(Q, self.centroids if columns is None else columns)[1]
 
@@ -353,7 +350,7 @@ class HLMClassifier(BayesClassifier):
         self.shape_estimate_ = float(shape_estimates[0]) if shared else shape_estimates
         self.keep_columns(mixture.centroids)
 
-    def log_density(self, X: ArrayLike) -> NDArray[Any]:
+    def log_density(self, X: ArrayLike) -> Array:
         """Log pseudo-density of new objects in each class, log phi(z | M_k).
 
         Parameters
@@ -369,7 +366,7 @@ class HLMClassifier(BayesClassifier):
         common, rest = self._mixture_of(X)
         return common[:, None] + rest
 
-    def score_samples(self, X: ArrayLike) -> NDArray[Any]:
+    def score_samples(self, X: ArrayLike) -> Array:
         """Log pseudo-density of new objects under all classes, log sum_k pi_k phi(z | M_k); low values are abnormal.
 
         Parameters
@@ -387,12 +384,11 @@ class HLMClassifier(BayesClassifier):
     def _mixture_of(self, X: ArrayLike) -> Any:
         return self._mixture.log_density(self.check_rows(X), self._kept_places)
 
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Log pi_k phi(z | M_k) of new rows, up to a common term."""
+    def class_scores(self, Q: Array) -> Array:
         return self._mixture.discriminants(Q, self._kept_places)
 
 
-def check_symmetric(D: NDArray[Any], who: str) -> None:
+def check_symmetric(D: Array, who: str) -> None:
     """Raise an error for distances that are asymmetric beyond round-off."""
     largest, place = 0.0, (0, 0)
     for rows in row_blocks(*D.shape):

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.disk import allocate, on_disk, take_block
 from similis._utils.threads import row_blocks
 from similis.base import (
@@ -102,15 +103,7 @@ class ClassHistory(FittedArrays):
         self.sample, self.weights = np.empty(0, dtype=np.intp), np.empty(0)
 
     def learn(
-        self,
-        model: Any,
-        past: NDArray[Any],
-        rows: Any,
-        known: Any,
-        new: NDArray[Any],
-        arrived: NDArray[np.intp],
-        seed: int,
-        draw: Any,
+        self, model: Any, past: Array, rows: Any, known: Any, new: Array, arrived: Indices, seed: int, draw: Any
     ) -> None:
         """Add new objects.
 
@@ -140,7 +133,7 @@ class ClassHistory(FittedArrays):
             self._resample(model, earlier, new, arrived, seed, draw)
         self.rounds += 1
 
-    def _append(self, model: Any, new: NDArray[Any], arrived: NDArray[np.intp], seed: int) -> None:
+    def _append(self, model: Any, new: Array, arrived: Indices, seed: int) -> None:
         """Scheme I, sec. 4.1: add the clusters of the batch to the earlier ones."""
         medoids, labels = self._cluster(model, new, None, model.n_components, seed)
         u = squares_to(new, medoids, labels)
@@ -150,9 +143,7 @@ class ClassHistory(FittedArrays):
         self._add_nearest(new)
         self.whole = Clusters.join([self.whole, whole_class(new, np.arange(len(new)))]).pooled()
 
-    def _resample(
-        self, model: Any, past: NDArray[Any], new: NDArray[Any], arrived: NDArray[np.intp], seed: int, draw: Any
-    ) -> None:
+    def _resample(self, model: Any, past: Array, new: Array, arrived: Indices, seed: int, draw: Any) -> None:
         """Scheme II, sec. 4.2: cluster the batch with weighted samples of earlier objects, assign the others."""
         n, m = len(self.objects), len(arrived)
         self._add_nearest(AdjacentBlocks(new, past))
@@ -177,10 +168,10 @@ class ClassHistory(FittedArrays):
         self.centroids = self.objects[medoids]
         self._draw(model, medoids, labels, draw)
 
-    def _cluster(self, model: Any, D: NDArray[Any], weights: NDArray[Any] | None, k: int, seed: int) -> Any:
+    def _cluster(self, model: Any, D: Array, weights: Array | None, k: int, seed: int) -> Any:
         return Clustering(D, model.clustering, model.n_init, seed, weights)(k)
 
-    def _draw(self, model: Any, medoids: NDArray[np.intp], labels: NDArray[np.intp], draw: Any) -> None:
+    def _draw(self, model: Any, medoids: Indices, labels: Indices, draw: Any) -> None:
         """Draw the objects of the next clustering; a bounded model drops the others."""
         places, mass = [], self.mass.copy()
         for j, medoid in enumerate(medoids):
@@ -205,7 +196,7 @@ class ClassHistory(FittedArrays):
         self.near = Clusters.join([self.near, found]).pooled()
 
 
-def _joined(D: NDArray[Any], past: NDArray[Any], new: NDArray[Any]) -> Any:
+def _joined(D: Array, past: Array, new: Array) -> Any:
     """[[D, past'], [past, new]]; on disk if it is large and a part of it is on disk."""
     n, m = len(D), len(new)
     shape = n + m, n + m
@@ -417,7 +408,7 @@ class IncrementalHLM(HLMClassifier):
         return self._learn(D[:, :-m], D[:, -m:], classes, codes)
 
     @property
-    def columns_(self) -> NDArray[Any]:
+    def columns_(self) -> Array:
         """Objects whose columns ``predict`` reads, ascending; with ``bounded=True`` the stored objects."""
         check_is_fitted(self)
         return np.unique(self._kept_objects) if self._columns is None else self._columns
@@ -433,9 +424,7 @@ class IncrementalHLM(HLMClassifier):
         self._between = np.zeros(2)  # nearest objects above distance zero: how many, and the sum of squares
         self.classes_, self.n_seen_, self.n_batches_ = np.empty(0), 0, 0
 
-    def _learn(
-        self, past: NDArray[Any], new: NDArray[Any], classes: Any, codes: NDArray[np.intp], *, first: bool = False
-    ) -> Self:
+    def _learn(self, past: Array, new: Array, classes: Any, codes: Indices, *, first: bool = False) -> Self:
         """Fit a batch from its distances to earlier objects (possibly without columns) and within the batch."""
         check_symmetric(new, type(self).__name__)
         everyone = classes if first else np.union1d(self.classes_, classes)
@@ -465,7 +454,7 @@ class IncrementalHLM(HLMClassifier):
         self.classes_ = everyone
         return np.searchsorted(everyone, classes)
 
-    def _add_between(self, past: NDArray[Any], new: NDArray[Any]) -> None:
+    def _add_between(self, past: Array, new: Array) -> None:
         """Accumulate squared distances to nearest objects, used if no cluster has a positive distance."""
         nearest = nearest_squares(AdjacentBlocks(new, past), positive=True)
         nearest = nearest[nearest > 0]
@@ -518,9 +507,7 @@ class IncrementalHLM(HLMClassifier):
                 f"{quote(self.classes_[0])}."
             )
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[Any]]:
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         """Scores after one batch; nothing varies between the points."""
         model = copy.copy(self)
         model._learn(S[:, :0], S, self.classes_, codes, first=True)
@@ -528,11 +515,7 @@ class IncrementalHLM(HLMClassifier):
 
 
 def stream_fit(
-    model: IncrementalHLM,
-    measure: Measure,
-    batches: Iterable[tuple[Any, ArrayLike]] = (),
-    *,
-    n_jobs: int | None = None,
+    model: IncrementalHLM, measure: Measure, batches: Iterable[tuple[Any, ArrayLike]] = (), *, n_jobs: int | None = None
 ) -> ObjectStream:
     """Fit a model to batches of objects and measure only the distances that it needs.
 
@@ -641,23 +624,23 @@ class ObjectStream(FittedArrays):
             self.objects, self.numbers = take_objects(self.objects, places), self.numbers[places]
         return self
 
-    def predict(self, objects: Any) -> NDArray[Any]:
+    def predict(self, objects: Any) -> Array:
         """Predict the classes of new objects; see the method of the model."""
         return self._respond("predict", objects)
 
-    def predict_proba(self, objects: Any) -> NDArray[Any]:
+    def predict_proba(self, objects: Any) -> Array:
         """Class probabilities of new objects; see the method of the model."""
         return self._respond("predict_proba", objects)
 
-    def log_density(self, objects: Any) -> NDArray[Any]:
+    def log_density(self, objects: Any) -> Array:
         """Log pseudo-densities of new objects; see the method of the model."""
         return self._respond("log_density", objects)
 
-    def score_samples(self, objects: Any) -> NDArray[Any]:
+    def score_samples(self, objects: Any) -> Array:
         """Log pseudo-densities of new objects under all classes; see the method of the model."""
         return self._respond("score_samples", objects)
 
-    def _respond(self, response: str, objects: Any) -> NDArray[Any]:
+    def _respond(self, response: str, objects: Any) -> Array:
         """Measure new objects against the centroids and call a method of the model."""
         if self.objects is None:
             raise ProximityError("This stream has no objects; call partial_fit first.")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.disk import take_block
-from similis.base import Points, at_least, choice, positive, validated
+from similis.base import Points, at_least, choice, positive
 from similis.mixture._base import (
     Clusters,
     HLMClassifier,
@@ -74,8 +74,6 @@ class KernelHLM(HLMClassifier):
         Class probabilities.
     columns_ : ndarray
         Training objects whose columns ``predict`` reads: the components.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -141,31 +139,15 @@ class KernelHLM(HLMClassifier):
         self.costs = costs
         self.random_state = random_state
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Estimate shape and scale.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training distances.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        D, codes = self.check_training_labels(X, y)
-        check_symmetric(D, type(self).__name__)
-        kept, neighbors, whole_classes = self._select(D, codes)
+    def learn(self, S: Array, codes: Indices) -> None:
+        check_symmetric(S, type(self).__name__)
+        kept, neighbors, whole_classes = self._select(S, codes)
         mixture, estimates = self._mix(codes, kept, neighbors, whole_classes, vars(self))
         self._set_mixture(mixture, estimates, self.shared)
         scale = mixture.scales[mixture.first]
         self.scale_ = float(scale[0]) if self.shared else scale
-        return self
 
-    def _select(self, D: NDArray[Any], codes: NDArray[np.intp]) -> Any:
+    def _select(self, D: Array, codes: Indices) -> Any:
         """Kept objects, class by class, and the two statistics of their distances that `estimate` reads."""
         kept = np.argsort(codes, kind="stable")
         if self.max_samples is not None:
@@ -181,7 +163,7 @@ class KernelHLM(HLMClassifier):
 
         return kept, lambda: neighbors, whole_classes
 
-    def _mix(self, codes: NDArray[np.intp], kept: Any, neighbors: Any, whole_classes: Any, params: Any) -> Any:
+    def _mix(self, codes: Indices, kept: Any, neighbors: Any, whole_classes: Any, params: Any) -> Any:
         """Mixture for `shape`, `scale` and `shared` of `params`."""
         own, size = codes[kept], np.bincount(codes)
         members = (size / np.bincount(own))[own]  # objects represented by each kept one
@@ -196,9 +178,7 @@ class KernelHLM(HLMClassifier):
             scales = np.full_like(scales, params["scale"])
         return Mixture(kept, own, members, shapes, scales, self.priors), estimates
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[Any]]:
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         """Scores for every shape and scale; nearest neighbors are found once."""
         check_symmetric(S, type(self).__name__)
         kept, neighbors, whole_classes = self._select(S, codes)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from sklearn.utils import check_random_state
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.disk import take_block
-from similis.base import Points, at_least, check_per_class, choice, validated
+from similis.base import Points, at_least, check_per_class, choice
 from similis.mixture._base import (
     Clusters,
     HLMClassifier,
@@ -45,9 +45,7 @@ class Clustering:
         Weight of each object: row i of R = H D is w_i times row i of D.
     """
 
-    def __init__(
-        self, D: NDArray[Any], method: Any, n_init: Any, seed: int, weights: NDArray[Any] | None = None
-    ) -> None:
+    def __init__(self, D: Array, method: Any, n_init: Any, seed: int, weights: Array | None = None) -> None:
         self.D = np.ascontiguousarray(D)
         self.method, self.n_init, self.seed, self.weights = method, n_init, seed, weights
         self._found: dict[int, Any] = {}
@@ -103,7 +101,7 @@ class Clustering:
         ).with_members()
         return found.medoids, found.labels, found.total
 
-    def _first_of_pairs(self, medoids: NDArray[np.intp], labels: NDArray[np.intp]) -> Any:
+    def _first_of_pairs(self, medoids: Indices, labels: Indices) -> Any:
         found, D = medoids.copy(), self.D
         for j in np.flatnonzero(np.bincount(labels) == 2):
             a, b = np.flatnonzero(labels == j)
@@ -113,13 +111,13 @@ class Clustering:
                 found[j] = a
         return found
 
-    def _medoid(self, members: NDArray[np.intp]) -> Any:
+    def _medoid(self, members: Indices) -> Any:
         """Object with the least total distance of the others to it; the first on a tie."""
         block = self.D[np.ix_(members, members)].astype(np.float64)
         w = np.ones(len(members)) if self.weights is None else self.weights[members]
         return members[int((w @ block).argmin())]
 
-    def _sorted(self, medoids: Any, labels: NDArray[np.intp]) -> Any:
+    def _sorted(self, medoids: Any, labels: Indices) -> Any:
         order = np.argsort(medoids)
         return np.asarray(medoids)[order], np.argsort(order)[labels]
 
@@ -196,8 +194,6 @@ class MixtureHLM(HLMClassifier):
         Class probabilities.
     columns_ : ndarray
         Training objects whose columns ``predict`` reads: the centroids.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -262,24 +258,9 @@ class MixtureHLM(HLMClassifier):
         self.costs = costs
         self.random_state = random_state
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Cluster each class and estimate shape and scales.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training distances.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        D, codes = self.check_training_labels(X, y)
-        check_symmetric(D, type(self).__name__)
-        data = _Classes(self, D, codes)
+    def learn(self, S: Array, codes: Indices) -> None:
+        check_symmetric(S, type(self).__name__)
+        data = _Classes(self, S, codes)
         point = {name: getattr(self, name) for name in self.path_params}
         self.n_components_, scores = data.choose_n_components(point)
         if scores is None:
@@ -288,11 +269,8 @@ class MixtureHLM(HLMClassifier):
             self.cv_scores_ = scores
         mixture, estimates = data.mix(point | {"n_components": self.n_components_})
         self._set_mixture(mixture, estimates, self.shared_shape)
-        return self
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[Any]]:
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         """Scores for every point; each clustering is computed once."""
         check_symmetric(S, type(self).__name__)
         data, answers = _Classes(self, S, codes), []
@@ -305,7 +283,7 @@ class MixtureHLM(HLMClassifier):
 class _Classes:
     """Training objects by class, with the clusterings computed so far."""
 
-    def __init__(self, model: Any, D: NDArray[Any], codes: NDArray[np.intp]) -> None:
+    def __init__(self, model: Any, D: Array, codes: Indices) -> None:
         self.model, self.D, self.codes = model, D, codes
         self.members = [np.flatnonzero(codes == g) for g in range(len(model.classes_))]
         rng = check_random_state(model.random_state)

@@ -25,7 +25,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier, is_regressor
 from sklearn.metrics import check_scoring
@@ -35,6 +34,7 @@ from sklearn.svm import SVC
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, column_or_1d, indexable
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.messages import track, warn_once
 from similis._utils.threads import single_blas_thread
@@ -62,7 +62,7 @@ class PlainFits:
 
     def predict_path(
         self, S_train: Any, y_train: Any, S_test: Any, grid: Grid, *, response: str = "predict"
-    ) -> list[NDArray[Any]]:
+    ) -> list[Array]:
         """Responses of one fit per grid point."""
         models = (clone(self.estimator).set_params(**clone(point, safe=False)) for point in grid)
         return [getattr(model.fit(S_train, y_train), response)(S_test) for model in models]
@@ -80,7 +80,7 @@ class SVCFits(PlainFits):
 
     def predict_path(
         self, S_train: Any, y_train: Any, S_test: Any, grid: Grid, *, response: str = "predict"
-    ) -> list[NDArray[Any]]:
+    ) -> list[Array]:
         """Responses for each grid point, computed in ascending order of C."""
         models = [clone(self.estimator).set_params(**clone(point, safe=False)) for point in grid]
         if all(model.kernel == "linear" for model in models) and _is_wide(S_train):
@@ -88,7 +88,7 @@ class SVCFits(PlainFits):
             S_train, S_test = S_train @ S_train.T, S_test @ S_train.T
             models = [model.set_params(kernel="precomputed") for model in models]
         responses: list[Any] = [None] * len(grid)
-        final: dict[str, NDArray[Any]] = {}  # labels that no larger C changes, by the other parameters
+        final: dict[str, Array] = {}  # labels that no larger C changes, by the other parameters
         for position in np.argsort([model.C for model in models], kind="stable"):
             model = models[position]
             others = repr(sorted((k, repr(v)) for k, v in model.get_params(deep=False).items() if k != "C"))
@@ -116,7 +116,7 @@ def _is_final(model: SVC, S_test: Any) -> bool:
     return _labels_are_certain(f, len(model.classes_), 10 * model.tol)
 
 
-def _labels_are_certain(f: NDArray[Any], n_classes: int, margin: float) -> bool:
+def _labels_are_certain(f: Array, n_classes: int, margin: float) -> bool:
     """Return True if no label changes when decision values within `margin` of zero change their sign."""
     if n_classes == 2:
         return bool((np.abs(f) > margin).all())
@@ -161,20 +161,20 @@ class GridGroup:
     grid: Grid = field(default_factory=list)
     positions: list[int] = field(default_factory=list)
 
-    def predict_split(self, X_train: Any, y_train: NDArray[Any], X_test: Any) -> GridPredictions:
+    def predict_split(self, X_train: Any, y_train: Array, X_test: Any) -> GridPredictions:
         """Predictions of all points from transformed rows of one split."""
 
-        def compute(response: str) -> list[NDArray[Any]]:
-            found: list[NDArray[Any]] = self.last.predict_path(X_train, y_train, X_test, self.grid, response=response)
+        def compute(response: str) -> list[Array]:
+            found: list[Array] = self.last.predict_path(X_train, y_train, X_test, self.grid, response=response)
             return found
 
         return GridPredictions(compute, np.unique(y_train), self.last)
 
-    def predict_partition(self, X: Any, y: NDArray[Any], test_fold: NDArray[Any]) -> GridPredictions:
+    def predict_partition(self, X: Any, y: Array, test_fold: Array) -> GridPredictions:
         """Predictions of all points for every object, each from the objects outside its fold."""
 
-        def compute(response: str) -> list[NDArray[Any]]:
-            found: list[NDArray[Any]] = self.last.predict_path_cv(X, y, test_fold, self.grid, response=response)
+        def compute(response: str) -> list[Array]:
+            found: list[Array] = self.last.predict_path_cv(X, y, test_fold, self.grid, response=response)
             return found
 
         return GridPredictions(compute, np.unique(y), self.last)
@@ -199,7 +199,7 @@ class FrontFamily:
     varied: Grid = field(default_factory=list)
 
     def transform_split(
-        self, estimator: Any, X: Any, y: NDArray[Any], train: NDArray[Any], test: NDArray[Any]
+        self, estimator: Any, X: Any, y: Array, train: Array, test: Array
     ) -> Iterator[tuple[GridGroup, Any, Any]]:
         """Yield each group with its transformed training rows and test rows of one split."""
         if get_tags(estimator).input_tags.pairwise:
@@ -255,7 +255,7 @@ class Splits:
     Leave-one-out is not written out: its n splits of n - 1 indices would be larger than the matrix.
     """
 
-    def __init__(self, cv: Any, X: Any, y: NDArray[Any], groups: Any) -> None:
+    def __init__(self, cv: Any, X: Any, y: Array, groups: Any) -> None:
         self._n = len(y)
         self._splits = None if isinstance(cv, LeaveOneOut) else list(cv.split(X, y, groups))
         if self._n < 2:
@@ -265,12 +265,12 @@ class Splits:
     def __len__(self) -> int:
         return self._n if self._splits is None else len(self._splits)
 
-    def __getitem__(self, number: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    def __getitem__(self, number: int) -> tuple[Array, Array]:
         if self._splits is None:
             return np.delete(np.arange(self._n), number), np.array([number])
         return self._splits[number]
 
-    def _as_partition(self, splits: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[np.intp] | None:
+    def _as_partition(self, splits: list[tuple[Array, Array]]) -> Indices | None:
         """Fold of each object; None unless the test parts are a partition and the rest is the training part."""
         fold = np.full(self._n, -1)
         for number, (_, test) in enumerate(splits):
@@ -295,18 +295,18 @@ class GridPredictions:
         Has the prediction methods that exist.
     """
 
-    def __init__(self, compute: Callable[[str], list[NDArray[Any]]], classes: NDArray[Any], template: Any) -> None:
+    def __init__(self, compute: Callable[[str], list[Array]], classes: Array, template: Any) -> None:
         self._compute = compute
-        self._computed: dict[str, list[NDArray[Any]]] = {}
+        self._computed: dict[str, list[Array]] = {}
         self.classes = classes
         self.template = template
 
-    def __call__(self, response: str) -> list[NDArray[Any]]:
+    def __call__(self, response: str) -> list[Array]:
         if response not in self._computed:
             self._computed[response] = self._compute(response)
         return self._computed[response]
 
-    def rows(self, index: NDArray[Any]) -> GridPredictions:
+    def rows(self, index: Array) -> GridPredictions:
         """Predictions for some of the rows."""
         return GridPredictions(lambda response: [a[index] for a in self(response)], self.classes, self.template)
 
@@ -324,7 +324,7 @@ class _Predicted(BaseEstimator):
             return lambda X: self.predictions(name)[self.position]
         raise AttributeError(name)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Predictions for the test part; `X` is not read."""
         return self.predictions("predict")[self.position]
 
@@ -342,7 +342,7 @@ class PredictedRegressor(RegressorMixin, _Predicted):
 
 
 def _format_results(
-    points: list[dict[str, Any]], scores: dict[str, NDArray[Any]], fit_time: NDArray[Any], score_time: NDArray[Any]
+    points: list[dict[str, Any]], scores: dict[str, Array], fit_time: Array, score_time: Array
 ) -> dict[str, Any]:
     """Make ``cv_results_`` from the grid, scores of shape (n_points, n_splits) per metric, and times."""
     results: dict[str, Any] = {}
@@ -477,7 +477,7 @@ class PathSearchCV(GridSearchCV):
         self.return_train_score = return_train_score
 
     @validated_outer
-    def fit(self, X: NDArray[Any], y: Any = None, *, groups: Any = None, **params: Any) -> Any:
+    def fit(self, X: Array, y: Any = None, *, groups: Any = None, **params: Any) -> Any:
         """Score every grid point by cross-validation and fit the best one on all data.
 
         Parameters
@@ -553,9 +553,7 @@ class PathSearchCV(GridSearchCV):
         return self.scoring is not None or getattr(type(last), "score", None) in shared
 
     @single_blas_thread()
-    def _evaluate(
-        self, plan: list[FrontFamily], n_points: int, X: Any, y: NDArray[Any], groups: Any
-    ) -> tuple[Any, ...]:
+    def _evaluate(self, plan: list[FrontFamily], n_points: int, X: Any, y: Array, groups: Any) -> tuple[Any, ...]:
         """Scores of shape (n_points, n_splits) by metric, and the times."""
         splits = Splits(check_cv(self.cv, y, classifier=is_classifier(self.estimator)), X, y, groups)
         self.n_splits_ = len(splits)
@@ -605,7 +603,7 @@ class PathSearchCV(GridSearchCV):
         done = track(done, total=len(tasks), description="search", enabled=self.progress)
         return _collect(chain.from_iterable(done), n_points, len(splits))
 
-    def _choose_and_refit(self, X: Any, y: NDArray[Any]) -> None:
+    def _choose_and_refit(self, X: Any, y: Array) -> None:
         """Set the ``best_*`` attributes as GridSearchCV does."""
         metrics = [key.removeprefix("mean_test_") for key in self.cv_results_ if key.startswith("mean_test_")]
         self.multimetric_ = metrics != ["score"]
@@ -650,9 +648,7 @@ class _Scorer:
         self._direct = _r2 if numeric else _accuracy
         self._facade: Any = PredictedRegressor if numeric else PredictedEstimator
 
-    def one_fold(
-        self, predictions: GridPredictions, n_points: int, X: Any, y: NDArray[Any], test: NDArray[Any]
-    ) -> dict[str, NDArray[Any]]:
+    def one_fold(self, predictions: GridPredictions, n_points: int, X: Any, y: Array, test: Array) -> dict[str, Array]:
         """Score predictions for the test rows of one fold."""
         if self.is_direct:
             one = np.zeros(len(test), np.intp)
@@ -667,9 +663,7 @@ class _Scorer:
             rows.append(value if isinstance(value, dict) else {"score": value})
         return {metric: np.array([[row[metric]] for row in rows], dtype=float) for metric in rows[0]}
 
-    def all_folds(
-        self, predictions: GridPredictions, n_points: int, X: Any, y: NDArray[Any], fold: Any
-    ) -> dict[str, NDArray[Any]]:
+    def all_folds(self, predictions: GridPredictions, n_points: int, X: Any, y: Array, fold: Any) -> dict[str, Array]:
         """Score predictions for all objects; `fold` is the fold in which each object is tested."""
         if self.is_direct:
             return {"score": np.stack([self._direct(found, y, fold) for found in predictions("predict")])}
@@ -680,12 +674,12 @@ class _Scorer:
         return {metric: np.concatenate([table[metric] for table in tables], axis=1) for metric in tables[0]}
 
 
-def _accuracy(found: NDArray[Any], y: NDArray[Any], fold: NDArray[np.intp]) -> NDArray[Any]:
+def _accuracy(found: Array, y: Array, fold: Indices) -> Array:
     """Accuracy of each fold."""
     return np.asarray(np.bincount(fold, weights=found == y) / np.bincount(fold))
 
 
-def _r2(found: NDArray[Any], y: NDArray[Any], fold: NDArray[np.intp]) -> NDArray[Any]:
+def _r2(found: Array, y: Array, fold: Indices) -> Array:
     """R2 of each fold; for a constant target 1 if it is predicted exactly, else 0, as in scikit-learn."""
     size = np.bincount(fold)
     if size.min() < 2:
@@ -701,7 +695,7 @@ def _r2(found: NDArray[Any], y: NDArray[Any], fold: NDArray[np.intp]) -> NDArray
 
 def _collect(done: Iterable[tuple[Any, ...]], n_points: int, n_splits: int) -> tuple[Any, ...]:
     """Put the tables of all tasks into one table per metric."""
-    scores: dict[str, NDArray[Any]] = {}
+    scores: dict[str, Array] = {}
     fit_time, score_time = np.zeros((n_points, n_splits)), np.zeros((n_points, n_splits))
     for group, number, table, fit_seconds, score_seconds in done:
         columns = np.arange(n_splits) if number is None else np.array([number])

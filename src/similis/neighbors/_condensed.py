@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from similis.base import ProximityClassifier, at_least, check_per_class, choice, fitted_indices, validated
+from similis._utils.arrays import Array, Indices
+from similis.base import ProximityClassifier, at_least, check_per_class, choice, fitted_indices
 from similis.solvers import k_medoids
 
 __all__ = ["CondensedNN"]
@@ -47,8 +48,6 @@ class CondensedNN(ProximityClassifier):
         Largest number of iterations in any class.
     columns_ : ndarray
         Training objects whose columns ``predict`` reads: the prototypes.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -104,22 +103,7 @@ class CondensedNN(ProximityClassifier):
         self.random_state = random_state
         self.kind = kind
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Find the prototypes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        S, codes = self.check_training_labels(X, y)
+    def learn(self, S: Array, codes: Indices) -> None:
         rng = check_random_state(self.random_state)
         prototypes, sizes, iterations = [], [], []
         numbers = check_per_class(self.n_prototypes, len(self.classes_), "n_prototypes")
@@ -143,21 +127,8 @@ class CondensedNN(ProximityClassifier):
         self.cluster_sizes_ = np.concatenate(sizes)
         self.n_iter_ = max(1, *iterations)
         self.keep_columns(self.prototypes_)
-        return self
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the class of the most similar prototype.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels from ``classes_``.
-        """
+    def predict(self, X: ArrayLike) -> Array:
         # [cazzanti2007] Eq. (2.7) -> argmax_h max_l s(x, mu_hl)
         s = self.sign * self.kept_columns(self.check_rows(X))
         tied = s == s.max(axis=1, keepdims=True)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
+from similis._utils.arrays import Array, Indices
 from similis.base import (
+    DecisionMixin,
     PathMixin,
     Points,
+    ProbabilityMixin,
     ProximityClassifier,
     between,
     choice,
-    clip_n_neighbors,
     fitted_count,
     fitted_indices,
     fitted_reals,
-    validated,
 )
 from similis.exceptions import ProximityError
 from similis.neighbors._weights import NeighborWeights, simple_weights
@@ -75,8 +75,6 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
         Training frequencies, used for a row without known entries.
     n_neighbors_ : int
         Neighbors used.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -153,60 +151,13 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
         self.kind = kind
         self.n_jobs = n_jobs
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Keep the labels and, for KRI, KRR and LIME, the matrix.
+    def learn(self, S: Array, codes: Indices) -> None:
+        self._check_training(S)
+        self._codes = codes
+        self.priors_ = np.bincount(codes) / len(codes)
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        self._check_combinations()
-        S, self._codes = self.check_training_labels(X, y, keep_sparse=True)
-        self._check_affinities(S)
-        self._S = S if self._is_local else None
-        self.priors_ = np.bincount(self._codes) / len(self._codes)
-        self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
-        return self
-
-    @available_if(lambda self: self.weights != "krr")
-    def predict_proba(self, X: ArrayLike) -> NDArray[Any]:
-        """Probability of each class: the summed weight of its neighbors, eq. (3.2).
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Columns in the order of ``classes_``.
-        """
-        return self.respond(X, "predict_proba")
-
-    @available_if(lambda self: self.weights == "krr")
-    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
-        """Summed KRR weight of each class: the discriminant of local kernel ridge regression, eq. (3.9).
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G), or (m,) for two classes
-            For two classes the second's sum minus the first's.
-        """
-        return self.respond(X, "decision_function")
+    predict_proba = available_if(lambda self: self.weights != "krr")(ProbabilityMixin.predict_proba)
+    decision_function = available_if(lambda self: self.weights == "krr")(DecisionMixin.decision_function)
 
     def _check_combinations(self) -> None:
         super()._check_combinations()
@@ -215,20 +166,12 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
                 "weights='krr' gives no probabilities, which costs require; use weights='kri' or costs=None."
             )
 
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Summed weight of the neighbors of each class, smoothed unless the weights are KRR."""
+    def class_scores(self, Q: Array) -> Array:
         self._check_affinities(Q)
         points = [{"n_neighbors": self.n_neighbors_, "regularization": self.regularization}]
         return self._sums(self._S, self._codes, Q, points)[0]
 
-    def _sums(
-        self,
-        S: Any,
-        codes: NDArray[np.intp],
-        Q: NDArray[Any],
-        points: Points,
-        test_fold: NDArray[np.intp] | None = None,
-    ) -> Any:
+    def _sums(self, S: Any, codes: Indices, Q: Array, points: Points, test_fold: Indices | None = None) -> Any:
         """Summed weight of each class, (m, G) for each point: smoothed probabilities unless the weights are KRR."""
         ks, lambdas = ([point[name] for point in points] for name in self.path_params)
         indices, values = self._ranked(len(codes), Q, test_fold, ks)
@@ -256,28 +199,17 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
         # [chen2010] sec. 4.6.2 -> (P(g|x) + e) / sum_h (P(h|x) + e)
         return [(proba + self.smoothing) / (1.0 + self.smoothing * G) for proba in scores]
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[Any]]:
-        """Class scores for all k and all lambda from one ranking."""
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         self._check_path(S, Q)
         return self._sums(S, codes, Q, points)
 
-    def path_scores_cv(
-        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
-    ) -> list[NDArray[Any]]:
-        """Class scores for all folds from one ranking that skips each row's own fold."""
+    def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
         self._check_path(S, S)
         return self._sums(S, codes, S, points, test_fold)
 
     def path_codes(
-        self,
-        S: NDArray[Any],
-        codes: NDArray[np.intp],
-        Q: NDArray[Any] | None,
-        test_fold: NDArray[np.intp] | None,
-        points: Points,
-    ) -> list[NDArray[np.intp]]:
+        self, S: Array, codes: Indices, Q: Array | None, test_fold: Indices | None, points: Points
+    ) -> list[Indices]:
         """Class codes; uniform and affinity votes are counted without a table of scores."""
         if self._is_local or self.costs is not None or callable(self.weights):
             return super().path_codes(S, codes, Q, test_fold, points)
@@ -294,7 +226,7 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
         return [winners[t] for t in places]
 
 
-def _fold_priors(codes: NDArray[np.intp], n_classes: int, test_fold: NDArray[np.intp] | None, rows: Any) -> Any:
+def _fold_priors(codes: Indices, n_classes: int, test_fold: Indices | None, rows: Any) -> Any:
     """Class frequencies of the objects outside each row's fold."""
     counts = np.bincount(codes, minlength=n_classes).astype(float)
     if test_fold is None:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis.base import (
     Points,
     ProximityRegressor,
     RegressorPathMixin,
-    clip_n_neighbors,
     fitted_count,
     fitted_reals,
-    validated,
 )
 from similis.neighbors._weights import NeighborWeights, simple_weights
 from similis.solvers import local_means, neighbor_means
@@ -60,8 +59,6 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
         Mean of the training target, predicted for a row without known entries.
     n_neighbors_ : int
         Neighbors used.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -116,30 +113,11 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
         self.kind = kind
         self.n_jobs = n_jobs
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Keep the target and, for KRI, KRR and LIME, the matrix.
+    def learn(self, S: Array, target: Floats) -> None:
+        self._check_training(S)
+        self._target, self.mean_ = target, float(target.mean())
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Target values.
-
-        Returns
-        -------
-        self
-        """
-        self._check_combinations()
-        S, self._target = self.check_training_target(X, y, keep_sparse=True)
-        self._check_affinities(S)
-        self._S = S if self._is_local else None
-        self.mean_ = float(self._target.mean())
-        self.n_neighbors_ = clip_n_neighbors(len(self._target), self.n_neighbors)
-        return self
-
-    def neighbor_weights(self, X: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def neighbor_weights(self, X: ArrayLike) -> tuple[Indices, Floats]:
         """Weights of each row's neighbors in the prediction; the intercept of KRR is included.
 
         Parameters
@@ -160,34 +138,22 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
             weights = weights + known * ((1 - weights.sum(axis=1)) / known.sum(axis=1))[:, None]
         return indices, weights
 
-    def row_values(self, Q: NDArray[Any]) -> NDArray[np.float64]:
-        """Predicted values of validated rows."""
+    def row_values(self, Q: Array) -> Floats:
         self._check_affinities(Q)
         points = [{"n_neighbors": self.n_neighbors_, "regularization": self.regularization}]
         return self._means(self._S, self._target, Q, points)[0]
 
-    def path_values(
-        self, S: NDArray[Any], target: NDArray[np.float64], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[np.float64]]:
-        """Predicted values for all k and all lambda from one ranking."""
+    def path_values(self, S: Array, target: Floats, Q: Array, points: Points) -> list[Floats]:
         self._check_path(S, Q)
         return self._means(S, target, Q, points)
 
-    def path_values_cv(
-        self, S: NDArray[Any], target: NDArray[np.float64], test_fold: NDArray[np.intp], points: Points
-    ) -> list[NDArray[np.float64]]:
-        """Predicted values for all folds from one ranking that skips each row's own fold."""
+    def path_values_cv(self, S: Array, target: Floats, test_fold: Indices, points: Points) -> list[Floats]:
         self._check_path(S, S)
         return self._means(S, target, S, points, test_fold)
 
     def _means(
-        self,
-        S: Any,
-        target: NDArray[np.float64],
-        Q: NDArray[Any],
-        points: Points,
-        test_fold: NDArray[np.intp] | None = None,
-    ) -> list[NDArray[np.float64]]:
+        self, S: Any, target: Floats, Q: Array, points: Points, test_fold: Indices | None = None
+    ) -> list[Floats]:
         """Weighted means (m,) for each point; with `test_fold`, over neighbors outside each row's fold."""
         ks, lambdas = ([point[name] for point in points] for name in self.path_params)
         indices, values = self._ranked(len(target), Q, test_fold, ks)
@@ -203,7 +169,7 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
         return [means[t] for t in places]
 
 
-def _mean_outside(target: NDArray[np.float64], test_fold: NDArray[np.intp] | None, rows: NDArray[np.bool_]) -> Any:
+def _mean_outside(target: Floats, test_fold: Indices | None, rows: Mask) -> Any:
     """Mean target of the objects outside each row's fold."""
     if test_fold is None:
         return target.mean()

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.linalg import take_symmetric_part
 from similis._utils.threads import single_blas_thread
-from similis.base import ProximityClassifier, at_least, between, fitted_reals, validated
+from similis.base import ProbabilityMixin, ProximityClassifier, at_least, between, fitted_reals
 
 __all__ = ["SimilarityLabelSpreading"]
 
 
-class SimilarityLabelSpreading(ProximityClassifier):
+class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
     """Spread labels over the graph of similarities, from few labeled objects to the others and to new ones.
 
     With W the similarities without the diagonal and P = D^-1/2 W D^-1/2, where D holds the row sums, the scores of the
@@ -43,8 +43,6 @@ class SimilarityLabelSpreading(ProximityClassifier):
         Label of each training object by its scores.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -73,7 +71,7 @@ class SimilarityLabelSpreading(ProximityClassifier):
     reads = "similarity"
     accept_sparse = True
     fitted_arrays = {"scores_": fitted_reals("n", "G", low=0), "priors_": fitted_reals("G", low=0)}
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         "alpha": [between(0, 1, closed="left")],
         "n_neighbors": [at_least(1), None],
         "unlabeled": "no_validation",  # type: ignore[dict-item]
@@ -84,23 +82,8 @@ class SimilarityLabelSpreading(ProximityClassifier):
         self.n_neighbors = n_neighbors
         self.unlabeled = unlabeled
 
-    @validated
     @single_blas_thread()
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Compute the scores of the training objects.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities.
-        y : array-like of shape (n,)
-            Class labels, `unlabeled` where unknown.
-
-        Returns
-        -------
-        self
-        """
-        S, codes = self.check_training_labels(X, y)
+    def learn(self, S: Array, codes: Indices) -> None:
         known = np.ones(len(codes), dtype=bool)
         if self.unlabeled is not None and self.unlabeled in self.classes_.tolist():
             hidden = self.classes_.tolist().index(self.unlabeled)
@@ -119,9 +102,8 @@ class SimilarityLabelSpreading(ProximityClassifier):
         self.scores_ = np.divide(F, total, out=np.zeros_like(F), where=total > 0)
         self.priors_ = Y.sum(axis=0) / Y.sum()
         self.transduction_ = self.classes_[np.argmax(np.where(total > 0, self.scores_, self.priors_), axis=1)]
-        return self
 
-    def _edges(self, S: NDArray[np.float64], *, skip_self: bool = False) -> NDArray[np.float64]:
+    def _edges(self, S: Floats, *, skip_self: bool = False) -> Floats:
         """Weights of the edges: similarities that are not negative, the largest of each row."""
         W = np.maximum(S, 0.0)
         if skip_self:
@@ -132,24 +114,8 @@ class SimilarityLabelSpreading(ProximityClassifier):
             W[W < least[:, None]] = 0.0  # ties with the k-th are kept
         return W
 
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Weighted mean of the scores of the training objects."""
+    def class_scores(self, Q: Array) -> Array:
         W = self._edges(np.asarray(Q, dtype=np.float64))
         F = W @ self.scores_  # [delalleau2005]
         total = F.sum(axis=1, keepdims=True)
         return np.where(total > 0, np.divide(F, total, out=np.zeros_like(F), where=total > 0), self.priors_)
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Score of each class, as a probability.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Columns in the order of ``classes_``.
-        """
-        return self.respond(X, "predict_proba")

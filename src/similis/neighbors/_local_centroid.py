@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from similis import _kernels
+from similis._utils.arrays import Array, Indices
 from similis._utils.threads import map_row_chunks
 from similis.base import (
     Integral,
@@ -24,7 +25,6 @@ from similis.base import (
     fitted_indices,
     fitted_reals,
     max_neighbors,
-    validated,
 )
 from similis.solvers import top_k
 
@@ -49,8 +49,6 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         Class labels.
     n_neighbors_ : int
         Neighbors used.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -89,49 +87,22 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
     }
     path_params = ("n_neighbors",)
     allow_missing = True
-    accept_sparse = True
+    accept_sparse = keep_sparse = True
 
     def __init__(self, *, n_neighbors: int = 5, kind: str = "similarity", n_jobs: int | None = None) -> None:
         self.n_neighbors = n_neighbors
         self.kind = kind
         self.n_jobs = n_jobs
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Keep the training matrix.
+    def learn(self, S: Array, codes: Indices) -> None:
+        self._S, self._codes = S, codes
+        self.n_neighbors_ = clip_n_neighbors(len(codes), self.n_neighbors)
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        self._S, self._codes = self.check_training_labels(X, y, keep_sparse=True)
-        self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
-        return self
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the class of the most similar local centroid.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels from ``classes_``.
-        """
+    def predict(self, X: ArrayLike) -> Array:
         winners, _ = self._local(X, n_columns=0)
         return self.classes_[winners]
 
-    def local_centroids(self, X: ArrayLike) -> NDArray[Any]:
+    def local_centroids(self, X: ArrayLike) -> Array:
         """Index of each class's centroid among each row's neighbors.
 
         Parameters
@@ -148,7 +119,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         return self._local(X, n_columns=len(self.classes_))[1]
 
     def _local(self, X: ArrayLike, n_columns: int) -> Any:
-        def sweep(Q: NDArray[Any]) -> Any:
+        def sweep(Q: Array) -> Any:
             indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
             return self._sweep(self._S, self._codes, indices, values, [self.n_neighbors_], n_columns)
 
@@ -156,13 +127,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         return winners[:, 0], chosen[:, 0]
 
     def _sweep(
-        self,
-        S: NDArray[Any] | SparseRows,
-        codes: NDArray[np.intp],
-        indices: NDArray[np.intp],
-        values: NDArray[Any],
-        ks: Any,
-        n_columns: int = 0,
+        self, S: Array | SparseRows, codes: Indices, indices: Indices, values: Array, ks: Any, n_columns: int = 0
     ) -> Any:
         if isinstance(S, SparseRows):
             found = []
@@ -185,14 +150,8 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         return winners, chosen
 
     def path_scores(
-        self,
-        S: NDArray[Any],
-        codes: NDArray[np.intp],
-        Q: NDArray[Any],
-        points: Points,
-        test_fold: NDArray[np.intp] | None = None,
-    ) -> Iterator[NDArray[Any]]:
-        """Scores of one for the predicted class and zero for the others, for all k from one ranking."""
+        self, S: Array, codes: Indices, Q: Array, points: Points, test_fold: Indices | None = None
+    ) -> Iterator[Array]:
         ks = [point["n_neighbors"] for point in points]
         k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
         indices, values = top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
@@ -201,8 +160,5 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         one_hot = np.eye(len(self.classes_))
         return (one_hot[winners[:, t]] for t in np.searchsorted(grid, ks))
 
-    def path_scores_cv(
-        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
-    ) -> Iterator[NDArray[Any]]:
-        """The same for all folds from one ranking that skips each row's own fold."""
+    def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> Iterator[Array]:
         return self.path_scores(S, codes, S, points, test_fold)

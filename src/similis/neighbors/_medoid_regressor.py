@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from similis.base import ProximityRegressor, at_least, choice, fitted_indices, fitted_reals, validated
+from similis._utils.arrays import Array, Floats
+from similis.base import ProximityRegressor, at_least, choice, fitted_indices, fitted_reals
 from similis.solvers import k_medoids
 
 __all__ = ["MedoidRegressor"]
@@ -38,8 +38,6 @@ class MedoidRegressor(ProximityRegressor):
         Training objects that are medoids, ascending.
     values_ : ndarray of shape (k,)
         Statistic of the target in the cluster of each medoid.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -61,7 +59,7 @@ class MedoidRegressor(ProximityRegressor):
         "values_": fitted_reals("kept"),
     }
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         "n_medoids": [at_least(1)],
         "statistic": [choice("mean", "median")],
         "n_init": [at_least(1)],
@@ -84,22 +82,7 @@ class MedoidRegressor(ProximityRegressor):
         self.kind = kind
         self.random_state = random_state
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Find the medoids and the statistic of the target around each.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Target values.
-
-        Returns
-        -------
-        self
-        """
-        S, target = self.check_training_target(X, y)
+    def learn(self, S: Array, target: Floats) -> None:
         k = min(self.n_medoids, len(target))
         rng = check_random_state(self.random_state)
         found = k_medoids(S, k, sign=self.sign, n_init=self.n_init, random_state=rng).with_members()
@@ -107,13 +90,12 @@ class MedoidRegressor(ProximityRegressor):
         statistic = np.mean if self.statistic == "mean" else np.median
         self.values_ = np.array([statistic(target[found.labels == j]) for j in range(len(found.medoids))])
         self.keep_columns(self.medoid_indices_)
-        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.regressor_tags.poor_score = True  # a baseline
         return tags
 
-    def row_values(self, Q: NDArray[Any]) -> NDArray[np.float64]:
+    def row_values(self, Q: Array) -> Floats:
         """Predicted values of validated rows; the first medoid wins a tie."""
         return self.values_[(self.sign * self.kept_columns(Q)).argmax(axis=1)]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from similis._utils.arrays import Array, Indices
 from similis.base import (
+    DecisionMixin,
     PathMixin,
     Points,
     ProximityClassifier,
@@ -24,7 +26,7 @@ from similis.solvers import centroids_by_fold, class_centroids
 __all__ = ["NearestCentroid"]
 
 
-class NearestCentroid(PathMixin, ProximityClassifier):
+class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
     """Classify by the most similar class centroid.
 
     The centroid of a class is a training object, so that any proximity can be used; predictions read one
@@ -54,8 +56,6 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         Number (or total weight) of training objects in each class.
     columns_ : ndarray
         Training objects whose columns ``predict`` reads.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -135,7 +135,7 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         self._fit(S, codes, check_class_weights(sample_weight, S, codes, self.classes_))
         return self
 
-    def _fit(self, S: NDArray[Any], codes: NDArray[np.intp], weight: NDArray[Any] | None = None) -> Self:
+    def _fit(self, S: Array, codes: Indices, weight: Array | None = None) -> Self:
         weight = np.ones(len(codes)) if weight is None else weight
         G = len(self.classes_)
         self.class_count_ = np.bincount(codes, weights=weight, minlength=G)
@@ -144,26 +144,11 @@ class NearestCentroid(PathMixin, ProximityClassifier):
         self.keep_columns(self.centroids_)
         return self
 
-    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
-        """Similarity to each centroid, larger for the more likely class.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G), or (m,) for two classes
-            For two classes the second's score minus the first's. Dissimilarities come with a minus sign.
-        """
-        return self.respond(X, "decision_function")
-
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def class_scores(self, Q: Array) -> Array:
         """Similarity to each centroid; dissimilarities with a minus sign."""
         return self._score(self.kept_columns(Q), self.mean_proximity_, self.class_count_)
 
-    def _score(self, to_centroids: NDArray[Any], mean: Any, class_count: Any) -> Any:
+    def _score(self, to_centroids: Array, mean: Any, class_count: Any) -> Any:
         """[cazzanti2007] Eq. (2.9) -> s(x, mu_h), or Eq. (3.1) -> s(x, mu_h) / mean s(., mu_h)."""
         scores = np.asarray(to_centroids, dtype=np.float64)
         if self.adjusted:
@@ -176,9 +161,7 @@ class NearestCentroid(PathMixin, ProximityClassifier):
             scores[unknown.all(axis=1)] = class_count
         return scores
 
-    def _mean_to_centroid(
-        self, S: NDArray[Any], codes: NDArray[np.intp], centroids: NDArray[np.intp], weight: NDArray[Any]
-    ) -> Any:
+    def _mean_to_centroid(self, S: Array, codes: Indices, centroids: Indices, weight: Array) -> Any:
         """Weighted mean over each class of its proximity to its centroid; 0 for a class without members."""
         to_centroid = S[np.arange(len(codes)), centroids[codes]].astype(np.float64)
         known = ~np.isnan(to_centroid)
@@ -193,15 +176,11 @@ class NearestCentroid(PathMixin, ProximityClassifier):
             )
         return mean
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[Any]]:
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         """Scores of new rows; nothing varies between the points."""
         return [self._fit(S, codes).class_scores(Q)] * len(points)
 
-    def path_scores_cv(
-        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
-    ) -> list[NDArray[Any]]:
+    def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
         """Scores for all folds; the sums that choose the centroids are shared."""
         G = len(self.classes_)
         scores = np.empty((len(codes), G))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.arrays import Floats, Indices
 from similis.base import (
     ProximityEstimator,
     at_least,
@@ -24,7 +25,6 @@ from similis.solvers import gamma_shape, top_k
 
 __all__ = ["ProximityOutlier"]
 
-Floats = NDArray[np.float64]
 _LARGEST_SHAPE = 1e3  # of the gamma distribution; equal distances to the nearest neighbors would make it infinite
 
 
@@ -54,8 +54,6 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
         Score of each training object, by the other ones.
     n_neighbors_ : int
         Neighbors used.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -184,7 +182,7 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
         below = np.searchsorted(np.sort(self.training_scores_), scores, side="right")
         return np.asarray((1 + below) / (len(self.training_scores_) + 1))
 
-    def predict(self, X: ArrayLike) -> NDArray[np.intp]:
+    def predict(self, X: ArrayLike) -> Indices:
         """Predict -1 for outliers, whose p-value is at most `alpha`, and 1 for others.
 
         Parameters
@@ -198,11 +196,11 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
         """
         return np.where(self.p_values(X) <= self.alpha, -1, 1)
 
-    def _nearest(self, Q: Floats) -> tuple[NDArray[np.intp], Floats]:
+    def _nearest(self, Q: Floats) -> tuple[Indices, Floats]:
         """Indices and proximities of the k nearest training objects, the nearest first."""
         return top_k(Q, self.n_neighbors_, sign=self.sign)
 
-    def _local_density(self, nearest: NDArray[np.intp], distances: Floats) -> Floats:
+    def _local_density(self, nearest: Indices, distances: Floats) -> Floats:
         """Inverse of the mean reachability distance max(k-distance of the neighbor, distance)."""
         mean = np.maximum(distances, self._reach[nearest]).mean(axis=1)
         return 1 / np.maximum(mean, np.finfo(np.float64).tiny * 1e8)

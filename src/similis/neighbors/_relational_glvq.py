@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from sklearn.utils import check_random_state
 
+from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis._utils.linalg import take_symmetric_part
 from similis._utils.threads import single_blas_thread
-from similis.base import ProximityClassifier, at_least, choice, fitted_indices, fitted_reals, validated
+from similis.base import DecisionMixin, ProximityClassifier, at_least, choice, fitted_indices, fitted_reals
 from similis.solvers import k_medoids
 
 __all__ = ["RelationalGLVQ"]
 
 
-class RelationalGLVQ(ProximityClassifier):
+class RelationalGLVQ(DecisionMixin, ProximityClassifier):
     """Classify by the nearest of a few learned prototypes per class (relational GLVQ).
 
     A prototype is a weighted mean of training objects, w_j = sum_i a_ji x_i with sum_i a_ji = 1, in the space that the
@@ -55,8 +55,6 @@ class RelationalGLVQ(ProximityClassifier):
         Number of iterations.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -86,7 +84,7 @@ class RelationalGLVQ(ProximityClassifier):
         "offsets_": fitted_reals("p"),
         "prototype_classes_": fitted_indices("p", below="G"),
     }
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         "n_prototypes": [at_least(1)],
         "max_iter": [at_least(1)],
         "random_state": ["random_state"],
@@ -101,23 +99,8 @@ class RelationalGLVQ(ProximityClassifier):
         self.random_state = random_state
         self.kind = kind
 
-    @validated
     @single_blas_thread()
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Learn the prototypes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        S, codes = self.check_training_labels(X, y)
+    def learn(self, S: Array, codes: Indices) -> None:
         S = take_symmetric_part(np.asarray(S, dtype=np.float64), self)
         D = S**2 if self.kind == "dissimilarity" else np.diag(S)[:, None] + np.diag(S) - 2 * S
         D = D / (float(np.abs(D).max()) or 1.0)  # the objective does not depend on the unit, the stopping rule might
@@ -133,9 +116,8 @@ class RelationalGLVQ(ProximityClassifier):
         # [hammer2014] -> d(x, w), without terms that are the same for all prototypes
         inner = np.einsum("pi,ij,pj->p", self.weights_, S**2 if self.kind == "dissimilarity" else S, self.weights_)
         self.offsets_ = -0.5 * inner if self.kind == "dissimilarity" else inner
-        return self
 
-    def _start(self, D: NDArray[np.float64], codes: NDArray[np.intp]) -> tuple[Any, Any]:
+    def _start(self, D: Floats, codes: Indices) -> tuple[Any, Any]:
         """Means of the clusters around the medoids of each class, and their classes."""
         rng = check_random_state(self.random_state)
         weights, classes = [], []
@@ -150,29 +132,13 @@ class RelationalGLVQ(ProximityClassifier):
                 classes.append(g)
         return np.array(weights), np.array(classes, dtype=np.intp)
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Negative squared distance to the nearest prototype of each class, up to a term common to all.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,) for two classes, else (m, G)
-            For two classes the difference of the second and the first.
-        """
-        return self.respond(X, "decision_function")
-
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Negative distance to the nearest prototype of each class."""
+    def class_scores(self, Q: Array) -> Array:
         rows = np.asarray(Q, dtype=np.float64)
         d = (rows**2 if self.kind == "dissimilarity" else -2 * rows) @ self.weights_.T + self.offsets_
         return np.stack([-d[:, self.prototype_classes_ == g].min(axis=1) for g in range(len(self.classes_))], axis=1)
 
 
-def _cost(flat: NDArray[np.float64], D: NDArray[np.float64], own: NDArray[np.bool_]) -> tuple[float, NDArray[Any]]:
+def _cost(flat: Floats, D: Floats, own: Mask) -> tuple[float, Array]:
     """Mean of (d+ - d-) / (|d+| + |d-|) and its gradient; rows of weights are shifted so that they sum to one."""
     n, p = own.shape
     A = flat.reshape(p, n)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from similis import _kernels
+from similis._utils.arrays import Array, Indices
 from similis.base import (
+    ProbabilityMixin,
     ProximityClassifier,
     at_least,
     fitted_indices,
     fitted_reals,
-    validated,
 )
 from similis.exceptions import ProximityError
 
 __all__ = ["SimilarityForest"]
 
 
-class SimilarityForest(ProximityClassifier):
+class SimilarityForest(ProbabilityMixin, ProximityClassifier):
     """Random forest on any proximities, asymmetric or with missing entries.
 
     A node draws pairs (p, q) of its objects of different classes, sorts the objects by s(x, q) - s(x, p), for inner
@@ -57,8 +57,6 @@ class SimilarityForest(ProximityClassifier):
         Class frequencies in each node.
     columns_ : ndarray
         Training objects whose columns ``predict`` reads: the objects of the pairs.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -94,7 +92,7 @@ class SimilarityForest(ProximityClassifier):
         "roots_": fitted_indices("trees", below="nodes"),
         "children_": fitted_indices("nodes", 2, below="nodes"),
     }
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         "n_estimators": [at_least(1)],
         "n_directions": [at_least(1)],
         "max_depth": [at_least(1), None],
@@ -114,22 +112,7 @@ class SimilarityForest(ProximityClassifier):
         self.max_depth = max_depth
         self.random_state = random_state
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities, NaN where missing.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        S, codes = self.check_training_labels(X, y)
+    def learn(self, S: Array, codes: Indices) -> None:
         S = np.asarray(S, dtype=np.float64)
         n, G = len(codes), len(self.classes_)
         rng = check_random_state(self.random_state)
@@ -149,10 +132,8 @@ class SimilarityForest(ProximityClassifier):
         objects, places = np.unique(pairs, return_inverse=True)
         self.keep_columns(objects)
         self.pairs_ = places.reshape(pairs.shape)
-        return self
 
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Mean class frequencies of the leaves that the rows reach."""
+    def class_scores(self, Q: Array) -> Array:
         Q = self.kept_columns(Q)
         each = np.arange(len(Q))
         node = np.repeat(self.roots_[:, None], len(Q), axis=1)  # of each tree and row
@@ -163,21 +144,6 @@ class SimilarityForest(ProximityClassifier):
             if np.array_equal(following, node):
                 return self.values_[node].mean(axis=0)
             node = following
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Probability of each class: mean class frequencies of the leaves.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects, NaN where missing.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Columns in the order of ``classes_``.
-        """
-        return self.respond(X, "predict_proba")
 
     def verify_fitted(self) -> None:
         """Verify that children follow their parents, so that every descent ends."""

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.threads import row_blocks
 from similis.base import (
     Integral,
@@ -28,9 +29,7 @@ __all__ = ["LOCAL_WEIGHTS", "NeighborWeights", "simple_weights"]
 LOCAL_WEIGHTS = ("kri", "krr", "lime")
 
 
-def simple_weights(
-    weights: str | Callable[..., Any], indices: NDArray[np.intp], values: NDArray[Any]
-) -> NDArray[np.float64] | None:
+def simple_weights(weights: str | Callable[..., Any], indices: Indices, values: Array) -> Floats | None:
     """Weights of ranked neighbors up to a factor; zero for a missing neighbor, None if all are equal."""
     if weights == "uniform":
         return None
@@ -42,7 +41,7 @@ def simple_weights(
     return found
 
 
-def _call(function: Callable[..., Any], values: NDArray[Any]) -> NDArray[np.float64]:
+def _call(function: Callable[..., Any], values: Array) -> Floats:
     """Call the user's weight function and validate its result."""
     found = np.asarray(function(values), dtype=np.float64)
     if found.shape != values.shape:
@@ -62,7 +61,7 @@ def _call(function: Callable[..., Any], values: NDArray[Any]) -> NDArray[np.floa
 class NeighborWeights(ProximityEstimator):
     """Mixin of estimators that weight ranked neighbors by ``weights``, ``regularization`` and ``spectrum``."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints = {
         "n_neighbors": [at_least(1)],
         "weights": [choice("uniform", "affinity", *LOCAL_WEIGHTS), callable],
         "regularization": [between(0, None, "left")],
@@ -71,7 +70,7 @@ class NeighborWeights(ProximityEstimator):
         "n_jobs": [Integral, None],
     }
     path_params: ClassVar[tuple[str, ...]] = ("n_neighbors", "regularization")
-    accept_sparse = True
+    accept_sparse = keep_sparse = True
     _auto_krr = "pinv"  # spectrum="auto" of KRR weights
     query: str = "consistent"  # models of 1.0 have no such parameter
 
@@ -83,9 +82,9 @@ class NeighborWeights(ProximityEstimator):
     n_jobs: int | None
     n_neighbors_: int
     n_features_in_: int
-    _S: NDArray[Any] | None
+    _S: Array | None
 
-    def kneighbors(self, X: ArrayLike, n_neighbors: int | None = None) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    def kneighbors(self, X: ArrayLike, n_neighbors: int | None = None) -> tuple[Array, Indices]:
         """Find the nearest training objects of each row.
 
         Parameters
@@ -104,13 +103,13 @@ class NeighborWeights(ProximityEstimator):
         """
         k = as_integer_k(n_neighbors) if n_neighbors is not None else None
 
-        def nearest(Q: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        def nearest(Q: Array) -> tuple[Array, Indices]:
             indices, values = top_k(Q, min(k or self.n_neighbors_, Q.shape[1]), sign=self.sign, n_jobs=self.n_jobs)
             return values, indices
 
         return self.map_rows(nearest, X)
 
-    def neighbor_weights(self, X: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def neighbor_weights(self, X: ArrayLike) -> tuple[Indices, Floats]:
         """Weights of each row's neighbors.
 
         Parameters
@@ -127,7 +126,7 @@ class NeighborWeights(ProximityEstimator):
         """
         return self.map_rows(self._weigh, X)
 
-    def _weigh(self, Q: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    def _weigh(self, Q: Array) -> tuple[Indices, Floats]:
         self._check_affinities(Q)
         indices, values = top_k(Q, self.n_neighbors_, sign=self.sign, n_jobs=self.n_jobs)
         if self._S is not None:
@@ -155,7 +154,14 @@ class NeighborWeights(ProximityEstimator):
         if self.spectrum == "pinv" and self.weights != "krr":
             raise ProximityError(f"spectrum='pinv' is defined for weights='krr' only. Got weights={self.weights!r}.")
 
-    def _check_affinities(self, S: NDArray[Any]) -> None:
+    def _check_training(self, S: Array) -> None:
+        """Check the parameters; store the number of neighbors and, for KRI, KRR and LIME, the matrix."""
+        self._check_combinations()
+        self._check_affinities(S)
+        self._S = S if self._is_local else None
+        self.n_neighbors_ = clip_n_neighbors(S.shape[0], self.n_neighbors)
+
+    def _check_affinities(self, S: Array) -> None:
         for rows in row_blocks(*S.shape) if self.weights == "affinity" else ():
             block = S[rows]
             if not np.nanmin(block, initial=0.0) < 0:
@@ -177,12 +183,12 @@ class NeighborWeights(ProximityEstimator):
         spectrum = auto if self.spectrum == "auto" else self.spectrum
         return {"method": self.weights, "spectrum": spectrum, "query": self.query, "n_jobs": self.n_jobs}
 
-    def _ranked(self, n: int, Q: NDArray[Any], test_fold: NDArray[np.intp] | None, ks: Any) -> Any:
+    def _ranked(self, n: int, Q: Array, test_fold: Indices | None, ks: Any) -> Any:
         """Neighbors of the rows `Q` for the largest k; with `test_fold`, outside each row's fold."""
         k = clip_n_neighbors(max_neighbors(n, test_fold), max(ks))
         return top_k(Q, k, sign=self.sign, folds=test_fold, n_jobs=self.n_jobs)
 
-    def _check_path(self, S: NDArray[Any], Q: NDArray[Any]) -> None:
+    def _check_path(self, S: Array, Q: Array) -> None:
         self._check_combinations()
         self._check_affinities(S)
         if Q is not S:

@@ -11,9 +11,9 @@ from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import LARGE, eigen_symmetric
 from similis._utils.threads import all_blas_threads
 from similis.base import FittedArrays, fitted_reals, storable
@@ -50,7 +50,7 @@ class ClassRows:
         Variance of all rows, above zero.
     """
 
-    def __init__(self, S: NDArray[Any], codes: NDArray[np.intp]) -> None:
+    def __init__(self, S: Array, codes: Indices) -> None:
         X = np.asarray(S, dtype=np.float64)
         noise = (_NOISE * np.abs(X).max(axis=0)) ** 2
         self.varying = np.flatnonzero(X.var(axis=0) > noise)
@@ -65,7 +65,7 @@ class ClassRows:
             deviations[:, (deviations**2).mean(axis=0) <= noise] = 0.0
             self.W[members] = deviations
 
-    def means_of_all_columns(self, S: NDArray[Any]) -> Any:
+    def means_of_all_columns(self, S: Array) -> Any:
         """Class means, shape (G, n), of the columns that vary and of those that do not."""
         means = np.tile(S.mean(axis=0, dtype=np.float64), (len(self.means), 1))
         means[:, self.varying] = self.means
@@ -106,10 +106,10 @@ class ShrunkCovariance(FittedArrays):
         "V": fitted_reals("m", "k"),
     }
 
-    l: NDArray[Any]  # noqa: E741
-    V: NDArray[Any]
+    l: Array  # noqa: E741
+    V: Array
 
-    def __init__(self, W: NDArray[Any], shrinkage_target: Any, fallback: Any, *, decompose: bool = True) -> None:
+    def __init__(self, W: Array, shrinkage_target: Any, fallback: Any, *, decompose: bool = True) -> None:
         T = (W**2).mean(axis=0)
         if shrinkage_target == "trace":
             T, fallback = (np.full(len(v), v.sum() / max(1, len(v))) for v in (T, fallback))
@@ -129,7 +129,7 @@ class ShrunkCovariance(FittedArrays):
         # Directions, among the columns that vary, in which W does not.
         self.n_null = np.count_nonzero(self.known) - len(self.l)
 
-    def solve(self, D: NDArray[Any], regularization: Any) -> Any:
+    def solve(self, D: Array, regularization: Any) -> Any:
         """Solve ((1 - r) C + r T) B = D, D of shape (p, G), for each r: (len(regularization), p, G)."""
         D = D / self.scale[:, None]
         r = np.asarray(regularization, dtype=np.float64)
@@ -142,7 +142,7 @@ class ShrunkCovariance(FittedArrays):
             B[~factored] = self._solve_in_axes(D, r[~factored])
         return B / self.scale[:, None]
 
-    def _solve_by_factors(self, D: NDArray[Any], regularization: Any) -> Any:
+    def _solve_by_factors(self, D: Array, regularization: Any) -> Any:
         """Solve ((1 - r) A'A + r I) B = D, with 1 instead of r for the columns of A that are zero, for each r."""
         R = self.A.T @ self.A  # exactly symmetric, so that its order in memory does not matter
         few = len(regularization) < 3 or len(R) >= _HUGE
@@ -151,7 +151,7 @@ class ShrunkCovariance(FittedArrays):
         B[:, ~self.known] = D[~self.known]
         return B
 
-    def _solve_in_axes(self, D: NDArray[Any], regularization: Any) -> Any:
+    def _solve_in_axes(self, D: Array, regularization: Any) -> Any:
         """Do the same by the eigenvectors."""
         inside = self._to_axes(D)  # U'D
         rest = D - self._from_axes(inside)
@@ -167,7 +167,7 @@ class ShrunkCovariance(FittedArrays):
         lifted = self._from_axes(parts.transpose(1, 0, 2).reshape(k, t * G)).reshape(-1, t, G)
         return lifted.transpose(1, 0, 2) + rest / np.where(self.known, null[:, None], 1.0)[:, :, None]
 
-    def log_density(self, Z: NDArray[Any], regularization: Any) -> Any:
+    def log_density(self, Z: Array, regularization: Any) -> Any:
         """Log-density of N(0, (1 - r) C + r T) at the rows of Z, shape (m, p), for each r: (len(regularization), m)."""
         Z = Z / self.scale
         eigenvalues, null = self._regularized(regularization)
@@ -194,16 +194,16 @@ class ShrunkCovariance(FittedArrays):
         eigenvalues = (1 - r[:, None]) * self.l + r[:, None]
         return eigenvalues, r if self.n_null else np.ones(len(r))
 
-    def _to_axes(self, D: NDArray[Any]) -> Any:
+    def _to_axes(self, D: Array) -> Any:
         """U'D for D of shape (p, q)."""
         return self.V.T @ (self.A @ D) / np.sqrt(self.l)[:, None]
 
-    def _from_axes(self, c: NDArray[Any]) -> Any:
+    def _from_axes(self, c: Array) -> Any:
         """U c for c of shape (k, q)."""
         return self.A.T @ (self.V @ (c / np.sqrt(self.l)[:, None]))
 
 
-def _solve_by_cholesky(R: NDArray[Any], D: NDArray[Any], regularization: Any) -> Any:
+def _solve_by_cholesky(R: Array, D: Array, regularization: Any) -> Any:
     """Solve ((1 - r) R + r I) B = D for each r, by one factor each."""
     found = []
     for r in regularization:
@@ -214,7 +214,7 @@ def _solve_by_cholesky(R: NDArray[Any], D: NDArray[Any], regularization: Any) ->
     return np.array(found)
 
 
-def _solve_by_tridiagonal(R: NDArray[Any], D: NDArray[Any], regularization: Any) -> Any:
+def _solve_by_tridiagonal(R: Array, D: Array, regularization: Any) -> Any:
     """Solve the same with R = Q T Q', T tridiagonal: ((1 - r) T + r I) (Q'B) = Q'D."""
     p, G = D.shape
     if p < 2:
@@ -223,7 +223,7 @@ def _solve_by_tridiagonal(R: NDArray[Any], D: NDArray[Any], regularization: Any)
     form, diagonal, beside, tau, _ = lapack.dsytrd(R.T, lower=True, lwork=n_work)
     reflectors = np.asfortranarray(form[1:, :-1])  # Q is the identity in its first row and column
 
-    def rotate(X: NDArray[Any], side: str) -> None:
+    def rotate(X: Array, side: str) -> None:
         X[1:] = lapack.dormqr("L", side, reflectors, tau, X[1:], 64 * X.shape[1])[0]
 
     turned = np.array(D, order="F")

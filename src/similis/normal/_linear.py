@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import roundoff
 from similis._utils.moved import DEPRECATED
-from similis.base import BayesClassifier, Points, between, choice, fitted_indices, fitted_reals, validated
+from similis.base import BayesClassifier, Points, between, choice, fitted_indices, fitted_reals
 from similis.normal._covariance import ClassRows, ShrunkCovariance
 
 __all__ = ["LinearRule", "NormalLinear", "PseudoFisher"]
@@ -34,35 +34,19 @@ class LinearRule(BayesClassifier):
         "priors_": fitted_reals("G", low=0),
     }
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Find the class means and the coefficients of the discriminants.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        self._S, self._codes = self.check_training_labels(X, y)
-        rows = ClassRows(self._S, self._codes)
+    def learn(self, S: Array, codes: Indices) -> None:
+        self._S, self._codes = S, codes
+        rows = ClassRows(S, codes)
         point = {name: getattr(self, name) for name in self.path_params}
-        self.set_priors(self._codes)
+        self.set_priors(codes)
         coefficients, constants = self._linear(rows, [point])
-        self.means_ = rows.means_of_all_columns(self._S)
+        self.means_ = rows.means_of_all_columns(S)
         self.coef_ = np.zeros_like(self.means_)
         self.coef_[:, rows.varying] = coefficients[0].T
         # The name _centre is part of model files.
         self._columns, self._centre, self._constants = rows.varying, rows.center, constants[0]
-        return self
 
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Linear discriminants of new rows."""
+    def class_scores(self, Q: Array) -> Array:
         return (Q[:, self._columns] - self._centre) @ self.coef_[:, self._columns].T + self._constants
 
     def _linear(self, rows: Any, points: Points) -> Any:
@@ -71,10 +55,7 @@ class LinearRule(BayesClassifier):
         # Bayes -> log P(g) + (x - m)' S^-1 (m_g - m) - 1/2 (m_g - m)' S^-1 (m_g - m)
         return B, self.log_priors - 0.5 * np.einsum("gp,tpg->tg", rows.means - rows.center, B)
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[Any]]:
-        """Linear discriminants for every point, from one product."""
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         rows = ClassRows(S, codes)
         self.set_priors(codes)
         B, constants = self._linear(rows, points)
@@ -121,8 +102,6 @@ class NormalLinear(LinearRule):
         S, computed on access; zero in constant columns, which are left out.
     coef_ : ndarray of shape (G, n)
         S^-1 (m_g - m), where m is the mean of all rows: the contribution of each training object to each discriminant.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -187,7 +166,7 @@ class NormalLinear(LinearRule):
         self.shrinkage = shrinkage
 
     @property
-    def covariance_(self) -> NDArray[Any]:
+    def covariance_(self) -> Array:
         """Regularized covariance, computed on access."""
         check_is_fitted(self)
         rows = ClassRows(self._S, self._codes)
@@ -229,8 +208,6 @@ class PseudoFisher(LinearRule):
         C^+ (m_g - m), m the mean of all rows.
     rank_ : int
         Rank of C.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------

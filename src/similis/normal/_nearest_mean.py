@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from similis.base import ProximityClassifier, fitted_reals, validated
+from similis._utils.arrays import Array, Indices
+from similis.base import DecisionMixin, ProximityClassifier, fitted_reals
 
 __all__ = ["PseudoNearestMean"]
 
 
-class PseudoNearestMean(ProximityClassifier):
+class PseudoNearestMean(DecisionMixin, ProximityClassifier):
     """Classify by the nearest class mean in the space where the dissimilarities are distances.
 
     The squared distance from x to the mean of class g is, in Euclidean space as in the pseudo-Euclidean one of
@@ -28,8 +28,6 @@ class PseudoNearestMean(ProximityClassifier):
         Class labels.
     spread_ : ndarray of shape (G,)
         1/2 mean of d(i, j)^2 within each class: the mean squared distance to the class mean.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -59,47 +57,15 @@ class PseudoNearestMean(ProximityClassifier):
     }
 
     reads = "dissimilarity"
-    _parameter_constraints: dict[str, list[Any]] = {}
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Find the spread of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training dissimilarities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        D, codes = self.check_training_labels(X, y)
+    def learn(self, S: Array, codes: Indices) -> None:
         members = codes[:, None] == np.arange(len(self.classes_))
         self._weights = members / members.sum(axis=0)  # (n, G), averages a row over each class
-        to_class = self._mean_squares(D)
+        to_class = self._mean_squares(S)
         self.spread_ = np.einsum("ig,ig->g", self._weights, to_class) / 2
-        return self
 
-    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
-        """Minus the squared distance to each class mean; for two classes the first's distance minus the second's.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Dissimilarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G), or (m,) for two classes
-        """
-        return self.respond(X, "decision_function")
-
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Minus the squared distance to each class mean, up to a common term."""
+    def class_scores(self, Q: Array) -> Array:
         return self.spread_ - self._mean_squares(Q)
 
-    def _mean_squares(self, D: NDArray[Any]) -> Any:
+    def _mean_squares(self, D: Array) -> Any:
         return np.square(D, dtype=np.float64) @ self._weights

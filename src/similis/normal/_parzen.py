@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import row_distances, symmetric_part
-from similis.base import BayesClassifier, Points, choice, fitted_indices, fitted_reals, positive, validated
+from similis.base import BayesClassifier, Points, choice, fitted_indices, fitted_reals, positive
 from similis.solvers import gamma_shape
 
 __all__ = ["distance_dimension", "likely_bandwidth", "Parzen"]
 
 
-def distance_dimension(D: NDArray[Any], codes: NDArray[np.intp]) -> Any:
+def distance_dimension(D: Array, codes: Indices) -> Any:
     """Dimension of the space in which distances are those of Gaussian classes: 2s of a gamma fit, at most n - 1.
 
     In d dimensions the squared distance between two objects of a spherical Gaussian class has a gamma distribution of
@@ -33,7 +34,7 @@ def distance_dimension(D: NDArray[Any], codes: NDArray[np.intp]) -> Any:
     return min(2 * float(gamma_shape(excess)), len(D) - 1.0)
 
 
-def likely_bandwidth(D: NDArray[Any], codes: NDArray[np.intp], dimension: Any) -> Any:
+def likely_bandwidth(D: Array, codes: Indices, dimension: Any) -> Any:
     """The h that maximizes sum_i log of the density of i estimated from the other objects of its class.
 
     [pekalska2000] sec. 2.2 with the exponent of h a dimension d:
@@ -70,7 +71,7 @@ def likely_bandwidth(D: NDArray[Any], codes: NDArray[np.intp], dimension: Any) -
     return float(np.exp(found.x / 2))
 
 
-def _others(D: NDArray[Any], codes: NDArray[np.intp], g: Any) -> Any:
+def _others(D: Array, codes: Indices, g: Any) -> Any:
     """Squared distances within class g, infinite from an object to itself."""
     members = np.flatnonzero(codes == g)
     u = np.square(D[np.ix_(members, members)], dtype=np.float64)
@@ -78,7 +79,7 @@ def _others(D: NDArray[Any], codes: NDArray[np.intp], g: Any) -> Any:
     return u
 
 
-def _overall_bandwidth(D: NDArray[Any], dimension: Any) -> Any:
+def _overall_bandwidth(D: Array, dimension: Any) -> Any:
     """Bandwidth of all objects as one class, for classes without two different objects."""
     u = np.square(D[~np.eye(len(D), dtype=bool)], dtype=np.float64)
     mean = u[u > 0].mean() if (u > 0).any() else dimension
@@ -120,8 +121,6 @@ class Parzen(BayesClassifier):
         d in use.
     priors_ : ndarray of shape (G,)
         Class probabilities.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -195,28 +194,13 @@ class Parzen(BayesClassifier):
     def proximity_kind(self) -> Any:
         return "dissimilarity" if self.space == "given" else None
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Choose the bandwidth; store the labels and, for distances between rows, the rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training dissimilarities; either kind of proximities for ``space="features"``.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        S, self._codes = self.check_training_labels(X, y)
-        self.set_priors(self._codes)
+    def learn(self, S: Array, codes: Indices) -> None:
+        self._codes = codes
+        self.set_priors(codes)
         self._training_rows = S if self.space == "features" else None
-        self.bandwidth_, self.dimension_ = _Widths(self, S, self._codes)(self.bandwidth, self.dimension)
-        return self
+        self.bandwidth_, self.dimension_ = _Widths(self, S, codes)(self.bandwidth, self.dimension)
 
-    def log_density(self, X: ArrayLike) -> NDArray[Any]:
+    def log_density(self, X: ArrayLike) -> Array:
         """Log-density of new objects in each class, log p(x | g).
 
         Parameters
@@ -233,7 +217,7 @@ class Parzen(BayesClassifier):
         nearest, logs = _log_windows(D, self._codes, self.bandwidth_)
         return logs + nearest[:, None] - self.dimension_ * (np.log(self.bandwidth_) + 0.5 * np.log(2 * np.pi))
 
-    def score_samples(self, X: ArrayLike) -> NDArray[Any]:
+    def score_samples(self, X: ArrayLike) -> Array:
         """Log-density of new objects under all classes together, log p(x); low values are abnormal.
 
         Parameters
@@ -247,17 +231,14 @@ class Parzen(BayesClassifier):
         """
         return logsumexp(self.log_priors + self.log_density(X), axis=1)
 
-    def _distances(self, Q: NDArray[Any], rows: Any) -> Any:
+    def _distances(self, Q: Array, rows: Any) -> Any:
         return Q if self.space == "given" else row_distances(Q, rows)
 
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Log P(g) + log p(x | g) of new rows, up to a common term."""
+    def class_scores(self, Q: Array) -> Array:
         D = self._distances(Q, self._training_rows)
         return self.log_priors + _log_windows(D, self._codes, self.bandwidth_)[1]
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[Any]]:
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         """The same for every bandwidth and dimension; the distances are computed once."""
         self.set_priors(codes)
         widths = _Widths(self, S, codes)
@@ -271,7 +252,7 @@ class Parzen(BayesClassifier):
 class _Widths:
     """Bandwidth and dimension, estimated where the parameters do not give them; shared quantities are computed once."""
 
-    def __init__(self, model: Any, S: NDArray[Any], codes: NDArray[np.intp]) -> None:
+    def __init__(self, model: Any, S: Array, codes: Indices) -> None:
         self._model, self._S, self._codes = model, S, codes
         self._D: Any = None
         self._default: Any = None
@@ -300,7 +281,7 @@ class _Widths:
         return self._D
 
 
-def _log_windows(D: NDArray[Any], codes: NDArray[np.intp], h: Any) -> Any:
+def _log_windows(D: Array, codes: Indices, h: Any) -> Any:
     """Two parts of log (1/n_g) sum over i in g of exp(-d_i^2 / 2h^2): -min d^2 / 2h^2, (m,), and the rest, (m, G).
 
     The parts stay finite for objects at any distance.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.moved import DEPRECATED
-from similis.base import BayesClassifier, Points, between, choice, fitted_indices, fitted_part, fitted_reals, validated
+from similis.base import BayesClassifier, Points, between, choice, fitted_indices, fitted_part, fitted_reals
 from similis.normal._covariance import ClassRows, ShrunkCovariance
 
 __all__ = ["NormalQuadratic"]
@@ -50,8 +50,6 @@ class NormalQuadratic(BayesClassifier):
         Class probabilities.
     covariances_ : list of ndarray of shape (n, n)
         S_g of each class, computed when asked for; zero in the columns that never vary, which are left out.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -120,30 +118,14 @@ class NormalQuadratic(BayesClassifier):
         self.costs = costs
         self.shrinkage = shrinkage
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Find the mean and the spectrum of the covariance of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        S, codes = self.check_training_labels(X, y)
+    def learn(self, S: Array, codes: Indices) -> None:
         self.set_priors(codes)
         rows = ClassRows(S, codes)
         self._columns, self._class_covariances = rows.varying, self._covariances(rows, codes)
         self.means_ = rows.means_of_all_columns(S)
-        return self
 
     @property
-    def covariances_(self) -> list[NDArray[Any]]:
+    def covariances_(self) -> list[Array]:
         """Regularized covariances, computed on access."""
         check_is_fitted(self)
         found = []
@@ -153,23 +135,20 @@ class NormalQuadratic(BayesClassifier):
             found.append(S)
         return found
 
-    def _covariances(self, rows: Any, codes: NDArray[np.intp]) -> Any:
+    def _covariances(self, rows: Any, codes: Indices) -> Any:
         fallback = rows.fallback_variance
         return [
             ShrunkCovariance(rows.W[codes == g], self._renamed_param("shrinkage"), fallback)
             for g in range(len(rows.means))
         ]
 
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def class_scores(self, Q: Array) -> Array:
         """Log P(g) + log N(x; m_g, S_g) of new rows."""
         r = [self.regularization]
         means = self.means_[:, self._columns]
         return _log_joint(Q[:, self._columns], means, self._class_covariances, self.log_priors, r)[0]
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[Any]]:
-        """The same for every regularization, from one decomposition per class."""
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         self.set_priors(codes)
         rows = ClassRows(S, codes)
         r = [point["regularization"] for point in points]
@@ -177,7 +156,7 @@ class NormalQuadratic(BayesClassifier):
         return list(_log_joint(Q[:, rows.varying], rows.means, covariances, self.log_priors, r))
 
 
-def _log_joint(Q: NDArray[Any], means: NDArray[Any], covariances: Any, log_priors: Any, regularization: Any) -> Any:
+def _log_joint(Q: Array, means: Array, covariances: Any, log_priors: Any, regularization: Any) -> Any:
     """Bayes -> log P(g) + log N(x; m_g, S_g), shape (len(regularization), m, G)."""
     densities = [C.log_density(Q - mean, regularization) for mean, C in zip(means, covariances)]
     return np.stack(densities, axis=2) + log_priors

@@ -6,10 +6,11 @@ import copy
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.messages import warn_user
 from similis.base import ProximityTransformer, validated
 from similis.exceptions import DiagonalWarning
@@ -20,15 +21,15 @@ __all__ = ["Elementwise", "MatrixTransformer", "ToFeatures", "ToRows", "warn_if_
 class MatrixTransformer(ProximityTransformer):
     """Transformer written as two or three functions of validated arrays: learn, transform_rows, transform_training."""
 
-    def learn(self, S: NDArray[Any], y: Any) -> NDArray[Any] | None:
+    def learn(self, S: Array, y: Any) -> Array | None:
         """Set the fitted attributes; return the matrix that `transform_training` gets, or None for `S` itself."""
         raise NotImplementedError
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         """Transform rows of new objects."""
         raise NotImplementedError
 
-    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
+    def transform_training(self, S: Array) -> Array:
         """Transform the training matrix, by default like new rows."""
         return self.transform_rows(S)
 
@@ -51,15 +52,13 @@ class MatrixTransformer(ProximityTransformer):
         return self
 
     @validated
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> Array:
         """Fit to a training matrix and transform it.
 
         Parameters
         ----------
-        X : array-like of shape (n, n), or (n, n, q) for a transformer of several matrices
-            Training proximities.
-        y : array-like of shape (n,), default=None
-            Class labels, for a transformer that uses them.
+        X, y
+            As in :meth:`fit`.
 
         Returns
         -------
@@ -70,7 +69,7 @@ class MatrixTransformer(ProximityTransformer):
         learned = self.learn(S, y)
         return self.transform_training(S if learned is None else learned)
 
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
+    def transform(self, X: ArrayLike) -> Array:
         """Transform rows of new objects, consistently with the training matrix.
 
         Parameters
@@ -93,7 +92,7 @@ class ToRows(OneToOneFeatureMixin, MatrixTransformer):
 class Elementwise(ToRows):
     """Transformer of single entries; for a later model that reads few columns, only these are transformed."""
 
-    def select_columns(self, columns: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
+    def select_columns(self, columns: Indices) -> tuple[Any, Indices]:
         check_is_fitted(self)
         small = copy.copy(self)
         small.n_features_in_ = len(columns)
@@ -105,14 +104,14 @@ class Elementwise(ToRows):
 class ToFeatures(ClassNamePrefixFeaturesOutMixin, MatrixTransformer):
     """Transformer that returns feature rows: coordinates named after the class, one per row of ``components_``."""
 
-    components_: NDArray[Any]
+    components_: Array
 
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
 
 
-def warn_if_self_differs(D: NDArray[Any], estimator: Any) -> None:
+def warn_if_self_differs(D: Array, estimator: Any) -> None:
     """Warn if an object has a non-zero dissimilarity to itself."""
     diagonal = np.einsum("ii->i", D)
     if diagonal.any():

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from similis._utils.arrays import Array
 from similis._utils.linalg import eigen_symmetric, symmetric_part_of
 from similis.base import (
     Kind,
@@ -39,7 +40,7 @@ class Stack(np.ndarray):
             self.names = names
 
 
-def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = None) -> NDArray[Any]:
+def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = None) -> Array:
     """Stack several matrices over the same objects.
 
     Pairwise slicing by scikit-learn selects rows and columns of the result and keeps the third axis.
@@ -81,7 +82,7 @@ def make_stack(matrices: Sequence[ArrayLike], *, names: Sequence[str] | None = N
                 f"{', '.join(names)[:100]}."
             )
     called = [repr(name) for name in names] if names else [str(i) for i in range(len(matrices))]
-    slices: list[NDArray[Any]] = []
+    slices: list[Array] = []
     for matrix, name in zip(matrices, called):
         check_frame_order(matrix)
         A = check_table(matrix, f"Matrix {name} of a stack", dtype=(np.float64, np.float32))
@@ -117,8 +118,6 @@ class CombineMatrices(Elementwise):
     ----------
     factors_, offsets_ : ndarray of shape (q,)
         Each matrix becomes factor * values + offset; converted ones are at least 0.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -172,8 +171,7 @@ class CombineMatrices(Elementwise):
             return kinds[min(self.matrix, len(kinds) - 1)]  # type: ignore[return-value]
         return self.kind or ("dissimilarity" if set(kinds) == {"dissimilarity"} else "similarity")
 
-    def learn(self, S: NDArray[Any], y: Any) -> None:
-        """Find the range of each matrix, and the conversion of those of another kind."""
+    def learn(self, S: Array, y: Any) -> None:
         slices = np.moveaxis(np.atleast_3d(S), 2, 0)
         q = len(slices)
         kinds = ["similarity"] * q if self.kinds is None else list(map(str, self.kinds))
@@ -197,7 +195,7 @@ class CombineMatrices(Elementwise):
                 self.factors_[k] = -1 / value_range(A)
                 self.offsets_[k] = top / value_range(A)
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         if isinstance(self.matrix, int) and Q.ndim == 2:
             return Q.copy()
         check_stack_width(Q, len(self.factors_), self)
@@ -215,7 +213,7 @@ class CombineMatrices(Elementwise):
 
 
 @validated_function({"sigma2": [positive()]})
-def diffusion_kernel(A: ArrayLike, sigma2: float = 1.0) -> NDArray[Any]:
+def diffusion_kernel(A: ArrayLike, sigma2: float = 1.0) -> Array:
     """Turn the adjacency matrix of a weighted graph into a kernel: K = expm(-sigma2/2 L).
 
     L = I - G^(-1/2) A G^(-1/2) is the normalized graph Laplacian and G the diagonal matrix of degrees. K(i, j) is the

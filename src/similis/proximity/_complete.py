@@ -6,9 +6,10 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
+from similis._utils.arrays import Array, Floats, Mask
 from similis._utils.linalg import symmetric_part_of
 from similis._utils.messages import warn_user
 from similis.base import (
@@ -80,7 +81,7 @@ def complete_kernel(
     regularization: float = 1e-6,
     tol: float | None = None,
     max_iter: int = 5000,
-) -> NDArray[Any]:
+) -> Array:
     """Fill in the missing entries of a kernel matrix.
 
     If some objects were not measured, whole rows and columns are missing; an auxiliary kernel over all objects, cheaper
@@ -174,9 +175,9 @@ def complete_kernel(
 
 
 def complete(
-    K: NDArray[Any],
-    known: NDArray[np.bool_],
-    kernels: list[NDArray[np.float64]],
+    K: Array,
+    known: Mask,
+    kernels: list[Floats],
     method: str,
     *,
     who: str,
@@ -187,7 +188,7 @@ def complete(
     regularization: float,
     tol: float | None,
     max_iter: int,
-) -> tuple[Completion, NDArray[np.float64] | None, NDArray[np.float64] | None]:
+) -> tuple[Completion, Floats | None, Floats | None]:
     """Complete a validated matrix; also return the auxiliary kernel in use and the weights if it is a sum."""
     dtype, K = K.dtype, K.astype(np.float64)
     steps: dict[str, Any] = {"max_iter": max_iter} if tol is None else {"max_iter": max_iter, "tol": tol}
@@ -213,9 +214,9 @@ def complete(
 
 
 def _with_auxiliary(
-    K: NDArray[np.float64],
-    rows: NDArray[np.bool_],
-    kernels: list[NDArray[np.float64]],
+    K: Floats,
+    rows: Mask,
+    kernels: list[Floats],
     method: str,
     *,
     eta: float,
@@ -223,7 +224,7 @@ def _with_auxiliary(
     share: float,
     unit: float,
     steps: dict[str, Any],
-) -> tuple[Completion, NDArray[np.float64], NDArray[np.float64] | None]:
+) -> tuple[Completion, Floats, Floats | None]:
     """Complete K with the auxiliary kernels; the ridge is `share` times the mean self-similarity `unit`."""
     aux, shares = kernels[0], None
     if len(kernels) > 1:
@@ -242,14 +243,14 @@ def _with_auxiliary(
     return completion, aux, shares
 
 
-def noise_weight(K: NDArray[np.float64], known: NDArray[np.bool_], mu: float | str) -> float:
+def noise_weight(K: Floats, known: Mask, mu: float | str) -> float:
     """Return the weight of the nuclear norm as a number."""
     if not isinstance(mu, str):
         return float(mu)
     return _NOISE * float(np.abs(np.linalg.eigvalsh(np.where(known, K, 0.0))).max(initial=0.0))
 
 
-def check_auxiliary(K_aux: Any, n: int, method: str, who: str) -> list[NDArray[np.float64]]:
+def check_auxiliary(K_aux: Any, n: int, method: str, who: str) -> list[Floats]:
     """Validate the auxiliary kernels and return them as a list; empty for methods that use none."""
     if method not in AUXILIARY:
         if K_aux is not None:
@@ -285,13 +286,7 @@ def _slices(K_aux: Any) -> list[Any]:
 
 
 def _scattered(
-    K: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    method: str,
-    who: str,
-    psd: bool,
-    mu: float,
-    steps: dict[str, Any],
+    K: Floats, known: Mask, method: str, who: str, psd: bool, mu: float, steps: dict[str, Any]
 ) -> Completion:
     if method == "psd":
         return nearest_completion(K, known, start=_additive(K, known), **steps)
@@ -306,7 +301,7 @@ def _scattered(
         ) from None
 
 
-def _additive(K: NDArray[np.float64], known: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _additive(K: Floats, known: Mask) -> Floats:
     """Return row mean plus column mean minus overall mean, each over known entries, as initial values."""
     total = float(K[known].mean())
     counts = known.sum(axis=1)
@@ -373,8 +368,6 @@ class CompleteKernel(ToRows):
         Number of missing entries of the training matrix.
     n_iter_ : int
         Number of steps; 0 for a closed form.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -410,7 +403,7 @@ class CompleteKernel(ToRows):
     }
 
     allow_missing = True
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         **CONSTRAINTS,
         "keep_known": ["boolean"],
         "kind": [choice("similarity", "dissimilarity")],
@@ -445,10 +438,10 @@ class CompleteKernel(ToRows):
     def allow_stack(self) -> bool:  # type: ignore[override]
         return self.method in AUXILIARY
 
-    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
+    def transform_training(self, S: Array) -> Array:
         return self._merge(S, self.kernel_)
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         guess, S = None, Q
         if self.method in AUXILIARY:
             check_stack_width(Q, 1 + self._n_auxiliary, self)
@@ -456,8 +449,7 @@ class CompleteKernel(ToRows):
             guess = self._from_auxiliary(Q[:, :, 1:].astype(np.float64))
         return self._merge(S, self._complete_rows(S.astype(np.float64), guess))
 
-    def learn(self, S: NDArray[Any], y: Any) -> NDArray[Any]:
-        """Complete the matrix, the first of a stack with auxiliary kernels, and return it as it was given."""
+    def learn(self, S: Array, y: Any) -> Array:
         if self.kind == "dissimilarity" and (self.method != "nuclear" or self.psd):
             raise ProximityError(
                 "kind='dissimilarity' needs method='nuclear' and psd=False: dissimilarities are no kernel. Got "
@@ -483,14 +475,14 @@ class CompleteKernel(ToRows):
         self._n_auxiliary, self._R = len(kernels), kernel_factor(completion.kernel).R
         return S
 
-    def _merge(self, S: NDArray[Any], filled: NDArray[np.float64]) -> NDArray[Any]:
+    def _merge(self, S: Array, filled: Floats) -> Array:
         """Combine known entries of S, if they are kept, with the completed ones."""
         if self.kind == "dissimilarity":
             filled = np.maximum(filled, 0.0)
         out = np.where(np.isnan(S), filled, S) if self.keep_known else filled
         return out.astype(S.dtype)
 
-    def _complete_rows(self, S: NDArray[np.float64], guess: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    def _complete_rows(self, S: Floats, guess: Floats | None) -> Floats:
         factor, known = KernelFactor(self._R), ~np.isnan(S)
         base = np.zeros_like(S) if guess is None else guess
         out = base.copy()
@@ -502,7 +494,7 @@ class CompleteKernel(ToRows):
             out[rows] += factor.fill(pattern, np.where(pattern, S[rows] - base[rows], 0.0), self.mu_ / 2)
         return out
 
-    def _from_auxiliary(self, others: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _from_auxiliary(self, others: Floats) -> Floats:
         """Compute K K_aux^+ a for each new row a of the auxiliary kernel."""
         if np.isnan(others).any():
             i, j, k = np.argwhere(np.isnan(others))[0]

@@ -9,9 +9,10 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
+from similis._utils.arrays import Array
 from similis._utils.linalg import asymmetry, symmetric_part
 from similis.base import between, check_proximity, check_stack_width, choice, fitted_reals, positive
 from similis.exceptions import ProximityError
@@ -43,8 +44,6 @@ class ToDissimilarity(Elementwise):
     ----------
     upper_ : float
         The bound in use; NaN for ``reciprocal``.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -69,7 +68,7 @@ class ToDissimilarity(Elementwise):
 
     reads = "similarity"
     gives = "dissimilarity"
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         "method": [choice("max-minus", "reciprocal", "root")],
         "upper": [between(None, None, "neither"), None],
     }
@@ -78,8 +77,7 @@ class ToDissimilarity(Elementwise):
         self.method = method
         self.upper = upper
 
-    def learn(self, S: NDArray[Any], y: Any) -> None:
-        """Find the upper bound."""
+    def learn(self, S: Array, y: Any) -> None:
         if self.method == "reciprocal":
             self._check_above_zero(S)
             self.upper_ = np.nan
@@ -93,7 +91,7 @@ class ToDissimilarity(Elementwise):
                 f"row {row}, column {column}. Raise it, or leave upper=None to use the largest."
             )
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         if self.method == "reciprocal":
             self._check_above_zero(Q)
             return 1 / Q  # [qiao2013] sec. 5.2 -> 1 / S
@@ -104,7 +102,7 @@ class ToDissimilarity(Elementwise):
     def accept_sparse(self) -> bool:  # type: ignore[override]
         return self.method != "reciprocal"
 
-    def _check_above_zero(self, S: NDArray[Any]) -> None:
+    def _check_above_zero(self, S: Array) -> None:
         if S.min() >= np.finfo(S.dtype).tiny:
             return
         row, column = np.unravel_index(int(S.argmin()), S.shape)
@@ -144,8 +142,6 @@ class ToSimilarity(Elementwise):
         ``linear``: d_max (1 if every training dissimilarity is zero). ``reciprocal``: the largest finite 1/d of the
         training matrix without its diagonal (1 if there is none). ``rbf``: gamma. ``exponential``: d_m / gamma, with
         the median of the positive dissimilarities if more than half are zero.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -176,7 +172,7 @@ class ToSimilarity(Elementwise):
 
     reads = "dissimilarity"
     gives = "similarity"
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         "method": [choice("linear", "reciprocal", "rbf", "exponential")],
         "gamma": [positive()],
     }
@@ -185,8 +181,7 @@ class ToSimilarity(Elementwise):
         self.method = method
         self.gamma = gamma
 
-    def learn(self, S: NDArray[Any], y: Any) -> None:
-        """Find the scale."""
+    def learn(self, S: Array, y: Any) -> None:
         warn_if_self_differs(S, self)
         if self.method == "linear":
             self.scale_ = float(S.max()) or 1.0
@@ -203,14 +198,14 @@ class ToSimilarity(Elementwise):
                 median = float(np.median(d[d > 0]))
             self.scale_ = (median or 1.0) / self.gamma
 
-    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
+    def transform_training(self, S: Array) -> Array:
         converted = self.transform_rows(S)
         if self.method == "reciprocal":
             # [qiao2013] sec. 5.2 -> an upper bound of all similarities is the self-similarity
             np.fill_diagonal(converted, self.scale_)
         return converted
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         if self.method == "linear":
             # [chen2010] p. 35 -> 1 - d, d scaled to [0, 1]
             return np.maximum(1 - Q / Q.dtype.type(self.scale_), 0)
@@ -224,13 +219,13 @@ class ToSimilarity(Elementwise):
         return np.where(finite, S, top)
 
 
-def _reciprocal(D: NDArray[Any]) -> NDArray[Any]:
+def _reciprocal(D: Array) -> Array:
     """Compute 1 / d, infinite where d is zero or too small ([qiao2013] sec. 5.2)."""
     with np.errstate(divide="ignore", over="ignore"):
         return 1 / D
 
 
-def symmetrize(S: ArrayLike) -> NDArray[Any]:
+def symmetrize(S: ArrayLike) -> Array:
     """Average a matrix with its transpose, before any splitting.
 
     Parameters
@@ -274,8 +269,6 @@ class Symmetrize(Elementwise):
     ----------
     asymmetry_ : float
         ||S - S'|| / (2 ||S||) in the Frobenius norm: 0 for a symmetric matrix, 1 for an antisymmetric one.
-    n_features_in_ : int
-        Number of training objects.
 
     References
     ----------
@@ -292,17 +285,14 @@ class Symmetrize(Elementwise):
     array([[1., 4.]])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {}
-
-    def learn(self, S: NDArray[Any], y: Any) -> None:
-        """Measure the asymmetry."""
+    def learn(self, S: Array, y: Any) -> None:
         self.asymmetry_ = asymmetry(S)
 
-    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
+    def transform_training(self, S: Array) -> Array:
         A = symmetric_part(S)
         return A.copy() if A is S else A
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         return Q.copy()
 
 
@@ -322,8 +312,6 @@ class UnitDiagonal(ToRows):
     ----------
     self_similarities_ : ndarray of shape (n,)
         Diagonal of the training matrix.
-    n_features_in_ : int
-        Number of training objects.
 
     Notes
     -----
@@ -347,13 +335,12 @@ class UnitDiagonal(ToRows):
 
     reads = "similarity"
     accept_sparse = True
-    _parameter_constraints: dict[str, list[Any]] = {"self_similarity": [choice("constant"), positive()]}
+    _parameter_constraints = {"self_similarity": [choice("constant"), positive()]}
 
     def __init__(self, *, self_similarity: str | float = "constant") -> None:
         self.self_similarity = self_similarity
 
-    def learn(self, S: NDArray[Any], y: Any) -> None:
-        """Store the self-similarities of the training objects."""
+    def learn(self, S: Array, y: Any) -> None:
         self.self_similarities_ = np.diagonal(S).copy()
         if self.self_similarities_.min() < 0:
             i = int(self.self_similarities_.argmin())
@@ -362,10 +349,10 @@ class UnitDiagonal(ToRows):
                 f"{i}. Make S positive semi-definite first, for example with SpectrumClip."
             )
 
-    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
+    def transform_training(self, S: Array) -> Array:
         return self._scale(S, self.self_similarities_)
 
-    def transform(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
+    def transform(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
         """Scale new rows.
 
         Parameters
@@ -383,7 +370,7 @@ class UnitDiagonal(ToRows):
         given = self.self_similarity if self_similarity is None else self_similarity
         return self._scale(S, self._row_self(given, len(S)).astype(S.dtype))
 
-    def _row_self(self, given: Any, m: int) -> NDArray[Any]:
+    def _row_self(self, given: Any, m: int) -> Array:
         """Return one self-similarity per new row."""
         if isinstance(given, str):
             low, high = float(self.self_similarities_.min()), float(self.self_similarities_.max())
@@ -403,7 +390,7 @@ class UnitDiagonal(ToRows):
             raise ProximityError(f"self_similarity must be finite and not negative. Got {s[i]} at position {i}.")
         return s
 
-    def _scale(self, S: NDArray[Any], rows: NDArray[Any]) -> NDArray[Any]:
+    def _scale(self, S: Array, rows: Array) -> Array:
         """Compute S_ij / sqrt(rows_i self_j) with 0 / 0 = 0."""
         size = np.sqrt(rows)[:, None] * np.sqrt(self.self_similarities_)
         nothing = size == 0
@@ -419,7 +406,7 @@ class UnitDiagonal(ToRows):
 _SMALLEST_POWER = 0.01  # p = 0 is the logarithm, which is infinite for identical objects
 
 
-def value_range(S: NDArray[Any]) -> float:
+def value_range(S: Array) -> float:
     """Largest minus smallest known entry; the largest absolute value if that is rounding error, 1 if all are zero."""
     known = S[~np.isnan(S)] if np.isnan(S).any() else S
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
@@ -445,8 +432,6 @@ class Rescale(Elementwise):
     scale_ : float or ndarray of shape (q,)
         Largest minus smallest training proximity. The largest absolute value if that difference is rounding error; 1 if
         all are zero or missing. Of a stack of q matrices, one value for each.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -468,16 +453,15 @@ class Rescale(Elementwise):
     allow_missing = True
     allow_stack = True
     accept_sparse = True
-    _parameter_constraints: dict[str, list[Any]] = {"kind": [choice("similarity", "dissimilarity")]}
+    _parameter_constraints = {"kind": [choice("similarity", "dissimilarity")]}
 
     def __init__(self, *, kind: str = "similarity") -> None:
         self.kind = kind
 
-    def learn(self, S: NDArray[Any], y: Any) -> None:
-        """Find the range."""
+    def learn(self, S: Array, y: Any) -> None:
         self.scale_ = value_range(S) if S.ndim == 2 else np.array([value_range(part) for part in np.moveaxis(S, 2, 0)])
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         check_stack_width(Q, np.size(self.scale_), self)
         return Q / np.asarray(self.scale_, dtype=Q.dtype)
 
@@ -498,8 +482,6 @@ class BoxCox(Elementwise):
     ----------
     p_ : float
         The power in use.
-    n_features_in_ : int
-        Number of training objects.
 
     Notes
     -----
@@ -521,21 +503,20 @@ class BoxCox(Elementwise):
     """
 
     reads = "dissimilarity"
-    _parameter_constraints: dict[str, list[Any]] = {"p": [between(0, 1, closed="right"), choice("ml")]}
+    _parameter_constraints = {"p": [between(0, 1, closed="right"), choice("ml")]}
 
     def __init__(self, *, p: float | str = 0.25) -> None:
         self.p = p
 
-    def learn(self, S: NDArray[Any], y: Any) -> None:
-        """Choose the power."""
+    def learn(self, S: Array, y: Any) -> None:
         self.p_ = _most_likely_power(S) if self.p == "ml" else float(self.p)
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         p = Q.dtype.type(self.p_)
         return (Q**p - 1) / p  # [pekalska2000] sec. 4.4 -> (d^p - 1) / p
 
 
-def _most_likely_power(D: NDArray[Any]) -> float:
+def _most_likely_power(D: Array) -> float:
     """Maximize the Box-Cox profile likelihood of the positive off-diagonal entries over p in [0.01, 1]."""
     d = D[~np.eye(len(D), dtype=bool)]
     log_z = np.log(d[d > 0], dtype=np.float64)

@@ -13,10 +13,11 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 from sklearn.utils import check_random_state
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.linalg import asymmetry, eigen_symmetric, symmetric_part
 from similis.base import Kind, check_labels, check_proximity, choice, quote, validated_function
 from similis.proximity._group_tests import PermutationTest, permanova, permdisp
@@ -38,8 +39,6 @@ __all__ = [
     "triangle_facts",
     "Advice",
     "advise",
-    "as_html",
-    "as_text",
     "fact_rows",
     "Diagnosis",
     "diagnose",
@@ -156,17 +155,7 @@ class ClassFacts:
 
 @dataclass(frozen=True)
 class Advice:
-    """Recommendation with its reason and source.
-
-    Attributes
-    ----------
-    text : str
-        Recommended action.
-    reason : str
-        The finding that supports it, with its number.
-    paper : str
-        Source, as ``[key] place``; empty if it follows from the definition.
-    """
+    """Recommended action, the finding that supports it with its number, and its source, as ``[key] place`` or empty."""
 
     text: str
     reason: str
@@ -225,10 +214,20 @@ class Diagnosis:
         return list(fact_rows(self))
 
     def __str__(self) -> str:
-        return as_text(self)
+        rows = self.rows()
+        width = max(len(name) for name, _ in rows)
+        lines = [f"{name:<{width}}  {text}" for name, text in rows]
+        if self.advice:
+            lines += ["", "What to try", *(f"{number}. {advice}" for number, advice in enumerate(self.advice, 1))]
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(text)}</td></tr>"
+            for name, text in self.rows()
+        )
+        advice = "".join(f"<li>{escape(str(advice))}</li>" for advice in self.advice)
+        return f"<table>{cells}</table>" + (f"<p>What to try</p><ol>{advice}</ol>" if advice else "")
 
 
 @validated_function({"kind": [choice("similarity", "dissimilarity")], "random_state": ["random_state"]})
@@ -327,7 +326,7 @@ def _to_builtin(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def to_dissimilarities(A: NDArray[Any], kind: Kind) -> NDArray[np.float64]:
+def to_dissimilarities(A: Array, kind: Kind) -> Floats:
     """Return dissimilarities with a zero diagonal: as given, or the largest similarity minus s."""
     D = np.array(A, dtype=np.float64)
     if kind == "similarity" and np.isfinite(D).any():
@@ -336,7 +335,7 @@ def to_dissimilarities(A: NDArray[Any], kind: Kind) -> NDArray[np.float64]:
     return D
 
 
-def entry_facts(A: NDArray[Any], kind: Kind) -> EntryFacts:
+def entry_facts(A: Array, kind: Kind) -> EntryFacts:
     """Count and compare the entries."""
     n = len(A)
     missing = np.isnan(A)
@@ -366,7 +365,7 @@ def entry_facts(A: NDArray[Any], kind: Kind) -> EntryFacts:
     )
 
 
-def _duplicates(A: NDArray[Any]) -> int:
+def _duplicates(A: Array) -> int:
     """Count the objects whose row and column equal those of an earlier object."""
 
     def content(i: int) -> bytes:
@@ -377,7 +376,7 @@ def _duplicates(A: NDArray[Any]) -> int:
     return len(A) - len({content(i) for i in range(len(A))})
 
 
-def spectrum_facts(A: NDArray[Any], kind: Kind) -> SpectrumFacts:
+def spectrum_facts(A: Array, kind: Kind) -> SpectrumFacts:
     """Compute the eigenvalues of the symmetric part, or of the doubly centered squares of dissimilarities."""
     B = symmetric_part(A).astype(np.float64)
     if kind == "dissimilarity":
@@ -398,7 +397,7 @@ def spectrum_facts(A: NDArray[Any], kind: Kind) -> SpectrumFacts:
     )
 
 
-def triangle_facts(D: NDArray[np.float64], rng: Any) -> TriangleFacts:
+def triangle_facts(D: Floats, rng: Any) -> TriangleFacts:
     """Count violated triangles; triples with a missing side count as not violated."""
     n = len(D)
     if n < 3:
@@ -416,7 +415,7 @@ def triangle_facts(D: NDArray[np.float64], rng: Any) -> TriangleFacts:
     return TriangleFacts(int(total), violated / total, worst, n > ALL_TRIANGLES)
 
 
-def _violations(direct: NDArray[Any], detour: NDArray[Any]) -> tuple[int, float]:
+def _violations(direct: Array, detour: Array) -> tuple[int, float]:
     """Count the sides that are longer than the detour beyond rounding; return the largest relative excess too."""
     excess = direct - detour
     bad = excess > 1e-9 * np.maximum(direct, 1e-300)
@@ -424,7 +423,7 @@ def _violations(direct: NDArray[Any], detour: NDArray[Any]) -> tuple[int, float]
     return int(bad.sum()), worst
 
 
-def distance_facts(D: NDArray[np.float64]) -> DistanceFacts:
+def distance_facts(D: Floats) -> DistanceFacts:
     """Compute the shape of the distribution of the off-diagonal dissimilarities, and hubness."""
     n = len(D)
     d = D[~np.eye(n, dtype=bool)]
@@ -449,7 +448,7 @@ def distance_facts(D: NDArray[np.float64]) -> DistanceFacts:
     )
 
 
-def class_facts(A: NDArray[Any], codes: NDArray[np.intp], names: list[str], kind: Kind) -> ClassFacts:
+def class_facts(A: Array, codes: Indices, names: list[str], kind: Kind) -> ClassFacts:
     """Compute balance, separation, and the error of the nearest neighbor."""
     same = codes[:, None] == codes[None, :]
     off = ~np.eye(len(A), dtype=bool)
@@ -466,14 +465,14 @@ def class_facts(A: NDArray[Any], codes: NDArray[np.intp], names: list[str], kind
     )
 
 
-def class_columns(D: NDArray[np.float64], members: NDArray[np.intp]) -> NDArray[np.float64]:
+def class_columns(D: Floats, members: Indices) -> Floats:
     """Dissimilarities of the members to every object, one column each; those to themselves are NaN."""
     B = D[members].copy()
     B[np.arange(len(members)), members] = np.nan
     return B
 
 
-def _column_moments(D: NDArray[np.float64], members: NDArray[np.intp]) -> tuple[float, float]:
+def _column_moments(D: Floats, members: Indices) -> tuple[float, float]:
     """Medians over the columns of the skewness and the excess kurtosis of a class, NaN for a small class."""
     B = class_columns(D, members)
     count = np.isfinite(B).sum(axis=0)
@@ -500,7 +499,7 @@ def _is_near_normal(skewness: float, kurtosis: float, n: int) -> bool:
     return abs(skewness) <= limits[0] and kurtosis <= limits[1]
 
 
-def _class_tests(D: NDArray[Any], codes: NDArray[np.intp], blocks: Any, random_state: Any) -> dict[str, Any]:
+def _class_tests(D: Array, codes: Indices, blocks: Any, random_state: Any) -> dict[str, Any]:
     """Test whether the classes differ in location and dispersion, where that is possible."""
     counts = np.bincount(codes)
     if len(D) < 3 or np.isnan(D).any() or (counts > 0).sum() < 2 or counts.max() < 2:
@@ -512,7 +511,7 @@ def _class_tests(D: NDArray[Any], codes: NDArray[np.intp], blocks: Any, random_s
     }
 
 
-def _mean(values: NDArray[Any]) -> float:
+def _mean(values: Array) -> float:
     values = values[~np.isnan(values)]
     return float(values.mean()) if values.size else float("nan")
 
@@ -610,27 +609,6 @@ def _advise_methods(kind: Kind, n: int, entries: Any, distances: Any, classes: A
             )
 
 
-def as_text(diagnosis: Any) -> str:
-    """Format the findings as lines "name  text", then the advice."""
-    rows = list(fact_rows(diagnosis))
-    width = max(len(name) for name, _ in rows)
-    lines = [f"{name:<{width}}  {text}" for name, text in rows]
-    if diagnosis.advice:
-        lines += ["", "What to try"]
-        lines += [f"{number}. {advice}" for number, advice in enumerate(diagnosis.advice, 1)]
-    return "\n".join(lines)
-
-
-def as_html(diagnosis: Any) -> str:
-    """Format the findings as an HTML table and the advice as a list; all text is escaped."""
-    cells = "".join(
-        f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(text)}</td></tr>"
-        for name, text in fact_rows(diagnosis)
-    )
-    advice = "".join(f"<li>{escape(str(advice))}</li>" for advice in diagnosis.advice)
-    return f"<table>{cells}</table>" + (f"<p>What to try</p><ol>{advice}</ol>" if advice else "")
-
-
 def fact_rows(diagnosis: Any) -> Iterator[tuple[str, str]]:
     """Yield the findings as pairs of name and text."""
     e, t, d = diagnosis.entries, diagnosis.triangles, diagnosis.distances
@@ -644,8 +622,12 @@ def fact_rows(diagnosis: Any) -> Iterator[tuple[str, str]]:
     yield "zero entries", f"{e.zeros:.1%}"
     yield "itself nearest", f"{e.self_maximal:.1%} of the objects"
     yield "duplicates", str(e.n_duplicates)
-    if diagnosis.spectrum is not None:
-        yield from _spectrum_rows(diagnosis)
+    if (s := diagnosis.spectrum) is not None:
+        share = f"{s.negative_mass:.1%} of the spectrum ({s.smallest:.4g} to {s.largest:.4g})"
+        yield (
+            "positive definite" if diagnosis.kind == "similarity" else "Euclidean",
+            f"yes, rank {s.rank}" if s.definite else f"no, {s.n_negative} negative eigenvalues with {share}",
+        )
     sampled = f" of {t.n_triples:,} sampled" if t.sampled else ""
     yield "triangles broken", f"{t.violated:.2%}{sampled}" + (f", worst by {t.worst:.0%}" if t.violated else "")
     yield "distances", f"skewness {d.skewness:.2f}, excess kurtosis {d.kurtosis:.2f}; hubness {d.hubness:.2f}"
@@ -657,10 +639,9 @@ def fact_rows(diagnosis: Any) -> Iterator[tuple[str, str]]:
         yield from _class_test_rows(c)
         yield from _normality_rows(c)
         yield "nearest neighbor", f"of another class for {c.neighbour_error:.1%} of the objects"
-    some = (
-        f" (among {diagnosis.suspects.n_objects} of the objects)" if diagnosis.suspects.n_objects < diagnosis.n else ""
-    )
-    yield "suspicious pairs", f"{diagnosis.suspects.summary()}{some}"
+    suspects = diagnosis.suspects
+    some = f" (among {suspects.n_objects} of the objects)" if suspects.n_objects < diagnosis.n else ""
+    yield "suspicious pairs", f"{suspects.summary()}{some}"
 
 
 def _class_test_rows(classes: ClassFacts) -> Iterator[tuple[str, str]]:
@@ -694,18 +675,3 @@ def _normality_rows(classes: ClassFacts) -> Iterator[tuple[str, str]]:
         else "not normal enough for normal-based classifiers on rows ([pekalska2000] sec. 4.3-4.5)"
     )
     yield "columns by class", f"{text}: {verdict}"
-
-
-def _spectrum_rows(diagnosis: Any) -> Iterator[tuple[str, str]]:
-    s = diagnosis.spectrum
-    name = "positive definite" if diagnosis.kind == "similarity" else "Euclidean"
-    if s.definite:
-        yield name, f"yes, rank {s.rank}"
-    else:
-        yield (
-            name,
-            (
-                f"no, {s.n_negative} negative eigenvalues with {s.negative_mass:.1%} of the spectrum "
-                f"({s.smallest:.4g} to {s.largest:.4g})"
-            ),
-        )

@@ -27,6 +27,7 @@ from similis._drawing.figure import (
     format_number,
 )
 from similis._drawing.svg import color_levels
+from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import eigen_symmetric, symmetric_part
 from similis.base import Kind, check_labels, check_proximity, quote
 from similis.proximity._diagnosis import class_columns, to_dissimilarities
@@ -38,7 +39,7 @@ _MAX_BARS = 160  # eigenvalues drawn; of more, the largest and the smallest
 _REPAIRS: dict[str, tuple[str, Dash]] = {"clip": ("c6", ""), "flip": ("c2", "dash"), "shift": ("c3", "dotted")}
 
 
-def seriation(D: NDArray[Any]) -> NDArray[np.intp]:
+def seriation(D: Array) -> Indices:
     """Order objects so that similar ones are adjacent: leaves of average linkage, flipped for smooth neighbors.
 
     Parameters
@@ -51,13 +52,10 @@ def seriation(D: NDArray[Any]) -> NDArray[np.intp]:
     ndarray of shape (n,)
         The order.
     """
-    return _order_leaves(check_proximity(D, allow_missing=True))
-
-
-def _order_leaves(D: NDArray[Any]) -> NDArray[np.intp]:
     from scipy.cluster import hierarchy
     from scipy.spatial.distance import squareform
 
+    D = check_proximity(D, allow_missing=True)
     if len(D) < 3:
         return np.arange(len(D))
     D = np.where(np.isnan(D), np.nanmax(D, initial=0.0), D)
@@ -102,12 +100,12 @@ class MatrixDisplay(Display):
     def __init__(
         self,
         *,
-        values: NDArray[Any],
-        order: NDArray[np.intp],
-        bounds: NDArray[np.intp],
+        values: Array,
+        order: Indices,
+        bounds: Indices,
         class_names: list[str],
         kind: Kind,
-        codes: NDArray[np.intp] | None = None,
+        codes: Indices | None = None,
         limits: tuple[float, float] | None = None,
     ) -> None:
         self.values = values
@@ -154,42 +152,26 @@ class MatrixDisplay(Display):
         """
         A = check_proximity(S, kind=kind, allow_missing=True)
         D = to_dissimilarities(A, kind)
-        classes, codes = (
-            (np.array([""]), np.zeros(len(A), np.intp)) if y is None else check_labels(y, len(A), min_classes=1)
-        )
-        groups = [np.flatnonzero(codes == g) for g in range(len(classes))] if order == "class" else [np.arange(len(A))]
-        found = np.concatenate([group[_order_leaves(D[np.ix_(group, group)])] for group in groups])
+        codes, names = _class_codes(y, len(A))
+        n_groups = max(1, len(names)) if order == "class" else 1
+        groups = [np.flatnonzero(codes == g) if n_groups > 1 else np.arange(len(A)) for g in range(n_groups)]
+        found = np.concatenate([group[seriation(D[np.ix_(group, group)])] for group in groups])
         display = cls(
             values=A[np.ix_(found, found)],
             order=found,
             bounds=np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.intp),
-            class_names=[] if y is None else [quote(c).strip("'") for c in classes],
+            class_names=names,
             kind=kind,
             codes=codes[found],
         )
         return display.plot(ax=ax, **options) if plot else display
 
     def levels(self) -> NDArray[np.uint8]:
-        """Quantize the values to 255 levels between the limits; 0 is a missing entry.
-
-        Returns
-        -------
-        ndarray of shape (n, n)
-        """
+        """Quantize the values to 255 levels between the limits; 0 is a missing entry."""
         return color_levels(self.values, *self.limits)
 
     def describe(self, names: Sequence[str] | None = None) -> Figure:
-        """Describe the heat map; dark entries are similar.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the objects, in the order shown.
-
-        Returns
-        -------
-        Figure
-        """
+        """Describe the heat map; dark entries are similar. `names` are those of the objects, in the order shown."""
         n = len(self.order)
         order = "class" if len(self.bounds) > 2 else "seriation"
         side = Axis(-0.5, n - 0.5, reverse=True)
@@ -232,22 +214,12 @@ class SpectrumDisplay(Display):
     array([1., 1.])
     """
 
-    eigenvalues: NDArray[Any]
-    repaired: dict[str, NDArray[Any]]
+    eigenvalues: Array
+    repaired: dict[str, Array]
 
     @classmethod
-    def from_eigenvalues(cls, eigenvalues: NDArray[Any]) -> SpectrumDisplay:
-        """Apply the repairs clip, flip and shift to known eigenvalues.
-
-        Parameters
-        ----------
-        eigenvalues : ndarray of shape (n,)
-            Descending.
-
-        Returns
-        -------
-        SpectrumDisplay
-        """
+    def from_eigenvalues(cls, eigenvalues: Array) -> SpectrumDisplay:
+        """Apply the repairs clip, flip and shift to known eigenvalues, in descending order."""
         l = eigenvalues  # noqa: E741
         repaired = {"clip": np.maximum(l, 0), "flip": np.abs(l), "shift": l - min(l.min(initial=0.0), 0)}
         return cls(eigenvalues=l, repaired=repaired)
@@ -258,33 +230,15 @@ class SpectrumDisplay(Display):
 
         Parameters
         ----------
-        S : array-like of shape (n, n)
-            Similarities.
-        plot : bool, default=True
-            Draw with matplotlib at once.
-        ax, **options
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        SpectrumDisplay
+        S, plot, ax, **options
+            As in :meth:`MatrixDisplay.from_proximity`.
         """
         A = symmetric_part(check_proximity(S))
         display = cls.from_eigenvalues(eigen_symmetric(A).values[::-1].copy())
         return display.plot(ax=ax, **options) if plot else display
 
     def describe(self, repairs: Sequence[str] | None = None) -> Figure:
-        """Describe the eigenvalues as bars, negative ones in another color, and the repairs as lines.
-
-        Parameters
-        ----------
-        repairs : sequence of str, optional
-            Repairs to show; all by default.
-
-        Returns
-        -------
-        Figure
-        """
+        """Describe the eigenvalues as bars, negative ones in another color, and all or some repairs as lines."""
         values, n = self.eigenvalues, len(self.eigenvalues)
         shown = {name: v for name, v in self.repaired.items() if repairs is None or name in repairs}
         keep = np.arange(n) if n <= _MAX_BARS else np.r_[: _MAX_BARS // 2, n - _MAX_BARS // 2 : n]
@@ -328,17 +282,10 @@ class SpectrumDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Axes to draw into; those of a new figure by default.
+        ax, **options
+            As in :meth:`MatrixDisplay.plot`; options go to ``Axes.bar``.
         repairs : tuple of str
             Repairs to show.
-        **options
-            Passed to ``Axes.bar`` of the eigenvalues.
-
-        Returns
-        -------
-        SpectrumDisplay
-            The display itself, with the attributes ``figure_`` and ``ax_``.
         """
         return self._plot(self.describe(repairs), ax, options)
 
@@ -368,10 +315,10 @@ class EmbeddingDisplay(Display):
     (3, 2)
     """
 
-    points: NDArray[Any]
-    signature: NDArray[Any]
-    shares: NDArray[Any]
-    codes: NDArray[np.intp]
+    points: Array
+    signature: Array
+    shares: Array
+    codes: Indices
     class_names: list[str]
 
     @classmethod
@@ -389,20 +336,9 @@ class EmbeddingDisplay(Display):
 
         Parameters
         ----------
-        S : array-like of shape (n, n)
-            Proximities without missing entries; similarities enter as the largest one minus s.
-        y : array-like of shape (n,), optional
-            Class labels.
-        kind : {"similarity", "dissimilarity"}, default="similarity"
-            Kind of the entries.
-        plot : bool, default=True
-            Draw with matplotlib at once.
-        ax, **options
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        EmbeddingDisplay
+        S, y, kind, plot, ax, **options
+            As in :meth:`MatrixDisplay.from_proximity`, without missing entries; similarities enter as the
+            largest one minus s.
         """
         A = check_proximity(S, kind=kind)
         D = to_dissimilarities(A, kind)
@@ -411,31 +347,20 @@ class EmbeddingDisplay(Display):
         X = np.hstack([X, np.zeros((len(X), 2))])[:, :2]
         total = np.abs(model.eigenvalues_).sum() or 1.0
         shares = np.append(np.abs(model.eigenvalues_) / total, [0.0, 0.0])[:2]
-        classes, codes = (
-            (np.array([]), np.zeros(len(A), np.intp)) if y is None else check_labels(y, len(A), min_classes=1)
-        )
+        codes, names = _class_codes(y, len(A))
         display = cls(
             points=X,
             signature=np.append(model.signature_, [1, 1])[:2],
             shares=shares,
             codes=codes,
-            class_names=[quote(c).strip("'") for c in classes],
+            class_names=names,
         )
         return display.plot(ax=ax, **options) if plot else display
 
     def describe(self, tips: Sequence[str] | None = None, ringed: Sequence[int] | None = None) -> Figure:
         """Describe the points, one color and symbol per class.
 
-        Parameters
-        ----------
-        tips : sequence of str, optional
-            Text shown for each object.
-        ringed : sequence of int, optional
-            Objects to draw a ring around.
-
-        Returns
-        -------
-        Figure
+        `tips` are the texts shown for the objects, `ringed` objects to draw a ring around.
         """
         X = np.asarray(self.points, dtype=np.float64)
         n = len(X)
@@ -489,8 +414,8 @@ class HistogramDisplay(Display):
     array([0.8, 0.8])
     """
 
-    within: NDArray[Any]
-    between: NDArray[Any]
+    within: Array
+    between: Array
     kind: Kind
 
     @classmethod
@@ -501,20 +426,8 @@ class HistogramDisplay(Display):
 
         Parameters
         ----------
-        S : array-like of shape (n, n)
-            Proximities; missing entries are left out.
-        y : array-like of shape (n,)
-            Class labels.
-        kind : {"similarity", "dissimilarity"}, default="similarity"
-            Kind of the entries.
-        plot : bool, default=True
-            Draw with matplotlib at once.
-        ax, **options
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        HistogramDisplay
+        S, y, kind, plot, ax, **options
+            As in :meth:`MatrixDisplay.from_proximity`; missing entries are left out.
         """
         A = check_proximity(S, kind=kind, allow_missing=True)
         _, codes = check_labels(y, len(A), who="HistogramDisplay", min_classes=1)
@@ -524,17 +437,7 @@ class HistogramDisplay(Display):
         return display.plot(ax=ax, **options) if plot else display
 
     def describe(self, bins: Any = None) -> Figure:
-        """Describe both distributions over the same bins.
-
-        Parameters
-        ----------
-        bins : int or sequence of float, optional
-            Number of bins or their edges; 10 to 40 by default.
-
-        Returns
-        -------
-        Figure
-        """
+        """Describe both distributions over the same bins: their number or edges, 10 to 40 by default."""
         everything = np.concatenate([self.within, self.between])
         if bins is None:
             bins = min(40, max(10, len(np.unique(everything))))
@@ -568,17 +471,10 @@ class HistogramDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Axes to draw into; those of a new figure by default.
+        ax, **options
+            As in :meth:`MatrixDisplay.plot`; options go to ``Axes.bar``.
         bins : int or sequence of float, optional
             Number of bins or their edges; 10 to 40 by default.
-        **options
-            Passed to ``Axes.bar``.
-
-        Returns
-        -------
-        HistogramDisplay
-            The display itself, with the attributes ``figure_`` and ``ax_``.
         """
         return self._plot(self.describe(bins), ax, options)
 
@@ -609,8 +505,8 @@ class NormalityDisplay(Display):
     (2, 41)
     """
 
-    normal: NDArray[Any]
-    observed: NDArray[Any]
+    normal: Array
+    observed: Array
     class_names: list[str]
 
     @classmethod
@@ -621,43 +517,27 @@ class NormalityDisplay(Display):
 
         Parameters
         ----------
-        S : array-like of shape (n, n)
-            Proximities; missing entries are left out. Similarities enter as the largest one minus s.
-        y : array-like of shape (n,)
-            Class labels.
-        kind : {"similarity", "dissimilarity"}, default="similarity"
-            Kind of the entries.
-        plot : bool, default=True
-            Draw with matplotlib at once.
-        ax, **options
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        NormalityDisplay
+        S, y, kind, plot, ax, **options
+            As in :meth:`MatrixDisplay.from_proximity`; missing entries are left out, and
+            similarities enter as the largest one minus s.
         """
         A = check_proximity(S, kind=kind, allow_missing=True)
-        classes, codes = check_labels(y, len(A), who="NormalityDisplay", min_classes=1)
+        codes, names = _class_codes(y, len(A), "NormalityDisplay")
         D = to_dissimilarities(A, kind)
         share = np.linspace(0.01, 0.99, 41)
-        observed = np.full((len(classes), len(share)), np.nan)
-        for g in range(len(classes)):
+        observed = np.full((len(names), len(share)), np.nan)
+        for g in range(len(names)):
             B = class_columns(D, np.flatnonzero(codes == g))
             B = B[:, np.isfinite(B).sum(axis=0) > 2]
             if B.size:
                 width = np.nanstd(B, axis=0)
                 z = ((B - np.nanmean(B, axis=0)) / np.where(width > 0, width, np.inf)).ravel()
                 observed[g] = np.quantile(z[np.isfinite(z)], share)
-        display = cls(normal=ndtri(share), observed=observed, class_names=[quote(c).strip("'") for c in classes])
+        display = cls(normal=ndtri(share), observed=observed, class_names=names)
         return display.plot(ax=ax, **options) if plot else display
 
     def describe(self) -> Figure:
-        """Describe the quantiles, one line per class, and the diagonal.
-
-        Returns
-        -------
-        Figure
-        """
+        """Describe the quantiles, one line per class, and the diagonal."""
         marks: list[Mark] = [Lines([-2.4, 2.4], [-2.4, 2.4], color="ink", dash="dotted", width=1.0)]
         known = [g for g in range(len(self.observed)) if np.isfinite(self.observed[g]).all()]
         for g in known:
@@ -677,7 +557,7 @@ class NormalityDisplay(Display):
         )
 
 
-def _color_limits(A: NDArray[Any]) -> tuple[float, float]:
+def _color_limits(A: Array) -> tuple[float, float]:
     """Values at which colors begin and end: the 1st and 99th percentile of the entries off the diagonal."""
     known = A[~np.eye(len(A), dtype=bool) & np.isfinite(A)]
     if not known.size:
@@ -691,6 +571,14 @@ def _color_limits(A: NDArray[Any]) -> tuple[float, float]:
         return low - 0.5, low + 0.5
     tiny = 1e-9 * (high - low)
     return 0.0 if abs(low) < tiny else low, 0.0 if abs(high) < tiny else high
+
+
+def _class_codes(y: Any, n: int, who: str = "fit") -> tuple[Indices, list[str]]:
+    """Validate labels; return class codes and names, zeros and no names without labels."""
+    if y is None and who == "fit":
+        return np.zeros(n, np.intp), []
+    classes, codes = check_labels(y, n, who=who, min_classes=1)
+    return codes, [quote(c).strip("'") for c in classes]
 
 
 def _class_keys(names: Sequence[str], counts: Sequence[int] | None = None) -> list[Key]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from similis._utils.arrays import Array
 from similis._utils.linalg import asymmetry, eigen_symmetric, fix_signs, roundoff, symmetric_part, take_symmetric_part
 from similis.base import at_least, fitted_reals
 from similis.proximity._base import ToFeatures, warn_if_self_differs
@@ -46,8 +46,6 @@ class PseudoEuclidean(ToFeatures):
         Number of axes.
     asymmetry_ : float
         ||D - D'|| / (2 ||D||); the symmetric part of D is used, with a warning if D is asymmetric.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -82,7 +80,7 @@ class PseudoEuclidean(ToFeatures):
     }
 
     reads = "dissimilarity"
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         "n_components": [at_least(1), None],
         "positive_only": ["boolean"],
     }
@@ -91,8 +89,7 @@ class PseudoEuclidean(ToFeatures):
         self.n_components = n_components
         self.positive_only = positive_only
 
-    def learn(self, S: NDArray[Any], y: Any) -> None:
-        """Find the axes."""
+    def learn(self, S: Array, y: Any) -> None:
         warn_if_self_differs(S, self)
         B = take_symmetric_part(S, self) ** 2
         self.column_means_ = B.mean(axis=0, dtype=np.float64).astype(B.dtype)
@@ -113,10 +110,10 @@ class PseudoEuclidean(ToFeatures):
         self.signature_ = np.where(self.eigenvalues_ < 0, -1, 1).astype(B.dtype)
         self.n_components_ = len(self.signature_)
 
-    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
+    def transform_training(self, S: Array) -> Array:
         return self.components_.T * np.sqrt(np.abs(self.eigenvalues_))  # X = Q |l|^(1/2)
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         b = -(Q**2 - self.column_means_) / 2  # (m, n)
         b -= b.mean(axis=1, keepdims=True)
         size = np.sqrt(np.abs(self.eigenvalues_))
@@ -136,8 +133,6 @@ class Whiten(ToFeatures):
         L^(-1/2) U', without the singular values that are zero up to rounding.
     singular_values_ : ndarray of shape (rank,)
         Non-zero singular values, descending.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -166,10 +161,7 @@ class Whiten(ToFeatures):
         "singular_values_": fitted_reals(None),
     }
 
-    _parameter_constraints: dict[str, list[Any]] = {}
-
-    def learn(self, S: NDArray[Any], y: Any) -> None:
-        """Decompose the training matrix."""
+    def learn(self, S: Array, y: Any) -> None:
         if asymmetry(S) <= 100 * np.finfo(S.dtype).eps:
             system = eigen_symmetric(symmetric_part(S))
             L = np.abs(system.values)
@@ -183,5 +175,5 @@ class Whiten(ToFeatures):
         # [pekalska2000] sec. 2.2 -> W = L^(-1/2) U'
         self.components_ = (U * np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)).T
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         return Q @ self.components_.T

@@ -17,13 +17,14 @@ from math import lgamma, log
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg.blas import dtrmm
 from scipy.spatial.distance import squareform
 from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.linalg import eigen_symmetric, roundoff
 from similis._utils.threads import map_row_chunks, row_blocks
 from similis.base import at_least, check_labels, check_proximity, choice, first_position, validated_function
@@ -31,7 +32,6 @@ from similis.exceptions import ProximityError
 
 __all__ = ["PermutationTest", "Term", "anosim", "mantel", "permanova", "permdisp"]
 
-Array = NDArray[np.float64]
 
 MAX_GROUPS_BY_PRODUCT = 5  # with more groups, loops over the members of each group are faster than matrix products
 PERMUTATIONS_PER_PASS = 16  # permutations that read a row of a matrix while it is in the cache
@@ -220,16 +220,8 @@ def anosim(
 
     Parameters
     ----------
-    D : array-like of shape (n, n)
-        Dissimilarities; NaN is a missing pair, which is left out.
-    y : array-like of shape (n,)
-        Group of each object.
-    permutations : int, default=999
-        Number of random permutations.
-    strata : array-like of shape (n,), optional
-        Blocks within which objects are permuted, as in :func:`permanova`.
-    random_state : int, RandomState instance or None, default=None
-        Random seed of the permutations.
+    D, y, permutations, strata, random_state
+        As in :func:`permanova`; NaN is a missing pair, which is left out.
 
     Returns
     -------
@@ -280,18 +272,10 @@ def permdisp(
 
     Parameters
     ----------
-    D : array-like of shape (n, n)
-        Dissimilarities of all pairs.
-    y : array-like of shape (n,)
-        Group of each object.
+    D, y, permutations, strata, random_state
+        As in :func:`permanova`.
     center : {"median", "centroid"}, default="median"
         Center of a group: spatial median or mean, in the space of all principal coordinates.
-    permutations : int, default=999
-        Number of random permutations.
-    strata : array-like of shape (n,), optional
-        Blocks within which objects are permuted, as in :func:`permanova`.
-    random_state : int, RandomState instance or None, default=None
-        Random seed of the permutations.
 
     Returns
     -------
@@ -369,12 +353,8 @@ def mantel(
         Correlation of the values, or of their ranks.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Direction of the test.
-    permutations : int, default=999
-        Number of random permutations of the objects of B.
-    strata : array-like of shape (n,), optional
-        Blocks within which objects are permuted.
-    random_state : int, RandomState instance or None, default=None
-        Random seed of the permutations.
+    permutations, strata, random_state
+        As in :func:`permanova`, of the objects of B.
 
     Returns
     -------
@@ -410,7 +390,7 @@ def mantel(
     )
 
 
-def _check_matrix(D: ArrayLike, who: str, *, allow_missing: bool = False) -> Array:
+def _check_matrix(D: ArrayLike, who: str, *, allow_missing: bool = False) -> Floats:
     """Validate a matrix of pairs; the diagonal is not used."""
     A = np.array(check_proximity(D, allow_missing=True), dtype=np.float64)
     np.fill_diagonal(A, 0.0)
@@ -425,9 +405,7 @@ def _check_matrix(D: ArrayLike, who: str, *, allow_missing: bool = False) -> Arr
     return A
 
 
-def _check_groups(
-    D: ArrayLike, y: Any, who: str, *, allow_missing: bool = False
-) -> tuple[Array, NDArray[Any], NDArray[np.intp]]:
+def _check_groups(D: ArrayLike, y: Any, who: str, *, allow_missing: bool = False) -> tuple[Floats, Array, Indices]:
     """Validate dissimilarities and groups."""
     A = _check_matrix(check_proximity(D, kind="dissimilarity", allow_missing=True), who, allow_missing=allow_missing)
     classes, codes = check_labels(y, len(A), who=who)
@@ -436,20 +414,20 @@ def _check_groups(
     return A, classes, codes
 
 
-def _squares(A: Array) -> Array:
+def _squares(A: Floats) -> Floats:
     """Return the mean of d_ij^2 and d_ji^2."""
     A2 = A**2
     return (A2 + A2.T) / 2
 
 
-def _known_entries(A: Array) -> tuple[Array, Array]:
+def _known_entries(A: Floats) -> tuple[Floats, Floats]:
     """Return the entries off the diagonal, with 0 for missing ones, and a matrix that is 1 where they are known."""
     known = (~np.isnan(A)).astype(np.float64)
     np.fill_diagonal(known, 0.0)
     return np.where(known > 0, A, 0.0), known
 
 
-def _rank(A: Array) -> tuple[Array, Array]:
+def _rank(A: Floats) -> tuple[Floats, Floats]:
     """Return the ranks of the known pairs, counted as unordered pairs, and the indicator of known pairs."""
     values, known = _known_entries(A)
     ranks = np.zeros_like(values)
@@ -460,7 +438,7 @@ def _rank(A: Array) -> tuple[Array, Array]:
 
 
 def _one_way(
-    A: Array, codes: NDArray[np.intp], n_groups: int, permutations: int, strata: Any, rng: Any
+    A: Floats, codes: Indices, n_groups: int, permutations: int, strata: Any, rng: Any
 ) -> tuple[tuple[Term, ...], tuple[str, ...]]:
     """Test the groups alone [anderson2001]."""
     n = len(A)
@@ -477,13 +455,7 @@ def _one_way(
 
 
 def _several_terms(
-    A: Array,
-    codes: NDArray[np.intp],
-    blocks: dict[str, Array],
-    permutations: int,
-    strata: Any,
-    sums: str,
-    rng: Any,
+    A: Floats, codes: Indices, blocks: dict[str, Floats], permutations: int, strata: Any, sums: str, rng: Any
 ) -> tuple[tuple[Term, ...], tuple[str, ...]]:
     """Test each block of design columns given the blocks before it, or all others [mcardle2001]."""
     n = len(A)
@@ -496,7 +468,7 @@ def _several_terms(
     if df_residual < 1:
         raise ProximityError(f"permanova needs more objects than model terms. Got {n} objects, {full.shape[1]} terms.")
     orders, remarks = _orders(n, None, strata, permutations, rng)
-    whole = _whole_blocks(codes, strata)
+    permutes_blocks = _is_constant(codes, _block_codes(strata, n))
     terms = []
     for at, name in enumerate(names):
         others = names[:at] if sums == "sequential" else names[:at] + names[at + 1 :]
@@ -504,7 +476,7 @@ def _several_terms(
         own = _extend(reduced, blocks[name])[:, reduced.shape[1] :]
         if not own.shape[1]:
             raise ProximityError(f"permanova cannot test {name!r}: the other terms determine it.")
-        if name == "groups" and whole is not None:
+        if name == "groups" and permutes_blocks:
             perms, remarks = _permuted_codes(codes, strata, permutations, rng)
             explained, residual = _redesigned(G, reduced, perms, int(codes.max()) + 1)
         else:
@@ -523,7 +495,7 @@ def _several_terms(
     ), remarks
 
 
-def _redesigned(G: Array, reduced: Array, perms: NDArray[np.intp], n_groups: int) -> tuple[Array, Array]:
+def _redesigned(G: Floats, reduced: Floats, perms: Indices, n_groups: int) -> tuple[Floats, Floats]:
     """Return explained and residual sums of squares for each permuted assignment of groups, covariates fixed."""
     explained, residual = np.empty(len(perms)), np.empty(len(perms))
     indicators = np.eye(n_groups)
@@ -535,20 +507,20 @@ def _redesigned(G: Array, reduced: Array, perms: NDArray[np.intp], n_groups: int
     return explained, residual
 
 
-def _term(name: str, df: int, square: float, total: float, F: Array | None = None) -> Term:
+def _term(name: str, df: int, square: float, total: float, F: Floats | None = None) -> Term:
     """Make one line of the analysis of variance; F holds the observed statistic first, then the permuted ones."""
     tested: tuple[Any, ...] = () if F is None else (float(F[0]), _p_value(F))
     return Term(name, df, float(square), float(square / total) if total > 0 else 0.0, *tested)
 
 
-def _f_ratio(between: Array, within: Array, df_between: int, df_within: int) -> Array:
+def _f_ratio(between: Floats, within: Floats, df_between: int, df_within: int) -> Floats:
     """Return F; identical objects within all groups give inf, and a matrix of zeros gives 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         F = (between / df_between) / (np.maximum(within, 0.0) / df_within)
     return np.where(np.isnan(F), 0.0, F)
 
 
-def _p_value(statistics: Array) -> float:
+def _p_value(statistics: Floats) -> float:
     """Return the fraction of statistics at least as large as the first, the observed one; NaN for one alone."""
     if len(statistics) == 1:
         return float("nan")
@@ -557,12 +529,12 @@ def _p_value(statistics: Array) -> float:
     return float((statistics >= bound).mean())
 
 
-def _group_sizes(perms: NDArray[np.intp], n_groups: int) -> NDArray[np.intp]:
+def _group_sizes(perms: Indices, n_groups: int) -> Indices:
     """Return the number of objects per group for each row of codes."""
     return np.stack([(perms == g).sum(axis=1) for g in range(n_groups)], axis=1)
 
 
-def _within_sums(A: Array, perms: NDArray[np.intp], n_groups: int) -> Array:
+def _within_sums(A: Floats, perms: Indices, n_groups: int) -> Floats:
     """Return the sum of the entries of A within each group, over ordered pairs, for each row of codes."""
     n, n_perms = len(A), len(perms)
     W = np.empty((n_perms, n_groups))
@@ -586,7 +558,7 @@ def _within_sums(A: Array, perms: NDArray[np.intp], n_groups: int) -> Array:
     return W
 
 
-def _traces(M: Array, Q: Array, orders: NDArray[np.intp]) -> Array:
+def _traces(M: Floats, Q: Floats, orders: Indices) -> Floats:
     """Return tr(Q' P M P' Q) for the permutation P of each row of `orders`."""
     n, k = Q.shape
     traces = np.empty(len(orders))
@@ -596,12 +568,12 @@ def _traces(M: Array, Q: Array, orders: NDArray[np.intp]) -> Array:
     return traces
 
 
-def _correlations(A: Array, in_A: Array, B: Array, in_B: Array, orders: NDArray[np.intp], symmetric: bool) -> Array:
+def _correlations(A: Floats, in_A: Floats, B: Floats, in_B: Floats, orders: Indices, symmetric: bool) -> Floats:
     """Return the correlation of A with B in each order, over the pairs known in both."""
     n = len(A)
     short = orders.astype(np.int32)
 
-    def products(X: Array, Y: Array, dtype: Any = np.float64) -> Array:
+    def products(X: Floats, Y: Floats, dtype: Any = np.float64) -> Floats:
         out = np.empty(len(orders))
         X, Y = np.asarray(X, dtype), np.asarray(Y, dtype)
 
@@ -630,7 +602,19 @@ def _correlations(A: Array, in_A: Array, B: Array, in_B: Array, orders: NDArray[
         return (ab - a * b / count) / np.sqrt((aa - a**2 / count) * (bb - b**2 / count))
 
 
-def _check_strata(strata: Any, n: int) -> NDArray[np.intp] | None:
+def _permuted_codes(codes: Indices, strata: Any, permutations: int, rng: Any) -> tuple[Indices, tuple[str, ...]]:
+    """Return the codes in observed order, then in random orders, and remarks about the permutations."""
+    blocks = _block_codes(strata, len(codes))
+    if blocks is None or not _is_constant(codes, blocks):
+        orders, remarks = _orders(len(codes), codes, strata, permutations, rng)
+        return codes[orders], remarks
+    groups = codes[np.unique(blocks, return_index=True)[1]]  # of whole blocks
+    orders, few = _orders(len(groups), groups, None, permutations, rng)
+    how = f"groups are constant within the {len(groups)} blocks, so whole blocks were permuted"
+    return groups[orders][:, blocks], (how, *few)
+
+
+def _block_codes(strata: Any, n: int) -> Indices | None:
     """Return codes of the blocks; None if there is one block."""
     if strata is None:
         return None
@@ -638,40 +622,19 @@ def _check_strata(strata: Any, n: int) -> NDArray[np.intp] | None:
     return codes if len(blocks) > 1 else None
 
 
-def _whole_blocks(codes: NDArray[np.intp], strata: Any) -> NDArray[np.intp] | None:
-    """Return the group of each block if groups are constant within all blocks, else None."""
-    blocks = _check_strata(strata, len(codes))
-    if blocks is None:
-        return None
-    groups = np.zeros(blocks.max() + 1, dtype=np.intp)
-    groups[blocks] = codes
-    return groups if np.array_equal(groups[blocks], codes) else None
+def _is_constant(codes: Indices, blocks: Indices | None) -> bool:
+    """Return True if groups are constant within all of several blocks."""
+    return blocks is not None and len(np.unique(np.stack([blocks, codes]), axis=1).T) == blocks.max() + 1
 
 
-def _permuted_codes(
-    codes: NDArray[np.intp], strata: Any, permutations: int, rng: Any
-) -> tuple[NDArray[np.intp], tuple[str, ...]]:
-    """Return the codes in observed order, then in random orders, and remarks about the permutations."""
-    groups = _whole_blocks(codes, strata)
-    if groups is None:
-        orders, remarks = _orders(len(codes), codes, strata, permutations, rng)
-        return codes[orders], remarks
-    blocks = _check_strata(strata, len(codes))
-    orders, few = _orders(len(groups), groups, None, permutations, rng)
-    how = f"groups are constant within the {len(groups)} blocks, so whole blocks were permuted"
-    return groups[orders][:, blocks], (how, *few)
-
-
-def _orders(
-    n: int, codes: NDArray[np.intp] | None, strata: Any, permutations: int, rng: Any
-) -> tuple[NDArray[np.intp], tuple[str, ...]]:
+def _orders(n: int, codes: Indices | None, strata: Any, permutations: int, rng: Any) -> tuple[Indices, tuple[str, ...]]:
     """Return the observed order, then random orders of n objects, within blocks if given, and remarks.
 
     A remark gives the number of different arrangements of `codes` (of all objects if None) where it bounds the p-value.
     """
     orders = np.empty((permutations + 1, n), dtype=np.intp)
     orders[0] = np.arange(n)
-    blocks = _check_strata(strata, n)
+    blocks = _block_codes(strata, n)
     members = [np.arange(n)] if blocks is None else [np.flatnonzero(blocks == b) for b in range(blocks.max() + 1)]
     for p in range(1, permutations + 1):
         for block in members:
@@ -687,13 +650,13 @@ def _orders(
     return orders, tuple(remarks)
 
 
-def _gower(A2: Array) -> Array:
+def _gower(A2: Floats) -> Floats:
     """Return the doubly centered matrix -1/2 J A2 J."""
     G = A2 - A2.mean(axis=0) - A2.mean(axis=1)[:, None] + A2.mean()
     return -G / 2
 
 
-def _extend(Q: Array, X: Array) -> Array:
+def _extend(Q: Floats, X: Floats) -> Floats:
     """Extend the orthonormal columns Q by an orthonormal basis of what X adds to their span."""
     X = X - X.mean(axis=0)
     scale = np.linalg.norm(X, axis=0)
@@ -706,7 +669,7 @@ def _extend(Q: Array, X: Array) -> Array:
     return np.hstack([Q, U[:, s > 1e-8]])
 
 
-def _covariate_blocks(covariates: Any, n: int) -> dict[str, Array]:
+def _covariate_blocks(covariates: Any, n: int) -> dict[str, Floats]:
     """Return the design columns of each covariate: its values, or one indicator per category."""
     if hasattr(covariates, "columns"):
         columns = {str(name): covariates[name] for name in covariates.columns}
@@ -716,7 +679,7 @@ def _covariate_blocks(covariates: Any, n: int) -> dict[str, Array]:
         if table.ndim != 2:
             raise ProximityError(f"covariates must have one or two dimensions. Got shape {table.shape}.")
         columns = {f"covariate {j}": table[:, j] for j in range(table.shape[1])}
-    blocks: dict[str, Array] = {}
+    blocks: dict[str, Floats] = {}
     for name, column in columns.items():
         values = np.asarray(column)
         if len(values) != n:
@@ -738,7 +701,7 @@ def _covariate_blocks(covariates: Any, n: int) -> dict[str, Array]:
     return blocks
 
 
-def _distances_to_centers(A2: Array, codes: NDArray[np.intp], n_groups: int, center: str) -> Array:
+def _distances_to_centers(A2: Floats, codes: Indices, n_groups: int, center: str) -> Floats:
     """Return the distance of each object to the center of its group [anderson2006]."""
     z2 = np.empty(len(A2))
     if center == "centroid":
@@ -758,7 +721,7 @@ def _distances_to_centers(A2: Array, codes: NDArray[np.intp], n_groups: int, cen
     return np.sqrt(np.abs(z2))
 
 
-def _squares_to_median(X: Array) -> Array:
+def _squares_to_median(X: Floats) -> Floats:
     """Return the squared distances of the rows of X to their spatial median, by Weiszfeld's iteration.
 
     The median is a weighted mean w'X of the rows; in terms of the centered Gram matrix K the squared distances are
@@ -767,7 +730,7 @@ def _squares_to_median(X: Array) -> Array:
     X = X - X.mean(axis=0)
     K = X @ X.T
     own = np.diag(K)
-    squares: Array = own.copy()
+    squares: Floats = own.copy()
     size = np.sqrt(own.mean())
     if len(X) < 3 or not size > 0:
         return squares

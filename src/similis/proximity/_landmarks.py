@@ -6,9 +6,9 @@ import copy
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import nystrom_axes, take_symmetric_part
 from similis._utils.threads import row_chunks
 from similis.base import at_least, choice, fitted_indices, fitted_reals
@@ -19,8 +19,8 @@ __all__ = ["choose_prototypes", "forward_selection", "Landmarks"]
 
 
 def choose_prototypes(
-    D: NDArray[Any], k: int, selection: str, rng: np.random.RandomState, codes: NDArray[np.intp] | None = None
-) -> NDArray[np.intp]:
+    D: Array, k: int, selection: str, rng: np.random.RandomState, codes: Indices | None = None
+) -> Indices:
     """Return the indices of k prototypes, ascending or in the order of selection; ``"forward"`` needs class `codes`."""
     if selection == "random":
         return np.sort(rng.permutation(len(D))[:k])
@@ -33,7 +33,7 @@ def choose_prototypes(
     return forward_selection(D, k, codes)
 
 
-def forward_selection(D: NDArray[Any], k: int, codes: NDArray[np.intp]) -> NDArray[np.intp]:
+def forward_selection(D: Array, k: int, codes: Indices) -> Indices:
     """Add prototypes one at a time, each minimizing the number of errors of the nearest-prototype rule.
 
     An object does not count as its own prototype (leave-one-out). Ties are decided by the number of objects without a
@@ -55,12 +55,7 @@ def forward_selection(D: NDArray[Any], k: int, codes: NDArray[np.intp]) -> NDArr
 
 
 def _best_candidate(
-    D: NDArray[Any],
-    codes: NDArray[np.intp],
-    columns: slice,
-    own: NDArray[Any],
-    other: NDArray[Any],
-    chosen: list[int],
+    D: Array, codes: Indices, columns: slice, own: Array, other: Array, chosen: list[int]
 ) -> tuple[int, int, float, int]:
     """Return (errors, objects without a prototype, sum of distances, index) of the best candidate among `columns`."""
     index = np.arange(columns.start, columns.stop)
@@ -110,8 +105,6 @@ class Landmarks(ToFeatures):
         |l|^(-1/2) U', without eigenvalues that are zero up to rounding.
     asymmetry_ : float
         ||W - W'|| / (2 ||W||); the symmetric part of W is used, with a warning if W is asymmetric.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -140,7 +133,7 @@ class Landmarks(ToFeatures):
 
     reads = "similarity"
     accept_sparse = True
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         "n_landmarks": [at_least(1)],
         "selection": [choice("random", "kcenter", "medoids")],
         "spectrum": [choice("clip", "flip")],
@@ -163,8 +156,7 @@ class Landmarks(ToFeatures):
         self.output = output
         self.random_state = random_state
 
-    def learn(self, S: NDArray[Any], y: Any) -> None:
-        """Choose the landmarks and find the axes."""
+    def learn(self, S: Array, y: Any) -> None:
         k = min(len(S), self.n_landmarks)
         rng = check_random_state(self.random_state)
         D = S if self.selection == "random" else S.max() - S
@@ -176,11 +168,11 @@ class Landmarks(ToFeatures):
             return
         self.components_, self.signature_ = nystrom_axes(W, self.spectrum)
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         s = Q[:, self.landmark_indices_]
         return s if self.output == "features" else s @ self.components_.T  # z = s U |l|^(-1/2)
 
-    def select_columns(self, columns: NDArray[np.intp]) -> tuple[Landmarks, NDArray[np.intp]]:
+    def select_columns(self, columns: Indices) -> tuple[Landmarks, Indices]:
         """Restrict the output to some columns, and the landmarks to those that they need."""
         small = copy.copy(self)
         needed = columns if self.output == "features" else np.arange(len(self.landmark_indices_))
@@ -192,6 +184,6 @@ class Landmarks(ToFeatures):
         return small, self.landmark_indices_[needed]
 
     @property
-    def columns_(self) -> NDArray[np.intp]:
+    def columns_(self) -> Indices:
         """Columns of a new row that are used."""
         return self.landmark_indices_

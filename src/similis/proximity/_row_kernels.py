@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from similis._utils.arrays import Array
 from similis._utils.linalg import row_distances
 from similis.base import fitted_reals, positive
 from similis.proximity._base import ToRows
@@ -26,8 +27,6 @@ class SpectrumSquare(ToRows):
     ----------
     similarities_ : ndarray of shape (n, n)
         The training matrix.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -50,16 +49,14 @@ class SpectrumSquare(ToRows):
     }
 
     gives = "similarity"
-    _parameter_constraints: dict[str, list[Any]] = {}
 
-    def learn(self, S: NDArray[Any], y: Any) -> None:
-        """Store the training matrix."""
+    def learn(self, S: Array, y: Any) -> None:
         self.similarities_ = S
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         return Q @ self.similarities_.T  # [chen2010] sec. 2.1.6 -> S S'
 
-    def fold_coefficients(self, coef: NDArray[Any]) -> NDArray[Any]:
+    def fold_coefficients(self, coef: Array) -> Array:
         """Return coefficients for untransformed rows: (s S') c = s (S' c), for the rows of `coef`."""
         return coef @ self.similarities_
 
@@ -78,8 +75,6 @@ class RowRBF(ToRows):
     ----------
     rows_ : ndarray of shape (n, n)
         The training rows.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -102,23 +97,22 @@ class RowRBF(ToRows):
     }
 
     gives = "similarity"
-    _parameter_constraints: dict[str, list[Any]] = {"gamma": [positive()]}
+    _parameter_constraints = {"gamma": [positive()]}
 
     def __init__(self, *, gamma: float = 1.0) -> None:
         self.gamma = gamma
 
-    def learn(self, S: NDArray[Any], y: Any) -> None:
-        """Store the training rows."""
+    def learn(self, S: Array, y: Any) -> None:
         self.rows_ = S
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         return _decay(row_distances(Q, self.rows_), self.gamma)
 
     path_params = ("gamma",)
 
     def fit_transform_path(
         self, X: ArrayLike, y: Any, Z: ArrayLike, points: list[dict[str, Any]]
-    ) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    ) -> Iterator[tuple[Array, Array]]:
         """Yield what ``fit_transform(X)`` and ``transform(Z)`` return for each of several values of gamma.
 
         Parameters
@@ -143,6 +137,6 @@ class RowRBF(ToRows):
             yield train, test
 
 
-def _decay(distances: NDArray[Any], gamma: float) -> NDArray[Any]:
+def _decay(distances: Array, gamma: float) -> Array:
     # [chen2010] p. 35 -> exp(-||s(x) - s(x')||_2)
     return np.asarray(np.exp(distances.dtype.type(-gamma) * distances))

@@ -47,8 +47,6 @@ class SMACOF(ToFeatures):
         Its value at the start and after each iteration; it never increases.
     n_iter_ : int
         Number of iterations.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -84,7 +82,7 @@ class SMACOF(ToFeatures):
     }
     reads = "dissimilarity"
     allow_missing = True
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         "n_components": [at_least(1)],
         "method": [choice("metric", "ordinal")],
         "max_iter": [at_least(1)],
@@ -104,7 +102,6 @@ class SMACOF(ToFeatures):
         return int(self.embedding_.shape[1])
 
     def learn(self, S: NDArray[Any], y: Any) -> None:
-        """Find the map."""
         D = np.array(S, dtype=np.float64)
         D = np.where(np.isnan(D), D.T, np.where(np.isnan(D.T), D, (D + D.T) / 2))
         np.fill_diagonal(D, 0)

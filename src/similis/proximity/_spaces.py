@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from similis._utils.arrays import Array, Indices
 from similis.base import at_least, check_labels, choice, fitted_indices
 from similis.exceptions import ProximityError
 from similis.proximity._base import ToRows
@@ -23,11 +23,6 @@ class SimilarityFeatures(ToRows):
     The rows are passed through unchanged. As the first step of a pipeline this transformer declares the matrix as
     pairwise, so that cross-validation removes held-out objects from the columns too; any classifier of feature vectors
     may follow.
-
-    Attributes
-    ----------
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -48,15 +43,13 @@ class SimilarityFeatures(ToRows):
     array(['a'], dtype='<U1')
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {}
-
-    def learn(self, S: NDArray[Any], y: Any) -> None:
+    def learn(self, S: Array, y: Any) -> None:
         """Do nothing: rows stay as they are."""
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         return Q.copy()
 
-    def fold_coefficients(self, coef: NDArray[Any]) -> NDArray[Any]:
+    def fold_coefficients(self, coef: Array) -> Array:
         """Return the coefficients unchanged, as rows are."""
         return coef
 
@@ -82,8 +75,6 @@ class DissimilaritySpace(ToRows):
         Training objects that are prototypes, in the order of the output columns.
     columns_ : ndarray of int
         Columns of a new row that are used; equal to `prototype_indices_`.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -110,7 +101,7 @@ class DissimilaritySpace(ToRows):
     }
 
     reads = "dissimilarity"
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         "n_prototypes": [at_least(1), None],
         "selection": [choice("all", "random", "kcenter", "medoids", "forward")],
         "random_state": ["random_state"],
@@ -121,7 +112,7 @@ class DissimilaritySpace(ToRows):
         self.selection = selection
         self.random_state = random_state
 
-    def learn(self, S: NDArray[Any], y: Any) -> None:
+    def learn(self, S: Array, y: Any) -> None:
         """Choose the prototypes; ``selection="forward"`` uses the labels `y`."""
         n = len(S)
         if self.selection == "all":
@@ -138,15 +129,15 @@ class DissimilaritySpace(ToRows):
             codes = check_labels(y, n, who="DissimilaritySpace(selection='forward')")[1]
         self.prototype_indices_ = choose_prototypes(S, k, self.selection, check_random_state(self.random_state), codes)
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         return Q[:, self.prototype_indices_]
 
     @property
-    def columns_(self) -> NDArray[np.intp]:
+    def columns_(self) -> Indices:
         """Columns of a new row that are used."""
         return self.prototype_indices_
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the columns of the prototypes.
 
         Parameters
@@ -160,7 +151,7 @@ class DissimilaritySpace(ToRows):
         """
         return super().get_feature_names_out(input_features)[self.prototype_indices_]
 
-    def select_columns(self, columns: NDArray[np.intp]) -> tuple[Any, NDArray[np.intp]]:
+    def select_columns(self, columns: Indices) -> tuple[Any, Indices]:
         """Restrict the output to some prototypes, whose columns alone are used."""
         small = SimilarityFeatures()
         small.n_features_in_ = len(columns)

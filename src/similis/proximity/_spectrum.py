@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis._utils.linalg import (
     EigenSystem,
     eigen_symmetric,
@@ -37,17 +38,17 @@ class _Spectrum(ToRows):
 
     reads = "similarity"
     accept_sparse = True
-    _matrix: NDArray[Any] | None  # A, if it was not decomposed
-    _values: NDArray[Any] | None
-    _vectors: NDArray[Any] | None
+    _matrix: Array | None  # A, if it was not decomposed
+    _values: Array | None
+    _vectors: Array | None
 
     @property
-    def eigenvalues_(self) -> NDArray[Any]:
+    def eigenvalues_(self) -> Array:
         """Eigenvalues of the symmetric part of the training matrix before the repair, ascending."""
         return self._eigen().values
 
     @property
-    def eigenvectors_(self) -> NDArray[Any]:
+    def eigenvectors_(self) -> Array:
         """The eigenvectors, as columns in the order of ``eigenvalues_``."""
         return self._eigen().vectors
 
@@ -58,9 +59,7 @@ class _Spectrum(ToRows):
             return eigen_symmetric(self._matrix)
         return EigenSystem(self._values, self._vectors)
 
-    def _decompose_if_needed(
-        self, S: NDArray[Any], *, beyond: int = -1, k: int | None = None
-    ) -> tuple[NDArray[Any], bool]:
+    def _decompose_if_needed(self, S: Array, *, beyond: int = -1, k: int | None = None) -> tuple[Array, bool]:
         """Return the symmetric part of S, and True if the spectrum needs no change.
 
         A Cholesky factorization, much cheaper than the decomposition, tests whether every eigenvalue is above `beyond`
@@ -85,30 +84,28 @@ class _Projection(_Spectrum):
     }
 
     _beyond = -1
-    _parameter_constraints: dict[str, list[Any]] = {"n_components": [at_least(1), None]}
+    _parameter_constraints = {"n_components": [at_least(1), None]}
 
     def __init__(self, *, n_components: int | None = None) -> None:
         self.n_components = n_components
 
     @property
-    def projection_(self) -> NDArray[Any]:
+    def projection_(self) -> Array:
         """Matrix P, n x n, computed on access; ``transform`` does not need it."""
         return self.transform_rows(np.eye(self.n_features_in_, dtype=self.eigenvalues_.dtype))
 
-    def learn(self, S: NDArray[Any], y: Any) -> NDArray[Any]:
-        """Decompose the symmetric part if needed, determine its repair and return it."""
+    def learn(self, S: Array, y: Any) -> Array:
         k = self.n_components
         A, sound = self._decompose_if_needed(S, beyond=self._beyond, k=k)
         self._signs = np.ones(len(A), dtype=A.dtype) if sound else self._choose(self._eigen(), k).astype(A.dtype)
         self.n_components_ = int(np.count_nonzero(self._signs))
         return A
 
-    def _choose(self, system: EigenSystem, k: int | None) -> NDArray[Any]:
+    def _choose(self, system: EigenSystem, k: int | None) -> Array:
         """Return the diagonal d of P, one entry per eigenvalue."""
         raise NotImplementedError
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Compute Q P from the eigenvectors that P changes or from those that it keeps, whichever are fewer."""
+    def transform_rows(self, Q: Array) -> Array:
         changed, kept = self._signs != 1, self._signs != 0
         if not changed.any():
             return Q.copy()
@@ -121,7 +118,7 @@ class _Projection(_Spectrum):
 
     fold_coefficients = transform_rows  # (s P) c = s (P c)
 
-    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
+    def transform_training(self, S: Array) -> Array:
         """Compute S P as S + B B' or as B B', which is exactly symmetric."""
         changed, kept = self._signs != 1, self._signs != 0
         if not changed.any():
@@ -161,8 +158,6 @@ class SpectrumClip(_Projection):
         P, computed on access.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -193,7 +188,7 @@ class SpectrumClip(_Projection):
            [2. , 2. ]])
     """
 
-    def _choose(self, system: EigenSystem, k: int | None) -> NDArray[Any]:
+    def _choose(self, system: EigenSystem, k: int | None) -> Array:
         l, zero = system.values, system.tolerance  # noqa: E741
         d = l >= -zero  # [chen2010] sec. 4.1 -> D_clip = diag(1[l >= 0])
         if k is not None and k < np.count_nonzero(l > zero):
@@ -224,8 +219,6 @@ class SpectrumFlip(_Projection):
         P, computed on access.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -252,7 +245,7 @@ class SpectrumFlip(_Projection):
 
     _beyond = 1  # sign(l) = 1 for all l only if S is positive definite beyond rounding
 
-    def _choose(self, system: EigenSystem, k: int | None) -> NDArray[Any]:
+    def _choose(self, system: EigenSystem, k: int | None) -> Array:
         l = system.values  # noqa: E741
         d = np.where(np.abs(l) > system.tolerance, np.sign(l), 0)  # [chen2010] sec. 4.1 -> D_flip = diag(sgn(l))
         if k is not None and k < np.count_nonzero(d):
@@ -282,8 +275,6 @@ class SpectrumShift(_Spectrum):
         Their eigenvectors, as columns.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -307,20 +298,19 @@ class SpectrumShift(_Spectrum):
            [2., 4.]])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {"query": [choice("raw", "consistent")]}
+    _parameter_constraints = {"query": [choice("raw", "consistent")]}
     _added_params = ("query",)  # since 1.0
     query: str = "raw"
 
     def __init__(self, *, query: str = "raw") -> None:
         self.query = query
 
-    def transform_training(self, S: NDArray[Any]) -> NDArray[Any]:
+    def transform_training(self, S: Array) -> Array:
         K = S.copy()
         np.einsum("ii->i", K)[:] += K.dtype.type(self.shift_)
         return K
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Copy the rows, or multiply them by U (L + |l_min|) L^-1 U'."""
+    def transform_rows(self, Q: Array) -> Array:
         if self.query == "raw" or self.shift_ == 0:
             return Q.copy()
         system = self._eigen()
@@ -331,8 +321,7 @@ class SpectrumShift(_Spectrum):
 
     fold_coefficients = transform_rows  # (s T) c = s (T c)
 
-    def learn(self, S: NDArray[Any], y: Any) -> NDArray[Any]:
-        """Decompose the symmetric part if needed, determine its repair and return it."""
+    def learn(self, S: Array, y: Any) -> Array:
         A, sound = self._decompose_if_needed(S)
         self.shift_ = 0.0
         if not sound:
@@ -341,9 +330,7 @@ class SpectrumShift(_Spectrum):
         return A
 
 
-def augmented_rows(
-    S: ArrayLike, rows: ArrayLike, self_similarity: ArrayLike, *, spectrum: str = "clip"
-) -> NDArray[np.float64]:
+def augmented_rows(S: ArrayLike, rows: ArrayLike, self_similarity: ArrayLike, *, spectrum: str = "clip") -> Floats:
     """Repair new rows by the augmented rule: clip or flip S together with each new object.
 
     The spectrum of [[S, s], [s', s(x, x)]] is modified for each new row s; the first n entries of the last row are the
@@ -401,7 +388,7 @@ def augmented_rows(
     return found
 
 
-def _span(mask: NDArray[np.bool_]) -> slice | NDArray[np.intp]:
+def _span(mask: Mask) -> slice | Indices:
     """Return the selected columns, as a slice (no copy) if they are contiguous."""
     chosen = np.flatnonzero(mask)
     if chosen.size and chosen[-1] - chosen[0] + 1 == chosen.size:

@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis._utils.threads import map_row_chunks
 from similis.base import Kind, check_proximity, choice, quote, validated_function
 from similis.exceptions import ProximityError
 
 __all__ = ["Verdict", "judge", "Suspects", "find_suspects", "suspects"]
 
-Array = NDArray[np.float64]
 
 MIN_OBJECTS = 30  # smaller matrices have no meaningful neighborhoods
 MAX_OBJECTS = 3000  # larger matrices are sampled
@@ -70,10 +70,10 @@ class Suspects:
         Reason if the matrix was not checked; else empty.
     """
 
-    pairs: NDArray[np.intp]
-    values: NDArray[np.float64]
-    expected: NDArray[np.float64]
-    scores: NDArray[np.float64]
+    pairs: Indices
+    values: Floats
+    expected: Floats
+    scores: Floats
     n_pairs: int
     n_objects: int
     ids: tuple[tuple[Any, Any], ...] = ()
@@ -82,7 +82,7 @@ class Suspects:
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def mask(self, n: int) -> NDArray[np.bool_]:
+    def mask(self, n: int) -> Mask:
         """Return a symmetric n x n matrix that is True at the suspicious pairs."""
         mask = np.zeros((n, n), dtype=bool)
         mask[self.pairs[:, 0], self.pairs[:, 1]] = mask[self.pairs[:, 1], self.pairs[:, 0]] = True
@@ -156,7 +156,7 @@ def suspects(S: ArrayLike, kind: Kind = "similarity", *, ids: Any = None, random
 
 
 def find_suspects(
-    A: NDArray[Any], kind: Kind, *, objects: NDArray[Any], ids: Sequence[Any] | None = None, random_state: Any = 0
+    A: Array, kind: Kind, *, objects: Array, ids: Sequence[Any] | None = None, random_state: Any = 0
 ) -> Suspects:
     """Find suspicious pairs of a validated matrix over the `objects` of a larger one, whose names are `ids`."""
     n = len(A)
@@ -188,7 +188,7 @@ def find_suspects(
     )
 
 
-def _both_directions(A: NDArray[Any], i: NDArray[Any], j: NDArray[Any]) -> NDArray[np.float64]:
+def _both_directions(A: Array, i: Array, j: Array) -> Floats:
     """Return the mean of both directions of each pair, or the known one."""
     there, back = A[i, j].astype(np.float64), A[j, i].astype(np.float64)
     mean = (there + back) / 2
@@ -206,23 +206,23 @@ def _generator(random_state: Any) -> np.random.Generator:
 class Verdict:
     """Condensed indices of the suspicious pairs, their deviations in local standard deviations, and expected values."""
 
-    suspects: NDArray[np.intp]
-    deviations: Array
-    expected: Array
+    suspects: Indices
+    deviations: Floats
+    expected: Floats
 
 
 @dataclass(frozen=True)
 class _Round:
     """Result of one round: pairs to replace before the next round, suspicious pairs, expected values of all pairs."""
 
-    rejected: NDArray[np.bool_]
-    suspects: NDArray[np.intp]
-    deviations: Array
-    expected: Array
-    stretch: Callable[[Array], Array]
+    rejected: Mask
+    suspects: Indices
+    deviations: Floats
+    expected: Floats
+    stretch: Callable[[Floats], Floats]
 
 
-def judge(d: Array, n: int, rng: Any, outside: NDArray[np.bool_] | None = None) -> Verdict | None:
+def judge(d: Floats, n: int, rng: Any, outside: Mask | None = None) -> Verdict | None:
     """Check every pair of a matrix given by its upper triangle; None if more than half of the entries are equal.
 
     Pairs `outside` are suspicious in any case.
@@ -260,7 +260,7 @@ def judge(d: Array, n: int, rng: Any, outside: NDArray[np.bool_] | None = None) 
     return Verdict(pairs, deviations, np.interp(expected[pairs], t[known][order], d[known][order]))
 
 
-def _far_outside(d: Array, i: NDArray[Any], j: NDArray[Any], own: Array) -> NDArray[np.bool_]:
+def _far_outside(d: Floats, i: Array, j: Array, own: Floats) -> Mask:
     """Return True for scattered pairs whose distance lies far outside the range of all other distances.
 
     On the near side, where close pairs may be few, the range includes `own`, the distances of objects to themselves;
@@ -279,7 +279,7 @@ def _far_outside(d: Array, i: NDArray[Any], j: NDArray[Any], own: Array) -> NDAr
     return outside & (np.maximum(share[i], share[j]) <= OUTSIDE_ROW)
 
 
-def _beyond_gap(x: Array, largest: float) -> NDArray[np.bool_]:
+def _beyond_gap(x: Floats, largest: float) -> Mask:
     """Return True for the values above a gap in x that a power law for the largest other values does not explain.
 
     Values up to `largest` belong to the others in any case.
@@ -297,12 +297,12 @@ def _beyond_gap(x: Array, largest: float) -> NDArray[np.bool_]:
     return np.zeros(len(x), dtype=bool)
 
 
-def spread(values: Array) -> float:
+def spread(values: Floats) -> float:
     """Compute a robust standard deviation, the scaled median absolute deviation."""
     return SIGMA * float(np.median(np.abs(values - np.median(values)))) if values.size else 0.0
 
 
-def _run_round(t: Array, filled: Array, good: NDArray[np.bool_], n: int, columns: NDArray[Any], width: int) -> _Round:
+def _run_round(t: Floats, filled: Floats, good: Mask, n: int, columns: Array, width: int) -> _Round:
     """Run one round: predictions from `filled`, deviations of `t` from them, and the pairs beyond the cut."""
     narrow = width == WIDTHS[-1]
     T = _square(filled, n)
@@ -338,7 +338,7 @@ def _run_round(t: Array, filled: Array, good: NDArray[np.bool_], n: int, columns
     return _Round(rejected, candidates[suspect], far[suspect], slope, stretch)
 
 
-def _contradicted(t: Array, expected: Array, x: Array, some: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _contradicted(t: Floats, expected: Floats, x: Floats, some: Mask) -> Mask:
     """Return True where the triangle differences x agree with the expected value rather than with the value t.
 
     This is the case if x is typical of the expected value, or larger than usual for a pair as short as t (smaller for a
@@ -356,19 +356,19 @@ def _contradicted(t: Array, expected: Array, x: Array, some: NDArray[np.bool_]) 
         return short | long
 
 
-def _log_ratio(x: Array, y: Array) -> Array:
+def _log_ratio(x: Floats, y: Floats) -> Floats:
     tiny = np.finfo(float).tiny
     return np.abs(np.log(np.maximum(x, tiny)) - np.log(np.maximum(y, tiny)))
 
 
-def _evaluate_curves(knots: Array, curves: Array, at: Array) -> list[Array]:
+def _evaluate_curves(knots: Floats, curves: Floats, at: Floats) -> list[Floats]:
     """Evaluate each curve at `at`: beyond the last knot with its average slope, before the first knot as a constant."""
     beyond = np.maximum(at - knots[-1], 0.0)
     slopes = (curves[:, -1] - curves[:, 0]) / max(knots[-1] - knots[0], np.finfo(float).tiny)
     return [np.interp(at, knots, y) + slope * beyond for y, slope in zip(curves, slopes)]
 
 
-def _tail(usual: Array, n_pairs: int) -> float:
+def _tail(usual: Floats, n_pairs: int) -> float:
     """Return the cut that an exponential tail through the 90 % and 99 % points exceeds for half a pair."""
     if not usual.size:
         return 0.0
@@ -376,7 +376,7 @@ def _tail(usual: Array, n_pairs: int) -> float:
     return float(q99 + (q99 - q90) * np.log10(max(0.02 * n_pairs, 1.0)))
 
 
-def _dither(d: Array, known: NDArray[np.bool_], rng: Any) -> Array:
+def _dither(d: Floats, known: Mask, rng: Any) -> Floats:
     """Add uniform noise of one step to a discrete scale, which undoes its rounding."""
     values, counts = np.unique(d[known], return_counts=True)
     gaps = np.diff(values)
@@ -386,7 +386,7 @@ def _dither(d: Array, known: NDArray[np.bool_], rng: Any) -> Array:
     return d + step * (rng.random(len(d)) - 0.5)
 
 
-def _differences(T: Array, columns: NDArray[Any], cap: float) -> Array:
+def _differences(T: Floats, columns: Array, cap: float) -> Floats:
     """Compute the mean difference of two rows over the columns, single differences limited to the spread `cap`."""
     n = len(T)
     R = np.full((n, n), np.inf)
@@ -396,7 +396,7 @@ def _differences(T: Array, columns: NDArray[Any], cap: float) -> Array:
     return np.minimum(R, R.T)
 
 
-def _neighbors(R: Array, T: Array | None, width: int) -> NDArray[np.int64]:
+def _neighbors(R: Floats, T: Floats | None, width: int) -> NDArray[np.int64]:
     """Return the nearest objects by R; with T by the larger of two ranks, that of R and that of the entry itself."""
     score = R
     if T is not None:
@@ -407,14 +407,14 @@ def _neighbors(R: Array, T: Array | None, width: int) -> NDArray[np.int64]:
     return np.ascontiguousarray(order[:, :width])
 
 
-def _ranks(A: Array) -> Array:
+def _ranks(A: Floats) -> Floats:
     order = np.argsort(A, axis=1, kind="stable")
     ranks = np.empty(A.shape)
     np.put_along_axis(ranks, order, np.arange(A.shape[1], dtype=float)[None], axis=1)
     return ranks
 
 
-def _expectations(T: Array, N: NDArray[np.int64], additive: bool) -> tuple[Array, Array]:
+def _expectations(T: Floats, N: NDArray[np.int64], additive: bool) -> tuple[Floats, Floats]:
     n = len(T)
     level, slope = np.empty((2, n * (n - 1) // 2))
     turns, rows = _n_matches(N), _balanced(n)
@@ -425,8 +425,8 @@ def _expectations(T: Array, N: NDArray[np.int64], additive: bool) -> tuple[Array
 
 
 def _spreads_and_gaps(
-    T: Array, N: NDArray[np.int64], additive: bool, candidates: NDArray[Any], slope: Array
-) -> tuple[Array, Array]:
+    T: Floats, N: NDArray[np.int64], additive: bool, candidates: Array, slope: Floats
+) -> tuple[Floats, Floats]:
     """Compute the spread of the prediction and the gap of the triangles for the pairs `candidates`."""
     n, turns = len(T), _n_matches(N)
     first = np.arange(n) * n - np.arange(n) * (np.arange(n) + 1) // 2  # number of the first pair of each row
@@ -448,7 +448,7 @@ def _n_matches(N: NDArray[np.int64]) -> int:
     return int(np.clip(WORK // (k * (n * (n - 1) // 2)), 2, min(k, MATCHES)))
 
 
-def _running(x: Array, y: Array, quantiles: list[float], share: float) -> tuple[Array, Array]:
+def _running(x: Floats, y: Floats, quantiles: list[float], share: float) -> tuple[Floats, Floats]:
     """Compute quantiles of y in windows along x: increasing knots, and one row of values per quantile."""
     keep = np.isfinite(x) & np.isfinite(y)
     x, y = x[keep], y[keep]
@@ -462,11 +462,11 @@ def _running(x: Array, y: Array, quantiles: list[float], share: float) -> tuple[
     return knots, np.stack([np.bincount(which, row) / np.bincount(which) for row in table])
 
 
-def _stretch(knots: Array, sigma: Array) -> Callable[[Array], Array]:
+def _stretch(knots: Floats, sigma: Floats) -> Callable[[Floats], Floats]:
     """Return the transformation to local standard deviations, the integral of 1 / sigma; linear beyond the knots."""
     inside = np.concatenate([[0.0], np.cumsum(np.diff(knots) * (1 / sigma[1:] + 1 / sigma[:-1]) / 2)])
 
-    def f(x: Array) -> Array:
+    def f(x: Floats) -> Floats:
         below, above = np.minimum(x - knots[0], 0.0), np.maximum(x - knots[-1], 0.0)
         return np.interp(x, knots, inside) + below / sigma[0] + above / sigma[-1]
 
@@ -479,7 +479,7 @@ def _balanced(n: int) -> NDArray[np.int64]:
     return np.stack([rows, rows[::-1]], axis=1).ravel()[:n].copy()
 
 
-def _square(d: Array, n: int) -> Array:
+def _square(d: Floats, n: int) -> Floats:
     """Build the symmetric matrix of a condensed vector, NaN on the diagonal."""
     T = np.full((n, n), np.nan)
     T[np.triu_indices(n, 1)] = d

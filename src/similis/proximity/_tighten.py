@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Array
 from similis.base import choice, positive
 from similis.proximity._base import Elementwise
 
@@ -42,8 +42,6 @@ class Tighten(Elementwise):
     spread_ : float
         ``exponential``: s_max - s_m with s_m the median training similarity of two objects. ``power``: `largest_`. A
         spread of zero is replaced by one.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -68,7 +66,7 @@ class Tighten(Elementwise):
     """
 
     reads = "similarity"
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         "q": [positive()],
         "method": [choice("power", "exponential")],
     }
@@ -77,8 +75,7 @@ class Tighten(Elementwise):
         self.q = q
         self.method = method
 
-    def learn(self, S: NDArray[Any], y: Any) -> None:
-        """Find the scale."""
+    def learn(self, S: Array, y: Any) -> None:
         if self.method == "power":
             self.largest_ = self.spread_ = float(max(S.max(), -S.min())) or 1.0
             return
@@ -88,7 +85,7 @@ class Tighten(Elementwise):
         distance = self.largest_ - (float(np.median(others)) if others.size else self.largest_)
         self.spread_ = distance or self.largest_ - float(S.mean(dtype=np.float64)) or 1.0
 
-    def transform_rows(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def transform_rows(self, Q: Array) -> Array:
         limit = np.sqrt(np.finfo(Q.dtype).max)
         with np.errstate(over="ignore"):
             if self.method == "exponential":
@@ -98,7 +95,7 @@ class Tighten(Elementwise):
             return np.copysign(np.minimum(_power(np.abs(ratio), self.q), limit), ratio)
 
 
-def _power(T: NDArray[Any], q: float) -> Any:
+def _power(T: Array, q: float) -> Any:
     """Compute T ** q in place; a power of two by squaring, which is many times faster."""
     exponent = np.log2(q)
     if exponent.is_integer() and exponent >= 0:

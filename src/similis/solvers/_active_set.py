@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Array
 from similis.solvers._interior_point import cholesky, cholesky_solve
 
 __all__ = ["improve_in_box"]
 
 
 def improve_in_box(
-    H: NDArray[Any],
-    q: NDArray[Any],
-    low: NDArray[Any],
-    high: NDArray[Any],
-    d: NDArray[Any],
-    *,
-    y: NDArray[Any] | None = None,
-    pivots: int,
-    tol: float,
+    H: Array, q: Array, low: Array, high: Array, d: Array, *, y: Array | None = None, pivots: int, tol: float
 ) -> None:
     """Reduce q'd + d'Hd / 2 on low <= d <= high, with y also y'd = 0, by the method of active sets, in place.
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import linalg
 
+from similis._utils.arrays import Array, Floats
 from similis._utils.threads import single_blas_thread
 from similis.solvers._interior_point import cholesky, cholesky_solve, positive_reach
 
 __all__ = ["BoxLasso", "BoxLassoFit", "box_lasso"]
 
-Array = NDArray[np.float64]
 _SIGNS = np.array([[1.0], [-1.0]])
 _TARGET = 1e-10  # relative gap at which the steps end
 _REDUCED_GAP = 0.1  # at which coefficients are fixed that are zero or at the bound beyond doubt
@@ -40,13 +39,13 @@ class BoxLassoFit:
         Interior-point steps.
     """
 
-    coef: Array
+    coef: Floats
     objective: float
     gap: float
     n_iter: int
 
 
-def box_lasso(S: NDArray[Any], y: ArrayLike, epsilon: float, C: float | ArrayLike = np.inf) -> BoxLassoFit:
+def box_lasso(S: Array, y: ArrayLike, epsilon: float, C: float | ArrayLike = np.inf) -> BoxLassoFit:
     """Minimize ||y - S a||^2 / 2 + epsilon ||a||_1 subject to |a_i| <= C_i, [chen2010] Eq. (2.8).
 
     Parameters
@@ -105,13 +104,13 @@ class BoxLasso:
     epsilon, 0) bounds the minimum from below. The gap is the better of t = 1 and t = epsilon / max |v_i|.
     """
 
-    def __init__(self, S: NDArray[Any], y: ArrayLike) -> None:
+    def __init__(self, S: Array, y: ArrayLike) -> None:
         S = np.ascontiguousarray(S, dtype=np.float64)
         self._scale = float(np.abs(S).max(initial=0.0)) or 1.0
         self._S = S / self._scale
         self._y = np.asarray(y, dtype=np.float64)
         self._q = self._S.T @ self._y
-        self._gram: Array | None = None
+        self._gram: Floats | None = None
         self._inside: dict[float, BoxLassoFit] = {}
 
     @single_blas_thread()
@@ -139,7 +138,7 @@ class BoxLasso:
             return self._certified(a, eps, np.abs(a).max(), 0)
         return self._boxed(eps, np.full_like(self._q, 1.01 * size / eps))
 
-    def _boxed(self, eps: float, box: Array) -> BoxLassoFit:
+    def _boxed(self, eps: float, box: Floats) -> BoxLassoFit:
         if self._gram is None:
             self._gram = self._S.T @ self._S
         state = _InteriorPoint(self._S, self._gram, self._y, eps, box)
@@ -158,7 +157,7 @@ class BoxLasso:
         """Value to which the gap is compared."""
         return max(fit.objective, 1e-8 * float(self._y @ self._y) / 2)
 
-    def _descend(self, state: _InteriorPoint, best: BoxLassoFit, eps: float, box: Array, tol: float) -> BoxLassoFit:
+    def _descend(self, state: _InteriorPoint, best: BoxLassoFit, eps: float, box: Floats, tol: float) -> BoxLassoFit:
         """Step until the gap is closed, or the complementarity products are at the level of rounding."""
         trial = _POLISHED_GAP
         while state.steps < 100 and min(best.gap, 100 * state.total) > tol * self._scale_of(best):
@@ -171,7 +170,7 @@ class BoxLasso:
                 trial *= 1e-2
         return best if tol > _TARGET else self._polished(best, state, eps, box)
 
-    def _polished(self, fit: BoxLassoFit, state: _InteriorPoint, eps: float, box: Array) -> BoxLassoFit:
+    def _polished(self, fit: BoxLassoFit, state: _InteriorPoint, eps: float, box: Floats) -> BoxLassoFit:
         """Set coefficients exactly to zero or to the bound by complementarity and solve for the others again."""
         a = state.snapped()
         free = (a != 0) & (np.abs(a) < box)
@@ -191,7 +190,7 @@ class BoxLasso:
         noise = 1e-12 * self._scale_of(fit)
         return best if best.gap <= max(2 * fit.gap, noise) else fit
 
-    def _certified(self, a: Array, eps: float, box: Array, n_iter: int) -> BoxLassoFit:
+    def _certified(self, a: Floats, eps: float, box: Floats, n_iter: int) -> BoxLassoFit:
         """Compute the objective of `a` and its duality gap."""
         u = self._y - self._S @ a
         v = self._S.T @ u
@@ -214,7 +213,7 @@ class _InteriorPoint:
     the values of the coefficients that are not `free`, of which the other arrays have no entries.
     """
 
-    def __init__(self, S: Array, G: Array, y: Array, eps: float, box: Array) -> None:
+    def __init__(self, S: Floats, G: Floats, y: Floats, eps: float, box: Floats) -> None:
         self.S, self.G, self.y, self.eps, self.box = S, G, y, eps, box
         q = S.T @ y
         start = np.minimum(3 * float(np.linalg.norm(q)) / max(float(G.trace()), 1e-300), box / 2)
@@ -226,7 +225,7 @@ class _InteriorPoint:
         self.steps = 0
 
     @property
-    def a(self) -> Array:
+    def a(self) -> Floats:
         """All coefficients."""
         return self._coefficients(self.P)
 
@@ -235,7 +234,7 @@ class _InteriorPoint:
         """Sum of all complementarity products; it is the duality gap where the residual is zero."""
         return float((self.P * self.Z).sum()) + float((self.T * self.U).sum())
 
-    def snapped(self) -> Array:
+    def snapped(self) -> Floats:
         """Return the coefficients, set to zero or to the bound where the multiplier exceeds the distance from it."""
         typical = self._typical
         P = np.where(self.P < self.Z * typical, 0.0, np.where(self.T < self.U * typical, self.box, self.P))
@@ -259,7 +258,7 @@ class _InteriorPoint:
         """Ratio of a coefficient to a multiplier that tells small from large."""
         return float(np.abs(self.P[0] - self.P[1]).max()) / max(self.eps, float(self.Z.mean()), 1e-300)
 
-    def _coefficients(self, P: Array) -> Array:
+    def _coefficients(self, P: Floats) -> Floats:
         a = self.fixed.copy()
         a[self.free] = P[0] - P[1]
         return a
@@ -275,7 +274,7 @@ class _InteriorPoint:
         factor = cholesky(self.G, D)
         mean = self.total / (2 * P.size)
 
-        def direction(rz: Array, ru: Array) -> tuple[Array, Array, Array]:
+        def direction(rz: Floats, ru: Floats) -> tuple[Floats, Floats, Floats]:
             """Compute the Newton step toward complementarity products P Z + rz and T U + ru."""
             R = -residual + rz / P - ru / T
             rhs = D * (R[0] / weight[0] - R[1] / weight[1])
@@ -285,7 +284,7 @@ class _InteriorPoint:
             dP = np.where(weight >= weight[::-1], dP, dP[::-1] + _SIGNS * da)
             return dP, (rz - Z * dP) / P, (ru + U * dP) / T
 
-        def length(dP: Array, dZ: Array, dU: Array) -> float:
+        def length(dP: Floats, dZ: Floats, dU: Floats) -> float:
             return min(positive_reach(P, dP), positive_reach(T, -dP), positive_reach(Z, dZ), positive_reach(U, dU))
 
         # Predictor: aim at zero products; its success sets the target (Mehrotra's cube) of the corrector.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Array, Indices, Mask
 from similis._utils.threads import row_blocks
 
 __all__ = ["CentroidRule", "centroids_by_fold", "class_centroids", "first_best"]
@@ -17,14 +17,14 @@ _TIE = 1e-12
 
 
 def class_centroids(
-    S: NDArray[Any],
-    codes: NDArray[np.intp],
+    S: Array,
+    codes: Indices,
     n_classes: int,
     *,
     rule: CentroidRule = "max-sum",
     sign: float = 1.0,
-    sample_weight: NDArray[Any] | None = None,
-) -> NDArray[np.intp]:
+    sample_weight: Array | None = None,
+) -> Indices:
     """Choose one object per class.
 
     Parameters
@@ -59,14 +59,8 @@ def class_centroids(
 
 
 def centroids_by_fold(
-    S: NDArray[Any],
-    codes: NDArray[np.intp],
-    n_classes: int,
-    test_fold: NDArray[np.intp],
-    *,
-    rule: CentroidRule = "max-sum",
-    sign: float = 1.0,
-) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.intp]]]:
+    S: Array, codes: Indices, n_classes: int, test_fold: Indices, *, rule: CentroidRule = "max-sum", sign: float = 1.0
+) -> Iterator[tuple[Mask, Indices]]:
     """Yield for each fold a mask of its objects and the class centroids of the objects outside it.
 
     The sums of the "max-sum" rule are computed once and the part of each fold is subtracted, so that all folds together
@@ -110,7 +104,7 @@ def centroids_by_fold(
         yield test, _largest_mean(sign * kept, mass - known.sum(axis=0), codes, n_classes, ~test)
 
 
-def first_best(values: NDArray[Any]) -> int:
+def first_best(values: Array) -> int:
     """Return the index of the largest value, the first of those equal up to rounding; NaN counts as smallest."""
     if np.isnan(values).all():
         return 0
@@ -118,9 +112,7 @@ def first_best(values: NDArray[Any]) -> int:
     return int(np.argmax(values >= best - _TIE * max(1.0, abs(float(best)))))
 
 
-def _column_sums(
-    S: NDArray[Any], codes: NDArray[np.intp], n_classes: int, weight: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _column_sums(S: Array, codes: Indices, n_classes: int, weight: Array) -> tuple[Array, Array]:
     """Sum weight(z) s(z, mu) over the members z of the class of each mu; also sum the weights of known entries."""
     total, mass = np.zeros(len(codes)), np.zeros(len(codes))
     for h in range(n_classes):
@@ -129,9 +121,7 @@ def _column_sums(
     return total, mass
 
 
-def _sums(
-    S: NDArray[Any], rows: NDArray[np.intp], columns: NDArray[np.intp], weight: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _sums(S: Array, rows: Indices, columns: Indices, weight: Array) -> tuple[Array, Array]:
     """Weighted sums over some rows of the known entries of some columns, and of their weights."""
     total, mass = np.zeros(len(columns)), np.zeros(len(columns))
     for part in row_blocks(len(rows), len(columns)):
@@ -142,17 +132,13 @@ def _sums(
     return total, mass
 
 
-def _largest_mean(
-    total: NDArray[Any], mass: NDArray[Any], codes: NDArray[np.intp], n_classes: int, eligible: NDArray[np.bool_]
-) -> NDArray[np.intp]:
+def _largest_mean(total: Array, mass: Array, codes: Indices, n_classes: int, eligible: Mask) -> Indices:
     """Choose mu_h = argmax_{mu in X_h} of the mean of s(z, mu) over z in X_h, [cazzanti2007] Eq. (2.10)."""
     mean = np.divide(total, mass, out=np.full(len(total), np.nan), where=mass > 0)
     return _pick([np.flatnonzero((codes == h) & eligible) for h in range(n_classes)], mean)
 
 
-def _best_of_all(
-    S: NDArray[Any], codes: NDArray[np.intp], n_classes: int, sign: float, weight: NDArray[Any]
-) -> NDArray[np.intp]:
+def _best_of_all(S: Array, codes: Indices, n_classes: int, sign: float, weight: Array) -> Indices:
     """Choose mu_h = argmax_mu of the mean of s(z, mu) over z in X_h, [cazzanti2007] Eq. (3.10), mu any object."""
     chosen = np.full(n_classes, -1, dtype=np.intp)
     eligible = np.flatnonzero(weight > 0)
@@ -165,9 +151,7 @@ def _best_of_all(
     return chosen
 
 
-def _most_popular(
-    S: NDArray[Any], codes: NDArray[np.intp], n_classes: int, sign: float, weight: NDArray[Any]
-) -> NDArray[np.intp]:
+def _most_popular(S: Array, codes: Indices, n_classes: int, sign: float, weight: Array) -> Indices:
     """Choose mu_h = argmax_{z in X_h} |N(z)|, [cazzanti2007] Eq. (3.11); ties by total similarity to N(z)."""
     nearest, similarity = np.empty(len(S), np.intp), np.empty(len(S))
     for rows in row_blocks(*S.shape):
@@ -186,5 +170,5 @@ def _most_popular(
     return _pick(leaders, support)
 
 
-def _pick(candidates: list[NDArray[np.intp]], values: NDArray[Any]) -> NDArray[np.intp]:
+def _pick(candidates: list[Indices], values: Array) -> Indices:
     return np.array([c[first_best(values[c])] if len(c) else -1 for c in candidates], dtype=np.intp)

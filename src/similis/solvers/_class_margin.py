@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from similis import _kernels
+from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import symmetric_part
 from similis._utils.threads import single_blas_thread
 from similis.solvers._active_set import improve_in_box
@@ -65,9 +65,7 @@ class ClassMargin:
     [[0.05, 0.05], [1.0, 1.0]]
     """
 
-    def __init__(
-        self, S: NDArray[Any], codes: NDArray[np.intp], *, each: bool = False, normalize: bool = False
-    ) -> None:
+    def __init__(self, S: Array, codes: Indices, *, each: bool = False, normalize: bool = False) -> None:
         n, n_classes = len(codes), int(codes.max()) + 1
         self._order = np.argsort(codes, kind="stable")
         self._codes = np.ascontiguousarray(codes[self._order], dtype=np.intp)
@@ -147,7 +145,7 @@ class ClassMargin:
             C *= 10
         return self._solve_dense(None, tol)
 
-    def _result(self, alpha: NDArray[Any], objective: float, gap: float, steps: int) -> MarginWeights:
+    def _result(self, alpha: Array, objective: float, gap: float, steps: int) -> MarginWeights:
         """Results in the units and the order of the input."""
         weights = np.empty_like(alpha)
         with np.errstate(over="ignore"):
@@ -155,7 +153,7 @@ class ClassMargin:
             u = self.multipliers[self._used[np.argsort(self._order)]]
             return MarginWeights(weights, u, objective / self._scale**2, max(gap, 0.0), True, steps)
 
-    def start(self, multipliers: NDArray[Any], C: float) -> None:
+    def start(self, multipliers: Array, C: float) -> None:
         """Start from the multipliers of a similar problem.
 
         Parameters
@@ -231,7 +229,7 @@ class ClassMargin:
             u[rows, others] = np.clip(v + length * d, 0.0, C)
             pull = pull + length * change
 
-    def _active(self, u: NDArray[Any], slope: NDArray[Any], wrong: NDArray[Any], C: float) -> Any:
+    def _active(self, u: Array, slope: Array, wrong: Array, C: float) -> Any:
         """Multipliers between the bounds and the worst violators."""
         free = (u > 0) & (u < C)
         size = np.where(wrong, np.abs(slope), 0.0)
@@ -251,7 +249,7 @@ class ClassMargin:
         _kernels.margin_rows(self._M, self._codes, self._starts, self._each, self._factor, rows, others, A)
         return A
 
-    def _pull(self, u: NDArray[Any]) -> Any:
+    def _pull(self, u: Array) -> Any:
         """A'u."""
         weighted = u * self._factor
         V = np.where(self._own, weighted.sum(axis=1, keepdims=True), -weighted)
@@ -259,7 +257,7 @@ class ClassMargin:
         _kernels.margin_pull(self._M, V, self._starts, pull)
         return pull
 
-    def _margins(self, alpha: NDArray[Any]) -> Any:
+    def _margins(self, alpha: Array) -> Any:
         """A a, by object and other class."""
         sums = np.empty((self._own.shape[1], len(alpha)))
         _kernels.margin_sums(self._T, alpha, self._starts, sums)
@@ -274,7 +272,7 @@ class ClassMargin:
         return nonnegative_margin(A * self._scale, C, tol=tol)
 
 
-def _scale_up(u: NDArray[Any], pull: NDArray[Any], C: float) -> None:
+def _scale_up(u: Array, pull: Array, C: float) -> None:
     """Multiply u by its best factor within the bounds."""
     square = float(np.square(np.maximum(pull, 0.0)).sum()) / 2
     largest = float(u.max(initial=0.0))
@@ -286,7 +284,7 @@ def _scale_up(u: NDArray[Any], pull: NDArray[Any], C: float) -> None:
         pull *= factor
 
 
-def _line_search(pull: NDArray[Any], change: NDArray[Any], gain: float) -> float:
+def _line_search(pull: Array, change: Array, gain: float) -> float:
     """Step length in [0, 1] that minimizes |max(pull + t change, 0)|^2 / 4 - t gain."""
 
     def derivatives(t: float) -> tuple[float, float]:
@@ -312,7 +310,7 @@ def _line_search(pull: NDArray[Any], change: NDArray[Any], gain: float) -> float
     return t
 
 
-def _minimize_in_box(H: NDArray[Any], g: NDArray[Any], low: NDArray[Any], high: NDArray[Any]) -> Any:
+def _minimize_in_box(H: Array, g: Array, low: Array, high: Array) -> Any:
     """Minimize g'd + d'Hd / 2 on low <= d <= high: coordinate sweeps find most bounds, active sets the solution."""
     d = np.zeros(len(g))
     tol = 1e-13 * (1 + float(np.abs(g).max(initial=0.0)))

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, optimize, special
 
+from similis._utils.arrays import Array, Floats, Mask
 from similis._utils.threads import single_blas_thread
 
 __all__ = [
@@ -42,7 +41,6 @@ __all__ = [
 ]
 
 
-Matrix = NDArray[np.float64]
 _MEMORY = 10  # past steps of the Anderson acceleration
 _EM_STEPS = 50  # em's own steps before the majorization
 _RELAX = 1.6  # over-relaxation of Douglas-Rachford; below 2
@@ -70,10 +68,10 @@ class Completion:
         wishart: r.
     """
 
-    kernel: NDArray[np.float64]
-    weights: NDArray[np.float64] | None = None
+    kernel: Floats
+    weights: Floats | None = None
     objective: float = float("nan")
-    path: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    path: Floats = field(default_factory=lambda: np.empty(0))
     n_iter: int = 0
     converged: bool = True
     degrees_of_freedom: float | None = None
@@ -84,9 +82,7 @@ class Infeasible(ValueError):
 
 
 @single_blas_thread()
-def conditional_completion(
-    K: NDArray[np.float64], known: NDArray[np.bool_], M: NDArray[np.float64], residual: float = 1.0
-) -> NDArray[np.float64]:
+def conditional_completion(K: Floats, known: Mask, M: Floats, residual: float = 1.0) -> Floats:
     """Complete K by the e-step: the matrix nearest to M in Stein's loss among those with this known block.
 
     Parameters
@@ -121,13 +117,7 @@ def conditional_completion(
 
 @single_blas_thread()
 def em_completion(
-    K: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    K_aux: NDArray[np.float64],
-    *,
-    floor: float,
-    tol: float = 1e-6,
-    max_iter: int = 1000,
+    K: Floats, known: Mask, K_aux: Floats, *, floor: float, tol: float = 1e-6, max_iter: int = 1000
 ) -> Completion:
     """Complete K by the em algorithm with M = sum_i w_i v_i v_i', v_i the eigenvectors of `K_aux`.
 
@@ -189,14 +179,8 @@ def em_completion(
 
 @single_blas_thread()
 def mixture_completion(
-    K: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    kernels: Sequence[NDArray[np.float64]],
-    *,
-    ridge: float,
-    tol: float = 1e-6,
-    max_iter: int = 1000,
-) -> tuple[Completion, NDArray[np.float64]]:
+    K: Floats, known: Mask, kernels: Sequence[Floats], *, ridge: float, tol: float = 1e-6, max_iter: int = 1000
+) -> tuple[Completion, Floats]:
     """Complete K by the em algorithm with M = sum_i w_i K_i + ridge I for several auxiliary kernels; also return M.
 
     The m-step has no closed form. It is replaced by one step that minimizes an upper bound of Stein's loss
@@ -232,12 +216,7 @@ def mixture_completion(
 
 @single_blas_thread()
 def wishart_completion(
-    K: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    K_aux: NDArray[np.float64],
-    *,
-    eta: float,
-    degrees_of_freedom: float | None = None,
+    K: Floats, known: Mask, K_aux: Floats, *, eta: float, degrees_of_freedom: float | None = None
 ) -> Completion:
     """Complete K by its expectation under K ~ W(r, Sigma / r), Sigma ~ IW(eta r + n + 1, eta r K_aux), at the mode.
 
@@ -284,7 +263,7 @@ def wishart_completion(
     return Completion(kernel, objective=_posterior(r, ratios, n, eta), degrees_of_freedom=float(r))
 
 
-def _posterior(r: float, ratios: NDArray[Any], n: int, eta: float) -> float:
+def _posterior(r: float, ratios: Array, n: int, eta: float) -> float:
     """Compute -log p(K11 | Sigma, r) - log p(Sigma | r) with Sigma at its mode, without terms that do not depend on r.
 
     With l_i the eigenvalues of K_aux11^-1 K11 and Sigma22.1 = c (q + eta) Q, every determinant of K_aux cancels.
@@ -313,19 +292,14 @@ def _distance_left(step: float, last: float) -> float:
     return step * rate / (1 - rate) if rate < 1 else np.inf
 
 
-def _log_det(A: NDArray[np.float64], floor: float) -> float:
+def _log_det(A: Floats, floor: float) -> float:
     """Compute log|A| with eigenvalues raised to `floor`; a constant of Stein's loss, kept finite for a singular A."""
     return float(np.log(np.maximum(linalg.eigvalsh(A), floor)).sum())
 
 
 @single_blas_thread()
 def frobenius_completion(
-    K: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    K_aux: NDArray[np.float64],
-    *,
-    tol: float = 1e-7,
-    max_iter: int = 5000,
+    K: Floats, known: Mask, K_aux: Floats, *, tol: float = 1e-7, max_iter: int = 5000
 ) -> Completion:
     """Minimize ||K - sum_i w_i v_i v_i'||_F over w >= 0 and the K >= 0 with the known block.
 
@@ -362,7 +336,7 @@ def frobenius_completion(
     fixed = np.einsum("ij,ij->j", B, K11 @ B)
     factor = linalg.cho_factor(2 * np.eye(len(free)) - free)
 
-    def near_model(Q: NDArray[np.float64]) -> NDArray[np.float64]:
+    def near_model(Q: Floats) -> Floats:
         # min 1/2 ||Z - M(w)||^2 + 1/2 ||Z - Q||^2 over the Z with the known block. For given w, Z is the mean of M(w)
         # and Q on the free entries; the normal equations of w remain.
         projected = np.einsum("ij,ij->j", A, Q @ A) - np.einsum("ij,ij->j", B, Q[:r1, :r1] @ B)
@@ -384,7 +358,7 @@ def frobenius_completion(
     return Completion(kernel, w, float(np.linalg.norm(kernel - (V * w) @ V.T)), n_iter=step, converged=converged)
 
 
-def known_range(K: NDArray[np.float64], known: NDArray[np.bool_]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def known_range(K: Floats, known: Mask) -> tuple[Floats, Floats]:
     """Return orthonormal columns T with K = T R T' for every K >= 0 with this known block, and the spectrum of the
     block.
 
@@ -400,12 +374,12 @@ def known_range(K: NDArray[np.float64], known: NDArray[np.bool_]) -> tuple[NDArr
     return T, values[keep]
 
 
-def nearest_weights(K: NDArray[np.float64], V: NDArray[np.float64]) -> NDArray[np.float64]:
+def nearest_weights(K: Floats, V: Floats) -> Floats:
     """Return the w >= 0 for which sum_i w_i v_i v_i' is nearest to a positive semi-definite K: w_i = v_i' K v_i."""
     return np.maximum(np.einsum("ij,ij->j", V, K @ V), 0.0)
 
 
-def _put_block(X: NDArray[np.float64], r1: int, K11: NDArray[np.float64]) -> NDArray[np.float64]:
+def _put_block(X: Floats, r1: int, K11: Floats) -> Floats:
     """Return D X D' with D = K11^1/2 X11^-1/2 on the known block: positive semi-definite with the block K11."""
     values, U = linalg.eigh(X[:r1, :r1])
     positive = values > 1e-14 * max(float(values.max(initial=0.0)), np.finfo(float).tiny)
@@ -419,14 +393,14 @@ def _put_block(X: NDArray[np.float64], r1: int, K11: NDArray[np.float64]) -> NDA
 
 @single_blas_thread()
 def nearest_completion(
-    S: NDArray[np.float64],
-    known: NDArray[np.bool_],
+    S: Floats,
+    known: Mask,
     *,
     mu: float = 0.0,
     psd: bool = True,
     tol: float = 1e-8,
     max_iter: int = 5000,
-    start: NDArray[np.float64] | None = None,
+    start: Floats | None = None,
 ) -> Completion:
     """Minimize sum over known entries of (X_ij - S_ij)^2 + mu ||X||_*, X symmetric.
 
@@ -476,12 +450,7 @@ def nearest_completion(
 
 @single_blas_thread()
 def nuclear_completion(
-    S: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    *,
-    psd: bool = True,
-    tol: float = 1e-9,
-    max_iter: int = 5000,
+    S: Floats, known: Mask, *, psd: bool = True, tol: float = 1e-9, max_iter: int = 5000
 ) -> Completion:
     """Minimize ||X||_* over the symmetric X with X_ij = S_ij for every known entry, [chen2010] Eq. (6.2).
 
@@ -500,7 +469,7 @@ def nuclear_completion(
     # With a known diagonal the trace is fixed: every feasible positive semi-definite X is optimal, nothing is shrunk.
     cost = 0.0 if psd and known.diagonal().all() else 1.0
 
-    def watch(X: NDArray[np.float64], Z: NDArray[np.float64]) -> None:
+    def watch(X: Floats, Z: Floats) -> None:
         if psd and _separates(X - Z, known, target):
             raise Infeasible("no positive semi-definite matrix has the known entries")
 
@@ -518,7 +487,7 @@ def nuclear_completion(
     return Completion(kernel, objective=objective, n_iter=step, converged=converged)
 
 
-def _separates(D: NDArray[np.float64], known: NDArray[np.bool_], S: NDArray[np.float64]) -> bool:
+def _separates(D: Floats, known: Mask, S: Floats) -> bool:
     """Return True if D, corrected to a dual certificate, proves that no X >= 0 has the known entries of S.
 
     A certificate is a positive semi-definite D that is zero where X is free, with <D, S> < 0, because <D, X> >= 0 for
@@ -547,13 +516,11 @@ class KernelFactor:
         One row per training object.
     """
 
-    def __init__(self, R: NDArray[np.float64]) -> None:
+    def __init__(self, R: Floats) -> None:
         self.R = R
         self._cut = np.sqrt(10 * max(R.shape) * np.finfo(np.float64).eps)
 
-    def split(
-        self, known: NDArray[np.bool_], values: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def split(self, known: Mask, values: Floats) -> tuple[Floats, Floats]:
         """Return the shortest z with R z nearest to the known values, and a basis of the z that do not change them.
 
         R z is K_.J K_JJ^+ s_J, the row of smallest norm among the nearest ones; for a complete row it is the projection
@@ -567,7 +534,7 @@ class KernelFactor:
         z = Wt[:keep].T @ ((U[:, :keep].T @ values[known]) / sizes[:keep])
         return z, Wt[keep:].T
 
-    def fill(self, known: NDArray[np.bool_], values: NDArray[np.float64], ridge: float = 0.0) -> NDArray[np.float64]:
+    def fill(self, known: Mask, values: Floats, ridge: float = 0.0) -> Floats:
         """Complete rows of shape (m, n) with the mask `known` of shape (n,): r = K_.J (K_JJ + ridge I)^+ s_J.
 
         r minimizes ||r_J - s_J||^2 + ridge r'K^+r; without a ridge it is the shortest of the nearest rows.
@@ -583,7 +550,7 @@ class KernelFactor:
         return np.asarray((self.R @ z).T)
 
 
-def kernel_factor(K: NDArray[np.float64], *, tol: float = 1e-12) -> KernelFactor:
+def kernel_factor(K: Floats, *, tol: float = 1e-12) -> KernelFactor:
     """Factor K, or |K| if K has negative eigenvalues, without eigenvalues below `tol` times the largest.
 
     Parameters
@@ -603,13 +570,7 @@ def kernel_factor(K: NDArray[np.float64], *, tol: float = 1e-12) -> KernelFactor
     return KernelFactor(U[:, keep] * np.sqrt(size[keep]))
 
 
-def infer_row(
-    factor: KernelFactor,
-    K_aux: NDArray[np.float64],
-    aux: NDArray[np.float64],
-    aux_self: float,
-    row: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def infer_row(factor: KernelFactor, K_aux: Floats, aux: Floats, aux_self: float, row: Floats) -> Floats:
     """Minimize ||[K r; r' t] - sum_i w_i b_i b_i'||_F over r, t and w >= 0 with [K r; r' t] >= 0.
 
     Parameters
@@ -657,14 +618,14 @@ def infer_row(
     return np.asarray(r + E @ x[:-1])
 
 
-def _in_cone(H: NDArray[np.float64], slope: NDArray[np.float64], base: float) -> NDArray[np.float64]:
+def _in_cone(H: Floats, slope: Floats, base: float) -> Floats:
     """Minimize 1/2 x'Hx + slope'x over x = (v, t) with base + ||v||^2 <= t."""
     ridge = 1e-12 * max(float(np.trace(H)), np.finfo(float).tiny)
     D = np.diag(np.r_[np.full(len(H) - 1, 2.0), 0.0])
     e_t = np.r_[np.zeros(len(H) - 1), 1.0]
 
     # Stationary point for the multiplier m of base + ||v||^2 - t <= 0; the excess falls as m grows.
-    def at(m: float) -> NDArray[np.float64]:
+    def at(m: float) -> Floats:
         A = H + m * D + ridge * np.eye(len(H))
         return np.asarray(linalg.solve(A, m * e_t - slope, assume_a="sym"))
 
@@ -681,14 +642,14 @@ def _in_cone(H: NDArray[np.float64], slope: NDArray[np.float64], base: float) ->
 
 
 def douglas_rachford(
-    first: Callable[[Matrix], Matrix],
-    second: Callable[[Matrix], Matrix],
-    start: Matrix,
+    first: Callable[[Floats], Floats],
+    second: Callable[[Floats], Floats],
+    start: Floats,
     *,
     tol: float,
     max_iter: int,
-    watch: Callable[[Matrix, Matrix], None] | None = None,
-) -> tuple[Matrix, Matrix, int, bool]:
+    watch: Callable[[Floats, Floats], None] | None = None,
+) -> tuple[Floats, Floats, int, bool]:
     """Minimize f(X) + g(X), given their proximal maps, by Douglas-Rachford splitting ([lions1979]).
 
     Parameters
@@ -741,13 +702,13 @@ class _AndersonMemory:
         self.clear()
 
     def clear(self) -> None:
-        self.points: list[Matrix] = []
-        self.steps: list[Matrix] = []
+        self.points: list[Floats] = []
+        self.steps: list[Floats] = []
 
     def __len__(self) -> int:
         return len(self.points)
 
-    def step(self, s: Matrix, g: Matrix) -> Matrix:
+    def step(self, s: Floats, g: Floats) -> Floats:
         """Return the accelerated successor of s, whose plain step is g."""
         self.points, self.steps = [*self.points, s][-_MEMORY:], [*self.steps, g][-_MEMORY:]
         if len(self) < 3:
@@ -760,17 +721,17 @@ class _AndersonMemory:
         return np.asarray(s + g - (weights @ (S + G)).reshape(s.shape))
 
 
-def shrink(A: Matrix, by: float, psd: bool) -> Matrix:
+def shrink(A: Floats, by: float, psd: bool) -> Floats:
     """Move the eigenvalues of A toward zero by `by`; with `psd` set negative ones to zero."""
     values, U = linalg.eigh(A, check_finite=False, driver="evd")
     moved = np.maximum(values - by, 0.0)
     if not psd:
         moved += np.minimum(values + by, 0.0)
     keep = moved != 0
-    B: Matrix = (U[:, keep] * moved[keep]) @ U[:, keep].T
+    B: Floats = (U[:, keep] * moved[keep]) @ U[:, keep].T
     return (B + B.T) / 2
 
 
-def clip(A: Matrix) -> Matrix:
+def clip(A: Floats) -> Floats:
     """Return the nearest positive semi-definite matrix."""
     return shrink(A, 0.0, True)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from similis._utils.arrays import Floats, Mask
 from similis._utils.environment import require_package
 from similis._utils.threads import single_blas_thread
 from similis.solvers._completion import known_range, nearest_weights
@@ -46,9 +46,9 @@ class CompletionMachine:
         Status reported by the conic solver.
     """
 
-    kernel: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    coef: NDArray[np.float64]
+    kernel: Floats
+    weights: Floats
+    coef: Floats
     intercept: float
     objective: float
     gap: float
@@ -57,13 +57,7 @@ class CompletionMachine:
 
 @single_blas_thread()
 def completion_machine(
-    K: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    K_aux: NDArray[np.float64],
-    y: NDArray[np.float64],
-    *,
-    eta: float,
-    gamma: float,
+    K: Floats, known: Mask, K_aux: Floats, y: Floats, *, eta: float, gamma: float
 ) -> CompletionMachine:
     """Minimize (1/l) sum_i xi_i + eta c'Kc + gamma ||K - sum_i w_i v_i v_i'||_F over c, b, w >= 0 and K's hidden part.
 
@@ -116,14 +110,7 @@ def completion_machine(
     return CompletionMachine(kernel, w, c, b, objective, max(objective - lower, 0.0), status)
 
 
-def _learn_kernel(
-    K: NDArray[np.float64],
-    known: NDArray[np.bool_],
-    V: NDArray[np.float64],
-    y: NDArray[np.float64],
-    eta: float,
-    gamma: float,
-) -> tuple[NDArray[np.float64], float, str]:
+def _learn_kernel(K: Floats, known: Mask, V: Floats, y: Floats, eta: float, gamma: float) -> tuple[Floats, float, str]:
     """Solve the conic program; return the kernel, the dual value and the status of the solver."""
     clarabel = require_package("clarabel", extra="conic", who="CompletionSVM")
     T, spectrum = known_range(K, known)
@@ -148,9 +135,7 @@ def _learn_kernel(
 class _Cone:
     """The conic program A x + s = b, s in a product of cones, over x = (R12, R22, zeta, b, xi, w, u, v)."""
 
-    def __init__(
-        self, T: NDArray[np.float64], spectrum: NDArray[np.float64], V: NDArray[np.float64], y: NDArray[np.float64]
-    ) -> None:
+    def __init__(self, T: Floats, spectrum: Floats, V: Floats, y: Floats) -> None:
         self.T, self.spectrum, self.y = T, spectrum, y
         self.labeled = np.flatnonzero(y)
         self.r, self.r1 = T.shape[1], len(spectrum)
@@ -165,7 +150,7 @@ class _Cone:
         places = [slice(int(e - c), int(e)) for e, c in zip(ends, counts)]
         self.R, self.zeta, self.b, self.xi, self.w, self.u, self.v = places
 
-    def assemble(self, clarabel: Any) -> tuple[Any, NDArray[np.float64], list[Any]]:
+    def assemble(self, clarabel: Any) -> tuple[Any, Floats, list[Any]]:
         """Build A, b and the cones: margins and slacks, the Frobenius norm, the matrix inequality."""
         parts = [self._margins(), self._norm(), self._inequality()]
         cones = [
@@ -175,7 +160,7 @@ class _Cone:
         ]
         return sparse.vstack([A for A, _ in parts]), np.concatenate([b for _, b in parts]), cones
 
-    def feasible(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def feasible(self, x: Floats) -> Floats:
         """Return R of a solution, with R22 corrected for rounding so that R >= 0 (Schur complement)."""
         R = np.diag(np.concatenate([self.spectrum, np.zeros(self.r - self.r1)]))
         i, j = self.rows[self.free], self.cols[self.free]
@@ -186,7 +171,7 @@ class _Cone:
         R[self.r1 :, self.r1 :] = must + (U * np.maximum(values, 0.0)) @ U.T
         return R
 
-    def _margins(self) -> tuple[Any, NDArray[np.float64]]:
+    def _margins(self) -> tuple[Any, Floats]:
         """Build the rows of y_i (z_i + b) - 1 + xi_i >= 0 for labeled objects, then of xi >= 0."""
         m, y = len(self.labeled), self.y[self.labeled]
         A = sparse.lil_matrix((2 * m, self.width))
@@ -195,7 +180,7 @@ class _Cone:
         A[:m, self.xi] = A[m:, self.xi] = -sparse.eye_array(m)
         return A, np.concatenate([-np.ones(m), np.zeros(m)])
 
-    def _norm(self) -> tuple[Any, NDArray[np.float64]]:
+    def _norm(self) -> tuple[Any, Floats]:
         """Build the rows of (v, K - sum w_i v_i v_i') in the second-order cone.
 
         Free entries have one row each, the others are combined by their Gram matrix: outside the free entries the
@@ -219,7 +204,7 @@ class _Cone:
         others[:-1, self.w] = -(root[:, None] * U[:, keep].T)
         return sparse.vstack([head, entries, others]), np.concatenate([np.zeros(1 + len(i)), -g, [rest]])
 
-    def _inequality(self) -> tuple[Any, NDArray[np.float64]]:
+    def _inequality(self) -> tuple[Any, Floats]:
         """Build the rows of [R zeta; zeta' u] >= 0: upper triangle by columns, off-diagonal entries times sqrt(2)."""
         scale = np.where(self.rows == self.cols, 1.0, _ROOT2)
         place = np.flatnonzero(self.free)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import digamma, zeta
+
+from similis._utils.arrays import Array, Floats
 
 __all__ = ["gamma_shape"]
 
@@ -17,7 +17,7 @@ _SERIES = np.array([0, 1 / 2, 1 / 12, 0, -1 / 120, 0, 1 / 252, 0, -1 / 240, 0, 1
 _SLOPES = _SERIES * np.arange(len(_SERIES))
 
 
-def gamma_shape(excess: ArrayLike) -> NDArray[np.float64]:
+def gamma_shape(excess: ArrayLike) -> Floats:
     """Solve log s - psi(s) = r for the shape s of a gamma distribution.
 
     Parameters
@@ -53,7 +53,7 @@ def gamma_shape(excess: ArrayLike) -> NDArray[np.float64]:
     return s
 
 
-def _inverse_shape(r: NDArray[Any]) -> NDArray[Any]:
+def _inverse_shape(r: Array) -> Array:
     """Solve for 1/s, r > 0."""
     # Start: 1/s = [(r - 3) + sqrt((r - 3)^2 + 24 r)] / 2, in a form without cancellation for r < 3.
     root = np.hypot(r - 3, np.sqrt(24 * r))
@@ -67,7 +67,7 @@ def _inverse_shape(r: NDArray[Any]) -> NDArray[Any]:
     return t
 
 
-def _left_side(t: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _left_side(t: Array) -> tuple[Array, Array]:
     """Compute log s - psi(s) at s = 1/t and its derivative with respect to t."""
     large = t * _LARGE <= 1
     if large.all():
@@ -79,6 +79,6 @@ def _left_side(t: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return value, slope
 
 
-def _power_series(t: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _power_series(t: Array) -> tuple[Array, Array]:
     polyval = np.polynomial.polynomial.polyval
     return polyval(t, _SERIES), polyval(t, _SLOPES[1:])

@@ -8,14 +8,14 @@ it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import linalg
 from scipy.optimize import brentq
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats
 from similis._utils.threads import single_blas_thread
 from similis.solvers._interior_point import Block, InteriorPoint, balanced, class_balance
 from similis.solvers._local_svm import svm_path
@@ -23,7 +23,6 @@ from similis.solvers._lp_margin import best_intercept
 
 __all__ = ["IndefiniteFit", "IndefiniteMachine", "FullKernelMachine", "FullKernelFit"]
 
-Array = NDArray[np.float64]
 _TARGET = 1e-8  # relative gap at which the ascent ends
 
 
@@ -49,7 +48,7 @@ class IndefiniteFit:
         Steps of the ascent plus interior-point steps.
     """
 
-    v: Array
+    v: Floats
     intercept: float
     objective: float
     gap: float
@@ -83,7 +82,7 @@ class IndefiniteMachine:
     v'Kv + C sum hinge - 1'alpha.
     """
 
-    def __init__(self, values: NDArray[Any], vectors: NDArray[Any], y: ArrayLike) -> None:
+    def __init__(self, values: Array, vectors: Array, y: ArrayLike) -> None:
         self.y = np.ascontiguousarray(y, dtype=np.float64)
         values = np.asarray(values, dtype=np.float64)
         self.vectors = np.ascontiguousarray(vectors, dtype=np.float64)
@@ -95,18 +94,18 @@ class IndefiniteMachine:
         self.values = self.poles[self.group]
         self.known = np.flatnonzero(self.y)
         self.below = float((np.minimum(self.values, 0.0) ** 2).sum())  # squared distance from the cone
-        self._clipped: dict[float, Array] = {}
-        self._matrix: Array | None = None
+        self._clipped: dict[float, Floats] = {}
+        self._matrix: Floats | None = None
 
     @property
-    def matrix(self) -> Array:
+    def matrix(self) -> Floats:
         """S, computed on first access."""
         if self._matrix is None:
             self._matrix = (self.vectors * self.values) @ self.vectors.T
         return self._matrix
 
     @single_blas_thread()
-    def solve(self, C: float, rho: float, start: Array | None = None) -> IndefiniteFit:
+    def solve(self, C: float, rho: float, start: Floats | None = None) -> IndefiniteFit:
         """Solve for one C and one rho.
 
         Parameters
@@ -139,25 +138,25 @@ class IndefiniteMachine:
             best = min(best, self._newton(C, rho, taken), key=lambda fit: fit.gap)
         return best
 
-    def update(self, v: Array, rho: float) -> tuple[Array, float]:
+    def update(self, v: Floats, rho: float) -> tuple[Floats, float]:
         """Return K v and ||K||^2 - ||S_+||^2 for K = (S + v v' / (4 rho))_+."""
         return self._update(v, rho, False)
 
-    def project(self, v: Array, rho: float) -> Array:
+    def project(self, v: Floats, rho: float) -> Floats:
         """Project v on the range of K; rho may be infinite."""
         if rho == np.inf:
             U = self.vectors[:, self.values > 0]
             return np.asarray(U @ (U.T @ v))
         return self._update(v, rho, True)[0]
 
-    def _update(self, v: Array, rho: float, project: bool) -> tuple[Array, float]:
+    def _update(self, v: Floats, rho: float, project: bool) -> tuple[Floats, float]:
         z = self.vectors.T @ v
         weight = np.bincount(self.group, weights=z**2, minlength=len(self.poles))
         factor, work = np.empty_like(self.poles), np.empty((3, len(self.poles)))
         value = _kernels.rank_one_positive(self.poles, weight, 0.25 / rho, project, factor, work)
         return np.asarray(self.vectors @ (factor[self.group] * z)), float(value)
 
-    def certified(self, v: Array, C: float, rho: float, n_iter: int = 0) -> IndefiniteFit:
+    def certified(self, v: Floats, C: float, rho: float, n_iter: int = 0) -> IndefiniteFit:
         """Compute intercept, objective and gap of v."""
         Kv, value = self.update(v, rho)
         y, f = self.y[self.known], Kv[self.known]
@@ -170,14 +169,14 @@ class IndefiniteMachine:
         gap_scale = max(total - rho * value, 1e-12)
         return IndefiniteFit(v, b, objective, max(gap, 0.0), gap_scale, float(distance), n_iter)
 
-    def kernel(self, v: Array, rho: float) -> tuple[Array, Array]:
+    def kernel(self, v: Floats, rho: float) -> tuple[Floats, Floats]:
         """Return the positive eigenvalues and their eigenvectors of K = (S + v v' / (4 rho))_+; rho may be infinite."""
         M = self.matrix + (0.0 if rho == np.inf else np.outer(v, v) / (4 * rho))
         values, vectors = linalg.eigh(M, driver="evd", check_finite=False)
         keep = values > 10 * np.sqrt(len(v)) * np.finfo(np.float64).eps * float(np.abs(values).max(initial=0.0))
         return values[keep], vectors[:, keep]
 
-    def _machine_on_clip(self, C: float) -> Array:
+    def _machine_on_clip(self, C: float) -> Floats:
         """Return v of the support vector machine on the clipped S."""
         if C not in self._clipped:
             U = self.vectors[self.known]
@@ -208,7 +207,7 @@ class IndefiniteMachine:
 class _Ascent:
     """Arrays of the compiled ascent (:func:`similis._kernels.ascend`)."""
 
-    def __init__(self, machine: IndefiniteMachine, C: float, rho: float, v: Array) -> None:
+    def __init__(self, machine: IndefiniteMachine, C: float, rho: float, v: Floats) -> None:
         n, r = len(machine.y), len(machine.poles)
         self.arguments = machine.vectors, machine.poles, machine.group, machine.y, float(C), float(rho)
         z = machine.vectors.T @ v
@@ -219,7 +218,7 @@ class _Ascent:
         self.state = np.array([max(slope, 1e-12), 1.0, value])
 
     @property
-    def v(self) -> Array:
+    def v(self) -> Floats:
         """Current iterate."""
         return self.V[0].copy()
 
@@ -236,10 +235,10 @@ class _KernelOfVector(Block):
         self.machine, self.C, self.rho = machine, C, rho
         self.s = self.z = self.ds = self.dz = np.zeros(0)
 
-    def start(self, x: Array, mean: float) -> None:
+    def start(self, x: Floats, mean: float) -> None:
         """Do nothing: the block has no slacks or multipliers."""
 
-    def evaluate(self, x: Array) -> Array:
+    def evaluate(self, x: Floats) -> Floats:
         """Return the gradient y . (M_+ v) from the eigendecomposition that the Hessian needs."""
         known, y = self.machine.known, self.machine.y
         v = np.zeros_like(y)
@@ -249,7 +248,7 @@ class _KernelOfVector(Block):
         self.h = self.W.T @ v
         return np.asarray(y[known] * (self.W[known] @ (np.maximum(self.mu, 0.0) * self.h)))
 
-    def eliminate(self, H: Array) -> None:
+    def eliminate(self, H: Floats) -> None:
         """Add the second derivative, in the eigenbasis diag(mu_+ + T h^2 / (4 rho)) + T . hh' / (4 rho).
 
         T are the divided differences of max(., 0): 1 among positive eigenvalues, 0 among negative ones, and
@@ -268,11 +267,11 @@ class _KernelOfVector(Block):
         B = machine.y[machine.known, None] * self.W[machine.known]
         H += self.C * ((B @ inner) @ B.T)
 
-    def push(self, e: Array) -> Array:
+    def push(self, e: Floats) -> Floats:
         """Return zero: the block has no variables to eliminate."""
         return np.zeros(len(self.machine.known))
 
-    def pull(self, dx: Array, e: Array) -> None:
+    def pull(self, dx: Floats, e: Floats) -> None:
         """Do nothing: the block has no variables of its own."""
 
 
@@ -301,7 +300,7 @@ class FullKernelFit:
         Number of Indefinite SVMs that were solved.
     """
 
-    coef: Array
+    coef: Floats
     intercept: float
     rho: float
     objective: float
@@ -331,7 +330,7 @@ class FullKernelMachine:
     inactive.
     """
 
-    def __init__(self, values: NDArray[Any], vectors: NDArray[Any], y: ArrayLike) -> None:
+    def __init__(self, values: Array, vectors: Array, y: ArrayLike) -> None:
         self.inner = IndefiniteMachine(values, vectors, y)
         self.least = float(np.sqrt(self.inner.below))
         self.y = self.inner.y[self.inner.known]
@@ -384,7 +383,7 @@ class FullKernelMachine:
             return 4 * low
         return float(np.sqrt(low * high)) if low > 0 else 0.01 * high
 
-    def _best_t(self, v: Array, eta: float, gamma: float) -> float:
+    def _best_t(self, v: Floats, eta: float, gamma: float) -> float:
         """Solve ||K - S|| = t for K = (S + eta t v v' / gamma)_+ with v fixed.
 
         A solution exists only if eta v'v < gamma; v is scaled down to fulfill that.
@@ -403,18 +402,18 @@ class FullKernelMachine:
             low, high = high, high + 2.0
         return float(np.exp(brentq(excess, low, high, xtol=1e-12))) if excess(high) <= 0 else float(np.exp(high))
 
-    def _feasible(self, v: Array, eta: float, gamma: float) -> Array:
+    def _feasible(self, v: Floats, eta: float, gamma: float) -> Floats:
         """Scale v down to the dual constraint of the norm, eta v'v < gamma."""
         return v * min(1.0, float(np.sqrt((1 - 1e-9) * gamma / max(eta * float(v @ v), 1e-300))))
 
-    def _distance(self, v: Array, t: float, eta: float, gamma: float) -> tuple[float, float]:
+    def _distance(self, v: Floats, t: float, eta: float, gamma: float) -> tuple[float, float]:
         """Return ||K - S|| for the kernel of v and t, and ||S_-||^2 + ||S_+||^2 - ||K||^2."""
         rho = gamma / (4 * eta * t)
         Kv, value = self.inner.update(v, rho)
         square = self.inner.below - value + float(v @ Kv) / (2 * rho)
         return float(np.sqrt(max(square, 0.0))), self.inner.below - value
 
-    def _certified(self, v: Array, t: float, eta: float, gamma: float, n_iter: int) -> FullKernelFit:
+    def _certified(self, v: Floats, t: float, eta: float, gamma: float, n_iter: int) -> FullKernelFit:
         """Compute primal and dual value of v and t."""
         inner, y = self.inner, self.y
         if t == 0:
@@ -432,7 +431,7 @@ class FullKernelMachine:
         gap_scale = max(primal - gamma * self.least, 1e-12)
         return FullKernelFit(v, b, rho, primal, max(gap, 0.0), gap_scale, distance, n_iter)
 
-    def _dual(self, v: Array, eta: float, gamma: float) -> float:
+    def _dual(self, v: Floats, eta: float, gamma: float) -> float:
         """Return the smallest value over K for fixed v, a lower bound of the minimum."""
         if self.least == 0:  # S is positive semi-definite: the norm only adds the constraint eta v'v <= gamma
             v = v * min(1.0, float(np.sqrt(gamma / max(eta * float(v @ v), 1e-300))))

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
+
+from similis._utils.arrays import Floats
 
 __all__ = ["Block", "InteriorPoint", "balanced", "cholesky", "cholesky_solve", "class_balance", "positive_reach"]
 
-Array = NDArray[np.float64]
 _SIGNS = np.array([[1.0], [-1.0]])
 # For small problems the checks in SciPy's wrappers of these LAPACK routines would take half of the time.
 _potrf, _potrs = linalg.get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
@@ -32,7 +32,7 @@ class InteriorPoint:
         Take short steps without second-order terms, for constraints of large curvature.
     """
 
-    def __init__(self, y: Array, blocks: Sequence[Block], x: Array, *, cautious: bool = False) -> None:
+    def __init__(self, y: Floats, blocks: Sequence[Block], x: Floats, *, cautious: bool = False) -> None:
         self.y, self.blocks, self.cautious, self.nu = y, blocks, cautious, 0.0
         # Distances from both bounds, stored separately: 1 - x would lose its digits as x tends to 1.
         self.P = np.stack([x, 1.0 - x])
@@ -41,7 +41,7 @@ class InteriorPoint:
             block.start(x, 0.5)
 
     @property
-    def x(self) -> Array:
+    def x(self) -> Floats:
         """Current point."""
         return np.asarray(self.P[0])
 
@@ -65,7 +65,7 @@ class InteriorPoint:
         Hy = cholesky_solve(factor, y)
         yHy, unbalanced = float(y @ Hy), float(y @ P[0])
 
-        def direction(E: Array, es: list[Array]) -> tuple[Array, float, Array, float]:
+        def direction(E: Floats, es: list[Floats]) -> tuple[Floats, float, Floats, float]:
             """Compute the Newton step for changes E and es of the complementarity products."""
             R = E / P
             rhs = R[0] - R[1] - residual + sum(block.push(e) for block, e in zip(blocks, es))
@@ -111,30 +111,30 @@ class Block:
     that of x).
     """
 
-    B: Array  # (n, r): g = B'x
-    c: Array
-    s: Array
-    z: Array
-    ds: Array
-    dz: Array
+    B: Floats  # (n, r): g = B'x
+    c: Floats
+    s: Floats
+    z: Floats
+    ds: Floats
+    dz: Floats
 
-    def start(self, x: Array, mean: float) -> None:
+    def start(self, x: Floats, mean: float) -> None:
         """Choose slacks and multipliers with products near `mean` for the first x."""
         raise NotImplementedError
 
-    def evaluate(self, x: Array) -> Array:
+    def evaluate(self, x: Floats) -> Floats:
         """Store values at x; return the gradient of costs and constraints, weighted by their multipliers."""
         raise NotImplementedError
 
-    def eliminate(self, H: Array) -> None:
+    def eliminate(self, H: Floats) -> None:
         """Add the part of this block to the Newton matrix."""
         raise NotImplementedError
 
-    def push(self, e: Array) -> Array:
+    def push(self, e: Floats) -> Floats:
         """Return the part of this block of the right-hand side."""
         raise NotImplementedError
 
-    def pull(self, dx: Array, e: Array) -> None:
+    def pull(self, dx: Floats, e: Floats) -> None:
         """Compute the step of the variables of this block."""
         raise NotImplementedError
 
@@ -148,13 +148,13 @@ class Block:
         self.z = self.z + t * self.dz
 
 
-def class_balance(y: Array) -> Array:
+def class_balance(y: Floats) -> Floats:
     """Return weights of 1/2 on the smaller class and the same total on the larger one: inside the bounds, y'x = 0."""
     plus = int((y > 0).sum())
     return np.asarray(0.5 * min(plus, len(y) - plus) / np.where(y > 0, plus, len(y) - plus))
 
 
-def balanced(x: Array, y: Array) -> Array:
+def balanced(x: Floats, y: Floats) -> Floats:
     """Scale the class with the larger sum down until y'x = 0."""
     plus, minus = float(x[y > 0].sum()), float(x[y < 0].sum())
     least = min(plus, minus)
@@ -163,7 +163,7 @@ def balanced(x: Array, y: Array) -> Array:
     return np.asarray(x * np.where(y > 0, least / plus, least / minus))
 
 
-def cholesky(H: Array, shift: float | Array = 0.0) -> Any:
+def cholesky(H: Floats, shift: float | Floats = 0.0) -> Any:
     """Return the lower Cholesky factor of H + diag(shift), with a diagonal raised where rounding makes it indefinite.
 
     None if the matrix is not finite.
@@ -178,12 +178,12 @@ def cholesky(H: Array, shift: float | Array = 0.0) -> Any:
     return None
 
 
-def cholesky_solve(factor: Array, b: Array) -> Array:
+def cholesky_solve(factor: Floats, b: Floats) -> Floats:
     """Solve a linear system by the factor of :func:`cholesky`."""
     return np.asarray(_potrs(factor, b, lower=True)[0])
 
 
-def positive_reach(x: Array, dx: Array) -> float:
+def positive_reach(x: Floats, dx: Floats) -> float:
     """Return the largest step along dx that keeps x positive."""
     steepest = float((dx / x).min(initial=0.0))
     return -1.0 / steepest if steepest < 0 else np.inf

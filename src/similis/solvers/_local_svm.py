@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.threads import map_row_chunks, single_blas_thread
 from similis.solvers._local_weights import local_psd, psd_prefix
 
@@ -35,12 +35,12 @@ class SVMPath:
         most about 1e-9, plus the rounding of K c.
     """
 
-    coef: NDArray[np.float64]
-    intercept: NDArray[np.float64]
-    violation: NDArray[np.float64]
+    coef: Floats
+    intercept: Floats
+    violation: Floats
 
 
-def svm_path(K: NDArray[Any], y: ArrayLike, Cs: ArrayLike) -> SVMPath:
+def svm_path(K: Array, y: ArrayLike, Cs: ArrayLike) -> SVMPath:
     """Solve the dual of the support vector machine, [chen2010] Eq. (2.4), for all C of a grid.
 
     Parameters
@@ -82,17 +82,17 @@ def svm_path(K: NDArray[Any], y: ArrayLike, Cs: ArrayLike) -> SVMPath:
 
 
 def local_svm_scores(
-    S: NDArray[Any],
-    indices: NDArray[np.intp],
-    s: NDArray[Any],
-    codes: NDArray[np.intp],
+    S: Array,
+    indices: Indices,
+    s: Array,
+    codes: Indices,
     n_classes: int,
     ks: ArrayLike,
     Cs: ArrayLike,
     *,
     spectrum: str = "clip",
     n_jobs: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Classify each query by support vector machines on its neighbors, for all k and all C of a grid.
 
     Parameters
@@ -172,7 +172,7 @@ def local_svm_scores(
     return scores.transpose(0, 2, 1, 3)[where][:, at]
 
 
-def _group_blocks(sizes: NDArray[np.intp], sound: NDArray[np.intp]) -> list[tuple[int, bool, NDArray[np.intp]]]:
+def _group_blocks(sizes: Indices, sound: Indices) -> list[tuple[int, bool, Indices]]:
     """Group rows by the size of their leading block and by whether it needs repair."""
     treat = sizes > sound
     return [

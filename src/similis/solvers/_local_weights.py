@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.threads import map_row_chunks, single_blas_thread
 from similis.exceptions import ProximityError
 
@@ -34,9 +35,7 @@ __all__ = [
 ]
 
 
-def psd_prefix(
-    blocks: NDArray[np.float64], known: NDArray[np.intp], s: NDArray[np.float64] | None = None
-) -> NDArray[np.intp]:
+def psd_prefix(blocks: Floats, known: Indices, s: Floats | None = None) -> Indices:
     """Find, for each block, the size of its largest leading block that clip, flip and shift leave unchanged.
 
     It is positive semi-definite and, if `s` is given, s is in its range, so that s stays unchanged too. By interlacing
@@ -68,9 +67,7 @@ def psd_prefix(
     return prefix
 
 
-def local_psd(
-    blocks: NDArray[np.float64], s: NDArray[np.float64], spectrum: str, query: str = "consistent"
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def local_psd(blocks: Floats, s: Floats, spectrum: str, query: str = "consistent") -> tuple[Floats, Floats]:
     """Make symmetric blocks positive semi-definite and transform the vectors of the queries consistently.
 
     Parameters
@@ -120,13 +117,7 @@ def local_psd(
     return repaired, np.matmul(P, s[..., None])[..., 0]
 
 
-def spectral_filter(
-    blocks: NDArray[np.float64],
-    s: NDArray[np.float64],
-    ridges: NDArray[np.float64],
-    spectrum: str,
-    query: str = "consistent",
-) -> NDArray[np.float64]:
+def spectral_filter(blocks: Floats, s: Floats, ridges: Floats, spectrum: str, query: str = "consistent") -> Floats:
     """Solve (S~ + ridge I) w = s~ for all ridges from one decomposition of each block S.
 
     `spectrum` defines S~ and s~: "clip", "flip", "shift" as in :func:`local_psd`, or "pinv", which leaves both
@@ -171,7 +162,7 @@ def spectral_filter(
     return np.matmul(coefficients[:, None, :] / shifted, U.swapaxes(1, 2))
 
 
-def _signs(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _signs(values: Floats) -> Floats:
     """Return the signs of eigenvalues (last axis), zero for those at the level of rounding."""
     tolerance = values.shape[-1] * np.finfo(np.float64).eps * np.abs(values).max(axis=-1, keepdims=True)
     return np.sign(values) * (np.abs(values) > tolerance)
@@ -192,18 +183,13 @@ class BlockWeights:
         weights are repeated; use :func:`spectral_filter` there.
     """
 
-    weights: NDArray[np.float64]
-    gap: NDArray[np.float64] | None = None
-    sound: NDArray[np.intp] | None = None
+    weights: Floats
+    gap: Floats | None = None
+    sound: Indices | None = None
 
 
 def kri_weights(
-    blocks: NDArray[np.float64],
-    s: NDArray[np.float64],
-    ridges: ArrayLike,
-    *,
-    ks: ArrayLike | None = None,
-    known: NDArray[np.intp] | None = None,
+    blocks: Floats, s: Floats, ridges: ArrayLike, *, ks: ArrayLike | None = None, known: Indices | None = None
 ) -> BlockWeights:
     """Compute kernel ridge interpolation weights, [chen2010] Eq. (3.5).
 
@@ -248,12 +234,7 @@ def kri_weights(
 
 
 def krr_weights(
-    blocks: NDArray[np.float64],
-    s: NDArray[np.float64],
-    ridges: ArrayLike,
-    *,
-    ks: ArrayLike | None = None,
-    known: NDArray[np.intp] | None = None,
+    blocks: Floats, s: Floats, ridges: ArrayLike, *, ks: ArrayLike | None = None, known: Indices | None = None
 ) -> BlockWeights:
     """Compute kernel ridge regression weights w = (S_k + ridge I)^-1 s_k, [chen2010] Eq. (3.8).
 
@@ -280,12 +261,7 @@ def krr_weights(
 
 
 def lime_weights(
-    blocks: NDArray[np.float64],
-    s: NDArray[np.float64],
-    ridges: ArrayLike,
-    *,
-    ks: ArrayLike | None = None,
-    known: NDArray[np.intp] | None = None,
+    blocks: Floats, s: Floats, ridges: ArrayLike, *, ks: ArrayLike | None = None, known: Indices | None = None
 ) -> BlockWeights:
     """Compute the weights of linear interpolation with maximum entropy in kernel form, [chen2010] Eq. (3.3).
 
@@ -315,13 +291,13 @@ def lime_weights(
 
 
 def _batch(
-    blocks: NDArray[np.float64],
-    s: NDArray[np.float64],
+    blocks: Floats,
+    s: Floats,
     ridges: ArrayLike,
     ks: ArrayLike | None,
-    known: NDArray[np.intp] | None,
+    known: Indices | None
 ) -> tuple[
-    NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.intp], NDArray[np.intp]
+    Floats, Floats, Floats, Indices, Indices
 ]:  # fmt: skip
     """Convert the arguments to the shapes and types for which the kernels are compiled."""
     s = np.ascontiguousarray(np.atleast_2d(s), dtype=np.float64)
@@ -332,9 +308,7 @@ def _batch(
     return blocks, s, ridge, grid, np.full(c, K) if known is None else np.ascontiguousarray(known, dtype=np.intp)
 
 
-def _empty_results(
-    s: NDArray[np.float64], grid: NDArray[np.intp], ridge: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _empty_results(s: Floats, grid: Indices, ridge: Floats) -> tuple[Floats, Floats]:
     shape = (len(s), grid.size, ridge.size)
     return np.empty((*shape, s.shape[1])), np.empty(shape)
 
@@ -348,16 +322,16 @@ _AMONG = 1024  # neighbors whose block of a sparse matrix is dense at a time
 
 
 def local_weights(
-    S: NDArray[Any],
-    indices: NDArray[np.intp],
-    s: NDArray[Any],
+    S: Array,
+    indices: Indices,
+    s: Array,
     ridge: float,
     *,
     method: Method = "kri",
     spectrum: Spectrum = "clip",
     query: Query = "consistent",
     n_jobs: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Compute the weights of the ranked neighbors of many queries.
 
     Parameters
@@ -395,7 +369,7 @@ def local_weights(
     """
     weights = np.empty(indices.shape)
 
-    def keep(rows: slice, part: NDArray[np.float64]) -> None:
+    def keep(rows: slice, part: Floats) -> None:
         weights[rows] = part[:, 0, 0]
 
     _sweep(S, indices, s, np.array([indices.shape[1]]), np.array([ridge]), method, spectrum, query, n_jobs, keep)
@@ -403,10 +377,10 @@ def local_weights(
 
 
 def local_scores(
-    S: NDArray[Any],
-    indices: NDArray[np.intp],
-    s: NDArray[Any],
-    codes: NDArray[np.intp],
+    S: Array,
+    indices: Indices,
+    s: Array,
+    codes: Indices,
     n_classes: int,
     ks: ArrayLike,
     ridges: ArrayLike,
@@ -415,7 +389,7 @@ def local_scores(
     spectrum: Spectrum = "clip",
     query: Query = "consistent",
     n_jobs: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Sum the weights of the neighbors by class, for all numbers of neighbors and all regularizers in one sweep.
 
     Parameters
@@ -449,7 +423,7 @@ def local_scores(
     sums = np.empty((len(indices), grid.size * ridge.size, n_classes))
     neighbors = np.where(indices >= 0, np.asarray(codes)[indices], -1)
 
-    def keep(rows: slice, part: NDArray[np.float64]) -> None:
+    def keep(rows: slice, part: Floats) -> None:
         _kernels.sum_by_class(part.reshape(part.shape[0], -1, part.shape[3]), neighbors[rows], sums[rows])
 
     _sweep(S, indices, s, grid, ridge, method, spectrum, query, n_jobs, keep)
@@ -458,10 +432,10 @@ def local_scores(
 
 
 def local_means(
-    S: NDArray[Any],
-    indices: NDArray[np.intp],
-    s: NDArray[Any],
-    target: NDArray[np.float64],
+    S: Array,
+    indices: Indices,
+    s: Array,
+    target: Floats,
     ks: ArrayLike,
     ridges: ArrayLike,
     *,
@@ -469,7 +443,7 @@ def local_means(
     spectrum: Spectrum = "clip",
     query: Query = "consistent",
     n_jobs: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Average the target of the neighbors by their weights, for all k and all regularizers in one sweep.
 
     Parameters
@@ -502,7 +476,7 @@ def local_means(
     first = np.minimum(grid, np.maximum(known.sum(axis=1, keepdims=True), 1))  # (m, T): neighbors used
     centers = np.take_along_axis(y.cumsum(axis=1), first - 1, axis=1) / first
 
-    def keep(rows: slice, part: NDArray[np.float64]) -> None:
+    def keep(rows: slice, part: Floats) -> None:
         c, T, R, K = part.shape
         sums = np.matmul(part.reshape(c, T * R, K), y[rows][:, :, None]).reshape(c, T, R)
         if method == "krr":
@@ -515,15 +489,15 @@ def local_means(
 
 def _sweep(
     S: Any,
-    indices: NDArray[np.intp],
-    s: NDArray[Any],
-    ks: NDArray[np.intp],
-    ridges: NDArray[np.float64],
+    indices: Indices,
+    s: Array,
+    ks: Indices,
+    ridges: Floats,
     method: Method,
     spectrum: Spectrum,
     query: Query,
     n_jobs: int | None,
-    keep: Callable[[slice, NDArray[np.float64]], None],
+    keep: Callable[[slice, Floats], None],
 ) -> None:
     """Compute the weights (rows, T, R, K) of all queries in batches and pass each batch to `keep`."""
     is_sparse = hasattr(S, "among")  # similis.base.SparseRows
@@ -557,11 +531,11 @@ def _sweep(
 
 
 def _solve(
-    blocks: NDArray[np.float64],
-    s: NDArray[np.float64],
-    known: NDArray[np.intp],
-    ks: NDArray[np.intp],
-    ridges: NDArray[np.float64],
+    blocks: Floats,
+    s: Floats,
+    known: Indices,
+    ks: Indices,
+    ridges: Floats,
     method: Method,
     spectrum: Spectrum,
     query: Query,
@@ -596,9 +570,7 @@ def _solve(
     return solved
 
 
-def _uncertified(
-    gap: NDArray[np.float64], blocks: NDArray[np.float64], s: NDArray[np.float64], ridges: NDArray[np.float64]
-) -> int:
+def _uncertified(gap: Floats, blocks: Floats, s: Floats, ridges: Floats) -> int:
     """Count the problems whose gap exceeds 1e-8 of the scale of their objective."""
     scale = np.abs(np.einsum("cii->ci", blocks)).max(axis=1) + np.abs(s).max(axis=1)
     return int((gap > 1e-8 * (scale[:, None, None] + ridges)).sum())

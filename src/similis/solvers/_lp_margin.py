@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.optimize import linprog
+
+from similis._utils.arrays import Array, Floats
 
 __all__ = ["LPMargin", "best_intercept", "lp_margin"]
 
@@ -34,14 +36,14 @@ class LPMargin:
         `objective` minus the dual value sum_i u_i of the multipliers made feasible.
     """
 
-    coef: NDArray[np.float64]
+    coef: Floats
     intercept: float
-    multipliers: NDArray[np.float64]
+    multipliers: Floats
     objective: float
     gap: float
 
 
-def lp_margin(S: NDArray[Any], y: ArrayLike, C: float | ArrayLike) -> LPMargin:
+def lp_margin(S: Array, y: ArrayLike, C: float | ArrayLike) -> LPMargin:
     """Minimize ||w||_1 + sum_i C_i max(0, 1 - y_i (s_i'w + b)), [chen2010] Eq. (2.7).
 
     Parameters
@@ -108,9 +110,7 @@ def lp_margin(S: NDArray[Any], y: ArrayLike, C: float | ArrayLike) -> LPMargin:
     return best
 
 
-def _certified(
-    S: NDArray[np.float64], y: NDArray[np.float64], cost: NDArray[np.float64], w: Any, u: NDArray[np.float64]
-) -> LPMargin:
+def _certified(S: Floats, y: Floats, cost: Floats, w: Any, u: Floats) -> LPMargin:
     """Solution for weights w, with its gap to the dual point made of the multipliers u, 0 <= u <= C."""
     f = S @ w
     b = best_intercept(f, y, cost)
@@ -128,7 +128,7 @@ def _certified(
     return LPMargin(w, b, u, objective, max(gap, 0.0))
 
 
-def _zero_weights(y: NDArray[np.float64], cost: NDArray[np.float64], p: int) -> LPMargin:
+def _zero_weights(y: Floats, cost: Floats, p: int) -> LPMargin:
     """Solution without weights, optimal for small costs: all objects are assigned to the class of larger cost."""
     totals = np.array([cost[y == g].sum() for g in (-1, 1)])
     u = cost * (totals.min() / totals)[(y > 0).astype(int)]
@@ -137,7 +137,7 @@ def _zero_weights(y: NDArray[np.float64], cost: NDArray[np.float64], p: int) -> 
     return LPMargin(np.zeros(p), b, u, objective, max(objective - float(u.sum()), 0.0))
 
 
-def best_intercept(f: NDArray[np.float64], y: NDArray[np.float64], cost: float | NDArray[np.float64]) -> float:
+def best_intercept(f: Floats, y: Floats, cost: float | Floats) -> float:
     """Minimize sum_i C_i max(0, 1 - y_i (f_i + b)) over b; the middle of the interval where several are optimal.
 
     Parameters

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Array, Floats
 from similis._utils.threads import single_blas_thread
 from similis.solvers._interior_point import cholesky, cholesky_solve, positive_reach
 
 __all__ = ["MarginWeights", "nonnegative_margin"]
 
-Pairs = list[tuple[NDArray[Any], NDArray[Any]]]  # (multipliers, variables) whose products tend to zero
+Pairs = list[tuple[Array, Array]]  # (multipliers, variables) whose products tend to zero
 _PATIENCE = 5  # steps at the end of the arithmetic's reach that fail to halve the gap before the solver stops
 
 
@@ -39,8 +39,8 @@ class MarginWeights:
         Newton steps.
     """
 
-    alpha: NDArray[np.float64]
-    multipliers: NDArray[np.float64]
+    alpha: Floats
+    multipliers: Floats
     objective: float
     gap: float
     feasible: bool
@@ -48,9 +48,7 @@ class MarginWeights:
 
 
 @single_blas_thread()
-def nonnegative_margin(
-    A: NDArray[Any], C: float | None = None, *, tol: float = 1e-9, max_iter: int = 100
-) -> MarginWeights:
+def nonnegative_margin(A: Array, C: float | None = None, *, tol: float = 1e-9, max_iter: int = 100) -> MarginWeights:
     """Solve [bernal2003] sec. 5: min |a|^2 + C sum xi subject to A a >= 1 - xi, a >= 0, xi >= 0.
 
     Parameters
@@ -137,7 +135,7 @@ class _Best:
 class _State:
     """Primal (a, t, xi) and dual (u, v, w) iterates, all positive; t = A a - 1 + xi, v = 2 a - A'u, w = C - u."""
 
-    def __init__(self, A: NDArray[np.float64], C: float | None) -> None:
+    def __init__(self, A: Floats, C: float | None) -> None:
         c, n = A.shape
         self.A, self.C = A, C
         self.a, self.v = np.ones(n), np.ones(n)
@@ -179,9 +177,7 @@ class _State:
             y += step * dy
         return True
 
-    def _direction(
-        self, factor: Any, E: NDArray[Any], dual: NDArray[Any], primal: NDArray[Any], goals: list[NDArray[Any]]
-    ) -> Pairs:
+    def _direction(self, factor: Any, E: Array, dual: Array, primal: Array, goals: list[Array]) -> Pairs:
         """Compute the Newton steps of (multiplier, variable) toward the complementarity products `goals`."""
         r_a, r_u = goals[0] / self.a, goals[1] / self.u
         rhs = primal + r_u
@@ -194,7 +190,7 @@ class _State:
             steps.append((-du, (goals[2] + self.xi * du) / self.w))
         return steps
 
-    def objective(self, alpha: NDArray[Any]) -> tuple[NDArray[Any], float]:
+    def objective(self, alpha: Array) -> tuple[Array, float]:
         """Return the weights, without C scaled up to A a >= 1, and their objective; infinite if that is impossible."""
         margin = self.A @ alpha
         if self.C is not None:

@@ -11,9 +11,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from similis import _kernels
+from similis._utils.arrays import Floats, Mask
 from similis._utils.fitted import FittedArrays, fitted_reals
 from similis._utils.storable import storable
 
@@ -43,12 +44,12 @@ class Exponentials(NamedTuple):
         cancellation. For a point mass its finite part (an integral also falls as 1 / abs(rates)).
     """
 
-    exponents: NDArray[np.float64]
-    log_normalizers: NDArray[np.float64]
-    rates: NDArray[np.float64]
-    log_partitions: NDArray[np.float64]
+    exponents: Floats
+    log_normalizers: Floats
+    rates: Floats
+    log_partitions: Floats
 
-    def made_uniform(self, omega: Omega, where: NDArray[np.bool_]) -> Exponentials:
+    def made_uniform(self, omega: Omega, where: Mask) -> Exponentials:
         """Replace the entries `where` by the uniform distribution; a half-line has none and is returned unchanged."""
         if omega.form == _RAY:
             return self
@@ -103,7 +104,7 @@ class Omega(FittedArrays):
         self, domain: ArrayLike | tuple[float, float], *, width: float | None = None, share: float = 1.0
     ) -> None:
         self.share = share
-        self.values: NDArray[np.float64] | None = None
+        self.values: Floats | None = None
         if isinstance(domain, tuple):
             self.low, self.high = (float(end) for end in domain)
             self.form = _INTERVAL if np.isfinite(self.high - self.low) else _RAY
@@ -118,7 +119,7 @@ class Omega(FittedArrays):
             self.width = 1.0
         self.continuous = self.form in (_INTERVAL, _RAY)
 
-    def offsets(self, values: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def offsets(self, values: ArrayLike) -> tuple[Floats, Floats]:
         """Return the distances from the lower and from the upper end; their means are more accurate than means of
         values.
 
@@ -129,7 +130,7 @@ class Omega(FittedArrays):
         return above, (self.high - v if np.isfinite(self.high) else above)
 
     @cached_property
-    def nodes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def nodes(self) -> tuple[Floats, Floats]:
         """Offsets from the lower and from the upper end, over the width, and their weights: two (2, N) arrays."""
         if self.form != _DISCRETE:
             return np.zeros((2, 2)), np.zeros((2, 2))
@@ -143,7 +144,7 @@ class Omega(FittedArrays):
         return nodes, weights
 
     @cached_property
-    def center(self) -> NDArray[np.float64]:
+    def center(self) -> Floats:
         """Mean offset from each end under the uniform distribution."""
         if self.form != _DISCRETE:
             return np.full(2, 0.5)
@@ -151,7 +152,7 @@ class Omega(FittedArrays):
         return (nodes * weights).sum(axis=1) / weights.sum(axis=1)
 
     @cached_property
-    def table(self) -> NDArray[np.float64]:
+    def table(self) -> Floats:
         """Taylor expansions of the log partition function on a grid of rates, for many problems on one set."""
         if self.form != _DISCRETE:
             return self.no_table
@@ -162,7 +163,7 @@ class Omega(FittedArrays):
         _kernels.maxent_table(nodes, weights, grid, table)
         return table
 
-    def exponentials(self, rates: NDArray[np.float64], log_z: NDArray[np.float64]) -> Exponentials:
+    def exponentials(self, rates: Floats, log_z: Floats) -> Exponentials:
         """Convert the results of the kernels, which are for width one, to the units of the values."""
         if self.form == _RAY and not np.isfinite(self.low):
             rates = -rates
@@ -179,7 +180,7 @@ class Omega(FittedArrays):
             log_gamma = np.where(point, limit, log_gamma)
         return Exponentials(exponents, log_gamma, rates, log_z)
 
-    def moment_errors(self, fitted: Exponentials, above: ArrayLike, below: ArrayLike) -> NDArray[np.float64]:
+    def moment_errors(self, fitted: Exponentials, above: ArrayLike, below: ArrayLike) -> Floats:
         """Return the error of the mean of each fitted exponential, in widths of Omega: the certificate.
 
         The mean is recomputed from all values, or from the closed form for intervals.
@@ -238,7 +239,7 @@ def maxent_exponents(omega: Omega, above: ArrayLike, below: ArrayLike) -> Expone
     return omega.exponentials(rates, log_z)
 
 
-def _thin_out(d: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _thin_out(d: Floats) -> tuple[Floats, Floats]:
     """Return nodes and weights whose sums of exp(-x d) equal those over all offsets `d`, ascending from 0 to 1.
 
     The offsets nearest to the end are kept. The others are divided into panels that double in length, and each panel

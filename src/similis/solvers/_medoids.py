@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.threads import map_row_chunks, row_blocks
 
 __all__ = ["Medoids", "RandomStarts", "farthest_first", "k_medoids", "total_proximity"]
@@ -39,8 +40,8 @@ class Medoids:
         True if the best start ended because no exchange improved it.
     """
 
-    medoids: NDArray[np.intp]
-    labels: NDArray[np.intp]
+    medoids: Indices
+    labels: Indices
     total: float
     n_iter: int
     n_swaps: int
@@ -59,7 +60,7 @@ class Medoids:
 
 
 def k_medoids(
-    D: NDArray[Any],
+    D: Array,
     k: int,
     *,
     sign: int = 1,
@@ -126,7 +127,7 @@ def k_medoids(
     run = {"vsh": _vsh, "alternating": _alternate, "eager": _eager}[method]
     # Eager exchanges read the costs by candidate.
     read = D if method != "eager" or np.array_equal(D, D.T) else np.ascontiguousarray(D.T)
-    results: list[tuple[NDArray[np.intp], int, int, bool] | None] = [None] * len(starts)
+    results: list[tuple[Indices, int, int, bool] | None] = [None] * len(starts)
 
     def work(rows: slice) -> None:
         for start in range(rows.start, rows.stop):
@@ -147,8 +148,8 @@ def k_medoids(
 
 
 def total_proximity(
-    D: NDArray[Any], medoids: NDArray[np.intp], *, sign: int = 1, weights: ArrayLike | None = None
-) -> tuple[NDArray[np.intp], float]:
+    D: Array, medoids: Indices, *, sign: int = 1, weights: ArrayLike | None = None
+) -> tuple[Indices, float]:
     """Assign every object (row) to its best medoid (column), the first among equals, and sum the proximities.
 
     Parameters
@@ -181,7 +182,7 @@ def total_proximity(
     return labels, float(sign * (best.sum() if weights is None else best @ np.asarray(weights, dtype=np.float64)))
 
 
-def farthest_first(D: NDArray[Any], k: int) -> NDArray[np.intp]:
+def farthest_first(D: Array, k: int) -> Indices:
     """Choose k objects by greedy k-center.
 
     The first object has the smallest largest dissimilarity to the others; each further one is the object farthest from
@@ -229,7 +230,7 @@ class RandomStarts:
         Random seed.
     """
 
-    def __init__(self, D: NDArray[Any], n_init: int, random_state: Any = None) -> None:
+    def __init__(self, D: Array, n_init: int, random_state: Any = None) -> None:
         rng = check_random_state(random_state)
         self.D = D
         self.orders = [rng.permutation(len(D)) for _ in range(n_init)]
@@ -237,30 +238,26 @@ class RandomStarts:
         alike = sum(np.count_nonzero(D[rows] == own[rows]) for rows in row_blocks(*D.shape))
         self._different = alike == len(D)  # no object is as near to another one as to itself
 
-    def __call__(self, k: int) -> list[NDArray[np.intp]]:
+    def __call__(self, k: int) -> list[Indices]:
         """Return the starts with k medoids; fewer if there are fewer distinct objects."""
         return [order[:k] if self._different else _distinct(self.D, order, k) for order in self.orders]
 
 
-def _assign(D: NDArray[Any], cost: float, medoids: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def _assign(D: Array, cost: float, medoids: Indices) -> tuple[Indices, Floats]:
     """Return the position of the nearest medoid of every object and the cost of it; costs are cost * D."""
     nearest, first, second = np.empty(len(D), np.intp), np.empty(len(D)), np.empty(len(D))
     _kernels.nearest_two(D, cost, medoids, nearest, first, second)
     return nearest, first
 
 
-def _vsh(
-    D: NDArray[Any], cost: float, weights: NDArray[np.float64], medoids: NDArray[np.intp], max_iter: int
-) -> tuple[NDArray[np.intp], int, int, bool]:
+def _vsh(D: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int) -> tuple[Indices, int, int, bool]:
     """Run vertex substitution, [qiao2013] sec. 2.2: the best exchange of each sweep."""
     gains = np.empty((len(medoids) + 1, len(D)))
     sweeps, swaps = _kernels.vertex_substitution(D, cost, weights, medoids, gains, max_iter)
     return medoids, sweeps, swaps, sweeps > swaps
 
 
-def _eager(
-    C: NDArray[Any], cost: float, weights: NDArray[np.float64], medoids: NDArray[np.intp], max_iter: int
-) -> tuple[NDArray[np.intp], int, int, bool]:
+def _eager(C: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int) -> tuple[Indices, int, int, bool]:
     """Run eager exchanges, [schubert2021], on the costs by candidate C = D'."""
     if len(medoids) == 1:  # the best single medoid needs no search
         best = int((cost * (C @ weights)).argmin())
@@ -276,8 +273,8 @@ def _eager(
 
 
 def _alternate(
-    D: NDArray[Any], cost: float, weights: NDArray[np.float64], medoids: NDArray[np.intp], max_iter: int
-) -> tuple[NDArray[np.intp], int, int, bool]:
+    D: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int
+) -> tuple[Indices, int, int, bool]:
     """Alternate assignment and choice of the best object of each cluster, [cazzanti2007] Eq. (2.8)."""
     nearest, first = _assign(D, cost, medoids)
     totals, swaps = np.empty(len(D)), 0
@@ -301,14 +298,8 @@ def _alternate(
 
 
 def _starts(
-    D: NDArray[Any],
-    k: int,
-    sign: int,
-    weights: NDArray[np.float64],
-    init: Init | ArrayLike,
-    n_init: int,
-    random_state: Any,
-) -> Iterator[NDArray[np.intp]]:
+    D: Array, k: int, sign: int, weights: Floats, init: Init | ArrayLike, n_init: int, random_state: Any
+) -> Iterator[Indices]:
     """Yield the initial medoids of every start, pairwise not identical."""
     if not isinstance(init, str):
         yield from (np.array(row, dtype=np.intp) for row in np.atleast_2d(np.asarray(init)))
@@ -321,7 +312,7 @@ def _starts(
         yield _spread(D, k, sign, weights, rng, greedy=init == "k-center")
 
 
-def _distinct(D: NDArray[Any], order: NDArray[np.intp], k: int) -> NDArray[np.intp]:
+def _distinct(D: Array, order: Indices, k: int) -> Indices:
     """Return the first k objects in this order that are not identical to an earlier one, that is have equal columns."""
     chosen: list[int] = []
     for j in order:
@@ -332,9 +323,7 @@ def _distinct(D: NDArray[Any], order: NDArray[np.intp], k: int) -> NDArray[np.in
     return np.array(chosen, dtype=np.intp)
 
 
-def _spread(
-    D: NDArray[Any], k: int, sign: int, weights: NDArray[np.float64], rng: Any, *, greedy: bool
-) -> NDArray[np.intp]:
+def _spread(D: Array, k: int, sign: int, weights: Floats, rng: Any, *, greedy: bool) -> Indices:
     """Choose a random first medoid, then objects with a large loss by the nearest medoid so far.
 
     The loss of an object is the difference of its self-similarity and its similarity to the nearest medoid.

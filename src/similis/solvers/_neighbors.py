@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from similis import _kernels
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.threads import map_row_chunks
 
 __all__ = ["class_sums", "neighbor_means", "top_k", "vote_winners"]
@@ -15,9 +14,7 @@ __all__ = ["class_sums", "neighbor_means", "top_k", "vote_winners"]
 Folds = ArrayLike | tuple[ArrayLike, ArrayLike] | None
 
 
-def top_k(
-    S: NDArray[Any], k: int, *, sign: int = 1, folds: Folds = None, n_jobs: int | None = None
-) -> tuple[NDArray[np.intp], NDArray[Any]]:
+def top_k(S: Array, k: int, *, sign: int = 1, folds: Folds = None, n_jobs: int | None = None) -> tuple[Indices, Array]:
     """Find the k best columns of every row, the best first and the lower index first among equals.
 
     Parameters
@@ -67,14 +64,14 @@ def top_k(
 
 
 def vote_winners(
-    indices: NDArray[np.intp],
-    codes: NDArray[np.intp],
+    indices: Indices,
+    codes: Indices,
     ks: ArrayLike,
     n_classes: int,
     *,
-    weights: NDArray[Any] | None = None,
+    weights: Array | None = None,
     n_jobs: int | None = None,
-) -> NDArray[np.intp]:
+) -> Indices:
     """Find the class with the most votes among the first k ranked neighbors, for all k of an ascending grid.
 
     Parameters
@@ -119,14 +116,14 @@ def vote_winners(
 
 
 def class_sums(
-    indices: NDArray[np.intp],
-    codes: NDArray[np.intp],
+    indices: Indices,
+    codes: Indices,
     ks: ArrayLike,
     n_classes: int,
     *,
-    weights: NDArray[Any] | None = None,
+    weights: Array | None = None,
     n_jobs: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Sum the weights of each class among the first k ranked neighbors, for all k of an ascending grid.
 
     [chen2010] Eq. (3.2) before normalization; parameters as in :func:`vote_winners`, but weights of any sign.
@@ -156,13 +153,7 @@ def class_sums(
     return sums.transpose(1, 0, 2)
 
 
-def neighbor_means(
-    indices: NDArray[np.intp],
-    target: NDArray[np.float64],
-    ks: ArrayLike,
-    *,
-    weights: NDArray[Any] | None = None,
-) -> NDArray[np.float64]:
+def neighbor_means(indices: Indices, target: Floats, ks: ArrayLike, *, weights: Array | None = None) -> Floats:
     """Average the target over the first k ranked neighbors, for all k.
 
     Parameters
@@ -195,7 +186,7 @@ def neighbor_means(
     center = y.mean()  # so that a large mean costs no digits
     deviation = np.where(known, y[indices] - center, 0.0)
 
-    def average(w: NDArray[Any]) -> NDArray[np.float64]:
+    def average(w: Array) -> Floats:
         total, sums = (np.cumsum(a, axis=1, dtype=np.float64)[:, last] for a in (w, w * deviation))
         return np.divide(sums, total, out=np.full_like(sums, np.nan), where=total > 0)
 
@@ -205,6 +196,6 @@ def neighbor_means(
     return means.T + center
 
 
-def _weights_or_none(weights: NDArray[Any] | None, m: int) -> NDArray[np.float64]:
+def _weights_or_none(weights: Array | None, m: int) -> Floats:
     """Return the weights as float64; None becomes an array without columns, so that one compiled form serves both."""
     return np.empty((m, 0)) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)

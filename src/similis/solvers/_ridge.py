@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from similis._utils.arrays import Array, Floats
 
 __all__ = ["RidgePath", "ridge_path"]
 
@@ -28,13 +29,13 @@ class RidgePath:
         for a single object.
     """
 
-    alphas: NDArray[np.float64]
-    dual_coef: NDArray[np.float64]
-    intercepts: NDArray[np.float64]
-    loo: NDArray[np.float64]
+    alphas: Floats
+    dual_coef: Floats
+    intercepts: Floats
+    loo: Floats
 
 
-def ridge_path(values: NDArray[Any], vectors: NDArray[Any], target: ArrayLike, alphas: ArrayLike) -> RidgePath:
+def ridge_path(values: Array, vectors: Array, target: ArrayLike, alphas: ArrayLike) -> RidgePath:
     """Solve kernel ridge regression for all regularizers, with exact leave-one-out predictions.
 
     Minimizes ||y - K c - b||^2 + alpha c'K c over c and b for the kernel K = U diag(l) U'.

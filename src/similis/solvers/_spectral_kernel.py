@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from similis._utils.arrays import Array, Floats
 from similis._utils.threads import single_blas_thread
 from similis.solvers._interior_point import Block, InteriorPoint, balanced, class_balance
 from similis.solvers._local_svm import svm_path
@@ -32,7 +32,6 @@ __all__ = [
 ]
 
 
-Array = NDArray[np.float64]
 _TARGET = 1e-9  # relative gap at which the steps end
 _LARGE = 150  # objects from which steps in few variables are faster than interior points
 
@@ -53,9 +52,9 @@ class LearntSpectrum:
         h(a) = ||a - a0||_2, ||a - a0||_1 or ||values (a - 1)||_2.
     """
 
-    values: Array
-    vectors: Array
-    anchor: Array
+    values: Floats
+    vectors: Floats
+    anchor: Floats
     norm: int | str = 2
 
 
@@ -87,10 +86,10 @@ class SpectralFit:
         The objective minus the smallest possible penalty: reference for a relative gap.
     """
 
-    x: Array
-    alphas: list[Array]
-    weights: Array
-    coef: Array
+    x: Floats
+    alphas: list[Floats]
+    weights: Floats
+    coef: Floats
     intercept: float
     objective: float
     gap: float
@@ -132,7 +131,7 @@ class SpectralMachine:
         self,
         y: ArrayLike,
         similarities: Sequence[LearntSpectrum] = (),
-        kernels: Sequence[NDArray[Any]] = (),
+        kernels: Sequence[Array] = (),
         trace: float | None = None,
     ) -> None:
         self.y = np.asarray(y, dtype=np.float64)
@@ -143,7 +142,7 @@ class SpectralMachine:
         self.kernels = [np.asarray(kernels[j], dtype=np.float64) for j in self._used]
         self.trace = 0.0 if trace is None else float(trace)
         self._bases = [self.y[:, None] * s.vectors for s in self.similarities]
-        self._anchored: dict[float, Array] = {}
+        self._anchored: dict[float, Floats] = {}
 
     @single_blas_thread()
     def solve(self, eta: float, gamma: float) -> SpectralFit:
@@ -188,7 +187,7 @@ class SpectralMachine:
             fit = min(fit, again, key=lambda fit: fit.gap)
         return fit
 
-    def _machine_on_anchors(self, eta: float) -> Array:
+    def _machine_on_anchors(self, eta: float) -> Floats:
         """Return the dual variables of the support vector machine on the kernel of the anchors."""
         if eta not in self._anchored:
             C = 1.0 / (2 * len(self.y) * eta)
@@ -196,7 +195,7 @@ class SpectralMachine:
         return self._anchored[eta]
 
     @cached_property
-    def _anchor_kernel(self) -> Array:
+    def _anchor_kernel(self) -> Floats:
         parts = [(s.vectors * (s.values * s.anchor)) @ s.vectors.T for s in self.similarities]
         return np.asarray(sum(parts, np.zeros((len(self.y), len(self.y)))))
 
@@ -217,12 +216,12 @@ class _State:
         self.point = InteriorPoint(y, everything, x / max(1.0, np.sqrt(2 * excess)), cautious=cautious)
 
     @property
-    def anchors(self) -> list[Array]:
+    def anchors(self) -> list[Floats]:
         """Initial multipliers: the anchors, or zero where they do not give a kernel."""
         return [np.where(block.values * block.anchor >= 0, block.anchor, 0.0) for block in self.blocks]
 
     @property
-    def even_weights(self) -> Array:
+    def even_weights(self) -> Floats:
         """Weights that divide the trace equally among the kernels."""
         if self.kernel_block is None:
             return np.zeros(0)
@@ -248,7 +247,7 @@ class _State:
         return best
 
     def certified(
-        self, x: Array, alphas: list[Array], weights: Array, n_iter: int, *, active: bool = True
+        self, x: Floats, alphas: list[Floats], weights: Floats, n_iter: int, *, active: bool = True
     ) -> SpectralFit:
         """Make x feasible and compute primal and dual value."""
         y, n, machine = self.y, self.n, self.machine
@@ -286,7 +285,7 @@ class _State:
         return SpectralFit(x, everywhere, full, c, b, primal, gap, active, n_iter, gap_scale)
 
 
-def _block(similarity: LearntSpectrum, B: Array, gamma: float, k: float) -> Norm2Block | IdentityBlock:
+def _block(similarity: LearntSpectrum, B: Floats, gamma: float, k: float) -> Norm2Block | IdentityBlock:
     """Build the block of a similarity; the identity regularizer needs extra variables only for negative eigenvalues."""
     data = (B, similarity.values, similarity.anchor, gamma, k)
     if similarity.norm == "identity":
@@ -297,7 +296,7 @@ def _block(similarity: LearntSpectrum, B: Array, gamma: float, k: float) -> Norm
 class _SpectralBlock(Block):
     """Similarity U diag(l) U' with learned multipliers a; B = diag(y) U, k = 1 / (4 eta n^2), g = B'x."""
 
-    def __init__(self, B: Array, values: Array, anchor: Array, gamma: float, k: float) -> None:
+    def __init__(self, B: Floats, values: Floats, anchor: Floats, gamma: float, k: float) -> None:
         self.B, self.values, self.anchor, self.gamma, self.k = B, values, anchor, gamma, k
         self.n = len(B)
         self.cost = 2 * self.n * k * values * anchor  # twice the weight of g_i^2 in n times the dual
@@ -307,7 +306,7 @@ class _SpectralBlock(Block):
         """Smallest possible penalty."""
         return 0.0
 
-    def start(self, x: Array, mean: float) -> None:
+    def start(self, x: Floats, mean: float) -> None:
         """Choose the exact slacks where x is feasible, and multipliers with products `mean`."""
         self.evaluate(x)
         self.s = np.maximum(-self.c, 0.1)
@@ -321,11 +320,11 @@ class Norm2Block(_SpectralBlock):
     constraint is c = ||p|| / gamma - 1, the norm and not its square, for which Newton's method needs many more steps.
     """
 
-    def __init__(self, B: Array, values: Array, anchor: Array, gamma: float, k: float, *, of_values: bool = False):
+    def __init__(self, B: Floats, values: Floats, anchor: Floats, gamma: float, k: float, *, of_values: bool = False):
         super().__init__(B, values, anchor, gamma, k)
         self.kd = k * (np.ones_like(values) if of_values else values)
 
-    def evaluate(self, x: Array) -> Array:
+    def evaluate(self, x: Floats) -> Floats:
         """Compute the gradient; with respect to g it is cost g + z 2 k d (p / ||p||) g / gamma."""
         self.g = self.B.T @ x
         p = self.kd * self.g**2
@@ -337,36 +336,36 @@ class Norm2Block(_SpectralBlock):
         self.gradient = self.B @ (2 * self.kd * self.unit * self.g / self.gamma)
         return np.asarray(self.B @ (self.cost * self.g) + self.z[0] * self.gradient)
 
-    def eliminate(self, H: Array) -> None:
+    def eliminate(self, H: Floats) -> None:
         """Add the second derivative of ||p||: 6 k d p / ||p|| on the diagonal minus grad grad' / ||p||."""
         weight = self.cost + self.z[0] * 6 * self.kd * self.unit / self.gamma
         add_gram(H, self.B, weight)
         bend = self.z[0] / self.s[0] - (self.z[0] * self.gamma / self.size if self.size > 0 else 0.0)
         H += bend * np.outer(self.gradient, self.gradient)
 
-    def push(self, e: Array) -> Array:
+    def push(self, e: Floats) -> Floats:
         """Eliminate the multiplier, dz = (e + z (c + s)) / s + ..."""
         return np.asarray(-(e[0] + self.z[0] * (self.c[0] + self.s[0])) / self.s[0] * self.gradient)
 
-    def pull(self, dx: Array, e: Array) -> None:
+    def pull(self, dx: Floats, e: Floats) -> None:
         """Compute the steps of slack and multiplier."""
         self.ds = -(self.c + self.s) - float(self.gradient @ dx)
         self.dz = (e - self.z * self.ds) / self.s
 
-    def multipliers(self) -> Array:
+    def multipliers(self) -> Floats:
         """Return a = a0 + r (d / l) p / ||p|| with r = z / (n gamma)."""
         r = float(self.z[0]) / (self.n * self.gamma)
         return np.asarray(self.anchor + r * (self.kd / (self.k * self.values)) * self.unit)
 
-    def excess(self, g: Array) -> float:
+    def excess(self, g: Floats) -> float:
         """Return ||p|| / gamma, at most 1 for a feasible x; quadratic in x."""
         return float(np.linalg.norm(self.kd * g**2)) / self.gamma
 
-    def penalty(self, alpha: Array) -> float:
+    def penalty(self, alpha: Floats) -> float:
         """Return gamma h(a)."""
         return self.gamma * float(np.linalg.norm(self.k * self.values / self.kd * (alpha - self.anchor)))
 
-    def conjugate(self, g: Array) -> float:
+    def conjugate(self, g: Floats) -> float:
         """Return the conjugate of the penalty, which is subtracted from the dual value, for feasible g."""
         return self.k * float((self.values * self.anchor) @ g**2)
 
@@ -374,7 +373,7 @@ class Norm2Block(_SpectralBlock):
 class Norm1Block(Norm2Block):
     """Regularizer h(a) = ||a - a0||_1: the SVM dual on a0 with k |l_i| g_i^2 <= gamma for each i."""
 
-    def evaluate(self, x: Array) -> Array:
+    def evaluate(self, x: Floats) -> Floats:
         """Compute the constraints c_i = k |l_i| g_i^2 / gamma - 1 and the gradient."""
         self.g = self.B.T @ x
         self.bound = 2 * self.k * np.abs(self.values) / self.gamma
@@ -384,28 +383,28 @@ class Norm1Block(Norm2Block):
             return np.zeros_like(x)
         return np.asarray(self.B @ (self.cost * self.g + self.z * self.slope))
 
-    def eliminate(self, H: Array) -> None:
+    def eliminate(self, H: Floats) -> None:
         """Add a matrix that is diagonal in the eigenbasis."""
         add_gram(H, self.B, self.cost + self.z * self.bound + self.z / self.s * self.slope**2)
 
-    def push(self, e: Array) -> Array:
+    def push(self, e: Floats) -> Floats:
         """Eliminate the multipliers."""
         return np.asarray(-self.B @ ((e + self.z * (self.c + self.s)) / self.s * self.slope))
 
-    def pull(self, dx: Array, e: Array) -> None:
+    def pull(self, dx: Floats, e: Floats) -> None:
         """Compute the steps of slacks and multipliers."""
         self.ds = -(self.c + self.s) - self.slope * (self.B.T @ dx)
         self.dz = (e - self.z * self.ds) / self.s
 
-    def multipliers(self) -> Array:
+    def multipliers(self) -> Floats:
         """Return a_i = a0_i + sign(l_i) z_i / (n gamma)."""
         return np.asarray(self.anchor + np.sign(self.values) * self.z / (self.n * self.gamma))
 
-    def excess(self, g: Array) -> float:
+    def excess(self, g: Floats) -> float:
         """Return the largest |p_i| / gamma."""
         return float((self.k * np.abs(self.values) * g**2).max(initial=0.0)) / self.gamma
 
-    def penalty(self, alpha: Array) -> float:
+    def penalty(self, alpha: Floats) -> float:
         """Return gamma h(a)."""
         return self.gamma * float(np.abs(alpha - self.anchor).sum())
 
@@ -416,7 +415,7 @@ class IdentityBlock(_SpectralBlock):
     Constraints: c_i = q_i - u_i with the multiplier l_i a_i, and last ||u|| / gamma - 1.
     """
 
-    def start(self, x: Array, mean: float) -> None:
+    def start(self, x: Floats, mean: float) -> None:
         """Choose u > q in the ball, mostly along negative eigenvalues, and multipliers for which u is stationary."""
         q = self.k * (self.B.T @ x) ** 2
         below = np.maximum(-self.values, 0.0)
@@ -428,7 +427,7 @@ class IdentityBlock(_SpectralBlock):
         edge = max(self.n * self.gamma * self.size / t, mean / float(self.s[-1]))
         self.z = np.append(np.maximum(self.n * (self.values + self.u / t), mean / self.s[:-1]), edge)
 
-    def evaluate(self, x: Array) -> Array:
+    def evaluate(self, x: Floats) -> Floats:
         """Compute the constraints and the gradient."""
         self.g = self.B.T @ x
         self.size = float(np.linalg.norm(self.u))
@@ -439,7 +438,7 @@ class IdentityBlock(_SpectralBlock):
         self.unit = self.u / self.size
         return np.asarray(self.B @ (self.z[:-1] * self.slope))
 
-    def eliminate(self, H: Array) -> None:
+    def eliminate(self, H: Floats) -> None:
         """Eliminate u, whose own matrix is diag(w + h) + bend unit unit'."""
         w = self.z[:-1] / self.s[:-1]
         h = float(self.z[-1]) / (self.gamma * self.size)
@@ -452,21 +451,21 @@ class IdentityBlock(_SpectralBlock):
         edge = self.B @ (w * self.slope * across)
         H += self.factor * np.outer(edge, edge)
 
-    def _solve(self, r: Array) -> Array:
+    def _solve(self, r: Floats) -> Floats:
         return np.asarray(r / self.diagonal - self.factor * float(self.across @ r) * self.across)
 
-    def _lift(self, e: Array) -> tuple[Array, Array]:
+    def _lift(self, e: Floats) -> tuple[Floats, Floats]:
         """Return (e + z (c + s)) / s and the residual of u with it."""
         t = (e + self.z * (self.c + self.s)) / self.s
         residual = self.n * self.values - self.z[:-1] + float(self.z[-1]) / self.gamma * self.unit
         return t, -residual + t[:-1] - float(t[-1]) / self.gamma * self.unit
 
-    def push(self, e: Array) -> Array:
+    def push(self, e: Floats) -> Floats:
         """Eliminate the multipliers and u."""
         t, r = self._lift(e)
         return np.asarray(-self.B @ (t[:-1] * self.slope - self.w * self.slope * self._solve(r)))
 
-    def pull(self, dx: Array, e: Array) -> None:
+    def pull(self, dx: Floats, e: Floats) -> None:
         """Compute the steps of u, slacks and multipliers."""
         _, r = self._lift(e)
         dq = self.slope * (self.B.T @ dx)
@@ -480,15 +479,15 @@ class IdentityBlock(_SpectralBlock):
         super().move(t)
         self.u = self.u + t * self.du
 
-    def multipliers(self) -> Array:
+    def multipliers(self) -> Floats:
         """Return a_i = z_i / (n l_i)."""
         return np.asarray(self.z[:-1] / (self.n * self.values))
 
-    def excess(self, g: Array) -> float:
+    def excess(self, g: Floats) -> float:
         """Return ||q|| / gamma."""
         return self.k * float(np.linalg.norm(g**2)) / self.gamma
 
-    def penalty(self, alpha: Array) -> float:
+    def penalty(self, alpha: Floats) -> float:
         """Return gamma h(a)."""
         return self.gamma * float(np.linalg.norm(self.values * (alpha - 1.0)))
 
@@ -497,7 +496,7 @@ class IdentityBlock(_SpectralBlock):
         """Smallest possible penalty: gamma times the distance of the spectrum from the cone."""
         return self.gamma * float(np.linalg.norm(np.minimum(self.values, 0.0)))
 
-    def conjugate(self, g: Array) -> float:
+    def conjugate(self, g: Floats) -> float:
         """Minimize l'u over the ball: u_i = max(q_i, -t l_i) with the largest feasible t."""
         q = self.k * g**2
         negative = self.values < 0
@@ -524,24 +523,24 @@ class KernelBlock(Block):
     The dual has the cost tau s0 with k v'K_j v / tr K_j <= s0 for each j; s0 is called the level.
     """
 
-    def __init__(self, kernels: list[Array], y: Array, tau: float, k: float) -> None:
+    def __init__(self, kernels: list[Floats], y: Floats, tau: float, k: float) -> None:
         self.kernels, self.y, self.tau, self.k = kernels, y, tau, k
         self.n = len(y)
         self.traces = np.array([float(K.trace()) for K in kernels])
 
-    def forms(self, x: Array) -> Array:
+    def forms(self, x: Floats) -> Floats:
         """Return k v'K_j v / tr K_j with v = y . x."""
         v = self.y * x
         return np.array([self.k * float(v @ K @ v) / trace for K, trace in zip(self.kernels, self.traces)])
 
-    def start(self, x: Array, mean: float) -> None:
+    def start(self, x: Floats, mean: float) -> None:
         """Choose a level above all forms and equal multipliers of sum n tau."""
         forms = self.forms(x)
         self.level = 2.0 * float(forms.max()) + 1e-12
         self.s = self.level - forms
         self.z = np.full(len(forms), self.n * self.tau / len(forms))
 
-    def evaluate(self, x: Array) -> Array:
+    def evaluate(self, x: Floats) -> Floats:
         """Compute the constraints and their gradients, one per row."""
         v = self.y * x
         products = np.array([K @ v for K in self.kernels])
@@ -549,7 +548,7 @@ class KernelBlock(Block):
         self.J = 2 * self.k * products * self.y / self.traces[:, None]
         return np.asarray(self.z @ self.J)
 
-    def eliminate(self, H: Array) -> None:
+    def eliminate(self, H: Floats) -> None:
         """Eliminate the level."""
         weights = 2 * self.k * self.z / self.traces
         for K, weight in zip(self.kernels, weights):
@@ -559,16 +558,16 @@ class KernelBlock(Block):
         inner = np.diag(w) - np.outer(w, w) / w.sum()
         H += self.J.T @ inner @ self.J
 
-    def _lift(self, e: Array) -> tuple[Array, float]:
+    def _lift(self, e: Floats) -> tuple[Floats, float]:
         t = (e + self.z * (self.c + self.s)) / self.s
         return t, float(-(self.n * self.tau - self.z.sum()) + t.sum())
 
-    def push(self, e: Array) -> Array:
+    def push(self, e: Floats) -> Floats:
         """Eliminate the multipliers and the level."""
         t, r = self._lift(e)
         return np.asarray(-(t - self.w * r / self.w.sum()) @ self.J)
 
-    def pull(self, dx: Array, e: Array) -> None:
+    def pull(self, dx: Floats, e: Floats) -> None:
         """Compute the steps of level, slacks and multipliers."""
         _, r = self._lift(e)
         change = self.J @ dx
@@ -581,13 +580,13 @@ class KernelBlock(Block):
         super().move(t)
         self.level += t * self.du
 
-    def weights(self) -> Array:
+    def weights(self) -> Floats:
         """Return w_j = z_j / (n tr K_j), scaled to use the whole trace."""
         w = self.z / self.traces
         return np.asarray(w * (self.tau / float(w @ self.traces)))
 
 
-def add_gram(H: Array, B: Array, weight: Array) -> None:
+def add_gram(H: Floats, B: Floats, weight: Floats) -> None:
     """Add B diag(weight) B' to H for non-negative weights; the product A A' costs half of a general product."""
     A = B * np.sqrt(weight)
     H += A @ A.T

@@ -12,14 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from similis import _kernels
+from similis._utils.arrays import Floats
 from similis.solvers._active_set import improve_in_box
 
 __all__ = ["minimize_in_ball"]
 
-Array = NDArray[np.float64]
 _MAX_VIOLATORS = 50  # of each direction in one step
 _MAX_STEPS = 100
 # The quadratic programs need not be exact: their solution is the direction of a line search.
@@ -29,7 +28,9 @@ _PIVOTS = 8  # changes of the active set after them
 _PENALTY = 100.0  # weight of the squared constraint, times n
 
 
-def minimize_in_ball(block: Any, y: Array, x: Array, certify: Callable[[Array, Array, int], Any], target: float) -> Any:
+def minimize_in_ball(
+    block: Any, y: Floats, x: Floats, certify: Callable[[Floats, Floats, int], Any], target: float
+) -> Any:
     """Minimize -1'x + cost'g^2 / 2 on 0 <= x <= 1, y'x = 0, ||p|| <= gamma with g = B'x, p = k d g^2.
 
     Parameters
@@ -99,7 +100,7 @@ def minimize_in_ball(block: Any, y: Array, x: Array, certify: Callable[[Array, A
     return best
 
 
-def _active(x: Array, pull: Array, up: Any, down: Any, top: float, bottom: float) -> Any:
+def _active(x: Floats, pull: Floats, up: Any, down: Any, top: float, bottom: float) -> Any:
     """Return the variables between the bounds, and the worst violators of both directions, which balance each other."""
     chosen = (x > 0) & (x < 1)
     for side, size in ((up, pull - bottom), (down, top - pull)):
@@ -111,7 +112,7 @@ def _active(x: Array, pull: Array, up: Any, down: Any, top: float, bottom: float
 
 
 def _line_search(
-    g: Array, change: Array, gain: float, cost: Array, kd: Array, gamma: float, z: float, rho: float
+    g: Floats, change: Floats, gain: float, cost: Floats, kd: Floats, gamma: float, z: float, rho: float
 ) -> float:
     """Step length in [0, 1] that minimizes the augmented Lagrangian, by its derivative, which grows with the step."""
 

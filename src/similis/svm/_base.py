@@ -8,14 +8,16 @@ from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.linalg import EigenSystem, eigen_symmetric, symmetric_part, take_symmetric_part
 from similis._utils.messages import warn_user
 from similis._utils.threads import single_blas_thread
 from similis.base import (
+    DecisionMixin,
     PathMixin,
     Points,
     ProximityClassifier,
@@ -44,12 +46,12 @@ __all__ = [
 ]
 
 
-def class_pairs(n_classes: int) -> NDArray[np.intp]:
+def class_pairs(n_classes: int) -> Indices:
     """Pairs g < h of class codes, (G (G - 1) / 2, 2); decision values of a pair are positive for h."""
     return np.array(list(combinations(range(n_classes), 2)), dtype=np.intp).reshape(-1, 2)
 
 
-def vote_scores(f: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
+def vote_scores(f: Array, n_classes: int) -> Floats:
     """Class scores (m, G) from the pairs' decision values f, (m, number of pairs).
 
     Two classes: -f and f. More: the number of pairs won, plus the sum of margins mapped to (-1/3, 1/3), which
@@ -70,32 +72,20 @@ def vote_scores(f: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
 class Machine:
     """Solution for two classes, with its objective and duality gap."""
 
-    coef: NDArray[np.float64]
+    coef: Floats
     intercept: float
     objective: float
     gap: float
 
 
-class MarginClassifier(PathMixin, ProximityClassifier):
-    """Base class of support vector machines: scores are decision values, for two classes -f and f."""
+class MarginClassifier(DecisionMixin, PathMixin, ProximityClassifier):
+    """Base class of support vector machines: scores are decision values.
 
-    def decision_function(self, X: ArrayLike) -> NDArray[Any]:
-        """Decision values of each row.
+    For two classes they are -f and f, for more the votes of the pairs of classes plus a bounded sum of margins, or f of
+    each class against the rest.
+    """
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,) for two classes, else (m, G)
-            For two classes f, positive for ``classes_[1]``. For more, one-vs-one: votes of the pairs of classes plus a
-            bounded sum of margins; one-vs-rest: f of each class. The arg max gives ``predict``.
-        """
-        return self.respond(X, "decision_function")
-
-    def scores_to_response(self, scores: NDArray[Any], response: str) -> NDArray[Any]:
+    def scores_to_response(self, scores: Array, response: str) -> Array:
         """Return f for two classes, the scores for more."""
         if response == "decision_function" and scores.shape[1] == 2:
             return scores[:, 1]
@@ -128,7 +118,7 @@ class RowMachine(MarginClassifier):
         tags.input_tags.pairwise = not self._on_features
         return tags
 
-    def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> list[Machine]:
+    def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> list[Machine]:
         """Solutions for labels 1 and -1, one per grid point; weights are positive."""
         raise NotImplementedError
 
@@ -162,19 +152,16 @@ class RowMachine(MarginClassifier):
     def _scheme(self) -> str:
         return getattr(self, "multiclass", "ovo")
 
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Class scores of validated rows."""
+    def class_scores(self, Q: Array) -> Array:
         Q = self.kept_columns(Q)
         coef = (self.coef_[None] if len(self.classes_) == 2 else self.coef_)[:, self._kept_objects]
         return self._combine(_times(Q, coef) + np.atleast_1d(self.intercept_), len(self.classes_))
 
-    def _combine(self, f: NDArray[Any], n_classes: int) -> Any:
+    def _combine(self, f: Array, n_classes: int) -> Any:
         """Class scores from decision values, (m, number of solutions)."""
         return f if self._scheme == "ovr" and n_classes > 2 else vote_scores(f, n_classes)
 
-    def _tasks(
-        self, codes: NDArray[np.intp], weight: NDArray[Any]
-    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.float64]]]:
+    def _tasks(self, codes: Indices, weight: Array) -> Iterator[tuple[Indices, Floats]]:
         """Members and signs of each two-class problem; objects of weight zero are left out."""
         G = int(codes.max()) + 1
         if self._scheme == "ovr" and G > 2:
@@ -215,9 +202,7 @@ class RowMachine(MarginClassifier):
             part._set_solution([(np.arange(len(members)), None)], [machine], len(members))
             self.estimators_.append(part)
 
-    def path_scores_cv(
-        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
-    ) -> list[NDArray[Any]]:
+    def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
         """Class scores fold by fold; every training part must contain two classes."""
         for fold in np.unique(test_fold):
             known = np.unique(codes[test_fold != fold])
@@ -228,22 +213,19 @@ class RowMachine(MarginClassifier):
                 )
         return self.score_folds(S, codes, test_fold, points)
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[Any]]:
-        """Class scores of new rows for each point."""
-        values: list[list[NDArray[Any]]] = [[] for _ in points]
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
+        values: list[list[Array]] = [[] for _ in points]
         for members, sign in self._tasks(codes, np.ones(len(codes))):
             rows = Q if len(members) == len(codes) else Q[:, self.path_columns(S, members)]
             for column, machine in zip(values, self._solve(self._block(S, members), sign, np.ones(len(sign)), points)):
                 column.append(_times(rows, machine.coef[None])[:, 0] + machine.intercept)
         return [self._combine(np.column_stack(f), int(codes.max()) + 1) for f in values]
 
-    def path_columns(self, S: NDArray[Any], train: NDArray[np.intp]) -> NDArray[np.intp]:
+    def path_columns(self, S: Array, train: Indices) -> Indices:
         """Columns that a solution for some objects reads: their own, or every feature."""
         return np.arange(S.shape[1]) if self._on_features else train
 
-    def _block(self, S: NDArray[Any], members: NDArray[np.intp]) -> Any:
+    def _block(self, S: Array, members: Indices) -> Any:
         """Training block of some objects: rows and columns, or rows only for features."""
         return S[members] if self._on_features else square_block(S, members)
 
@@ -253,12 +235,12 @@ def _times(rows: Any, coef: Any) -> Any:
     return rows.reshape(len(rows), -1) @ coef.reshape(len(coef), -1).T
 
 
-def square_block(S: NDArray[Any], members: NDArray[np.intp]) -> Any:
+def square_block(S: Array, members: Indices) -> Any:
     """Rows and columns of some members; S itself for all."""
     return S if len(members) == len(S) else S[np.ix_(members, members)]
 
 
-def nearest_kernel_rows(K: NDArray[Any], S: NDArray[Any], self_similarity: Any) -> Any:
+def nearest_kernel_rows(K: Array, S: Array, self_similarity: Any) -> Any:
     """Rows r nearest to S that extend the kernel K to a positive semi-definite matrix.
 
     Minimizes 2 ||r - s||^2 + (t - s(x, x))^2 over r in the range of K and t >= r'K^+ r, [chen2010] Eq. (5.14) with the
@@ -311,32 +293,17 @@ class LearnedSVM(RowMachine):
     """
 
     reads = "similarity"
+    fit = ProximityClassifier.fit  # without weights of the objects
 
-    @validated
     @single_blas_thread()
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Learn the kernel and the classifier, or both for each pair of classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities; the symmetric part of an asymmetric matrix is used, with a warning.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        S, codes = self.check_training_labels(X, y)
+    def learn(self, S: Array, codes: Indices) -> None:
         self._fit_machines(self._symmetrize(S), codes)
-        return self
 
-    def _symmetrize(self, S: NDArray[Any]) -> Any:
+    def _symmetrize(self, S: Array) -> Any:
         """Symmetrize the whole matrix, before it is split into pairs of classes."""
         return take_symmetric_part(S, self)
 
-    def _fit_machines(self, S: NDArray[Any], codes: NDArray[np.intp]) -> None:
+    def _fit_machines(self, S: Array, codes: Indices) -> None:
         point = {name: getattr(self, name) for name in self.path_params}
         tasks = list(self._tasks(codes, np.ones(len(codes))))
         machines = [self._solve(square_block(S, members), sign, None, [point])[0] for members, sign in tasks]
@@ -364,7 +331,7 @@ class LearnedSVM(RowMachine):
     _names: tuple[str, ...] = ()
 
 
-def eigen_system(S: NDArray[Any]) -> EigenSystem:
+def eigen_system(S: Array) -> EigenSystem:
     """Eigen-system of the symmetric part in float64."""
     return eigen_symmetric(np.asarray(symmetric_part(np.asarray(S)), dtype=np.float64))
 
@@ -377,7 +344,7 @@ class KernelSVM(LearnedSVM):
         "_kernel_coef": fitted_reals(None, optional=True),
     }
 
-    def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
+    def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
         """Decision values of each row.
 
         Parameters
@@ -396,7 +363,7 @@ class KernelSVM(LearnedSVM):
         """
         return self.scores_to_response(self._row_scores(X, self_similarity), "decision_function")
 
-    def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
+    def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
         """Predict the class with the largest decision value.
 
         Parameters

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import symmetric_part_of
 from similis._utils.messages import warn_user
 from similis._utils.threads import single_blas_thread
@@ -72,8 +73,6 @@ class CompletionSVM(ProximityClassifier):
         Where some labels were -1: a label for every object, the given one where there was one.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of CompletionSVM
         Three classes or more: the two classes of each model, the second positive; the two-class models.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -161,7 +160,7 @@ class CompletionSVM(ProximityClassifier):
             self.transduction_ = np.where(labeled, self.classes_[codes], answers)
         return self
 
-    def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
+    def decision_function(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
         """Decision values of each row.
 
         Parameters
@@ -179,7 +178,7 @@ class CompletionSVM(ProximityClassifier):
         scores = self._class_scores(X, self_similarity)
         return scores[:, 1] if scores.shape[1] == 2 else scores
 
-    def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> NDArray[Any]:
+    def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
         """Predict the class with the largest decision value.
 
         Parameters
@@ -205,7 +204,7 @@ class CompletionSVM(ProximityClassifier):
         self.classes_ = classes
         return np.ones(n, dtype=bool)
 
-    def _check_stack(self, stack: NDArray[Any]) -> Any:
+    def _check_stack(self, stack: Array) -> Any:
         """Validate the stack; return the kernel, the mask of measured objects and the auxiliary kernel."""
         if stack.ndim == 2:
             stack = np.stack([stack, stack], axis=2)
@@ -228,7 +227,7 @@ class CompletionSVM(ProximityClassifier):
         check_kernel(auxiliary, "The auxiliary kernel must be a kernel", dtype)
         return K.astype(np.float64), rows, auxiliary
 
-    def _train_pairs(self, K: NDArray[Any], rows: Any, aux: NDArray[Any], codes: NDArray[np.intp]) -> Any:
+    def _train_pairs(self, K: Array, rows: Any, aux: Array, codes: Indices) -> Any:
         """Fit each pair of classes; unlabeled objects take part in all."""
         self.estimators_, values = [], np.zeros((len(codes), len(self.pairs_)))
         for k, pair in enumerate(self.pairs_):
@@ -242,7 +241,7 @@ class CompletionSVM(ProximityClassifier):
             self.estimators_.append(part)
         return values
 
-    def _train(self, K: NDArray[Any], rows: Any, aux: NDArray[Any], codes: NDArray[np.intp]) -> Any:
+    def _train(self, K: Array, rows: Any, aux: Array, codes: Indices) -> Any:
         """Fit codes 0 and 1, -1 for unlabeled; return the decision value of each object."""
         if len(K) > self.max_samples:
             raise ProximityError(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.threads import single_blas_thread
 from similis.base import PathMixin, Points, check_labels, positive, validated
 from similis.exceptions import ProximityError
@@ -58,8 +59,6 @@ class FullKernelSVM(KernelSVM):
         Three classes or more: the two classes of each model, the second positive; the two-class models.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||).
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -105,19 +104,6 @@ class FullKernelSVM(KernelSVM):
     @validated
     @single_blas_thread()
     def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Learn the kernel and the classifier, or both for each pair of classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities; the symmetric part of an asymmetric matrix is used, with a warning.
-        y : array-like of shape (n,)
-            Class labels; with `transductive`, -1 for objects without one.
-
-        Returns
-        -------
-        self
-        """
         self.__dict__.pop("transduction_", None)
         if not self.transductive:
             return super().fit(X, y)
@@ -138,7 +124,7 @@ class FullKernelSVM(KernelSVM):
         self.transduction_ = self.classes_[np.where(known, whole, scores.argmax(axis=1))]
         return self
 
-    def _fit_machines(self, S: NDArray[Any], codes: NDArray[np.intp]) -> Any:
+    def _fit_machines(self, S: Array, codes: Indices) -> Any:
         """Fit all pairs of classes; in the transductive setting with the unlabeled objects. Return f of all objects."""
         if not self.transductive:
             return super()._fit_machines(S, codes)
@@ -156,7 +142,7 @@ class FullKernelSVM(KernelSVM):
         self._warn_if_not_converged(machines)
         return np.column_stack(f)
 
-    def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> Any:
+    def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> Any:
         system = eigen_system(S)
         values = np.where(np.abs(system.values) > system.tolerance, system.values, 0.0)
         machine = FullKernelMachine(values, system.vectors, y)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from similis._utils.arrays import Array, Indices
 from similis.base import Points, choice, fitted_reals, one_per_row, positive
 from similis.proximity import augmented_rows
 from similis.solvers import IndefiniteMachine
@@ -53,8 +54,6 @@ class IndefiniteSVM(KernelSVM):
         Three classes or more: the two classes of each model, the second positive; the two-class models.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||).
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -102,7 +101,7 @@ class IndefiniteSVM(KernelSVM):
         self.rho = rho
         self.query = query
 
-    def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> Any:
+    def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> Any:
         system = eigen_system(S)
         values = np.where(np.abs(system.values) > system.tolerance, system.values, 0.0)
         machine = IndefiniteMachine(values, system.vectors, y)
@@ -121,8 +120,7 @@ class IndefiniteSVM(KernelSVM):
             machines.append(LearnedMachine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
         return machines
 
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Class scores of validated rows."""
+    def class_scores(self, Q: Array) -> Array:
         return self._augmented_scores(Q, None) if self.query == "augmented" else super().class_scores(Q)
 
     def _row_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
@@ -132,7 +130,7 @@ class IndefiniteSVM(KernelSVM):
         psi = one_per_row(self_similarity, len(Q))
         return self._augmented_scores(Q, psi) if self.query == "augmented" else self.class_scores(Q)
 
-    def _augmented_scores(self, Q: NDArray[Any], psi: Any) -> Any:
+    def _augmented_scores(self, Q: Array, psi: Any) -> Any:
         f = []
         for part, members in zip(getattr(self, "estimators_", [self]), self._members):
             own = part._typical_self if psi is None else psi
@@ -145,10 +143,7 @@ class IndefiniteSVM(KernelSVM):
         if self.query == "augmented":
             self.keep_columns(np.arange(n))
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[Any]]:
-        """Class scores of new rows for each point."""
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         if self.query != "augmented":
             return super().path_scores(S, codes, Q, points)
         models = [clone(self).set_params(**point).fit(S, codes) for point in points]

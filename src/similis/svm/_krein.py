@@ -7,20 +7,22 @@ each, f = f_+ + f_-. Both papers measure a function by ||f_+||^2 and ||f_-||^2 i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.linalg import eigen_symmetric, take_symmetric_part
 from similis._utils.threads import single_blas_thread
 from similis.base import (
+    DecisionMixin,
     PathMixin,
     Points,
+    ProbabilityMixin,
     ProximityClassifier,
     ProximityEstimator,
     ProximityRegressor,
@@ -29,7 +31,6 @@ from similis.base import (
     choice,
     fitted_reals,
     positive,
-    validated,
 )
 from similis.proximity import SpectrumFlip
 from similis.svm._base import MarginClassifier, class_pairs, vote_scores
@@ -60,8 +61,6 @@ class KreinSVM(MarginClassifier):
         Intercepts.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -82,45 +81,26 @@ class KreinSVM(MarginClassifier):
 
     reads = "similarity"
     fitted_arrays = {"coef_": fitted_reals("pairs", "n"), "intercept_": fitted_reals("pairs")}
-    _parameter_constraints: dict[str, list[Any]] = {"C": [positive()], "tol": [positive()]}
+    _parameter_constraints = {"C": [positive()], "tol": [positive()]}
     path_params = ("C",)
 
     def __init__(self, *, C: float = 1.0, tol: float = 1e-3) -> None:
         self.C = C
         self.tol = tol
 
-    @validated
     @single_blas_thread()
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Fit a classifier for each pair of classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        S, codes = self.check_training_labels(X, y)
+    def learn(self, S: Array, codes: Indices) -> None:
         [(self.coef_, self.intercept_)] = self._solutions(S, codes, [{"C": self.C}])
-        return self
 
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
+    def class_scores(self, Q: Array) -> Array:
         """Votes of the pairs of classes; for two classes -f and f."""
         return vote_scores(Q @ self.coef_.T + self.intercept_, len(self.classes_))
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[Any]]:
-        """Class scores for every point from one decomposition."""
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         found = self._solutions(S, codes, points)
         return [vote_scores(Q @ coef.T + intercept, len(self.classes_)) for coef, intercept in found]
 
-    def _solutions(self, S: NDArray[Any], codes: NDArray[np.intp], points: Points) -> list[tuple[Any, Any]]:
+    def _solutions(self, S: Array, codes: Indices, points: Points) -> list[tuple[Any, Any]]:
         """Coefficients and intercepts of all pairs of classes, for each point."""
         repair = SpectrumFlip()
         A = repair.learn(take_symmetric_part(np.asarray(S, dtype=np.float64), self), None)
@@ -148,16 +128,16 @@ class _KreinSpace:
     The centered kernel has its mean function in the null space, so that an intercept is the mean of the target.
     """
 
-    values: NDArray[np.float64]
-    vectors: NDArray[np.float64]
-    row_means: NDArray[np.float64]
+    values: Floats
+    vectors: Floats
+    row_means: Floats
 
-    def penalties(self, alpha: float, ratio: float) -> NDArray[np.float64]:
+    def penalties(self, alpha: float, ratio: float) -> Floats:
         """Penalty of each axis: alpha, times the ratio where l < 0, in units of the mean magnitude of l."""
         scale = np.abs(self.values).sum() / len(self.vectors)
         return np.where(self.values > 0, 1.0, ratio) * alpha * scale
 
-    def fold(self, dual: NDArray[np.float64], mean: Any) -> tuple[Any, Any]:
+    def fold(self, dual: Floats, mean: Any) -> tuple[Any, Any]:
         """Coefficients of raw rows and intercepts, from those of the centered kernel; one row per function."""
         coef = dual - dual.mean(axis=-1, keepdims=True)  # sums to zero, so that the mean of a new row cancels
         return coef, mean - coef @ self.row_means
@@ -166,7 +146,7 @@ class _KreinSpace:
 class _KreinEstimator(ProximityEstimator):
     """Base of ridge and logistic regression: the decomposition, and functions that are linear in a row."""
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         "alpha": [positive()],
         "ratio": [between(0, np.inf, closed="right")],
         "kind": [choice("similarity", "dissimilarity")],
@@ -176,19 +156,19 @@ class _KreinEstimator(ProximityEstimator):
     ratio: float
     kind: str
 
-    def _entries(self, Q: NDArray[Any]) -> NDArray[np.float64]:
+    def _entries(self, Q: Array) -> Floats:
         """Entries that the coefficients multiply: similarities, or -d^2 / 2."""
         rows = np.asarray(Q, dtype=np.float64)
         return -0.5 * rows**2 if self.kind == "dissimilarity" else rows
 
-    def _decompose(self, S: NDArray[Any]) -> _KreinSpace:
+    def _decompose(self, S: Array) -> _KreinSpace:
         K = self._entries(take_symmetric_part(np.asarray(S, dtype=np.float64), self))
         means = K.mean(axis=1)
         system = eigen_symmetric(K - means - means[:, None] + means.mean())
         keep = np.abs(system.values) > max(system.tolerance, 1e-13 * float(np.abs(K).max(initial=0.0)))
         return _KreinSpace(system.values[keep], system.vectors[:, keep], means)
 
-    def _ridge(self, space: _KreinSpace, Y: NDArray[np.float64], points: Points) -> list[tuple[Any, Any]]:
+    def _ridge(self, space: _KreinSpace, Y: Floats, points: Points) -> list[tuple[Any, Any]]:
         """Coefficients and intercepts of ridge regression on the columns of Y, for each point."""
         target = space.vectors.T @ (Y - Y.mean(axis=0))
         found = []
@@ -204,7 +184,7 @@ class _KreinEstimator(ProximityEstimator):
         return found
 
 
-def _on_sphere(curvature: NDArray[np.float64], y: NDArray[np.float64], radius: float) -> NDArray[np.float64]:
+def _on_sphere(curvature: Floats, y: Floats, radius: float) -> Floats:
     """Minimize sum_i curvature_i z_i^2 - 2 y'z over |z| = radius, globally, although the problem is not convex.
 
     [oglic2018] -> z = y / (curvature + m) with m > -min(curvature), the root of |z| = radius.
@@ -251,8 +231,6 @@ class KreinRidge(_KreinEstimator, RegressorPathMixin, ProximityRegressor):
         Intercept.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -284,91 +262,42 @@ class KreinRidge(_KreinEstimator, RegressorPathMixin, ProximityRegressor):
         self.spread = spread
         self.kind = kind
 
-    @validated
     @single_blas_thread()
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Fit the regression.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Target values.
-
-        Returns
-        -------
-        self
-        """
-        S, target = self.check_training_target(X, y)
+    def learn(self, S: Array, target: Floats) -> None:
         point = {"alpha": self.alpha, "ratio": self.ratio}
         [(coef, intercept)] = self._ridge(self._decompose(S), target[:, None], [point])
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
-        return self
 
-    def row_values(self, Q: NDArray[Any]) -> NDArray[np.float64]:
-        """Predicted values of validated rows."""
+    def row_values(self, Q: Array) -> Floats:
         return self._entries(Q) @ self.coef_ + self.intercept_
 
-    def path_values(
-        self, S: NDArray[Any], target: NDArray[np.float64], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[np.float64]]:
-        """Predicted values for all points from one decomposition."""
+    def path_values(self, S: Array, target: Floats, Q: Array, points: Points) -> list[Floats]:
         found = self._ridge(self._decompose(S), target[:, None], points)
         return [(self._entries(Q) @ coef.T + intercept)[:, 0] for coef, intercept in found]
 
 
-class _KreinClassifier(_KreinEstimator, PathMixin, ProximityClassifier):
+class _KreinClassifier(DecisionMixin, _KreinEstimator, PathMixin, ProximityClassifier):
     """Classifiers with one function per class, that is linear in a row; a subclass writes ``_functions``."""
 
     fitted_arrays = {"coef_": fitted_reals("G", "n"), "intercept_": fitted_reals("G")}
 
-    def _functions(self, S: NDArray[Any], codes: NDArray[np.intp], points: Points) -> list[tuple[Any, Any]]:
+    def _functions(self, S: Array, codes: Indices, points: Points) -> list[tuple[Any, Any]]:
         """Coefficients (G, n) and intercepts (G,) of each point."""
         raise NotImplementedError
 
-    @validated
+    def __init__(self, *, alpha: float = 1.0, ratio: float = 1.0, kind: str = "similarity") -> None:
+        self.alpha = alpha
+        self.ratio = ratio
+        self.kind = kind
+
     @single_blas_thread()
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Fit one function per class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        S, codes = self.check_training_labels(X, y)
+    def learn(self, S: Array, codes: Indices) -> None:
         [(self.coef_, self.intercept_)] = self._functions(S, codes, [{"alpha": self.alpha, "ratio": self.ratio}])
-        return self
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Value of each class; for two classes the difference.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,) for two classes, else (m, G)
-        """
-        return self.respond(X, "decision_function")
-
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Values of the functions of the classes."""
+    def class_scores(self, Q: Array) -> Array:
         return self._entries(Q) @ self.coef_.T + self.intercept_
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[Any]]:
-        """Values of the functions of the classes for all points from one decomposition."""
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         return [self._entries(Q) @ coef.T + intercept for coef, intercept in self._functions(S, codes, points)]
 
 
@@ -388,8 +317,6 @@ class KreinRidgeClassifier(_KreinClassifier):
         Coefficients of a row and intercept of each class; as in :class:`KreinRidge`.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -409,16 +336,11 @@ class KreinRidgeClassifier(_KreinClassifier):
     array(['a'], dtype='<U1')
     """
 
-    def __init__(self, *, alpha: float = 1.0, ratio: float = 1.0, kind: str = "similarity") -> None:
-        self.alpha = alpha
-        self.ratio = ratio
-        self.kind = kind
-
-    def _functions(self, S: NDArray[Any], codes: NDArray[np.intp], points: Points) -> list[tuple[Any, Any]]:
+    def _functions(self, S: Array, codes: Indices, points: Points) -> list[tuple[Any, Any]]:
         return self._ridge(self._decompose(S), np.eye(len(self.classes_))[codes], points)
 
 
-class KreinLogistic(_KreinClassifier):
+class KreinLogistic(ProbabilityMixin, _KreinClassifier):
     """Logistic regression in the Krein space of an indefinite proximity.
 
     Minimizes the negative log-likelihood + alpha (||f_+||^2 + ratio ||f_-||^2) / 2, multinomial for several classes.
@@ -436,8 +358,6 @@ class KreinLogistic(_KreinClassifier):
         Coefficients of a row and intercept of each class; as in :class:`KreinRidge`. Zero for the first of two classes.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -456,33 +376,13 @@ class KreinLogistic(_KreinClassifier):
     array([[0.63, 0.37]])
     """
 
-    def __init__(self, *, alpha: float = 1.0, ratio: float = 1.0, kind: str = "similarity") -> None:
-        self.alpha = alpha
-        self.ratio = ratio
-        self.kind = kind
-
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Columns in the order of ``classes_``.
-        """
-        return self.respond(X, "predict_proba")
-
-    def scores_to_response(self, scores: NDArray[Any], response: str) -> NDArray[Any]:
+    def scores_to_response(self, scores: Array, response: str) -> Array:
         """Convert log-odds by the logistic function."""
         if response == "predict_proba":
             return softmax(scores, axis=1)
         return super().scores_to_response(scores, response)
 
-    def _functions(self, S: NDArray[Any], codes: NDArray[np.intp], points: Points) -> list[tuple[Any, Any]]:
+    def _functions(self, S: Array, codes: Indices, points: Points) -> list[tuple[Any, Any]]:
         G, n = len(self.classes_), len(codes)
         space = self._decompose(S)
         if G == 1 or not space.values.size:  # nothing to learn but the frequencies

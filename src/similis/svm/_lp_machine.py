@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import NDArray
-
+from similis._utils.arrays import Array
 from similis.base import Points, positive
 from similis.solvers import lp_margin
 from similis.svm._base import Machine, RowMachine
@@ -40,8 +39,6 @@ class LPMachine(RowMachine):
         Three classes or more: the two-class models, each for its own members.
     columns_ : ndarray
         Training objects with a non-zero weight.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -72,7 +69,7 @@ class LPMachine(RowMachine):
     def __init__(self, *, C: float = 1.0) -> None:
         self.C = C
 
-    def _solve(self, S: NDArray[Any], y: Any, weight: NDArray[Any], points: Points) -> Any:
+    def _solve(self, S: Array, y: Any, weight: Array, points: Points) -> Any:
         solved = {}
         last: Any = None
         inside = False

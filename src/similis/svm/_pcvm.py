@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 from scipy.special import log_ndtr, ndtr
 
+from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.messages import warn_user
 from similis._utils.threads import single_blas_thread
-from similis.base import ProximityClassifier, at_least, fitted_reals, positive, validated
+from similis.base import ProbabilityMixin, ProximityClassifier, at_least, fitted_reals, positive
 
 __all__ = ["PCVM"]
 
 _FORGET = 1e-3  # weights below this part of the largest are removed, as in sparse Bayesian learning
 
 
-class PCVM(ProximityClassifier):
+class PCVM(ProbabilityMixin, ProximityClassifier):
     """Probabilistic classification vector machine: a sparse probit model on rows of similarities.
 
     P(y = 1 | x) = Phi(sum_i w_i s(x, x_i) + b), where a weight has the sign of its object's class: w_i is half-normal
@@ -43,8 +43,6 @@ class PCVM(ProximityClassifier):
         Training objects with a weight, whose columns ``predict`` reads.
     n_iter_ : int
         Largest number of iterations.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -73,29 +71,14 @@ class PCVM(ProximityClassifier):
 
     reads = "similarity"
     fitted_arrays = {"coef_": fitted_reals("machines", "n"), "intercept_": fitted_reals("machines")}
-    _parameter_constraints: dict[str, list[Any]] = {"max_iter": [at_least(1)], "tol": [positive()]}
+    _parameter_constraints = {"max_iter": [at_least(1)], "tol": [positive()]}
 
     def __init__(self, *, max_iter: int = 500, tol: float = 1e-4) -> None:
         self.max_iter = max_iter
         self.tol = tol
 
-    @validated
     @single_blas_thread()
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Find the weights by expectation maximization.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        S, codes = self.check_training_labels(X, y)
+    def learn(self, S: Array, codes: Indices) -> None:
         S = np.asarray(S, dtype=np.float64)
         G = len(self.classes_)
         scale = float(np.sqrt(np.mean(S**2))) or 1.0  # so that the start does not depend on the unit
@@ -108,25 +91,8 @@ class PCVM(ProximityClassifier):
             warn_user(f"PCVM did not converge in {self.max_iter} iterations; increase max_iter.", UserWarning)
         used = np.flatnonzero(self.coef_.any(axis=0))
         self.keep_columns(used if used.size else np.zeros(1, dtype=np.intp))
-        return self
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Columns in the order of ``classes_``.
-        """
-        return self.respond(X, "predict_proba")
-
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Probabilities of the classes."""
+    def class_scores(self, Q: Array) -> Array:
         f = self.kept_columns(Q) @ self.coef_[:, self._kept_objects].T + self.intercept_
         if len(self.classes_) == 1:
             return np.ones((len(f), 1))
@@ -136,7 +102,7 @@ class PCVM(ProximityClassifier):
         p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
         return p / p.sum(axis=1, keepdims=True)
 
-    def _expect_maximize(self, S: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[Any, float, int]:
+    def _expect_maximize(self, S: Floats, y: Floats) -> tuple[Any, float, int]:
         """Weights, intercept and number of iterations for labels 1 and -1."""
         n = len(y)
         means = S.mean(axis=0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from similis._utils.arrays import Array
 from similis._utils.messages import warn_user
 from similis._utils.moved import DEPRECATED
 from similis.base import Points, between, choice, positive
@@ -129,7 +129,7 @@ class PotentialSVM(RowMachine):
     def _on_features(self) -> bool:
         return bool(self._renamed_param("columns") == "features")
 
-    def _solve(self, S: NDArray[Any], y: Any, weight: NDArray[Any], points: Points) -> Any:
+    def _solve(self, S: Array, y: Any, weight: Array, points: Points) -> Any:
         S = np.asarray(S, dtype=np.float64)
         b, center, norm = 0.0, np.zeros(S.shape[1]), np.ones(S.shape[1])
         if self.normalize:
@@ -153,7 +153,7 @@ class PotentialSVM(RowMachine):
         return machines
 
 
-def _column_scale(S: NDArray[Any], weight: NDArray[Any]) -> Any:
+def _column_scale(S: Array, weight: Array) -> Any:
     """Weighted means of the columns and norms about them; infinity for a constant column, which it sets to zero."""
     center = np.average(S, axis=0, weights=weight)
     size = np.abs(S).max(axis=0)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from similis._utils.arrays import Array, Floats
 from similis._utils.linalg import EigenSystem, take_symmetric_part
 from similis._utils.threads import single_blas_thread
 from similis.base import (
@@ -18,7 +19,6 @@ from similis.base import (
     choice,
     fitted_reals,
     positive,
-    validated,
 )
 from similis.exceptions import ProximityError
 from similis.proximity import SpectrumClip, SpectrumFlip, SpectrumShift
@@ -33,12 +33,12 @@ _REPAIRS: dict[str | None, Any] = {"clip": SpectrumClip, "flip": SpectrumFlip, "
 class _Kernel:
     """Decomposition of the repaired kernel of some training objects."""
 
-    values: NDArray[np.float64]  # repaired, not negative
-    vectors: NDArray[np.float64]
+    values: Floats  # repaired, not negative
+    vectors: Floats
     repair: Any
-    row_means: NDArray[np.float64] | None  # of the squared dissimilarities; None for similarities
+    row_means: Floats | None  # of the squared dissimilarities; None for similarities
 
-    def fold(self, dual_coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> tuple[Any, Any]:
+    def fold(self, dual_coef: Floats, intercept: Floats) -> tuple[Any, Any]:
         """Coefficients of the entries of a row and intercepts, from those of the repaired kernel."""
         coef = self.repair.fold_coefficients(dual_coef)  # (s P) c = s (P c)
         if self.row_means is None:
@@ -96,8 +96,6 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         Leave-one-out predictions of the training objects with ``best_alpha_``; NaN for a single object.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -139,7 +137,7 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         "loo_predictions_": fitted_reals("n", nan=True),
     }
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints = {
         "spectrum": [choice(*[name for name in _REPAIRS if name]), None],
         "alphas": [choice("auto"), positive(), "array-like"],
         "loo": [choice("fast", "honest")],
@@ -160,23 +158,8 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         self.loo = loo
         self.kind = kind
 
-    @validated
     @single_blas_thread()
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Decompose the repaired kernel and choose the regularizer.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities; the symmetric part of an asymmetric matrix is used, with a warning.
-        y : array-like of shape (n,)
-            Target values.
-
-        Returns
-        -------
-        self
-        """
-        S, target = self.check_training_target(X, y)
+    def learn(self, S: Array, target: Floats) -> None:
         kernel = self._decompose(S)
         self.alphas_ = self._candidates(self.alphas, kernel)
         path = ridge_path(kernel.values, kernel.vectors, target, self.alphas_)
@@ -188,13 +171,11 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         self.dual_coef_ = path.dual_coef[best].copy()
         coef, intercept = kernel.fold(path.dual_coef[best], path.intercepts[best])
         self.coef_, self.intercept_ = coef, float(intercept)
-        return self
 
-    def row_values(self, Q: NDArray[Any]) -> NDArray[np.float64]:
-        """Predicted values of validated rows."""
+    def row_values(self, Q: Array) -> Floats:
         return self._entries(Q) @ self.coef_ + self.intercept_
 
-    def row_entries(self, X: ArrayLike) -> NDArray[np.float64]:
+    def row_entries(self, X: ArrayLike) -> Floats:
         """Validate new rows and return the entries that ``coef_`` multiplies.
 
         Parameters
@@ -210,7 +191,7 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         return self._entries(self.check_rows(X))
 
     @single_blas_thread()
-    def target_weights(self, X: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def target_weights(self, X: ArrayLike) -> tuple[Floats, Floats]:
         """Weights h(x) of the training targets in a prediction, f(x) = h(x)'y, with ``best_alpha_``.
 
         Parameters
@@ -233,10 +214,7 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         coef, intercept = kernel.fold(G - np.outer(G1, G1) / total, G1 / total)
         return coef, intercept
 
-    def path_values(
-        self, S: NDArray[Any], target: NDArray[np.float64], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[np.float64]]:
-        """Predicted values for all points from one decomposition."""
+    def path_values(self, S: Array, target: Floats, Q: Array, points: Points) -> list[Floats]:
         kernel = self._decompose(S)
         grids = [self._candidates(point["alphas"], kernel) for point in points]
         path = ridge_path(kernel.values, kernel.vectors, target, np.concatenate(grids))
@@ -251,12 +229,12 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
     def accept_sparse(self) -> bool:  # type: ignore[override]
         return self.kind == "similarity"  # an absent dissimilarity is missing
 
-    def _entries(self, Q: NDArray[Any]) -> NDArray[np.float64]:
+    def _entries(self, Q: Array) -> Floats:
         """Entries that the coefficients multiply."""
         rows = np.asarray(Q, dtype=np.float64)
         return rows**2 if self.kind == "dissimilarity" else rows
 
-    def _decompose(self, S: NDArray[Any]) -> _Kernel:
+    def _decompose(self, S: Array) -> _Kernel:
         """Convert the training matrix to a kernel, repair and decompose it."""
         K = take_symmetric_part(np.asarray(S, dtype=np.float64), self)
         row_means = None
@@ -279,7 +257,7 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
             values = values + repair.shift_
         return _Kernel(np.maximum(values, 0.0), vectors, repair, row_means)
 
-    def _candidates(self, alphas: Any, kernel: _Kernel) -> NDArray[np.float64]:
+    def _candidates(self, alphas: Any, kernel: _Kernel) -> Floats:
         """Regularizers to choose from."""
         if isinstance(alphas, str):
             return kernel.scale * np.logspace(-6, 4, 41)
@@ -291,7 +269,7 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
             raise ProximityError(f"alphas must be 'auto' or finite numbers above zero. Got {str(alphas)[:60]}.")
         return grid
 
-    def _leave_one_out(self, S: NDArray[Any], target: NDArray[np.float64], path: RidgePath) -> NDArray[np.float64]:
+    def _leave_one_out(self, S: Array, target: Floats, path: RidgePath) -> Floats:
         """Leave-one-out predictions for each regularizer, (A, n)."""
         if self.loo == "fast" or len(target) == 1:
             return path.loo
@@ -299,5 +277,5 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         return np.asarray(self.path_values_cv(S, target, np.arange(len(target)), points))
 
 
-def _mean_squares(predicted: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean_squares(predicted: Floats, target: Floats) -> Floats:
     return np.asarray(((predicted - target) ** 2).mean(axis=1))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import is_psd, roundoff, symmetric_part, symmetric_part_of
-from similis._utils.threads import single_blas_thread
-from similis.base import Integral, Options, Points, check_stack_width, choice, positive, validated
+from similis.base import Integral, Options, Points, check_stack_width, choice, positive
 from similis.exceptions import ProximityError
 from similis.solvers import LearntSpectrum, SpectralMachine
 from similis.svm._base import LearnedMachine, LearnedSVM, eigen_system
@@ -69,8 +69,6 @@ class SimMKL(LearnedSVM):
         f = sum of products of a new block with coef, + b.
     pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of SimMKL
         Three classes or more: the two classes of each model, the second positive; the two-class models.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -140,29 +138,11 @@ class SimMKL(LearnedSVM):
         self.anchor = anchor
         self.norm = norm
 
-    @validated
-    @single_blas_thread()
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Learn spectra, weights and the classifier, or those for each pair of classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n, q) or (n, n)
-            Training matrices; a single one is a stack of one. The symmetric part of an asymmetric one is used, with a
-            warning.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
+    def check_training(self, X: ArrayLike, *, keep_sparse: bool = False) -> Any:
+        S = super().check_training(X)
         names = getattr(X, "names", None)
-        S, codes = self.check_training_labels(X, y)
-        q = S.shape[2] if S.ndim == 3 else 1
-        self.names_ = tuple(names) if names is not None else tuple(map(str, range(q)))
-        self._fit_machines(self._symmetrize(S), codes)
-        return self
+        self.names_ = tuple(map(str, range(S.shape[2] if S.ndim == 3 else 1))) if names is None else tuple(names)
+        return S
 
     def check_rows(self, X: ArrayLike) -> Any:
         Q = super().check_rows(X)
@@ -170,7 +150,7 @@ class SimMKL(LearnedSVM):
             check_stack_width(Q, len(self.roles_), self)
         return Q if Q.ndim == 3 else Q[:, :, None]
 
-    def _symmetrize(self, S: NDArray[Any]) -> Any:
+    def _symmetrize(self, S: Array) -> Any:
         """Stack of symmetric slices; sets ``roles_``."""
         slices = np.moveaxis(S if S.ndim == 3 else S[:, :, None], 2, 0)
         if not hasattr(self, "names_") or len(self.names_) != len(slices):
@@ -200,15 +180,13 @@ class SimMKL(LearnedSVM):
                 )
         return roles
 
-    def path_scores(
-        self, S: NDArray[Any], codes: NDArray[np.intp], Q: NDArray[Any], points: Points
-    ) -> list[NDArray[Any]]:
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         """Class scores of new rows for each point; roles and symmetry are those of the training part."""
         stack = self._symmetrize(S)
         check_stack_width(Q, stack.shape[2], self)
         return super().path_scores(stack, codes, Q if Q.ndim == 3 else Q[:, :, None], points)
 
-    def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> Any:
+    def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> Any:
         similar = [k for k, role in enumerate(self.roles_) if role == "similarity"]
         others = [k for k, role in enumerate(self.roles_) if role == "kernel"]
         systems = [eigen_system(np.ascontiguousarray(S[:, :, k])) for k in similar]
@@ -260,7 +238,7 @@ class SimMKL(LearnedSVM):
         return machines
 
 
-def _is_kernel(A: NDArray[Any]) -> Any:
+def _is_kernel(A: Array) -> Any:
     """True if no eigenvalue of a symmetric matrix is negative beyond round-off."""
     norm = min(float(np.linalg.norm(A, 1)), float(np.linalg.norm(A)))
     return norm == 0 or is_psd(A, above=-roundoff(len(A), norm, A.dtype))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Array
 from similis.base import Integral, Options, Points, choice, positive
 from similis.solvers import LearntSpectrum, SpectralMachine
 from similis.svm._base import LearnedMachine, LearnedSVM, eigen_system
@@ -58,8 +58,6 @@ class SimSVM(LearnedSVM):
         Three classes or more: the two classes of each model, the second positive; the two-class models.
     asymmetry_ : float
         ||S - S'|| / (2 ||S||).
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -109,7 +107,7 @@ class SimSVM(LearnedSVM):
         self.anchor = anchor
         self.norm = norm
 
-    def _solve(self, S: NDArray[Any], y: Any, weight: Any, points: Points) -> Any:
+    def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> Any:
         system = eigen_system(S)
         anchor, keep = anchored_spectrum(system, self.anchor)
         norm = "identity" if self.anchor == "identity" else self.norm

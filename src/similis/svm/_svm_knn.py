@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-from similis._utils.threads import single_blas_thread
+from similis._utils.arrays import Array, Indices
 from similis.base import (
     Integral,
     Points,
@@ -19,7 +16,6 @@ from similis.base import (
     fitted_reals,
     max_neighbors,
     positive,
-    validated,
 )
 from similis.solvers import local_svm_scores, top_k
 from similis.svm._base import MarginClassifier
@@ -51,8 +47,6 @@ class SVMKNN(MarginClassifier):
         Class labels.
     n_neighbors_ : int
         Neighbors used.
-    n_features_in_ : int
-        Number of training objects.
 
     See Also
     --------
@@ -110,39 +104,16 @@ class SVMKNN(MarginClassifier):
         self.spectrum = spectrum
         self.n_jobs = n_jobs
 
-    @validated
-    @single_blas_thread()
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Store the matrix and the labels; the local problems are solved at prediction.
+    def learn(self, S: Array, codes: Indices) -> None:
+        self._S, self._codes = S, codes
+        self.n_neighbors_ = clip_n_neighbors(len(codes), self.n_neighbors)
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training similarities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        self._S, self._codes = self.check_training_labels(X, y)
-        self.n_neighbors_ = clip_n_neighbors(len(self._codes), self.n_neighbors)
-        return self
-
-    def class_scores(self, Q: NDArray[Any]) -> NDArray[Any]:
-        """Class scores of the local support vector machines."""
+    def class_scores(self, Q: Array) -> Array:
         return self.path_scores(self._S, self._codes, Q, [{"n_neighbors": self.n_neighbors_, "C": self.C}])[0]
 
     def path_scores(
-        self,
-        S: NDArray[Any],
-        codes: NDArray[np.intp],
-        Q: NDArray[Any],
-        points: Points,
-        test_fold: NDArray[np.intp] | None = None,
-    ) -> list[NDArray[Any]]:
-        """Class scores for all k and all C from one ranking."""
+        self, S: Array, codes: Indices, Q: Array, points: Points, test_fold: Indices | None = None
+    ) -> list[Array]:
         ks, Cs = ([point[name] for point in points] for name in self.path_params)
         k = clip_n_neighbors(max_neighbors(len(codes), test_fold), max(ks))
         indices, values = top_k(Q, k, folds=test_fold, n_jobs=self.n_jobs)
@@ -153,8 +124,5 @@ class SVMKNN(MarginClassifier):
         )
         return [table[t, r] for t, r in zip(places, at)]
 
-    def path_scores_cv(
-        self, S: NDArray[Any], codes: NDArray[np.intp], test_fold: NDArray[np.intp], points: Points
-    ) -> list[NDArray[Any]]:
-        """The same for all folds from one ranking that skips each row's own fold."""
+    def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
         return self.path_scores(S, codes, S, points, test_fold)

@@ -10,13 +10,13 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone, is_classifier, is_clusterer, is_regressor
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import has_fit_parameter
 
+from similis._utils.arrays import Array, Floats
 from similis.base import (
     FittedArrays,
     Measure,
@@ -42,7 +42,7 @@ Failures = Callable[[Any], dict[str, str]]
 
 def make_proximities(
     estimator: Any = None, n: int = 40, n_classes: int = 3, seed: int = 0
-) -> tuple[NDArray[np.float64], NDArray[Any], NDArray[np.float64]]:
+) -> tuple[Floats, Array, Floats]:
     """Generate a small problem of the kind that an estimator reads.
 
     Parameters
@@ -385,7 +385,7 @@ def check_path_equals_fits(estimator: Any) -> None:
             _assert_equal_predictions(estimator, found[test], plain)
 
 
-def _assert_equal_predictions(estimator: Any, a: NDArray[Any], b: NDArray[Any], rtol: float = 1e-7) -> None:
+def _assert_equal_predictions(estimator: Any, a: Array, b: Array, rtol: float = 1e-7) -> None:
     """Labels must be equal; values of a regressor may differ by rounding, relative to their range."""
     if is_regressor(estimator):
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * max(float(np.ptp(b)), 1e-300))
@@ -393,7 +393,7 @@ def _assert_equal_predictions(estimator: Any, a: NDArray[Any], b: NDArray[Any], 
         np.testing.assert_array_equal(a, b)
 
 
-def _assert_same_predictions(a: Any, Qa: NDArray[Any], b: Any, Qb: NDArray[Any]) -> None:
+def _assert_same_predictions(a: Any, Qa: Array, b: Any, Qb: Array) -> None:
     np.testing.assert_array_equal(a.predict(Qa), b.predict(Qb))
     for response in ("predict_proba", "decision_function"):
         if hasattr(a, response):

@@ -1,0 +1,13 @@
+"""Types of arrays in annotations."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Array", "Floats", "Indices", "Mask"]
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
