@@ -118,6 +118,7 @@ CASES = {
         for name in names.split()
     },
     "measures.FromFunction": measure(similis.FromFunction, "numbers", f=lambda x, z: 1.0),
+    "measures.Resnik": measure(similis.Resnik, "words", taxonomy={"cat": "animal", "dog": ["animal", "pet"]}),
     "measures.FromMatrix": calls.from_matrix,
     "measures.Pairwise": calls.pairwise,
     "measures.PairwiseLandmarks": calls.landmarks,

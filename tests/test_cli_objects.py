@@ -77,6 +77,23 @@ def test_rows_of_a_table(tmp_path):
     votes = [["y", "n"], ["y", "y"], ["n", "n"]]
     expected = ResidualEntropy().fit(votes).matrix(votes)
     np.testing.assert_allclose(measured(tmp_path / "votes.csv", "-m", "residual-entropy"), expected, atol=1e-12)
+    (tmp_path / "mixed.csv").write_text("u,v\ny,1.5\ny,2\nn,7\n")
+    mixed = [["y", 1.5], ["y", 2.0], ["n", 7.0]]
+    expected = ResidualEntropy(n_bins=2).fit(mixed).matrix(mixed)
+    found = measured(tmp_path / "mixed.csv", "-m", "residual-entropy", "-p", "n_bins=2")
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_a_parameter_in_a_file(tmp_path):
+    (tmp_path / "animals.csv").write_text("id,animal\na,cat\nb,dog\nc,bird\n")
+    (tmp_path / "taxonomy.json").write_text(
+        '{"cat": "mammal", "dog": ["mammal", "pet"], "mammal": "animal", "bird": "animal"}'
+    )
+    given = ["-m", "resnik", "-p", f"taxonomy=@{tmp_path / 'taxonomy.json'}"]
+    S = measured(tmp_path / "animals.csv", *given)
+    np.testing.assert_allclose(S[0], [np.log(3), np.log(1.5), 0])
+    given[-1] += "x"
+    assert "There is no file" in run("measure", tmp_path / "animals.csv", *given, code=2).stderr
 
 
 def test_graphs_of_a_data_set():

@@ -171,6 +171,30 @@ def test_enclosing(rng):
     np.testing.assert_allclose(model.predict_proba(Q), definition(S, y, Q, neighbors, smallest=1), atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["similarity", "dissimilarity"])
+def test_natural(rng, kind):
+    """Gabriel neighbors of points in the plane, which are a part of the Delaunay graph."""
+    from scipy.spatial import Delaunay
+
+    Z, x = rng.normal(size=(30, 2)), 0.5 * rng.normal(size=(8, 2))
+    y = np.arange(30) % 2
+    D, R = (np.linalg.norm(A[:, None] - Z, axis=2) for A in (Z, x))
+    gabriel = []
+    for i, d in enumerate(R):
+        order = np.argsort(d, kind="stable").tolist()
+        gabriel.append([z for z in order if all(d[w] ** 2 + D[w, z] ** 2 >= d[z] ** 2 for w in range(30) if w != z)])
+        start, adjacent = Delaunay(np.vstack([x[i], Z])).vertex_neighbor_vertices
+        assert {j + 1 for j in gabriel[i]} <= set(adjacent[start[0] : start[1]].tolist())
+    sign = -1.0 if kind == "dissimilarity" else 1.0
+    S, Q = (D, R) if sign < 0 else (-(D**2) / 2, -(R**2) / 2)  # inner products, up to terms that cancel
+
+    def neighbors(row):
+        return gabriel[(Q == row).all(axis=1).argmax()]
+
+    model = LocalSDA(neighborhood="natural", n_neighbors=25, min_class_size=1, kind=kind).fit(S, y)
+    np.testing.assert_allclose(model.predict_proba(Q), definition(S, y, Q, neighbors, sign, smallest=1), atol=1e-8)
+
+
 @pytest.mark.parametrize("neighborhood", ["knn", "per-class"])
 def test_kri_weights(rng, neighborhood):
     S, y, Q = problem(rng, symmetric=True, levels=50)
@@ -253,7 +277,7 @@ def test_continuous_domains(rng, domain):
 
 @pytest.mark.filterwarnings("error")
 def test_degenerate_is_not_an_error(rng):
-    for neighborhood in ("knn", "per-class", "radius", "reciprocal", "enclosing"):
+    for neighborhood in ("knn", "per-class", "radius", "reciprocal", "natural", "enclosing"):
         for S, y in (
             (np.zeros((5, 5)), [0, 0, 0, 1, 1]),
             (np.eye(2), [0, 1]),
@@ -303,6 +327,7 @@ SWEEPS = [
     ({"neighborhood": "per-class"}, {"n_neighbors": [7, 3, 5]}),
     ({"neighborhood": "radius"}, {"radius": [0.3, 0.1, 0.6]}),
     ({"neighborhood": "reciprocal"}, {"smoothing": [0.0, 0.1]}),
+    ({"neighborhood": "natural", "min_class_size": 1}, {"n_neighbors": [9, 4, 99]}),
     ({"neighborhood": "enclosing", "min_class_size": 1}, {"n_neighbors": [4, 8]}),
     ({"weights": "kri"}, {"n_neighbors": [4, 9], "regularization": [0.1, 10.0]}),
 ]

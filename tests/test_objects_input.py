@@ -20,6 +20,7 @@ from similis import (
     Pairwise,
     PyramidMatch,
     ResidualEntropy,
+    Resnik,
     TfidfCosine,
     Wasserstein,
     WeisfeilerLehman,
@@ -284,3 +285,16 @@ def test_without_extras_the_rest_works(monkeypatch):
     assert IRM()([0.0], [1.0]) == 1
     assert Wasserstein()([0.0], [1.0]) == 1
     assert DTW()([0.0], [1.0]) == 1
+
+
+def test_resnik_reads_concepts_and_rejects_others(tmp_path):
+    taxonomy = {"cat": "mammal", "dog": ("mammal", "pet"), 7: "pet"}
+    texts = ["cat", "dog", "mammal"]
+    S = Resnik(taxonomy=taxonomy).fit(texts).matrix(texts)
+    for form in (np.array(texts), np.array(texts)[:, None], [[x] for x in texts], [{x} for x in texts]):
+        np.testing.assert_array_equal(Resnik(taxonomy=taxonomy).fit(form).matrix(form), S)
+    assert Resnik(taxonomy=taxonomy).fit([7, "dog"])(7, "dog") == 0  # every object is a pet
+    refused(Resnik().fit, texts, match="needs a taxonomy")
+    refused(Resnik(taxonomy=taxonomy).fit, ["cat", "cart"], match="Object 1 holds 'cart'")
+    refused(Resnik(taxonomy=taxonomy, counts={"cat": -1}).fit, texts, match="counts must hold finite numbers")
+    refused(Resnik(taxonomy=taxonomy, counts={"cat": 0}).fit, texts, match="not all of them zero")

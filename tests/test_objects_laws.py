@@ -27,6 +27,7 @@ from similis import (
     _kernels,
     load_promoters,
 )
+from similis.exceptions import ProximityError
 from similis.measures import _texts as _compression
 
 pytest.importorskip("rapidfuzz")
@@ -93,6 +94,32 @@ def test_residual_entropy_by_hand():
     assert s(X[0], X[3]) == pytest.approx(-math.log(4) + 0 / 2 + 0 / 2)
     assert s(X[0], X[1]) == pytest.approx(-math.log(2) + math.log(2) / 2 + math.log(2) / 2)
     assert s.domain_ == pytest.approx((-math.log(4), math.log(4)))
+
+
+def test_residual_entropy_of_numeric_columns_by_intervals(rng):
+    """[cazzanti2007] sec. 3.4: mixed columns, each number replaced by its interval of the training values."""
+    pd = pytest.importorskip("pandas")
+    color, size = rng.choice(["red", "blue"], 31), np.r_[rng.normal(size=30), np.nan]
+    count = rng.integers(0, 3, 31)  # no more values than intervals: each is a feature
+    X = [list(row) for row in zip(color.tolist(), size.tolist(), count.tolist())]
+    ranked = np.sort(size[:30])
+    limits = [ranked[7], ranked[15], ranked[22]]
+
+    def features(row):
+        interval = None if row[1] != row[1] else sum(row[1] >= limit for limit in limits)
+        return frozenset([(0, row[0]), (1, interval), (2, row[2])])
+
+    definition = oracle.residual_entropy([features(row) for row in X])
+    new = [["red", -9.0, 1], ["green", float(ranked[15]), 7], ["blue", float("nan"), 0]]
+    for table in (X, pd.DataFrame(X)):
+        measure = ResidualEntropy(n_bins=4).fit(table)
+        assert [edges.tolist() for edges in measure.bin_edges_] == [[], limits, []]
+        expected = plain.double_loop(definition, list(map(features, new)), list(map(features, X)))
+        np.testing.assert_allclose(measure.matrix(new, X), expected, atol=1e-12)
+    with pytest.raises(ProximityError, match=r"fitted on numbers in column 1\. Got 'tall' at row 0"):
+        measure.matrix([["red", "tall", 1]], X)
+    binary = rng.integers(0, 2, (9, 4))
+    np.testing.assert_array_equal(*(ResidualEntropy(n_bins=b).fit(binary).matrix(binary) for b in (None, 3)))
 
 
 def test_a_hundred_features_are_no_enumeration(rng):

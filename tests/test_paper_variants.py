@@ -109,7 +109,7 @@ def test_local_nearest_centroid_in_other_neighborhoods(faces):
     knn = LocalSDA(n_neighbors=7, min_class_size=10**9).fit(block, y[train])
     local = LocalNearestCentroid(n_neighbors=7).fit(block, y[train])
     assert (knn.predict(rows) == local.predict(rows)).all()
-    for name in ("radius", "reciprocal", "enclosing"):
+    for name in ("radius", "reciprocal", "natural", "enclosing"):
         assert make_model(f"local-nc({name})", cv=3).fit(block, y[train]).score(rows, y[test]) > 0.4
 
 

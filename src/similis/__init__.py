@@ -30,6 +30,7 @@ _PACKAGES: dict[str, tuple[str, ...]] = {
         "Overlap",
         "Lin",
         "ResidualEntropy",
+        "Resnik",
         "RBF",
         "Polynomial",
         "Sigmoid",

@@ -94,6 +94,26 @@ def residual_entropy(training):
     return lambda x, z: -H(x & z) + H(x - z) / 2 + H(z - x) / 2
 
 
+def resnik(training, taxonomy, counts=None):
+    """Largest -log P(c) over pairs of concepts and the concepts c above both, by walks along all paths."""
+
+    def above(concept):
+        return {concept}.union(*(above(parent) for parent in taxonomy.get(concept, [])))
+
+    occurrences = list(counts.items()) if counts else [(x, 1) for x in training]
+    total = sum(count for _, count in occurrences)
+
+    def information(c):
+        below = sum(n for x, n in occurrences if any(c in above(a) for a in ([x] if isinstance(x, str) else x)))
+        return math.log(total / below) if below else math.log(total + 1)
+
+    def s(x, z):
+        common = [above(a) & above(b) for a in x for b in z]
+        return max((information(c) for group in common for c in group), default=0.0)
+
+    return s
+
+
 def compression(x, z, codec="zlib", conditional=False):
     C = {"zlib": zlib, "bz2": bz2, "lzma": lzma}[codec].compress
     x, z = (s.encode() if isinstance(s, str) else s for s in (x, z))

@@ -133,7 +133,12 @@ class Source:
     ] = None
     params: Annotated[
         list[str] | None,
-        _option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the measure, such as q=1; may be repeated."),
+        _option(
+            "--param",
+            "-p",
+            metavar="KEY=VALUE",
+            help="A parameter of the measure, such as q=1, or key=@file for JSON; may be repeated.",
+        ),
     ] = None
     id_column: Annotated[
         str | None,
@@ -668,6 +673,8 @@ def _parse_parameter(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise ProximityError(f"A parameter is given as key=value, for example q=1. Got {text[:40]!r}.")
+    if value.startswith("@"):
+        value = Path(value[1:]).read_text(encoding="utf-8-sig")
     try:
         parsed = json.loads(value)
     except ValueError:

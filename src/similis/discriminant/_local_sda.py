@@ -91,7 +91,7 @@ class Query(NamedTuple):
 
 
 def neighborhoods(name: str, query: Query, ks: Indices, radii: Floats) -> list[Neighborhoods]:
-    """Neighborhoods for an ascending grid: of k for "knn", "per-class" and "enclosing", of the radius for "radius".
+    """Neighborhoods for an ascending grid: of the radius for "radius", else of k.
 
     One element holds the whole grid, except for "enclosing", which has one element per k.
     """
@@ -105,6 +105,8 @@ def neighborhoods(name: str, query: Query, ks: Indices, radii: Floats) -> list[N
         return [_within_radius(query, radii)]
     if name == "reciprocal":
         return [_reciprocal(query)]
+    if name == "natural":
+        return [_natural(query, np.minimum(ks, query.n_candidates))]
     return [_enclosing(query, min(int(k), query.n_candidates)) for k in ks]
 
 
@@ -116,9 +118,14 @@ def _per_class(query: Query, ks: Indices) -> Neighborhoods:
     values = np.stack([v for _, v in found], axis=2)
     known = (indices >= 0).sum(axis=2).cumsum(axis=1)
     m = len(indices)
-    order = np.argsort(indices.reshape(m, -1) < 0, axis=1, kind="stable")
-    indices, values = (np.take_along_axis(a.reshape(m, -1), order, axis=1) for a in (indices, values))
-    return Neighborhoods(indices, values, np.ascontiguousarray(known[:, ks - 1]))
+    return _members_first(indices.reshape(m, -1), values.reshape(m, -1), known[:, ks - 1])
+
+
+def _members_first(indices: Indices, values: Array, ends: Indices) -> Neighborhoods:
+    """Move the places marked by -1 to the end of each row, the others in their order."""
+    order = np.argsort(indices < 0, axis=1, kind="stable")
+    indices, values = (np.take_along_axis(a, order, axis=1) for a in (indices, values))
+    return Neighborhoods(indices, values, np.ascontiguousarray(ends))
 
 
 def _within_radius(query: Query, radii: Floats) -> Neighborhoods:
@@ -155,6 +162,31 @@ def _reciprocal(query: Query) -> Neighborhoods:
     return Neighborhoods(indices, values, (indices >= 0).sum(axis=1, keepdims=True))
 
 
+def _natural(query: Query, ks: Indices) -> Neighborhoods:
+    """[cazzanti2007] sec. 7.2.2 (Sibson) -> of the k nearest, those with no nearer object between them and the query.
+
+    The Gabriel neighbors: the ball whose diameter joins the query x and the neighbor z is empty. They are neighbors in
+    the Voronoi tessellation too, and unlike its other neighbors they are found from pairs of objects.
+    """
+    indices, values = query.ranked(int(ks.max()))
+    k, known = indices.shape[1], indices >= 0
+    nearer = np.triu(np.ones((k, k), bool), 1)  # w before z
+    at_a_time = max(1, _BLOCK_NUMBERS // k**2)
+    for rows in (slice(a, a + at_a_time) for a in range(0, len(indices), at_a_time)):
+        blocks = np.empty((*known[rows].shape, k))
+        _kernels.gather_blocks(query.S, indices[rows], blocks)
+        to_x = np.where(known[rows], values[rows], 0.0).astype(np.float64)
+        if query.sign < 0:  # w is inside the ball if d(x, w)^2 + d(w, z)^2 < d(x, z)^2
+            to_x, blocks = to_x**2, blocks**2
+            excess = to_x[:, None, :] - to_x[:, :, None] - blocks
+        else:  # the same by inner products: <x - w, z - w> < 0
+            own = np.einsum("cww->cw", blocks)[:, :, None]
+            excess = to_x[:, :, None] + blocks - own - to_x[:, None, :]
+        slack = 1e-9 * np.abs(blocks).max(axis=(1, 2), keepdims=True)
+        known[rows] &= ~((excess > slack) & nearer).any(axis=1)
+    return _members_first(np.where(known, indices, -1), values, known.cumsum(axis=1)[:, ks - 1])
+
+
 def _enclosing(query: Query, k: int) -> Neighborhoods:
     """[cazzanti2007] sec. 7.2.2 -> the fewest neighbors after which one more brings the query no nearer to their hull.
 
@@ -176,7 +208,7 @@ def _enclosing(query: Query, k: int) -> Neighborhoods:
     return Neighborhoods(indices, values, ends)
 
 
-_NEIGHBORHOODS = ("knn", "per-class", "radius", "reciprocal", "enclosing")
+_NEIGHBORHOODS = ("knn", "per-class", "radius", "reciprocal", "natural", "enclosing")
 _OUT_NUMBERS = 2**20  # class scores in memory at a time
 
 
@@ -190,11 +222,13 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
     ----------
     n_neighbors : int, default=10
         Number k of neighbors; clipped to the number n of training objects (``n_neighbors_``).
-    neighborhood : {"knn", "per-class", "radius", "reciprocal", "enclosing"}, default="knn"
+    neighborhood : {"knn", "per-class", "radius", "reciprocal", "natural", "enclosing"}, default="knn"
         - "knn": the k nearest;
         - "per-class": the k nearest of each class (Mitani and Hamamoto);
         - "radius": all whose similarity is within a factor ``1 + radius`` of that of the nearest (sec. 4.1);
         - "reciprocal": the nearest, and all objects whose nearest neighbor the new object would be (Nock);
+        - "natural": of the k nearest, those with no nearer object in the ball whose diameter joins them to the new
+          object, similarities read as inner products (sec. 7.2.2, after Sibson; see Notes);
         - "enclosing": of the k nearest, the fewest after which one more brings the object no nearer to their convex
           hull, similarities read as inner products (sec. 7.2.2).
     radius : float, default=0.1
@@ -255,6 +289,10 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
     neighborhoods do not change when all proximities are multiplied by a positive constant. Models saved by similis 1.0
     keep its rule: neighbors are at most `radius` times the width of Omega less similar than the nearest.
 
+    Sibson's natural neighbors are those of the object in the Voronoi tessellation, which needs coordinates.
+    ``neighborhood="natural"`` takes the Gabriel neighbors, a part of them that pairs of objects determine. Give a large
+    `n_neighbors`, which only limits the cost: membership does not depend on farther objects.
+
     An empirical Omega of more than 2^21 values is represented by a sample, see :class:`SDA`.
 
     References
@@ -302,7 +340,7 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
 
     @property
     def keep_sparse(self) -> bool:  # type: ignore[override]
-        return self.neighborhood not in ("reciprocal", "enclosing")
+        return self.neighborhood not in ("reciprocal", "natural", "enclosing")
 
     def __init__(
         self,

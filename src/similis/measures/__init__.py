@@ -4,7 +4,7 @@ from similis.base import Measure
 from similis.measures._alignment import Alignment
 from similis.measures._categorical import Counting
 from similis.measures._graphs import WeisfeilerLehman
-from similis.measures._information import Lin, ResidualEntropy
+from similis.measures._information import Lin, ResidualEntropy, Resnik
 from similis.measures._pairwise import Pairwise, PairwiseLandmarks
 from similis.measures._point_sets import IRM, PyramidMatch, Wasserstein
 from similis.measures._sequences import DTW, Edit
@@ -30,6 +30,7 @@ __all__ = [
     "Overlap",
     "Lin",
     "ResidualEntropy",
+    "Resnik",
     "RBF",
     "Polynomial",
     "Sigmoid",

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from similis import _kernels
-from similis._utils.arrays import Array, Indices
+from similis._utils.arrays import Array, Floats, Indices
 from similis.base import (
     FittedArrays,
     Measure,
@@ -32,7 +33,7 @@ from similis.base import (
 from similis.exceptions import ProximityError
 from similis.measures._vectors import TwoWayArray, both_layouts
 
-__all__ = ["CategoricalMeasure", "Codebook", "is_missing", "read_table", "Counting"]
+__all__ = ["CategoricalMeasure", "Codebook", "all_numbers", "is_missing", "read_table", "to_floats", "Counting"]
 
 
 class CategoricalMeasure(Measure):
@@ -93,6 +94,26 @@ def is_missing(value: Any) -> bool:
         return value is None or bool(value != value)
     except (TypeError, ValueError):
         return True
+
+
+def all_numbers(column: Array) -> bool:
+    """Return True if a column holds only numbers, booleans excluded, and missing values."""
+    return all(
+        is_missing(value) or (isinstance(value, Real) and not isinstance(value, (bool, np.bool_)))
+        for value in column.tolist()
+    )
+
+
+def to_floats(column: Array, problem: str, hint: str = "") -> Floats:
+    """Return a column as floats, NaN where missing; `problem` and `hint` surround the message about other values."""
+    numbers = np.empty(len(column))
+    for i, value in enumerate(column.tolist()):
+        try:
+            numbers[i] = np.nan if is_missing(value) else float(value)
+        except (TypeError, ValueError):
+            got = f"Got {str(value)[:40]!r} at row {i}: argument must be a string or a number."
+            raise ProximityError(f"{problem} {got} {hint}".rstrip()) from None
+    return numbers
 
 
 @storable

@@ -1,10 +1,10 @@
-"""Information-theoretic similarities of sets of features. [cazzanti2007] sec. 2.1."""
+"""Information-theoretic similarities of sets of features and of concepts. [cazzanti2007] sec. 2.1."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from similis.base import (
     FittedArrays,
     Measure,
     ProgressCallback,
+    as_collection,
+    at_least,
     fitted_reals,
     for_each_strip,
     mirror_upper,
@@ -25,6 +27,7 @@ from similis.base import (
     verify_numbering,
 )
 from similis.exceptions import ProximityError
+from similis.measures._categorical import all_numbers, to_floats
 from similis.measures._sets import (
     SetMeasure,
     _Features,
@@ -33,10 +36,11 @@ from similis.measures._sets import (
     check_form,
     is_binary,
     read_described,
+    read_sets,
     sparse_codes,
 )
 
-__all__ = ["Lin", "ResidualEntropy"]
+__all__ = ["Lin", "ResidualEntropy", "Resnik"]
 
 
 class Lin(SetMeasure):
@@ -132,14 +136,151 @@ class _Information:
     of_sets: bool
 
 
+class Resnik(Measure):
+    """Resnik similarity: information content of the most specific concept above both objects in a taxonomy.
+
+    s(x, z) = max -log P(c) over the concepts c above both, where P(c) is the frequency of c or any concept below it. A
+    concept counts as above itself.
+
+    Parameters
+    ----------
+    taxonomy : dict
+        Parent of each concept, or a list of its parents. A root needs no entry.
+    counts : dict, optional
+        Frequency of each concept in some corpus, from which P is estimated; 0 for one that is left out. By default the
+        training objects are counted.
+
+    Attributes
+    ----------
+    domain_ : tuple
+        ``(0, log(N + 1))`` after fit, N the sum of the counts.
+
+    See Also
+    --------
+    Lin : Information in common relative to the information in both, for objects with features.
+
+    Notes
+    -----
+    An object is a concept (a text), or a set of concepts, such as the senses of a word or the terms of a gene; the
+    similarity of two sets is that of their most similar concepts. Objects with no concept in common have similarity 0,
+    as if there were one root. A concept that does not occur has information log(N + 1), as in :class:`Lin`. The
+    similarity of an object to itself is its information content, so that it differs between objects.
+
+    References
+    ----------
+    [resnik1995], cited in [cazzanti2007] sec. 2.1.
+
+    Examples
+    --------
+    >>> from similis import Resnik
+    >>> taxonomy = {"cat": "mammal", "dog": "mammal", "eagle": "bird", "mammal": "animal", "bird": "animal"}
+    >>> animals = ["cat", "dog", "eagle", "eagle"]
+    >>> Resnik(taxonomy=taxonomy).fit(animals).matrix(animals).round(2)
+    array([[1.39, 0.69, 0.  , 0.  ],
+           [0.69, 1.39, 0.  , 0.  ],
+           [0.  , 0.  , 0.69, 0.69],
+           [0.  , 0.  , 0.69, 0.69]])
+    """
+
+    cells = "text"
+    _parameter_constraints = {"taxonomy": [Mapping, None], "counts": [Mapping, None]}
+
+    def __init__(self, *, taxonomy: Any = None, counts: Any = None) -> None:
+        self.taxonomy = taxonomy
+        self.counts = counts
+
+    def validate_objects(self, X: Any) -> list[frozenset[Any]]:
+        if self.taxonomy is None:
+            raise ProximityError('Resnik needs a taxonomy, such as {"cat": "mammal", "dog": ["mammal", "pet"]}.')
+        X = as_collection(X, "Resnik")
+        if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1:
+            X = X.ravel()
+        several = (set, frozenset, list, tuple, np.ndarray)
+        objects = read_sets([x if isinstance(x, several) else [x] for x in X], self)
+        concepts = set(self.taxonomy).union(*map(_as_list, self.taxonomy.values()))
+        for i, x in enumerate(objects):
+            if not x <= concepts:
+                unknown = min(map(repr, x - concepts))
+                raise ProximityError(f"Resnik needs concepts of its taxonomy. Object {i} holds {unknown[:40]}.")
+        return objects
+
+    def learn(self, objects: Any, y: Any) -> None:
+        occurrences: list[tuple[frozenset[Any], Any]] = [(concepts, 1) for concepts in objects]
+        if self.counts is not None:
+            occurrences = [(frozenset([concept]), count) for concept, count in self.counts.items()]
+            counted = [count for _, count in occurrences if isinstance(count, (int, float)) and 0 <= count < math.inf]
+            if len(counted) < len(occurrences) or not any(counted):
+                raise ProximityError("counts must hold finite numbers of at least zero, not all of them zero.")
+        below: Counter[Any] = Counter()
+        for concepts, count in occurrences:
+            below.update(dict.fromkeys(self._above(concepts), count))
+        # [cazzanti2007] sec. 2.1 -> I = -log P; an occurrence of a concept counts for all concepts above it
+        total = sum(count for _, count in occurrences)
+        information = {concept: math.log(total / count) for concept, count in below.items() if count > 0}
+        self._information = _Information(information, math.log(total + 1), True)
+        self.domain_ = (0.0, self._information.unseen)
+
+    def encode(self, objects: list[frozenset[Any]]) -> _Concepts:
+        check_is_fitted(self, "_information")
+        members: dict[Any, list[int]] = {}
+        for i, concepts in enumerate(objects):
+            for concept in self._above(concepts):
+                members.setdefault(concept, []).append(i)
+        return _Concepts(len(objects), members)
+
+    def block(
+        self, A: _Concepts, B: _Concepts, n_jobs: int | None = None, tick: ProgressCallback | None = None
+    ) -> Array:
+        out = np.zeros((A.n, B.n))
+        known, unseen = self._information.values, self._information.unseen
+        # In ascending order, so that the information of the most specific common concept is written last.
+        for concept in sorted(A.members.keys() & B.members.keys(), key=lambda c: known.get(c, unseen)):
+            out[np.ix_(A.members[concept], B.members[concept])] = known.get(concept, unseen)
+        for_each_strip(lambda rows: None, A.n, n_jobs, tick)
+        return out
+
+    def _above(self, concepts: frozenset[Any]) -> set[Any]:
+        """The given concepts and all above them."""
+        found: set[Any] = set()
+        ahead = list(concepts)
+        while ahead:
+            concept = ahead.pop()
+            if concept not in found:
+                found.add(concept)
+                ahead += _as_list(self.taxonomy.get(concept, ()))
+        return found
+
+
+def _as_list(parents: Any) -> list[Any]:
+    return list(parents) if isinstance(parents, (set, frozenset, list, tuple)) else [parents]
+
+
+@dataclass
+class _Concepts:
+    """Number of encoded objects, and the objects below each concept."""
+
+    n: int
+    members: dict[Any, list[int]]
+
+
 class ResidualEntropy(Measure):
     """Residual entropy: information in the common features minus the information in those of one object only.
 
     s(x, z) = -H(R | x and z in R) + H(R | x without z in R) / 2 + H(R | z without x in R) / 2, where R is a random
     training object and H its entropy given that it has the features.
 
+    Parameters
+    ----------
+    n_bins : int or None, default=None
+        Number of intervals of a numeric column of a table, with equal numbers of distinct training values; the feature
+        is then the interval ([cazzanti2007] sec. 3.4). By default, and for columns with at most this number of
+        values, every number is a feature.
+
     Attributes
     ----------
+    bin_edges_ : list of ndarray
+        Inner limits of the intervals of each column, which belong to the upper interval; empty for a column without
+        intervals.
     domain_ : tuple
         ``(-log m, log m)`` after fit, m the number of distinct training objects.
     n_features_in_ : int
@@ -157,8 +298,8 @@ class ResidualEntropy(Measure):
 
     The distribution of R is the empirical one, so that entropies are sums over the training objects with the features,
     found by intersecting bit sets instead of listing the 2^d possible objects. If no training object has all the
-    features, the entropy is 0; the paper does not define this case. An object need not be most similar to itself, since
-    a condition can raise an entropy.
+    features, the entropy is 0; the paper does not define this case, nor how numbers
+    become features. An object need not be most similar to itself, since a condition can raise an entropy.
 
     Examples
     --------
@@ -171,13 +312,25 @@ class ResidualEntropy(Measure):
            [-0.69, -0.69,  0.14,  0.35]])
     """
 
-    cells = "binary"
+    _parameter_constraints = {"n_bins": [at_least(2), None]}
+    _added_params = ("n_bins",)  # since 1.0
+    n_bins: int | None = None
+
+    def __init__(self, *, n_bins: int | None = None) -> None:
+        self.n_bins = n_bins
+
+    @property
+    def cells(self) -> str:  # type: ignore[override]
+        """Types of the columns of a text file: numbers if all are 0 or 1, or with `n_bins` wherever possible."""
+        return "binary" if self.n_bins is None else "mixed"
 
     def validate_objects(self, X: Any) -> Any:
         return read_described(X, self)
 
     def learn(self, objects: Any, y: Any) -> None:
         of_sets, presence = isinstance(objects, list), is_binary(objects)
+        self.bin_edges_ = [] if of_sets or presence or self.n_bins is None else _bin_edges(objects, self.n_bins)
+        objects = self._in_bins(objects)
         distinct = Counter(as_sets(objects, presence))
         vocabulary: dict[Any, int] = {}
         for tokens in distinct:
@@ -193,17 +346,31 @@ class ResidualEntropy(Measure):
 
     def encode(self, objects: Any) -> _CodedSubsets:
         check_is_fitted(self, "_context")
-        return self._context.encode([objects], self._context.vocabulary)[0]
+        return self._context.encode([self._in_bins(objects)], self._context.vocabulary)[0]
 
     def encode_together(self, collections: Sequence[Any]) -> list[_CodedSubsets]:
         check_is_fitted(self, "_context")
         # Two new objects may share a feature that no training object has, so extend the vocabulary.
         vocabulary = dict(self._context.vocabulary)
+        collections = [self._in_bins(objects) for objects in collections]
         for objects in collections:
             for tokens in self._context.sets(objects):
                 for token in tokens:
                     vocabulary.setdefault(token, len(vocabulary))
         return self._context.encode(collections, vocabulary)
+
+    def _in_bins(self, objects: Any) -> Any:
+        """Replace the numbers of each column with intervals by the number of the interval, missing ones by None."""
+        edges = getattr(self, "bin_edges_", [])  # models of 1.0 have none
+        if isinstance(objects, list) or not any(map(len, edges)):
+            return objects
+        table = objects.astype(object)
+        for k, limits in enumerate(edges):
+            if len(limits):
+                numbers = to_floats(objects[:, k], f"ResidualEntropy was fitted on numbers in column {k}.")
+                table[:, k] = np.searchsorted(limits, numbers, side="right")
+                table[np.isnan(numbers), k] = None
+        return table
 
     def block(
         self, A: _CodedSubsets, B: _CodedSubsets, n_jobs: int | None = None, tick: ProgressCallback | None = None
@@ -223,6 +390,17 @@ class ResidualEntropy(Measure):
         if mirror:
             mirror_upper(out)
         return out
+
+
+def _bin_edges(objects: Array, n_bins: int) -> list[Floats]:
+    """Inner limits of intervals with equal numbers of distinct values, for each numeric column with more values."""
+    edges = []
+    for column in objects.T:
+        numbers = to_floats(column, "") if all_numbers(column) else np.empty(0)
+        distinct = np.unique(numbers[~np.isnan(numbers)])
+        starts = np.arange(1, n_bins) * len(distinct) // n_bins
+        edges.append(distinct[starts] if len(distinct) > n_bins else distinct[:0])
+    return edges
 
 
 @storable

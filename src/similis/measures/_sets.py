@@ -41,6 +41,7 @@ __all__ = [
     "check_form",
     "is_binary",
     "read_described",
+    "read_sets",
     "sparse_codes",
     "Dice",
     "Jaccard",

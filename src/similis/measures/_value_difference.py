@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from similis.base import (
     validated,
 )
 from similis.exceptions import ProximityError
-from similis.measures._categorical import CategoricalMeasure, Codebook, is_missing
+from similis.measures._categorical import CategoricalMeasure, Codebook, all_numbers, to_floats
 from similis.measures._vectors import TwoWayArray, both_layouts, power_distances
 
 __all__ = ["ValueTables", "VDM", "HVDM"]
@@ -411,7 +410,7 @@ class HVDM(CategoricalMeasure):
                 return ~np.isin(np.asarray(X.columns), np.asarray(X.select_dtypes("number").columns))
             if objects.dtype.kind in "iuf":
                 return np.zeros(d, dtype=bool)
-            return np.array([not _all_numbers(objects[:, k]) for k in range(d)])
+            return np.array([not all_numbers(objects[:, k]) for k in range(d)])
         chosen = np.asarray(self.categorical)
         if chosen.dtype.kind == "b" and chosen.shape == (d,):
             return chosen.copy()
@@ -437,31 +436,12 @@ class HVDM(CategoricalMeasure):
             numbers[:] = objects[:, columns]
         else:
             for place, k in enumerate(columns):
-                numbers[:, place] = _to_floats(objects[:, k].tolist(), int(k))
+                hint = "Pass the categorical columns as categorical=..."
+                numbers[:, place] = to_floats(objects[:, k], f"HVDM needs numbers in column {k}.", hint)
         if np.isinf(numbers).any():
             row, place = np.argwhere(np.isinf(numbers))[0]
             raise ProximityError(f"HVDM needs finite numbers. Got inf at row {row}, column {columns[place]}.")
         return numbers
-
-
-def _all_numbers(column: Array) -> bool:
-    return all(
-        is_missing(value) or (isinstance(value, Real) and not isinstance(value, (bool, np.bool_)))
-        for value in column.tolist()
-    )
-
-
-def _to_floats(column: list[Any], k: int) -> list[float]:
-    numbers = []
-    for i, value in enumerate(column):
-        try:
-            numbers.append(np.nan if is_missing(value) else float(value))
-        except (TypeError, ValueError):
-            raise ProximityError(
-                f"HVDM needs numbers in column {k}. Got {str(value)[:40]!r} at row {i}: argument must be a string or a "
-                "number. Pass the categorical columns as categorical=..."
-            ) from None
-    return numbers
 
 
 def _one_side_missing(A: _Mixed, B: _Mixed) -> Floats:

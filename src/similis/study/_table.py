@@ -368,6 +368,7 @@ CENTROIDS = _family(
             ("per-class", "n_neighbors", K, "the nearest of every class"),
             ("radius", "radius", [0.0, 0.05, 0.1, 0.2, 0.5, 1.0], "all within a factor of the best similarity"),
             ("reciprocal", "", K, "the nearest, and those whose nearest the object would be"),
+            ("natural", "n_neighbors", K, "those with no nearer object between"),
             ("enclosing", "n_neighbors", K, "neighbors that enclose the object"),
         )
     ),
