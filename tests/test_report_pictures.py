@@ -86,7 +86,30 @@ def test_picture_of_a_matrix_with_holes(rng):
     assert (found.picture.levels == 0).sum() == 1
     page = make_report(found)
     assert "left blank" in page
-    assert "spectrum" not in Outline(page).marks
+    marks = Outline(page).marks
+    assert "spectrum" not in marks
+    assert marks["embedding"] == 40
+    assert "close to the known entries (SMACOF)" in page
+
+
+def test_map_of_a_matrix_with_holes_is_close_to_the_map_without(rng):
+    Z = rng.normal(size=(40, 2)) * [3, 1]
+    D = np.linalg.norm(Z[:, None] - Z, axis=2)
+    whole = EmbeddingDisplay.from_proximity(D, kind="dissimilarity", plot=False)
+    D[rng.random(D.shape) < 0.2] = np.nan
+    shown = EmbeddingDisplay.from_proximity(D, kind="dissimilarity", plot=False)
+    for k in (0, 1):
+        assert abs(np.corrcoef(shown.points[:, k], whole.points[:, k])[0, 1]) > 0.99
+    assert shown.describe().x.title == "axis 1"
+    assert whole.describe().x.title.endswith("of the spectrum")
+    apart = np.full((4, 4), np.nan)
+    apart[:2, :2] = apart[2:, 2:] = 1 - np.eye(2)
+    picture = (
+        Study("knn", n_splits=1, cv=2)
+        .run(np.kron(apart, np.ones((3, 3))), np.arange(12) % 2, kind="dissimilarity")
+        .picture
+    )
+    assert picture.points is None
 
 
 def test_damaged_pictures_are_refused():

@@ -32,6 +32,7 @@ from similis._utils.linalg import eigen_symmetric, symmetric_part
 from similis.base import Kind, check_labels, check_proximity, quote
 from similis.proximity._diagnosis import class_columns, to_dissimilarities
 from similis.proximity._embedding import PseudoEuclidean
+from similis.proximity._smacof import SMACOF
 
 __all__ = ["EmbeddingDisplay", "HistogramDisplay", "MatrixDisplay", "NormalityDisplay", "SpectrumDisplay", "seriation"]
 
@@ -292,7 +293,7 @@ class SpectrumDisplay(Display):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class EmbeddingDisplay(Display):
-    """Objects on the two largest axes of the pseudo-Euclidean embedding.
+    """Objects on the two largest axes of the pseudo-Euclidean embedding; where pairs are missing, placed by SMACOF.
 
     Parameters
     ----------
@@ -301,7 +302,7 @@ class EmbeddingDisplay(Display):
     signature : ndarray of shape (2,)
         -1 for an axis that shortens distances.
     shares : ndarray of shape (2,)
-        Share of each axis in the sum of the magnitudes of the eigenvalues.
+        Share of each axis in the sum of the magnitudes of the eigenvalues; 0 where pairs are missing.
     codes : ndarray of shape (n,)
         Class of each object.
     class_names : list of str
@@ -337,20 +338,24 @@ class EmbeddingDisplay(Display):
         Parameters
         ----------
         S, y, kind, plot, ax, **options
-            As in :meth:`MatrixDisplay.from_proximity`, without missing entries; similarities enter as the
-            largest one minus s.
+            As in :meth:`MatrixDisplay.from_proximity`; similarities enter as the largest one minus s.
         """
-        A = check_proximity(S, kind=kind)
+        A = check_proximity(S, kind=kind, allow_missing=True)
         D = to_dissimilarities(A, kind)
-        model = PseudoEuclidean().fit((D + D.T) / 2)
-        X = model.transform((D + D.T) / 2)
-        X = np.hstack([X, np.zeros((len(X), 2))])[:, :2]
-        total = np.abs(model.eigenvalues_).sum() or 1.0
-        shares = np.append(np.abs(model.eigenvalues_) / total, [0.0, 0.0])[:2]
+        if np.isnan(D).any():
+            X = SMACOF(max_iter=100, tol=1e-6).fit(D).embedding_
+            shares, signature = np.zeros(2), np.ones(2, np.intp)
+        else:
+            model = PseudoEuclidean().fit((D + D.T) / 2)
+            X = model.transform((D + D.T) / 2)
+            X = np.hstack([X, np.zeros((len(X), 2))])[:, :2]
+            total = np.abs(model.eigenvalues_).sum() or 1.0
+            shares = np.append(np.abs(model.eigenvalues_) / total, [0.0, 0.0])[:2]
+            signature = np.append(model.signature_, [1, 1])[:2]
         codes, names = _class_codes(y, len(A))
         display = cls(
             points=X,
-            signature=np.append(model.signature_, [1, 1])[:2],
+            signature=signature,
             shares=shares,
             codes=codes,
             class_names=names,
@@ -369,7 +374,8 @@ class EmbeddingDisplay(Display):
             low, high = float(X[:, k].min(initial=0.0)), float(X[:, k].max(initial=0.0))
             reach = 0.04 * (high - low) or 1.0
             negative = ", negative" if self.signature[k] < 0 else ""
-            title = f"axis {k + 1}: {self.shares[k]:.0%} of the spectrum{negative}"
+            share = f": {self.shares[k]:.0%} of the spectrum{negative}" if self.shares[k] else ""
+            title = f"axis {k + 1}{share}"
             axes.append(Axis(low - reach, high + reach, title))
         points = Points(
             X[:, 0].tolist(),

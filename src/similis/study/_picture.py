@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis.distributed import choose_landmarks
+from similis.exceptions import ProximityError
 from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay, ToSimilarity, diagnose
 from similis.study._entry import as_indices
 
@@ -47,9 +48,9 @@ class Picture:
     eigenvalues : ndarray of shape (p,) or None
         Eigenvalues of their similarities, descending; None where entries are missing.
     points : ndarray of shape (p, 2) or None
-        Their embedding.
+        Their embedding; None where missing entries leave objects unconnected.
     shares, signature : ndarray of shape (2,)
-        Share and sign of the axes of the embedding.
+        Share and sign of the axes of the embedding; 0 and 1 where entries are missing.
     facts : tuple of (str, str)
         The diagnosis, line by line.
     advice : tuple of str
@@ -149,8 +150,10 @@ def make_picture(problem: Problem, situation: MatrixFacts) -> Picture:
     place = np.empty(len(some), dtype=np.intp)
     place[heat.order] = np.arange(len(some))
     found = diagnose(A, problem.classes[codes] if problem.target is None else None, kind, ids=names)
-    whole = not np.isnan(A).any()
-    embedded = EmbeddingDisplay.from_proximity(A, codes, kind=kind, plot=False) if whole else None
+    try:
+        embedded = EmbeddingDisplay.from_proximity(A, codes, kind=kind, plot=False)
+    except ProximityError:  # no chain of known pairs connects some objects
+        embedded = None
     shown = found.suspects
     return Picture(
         objects=part[some[heat.order]],
@@ -159,7 +162,7 @@ def make_picture(problem: Problem, situation: MatrixFacts) -> Picture:
         high=heat.limits[1],
         nearness=place[near.order],
         looked_at=part,
-        eigenvalues=_spectrum(A, situation) if whole else None,
+        eigenvalues=None if np.isnan(A).any() else _spectrum(A, situation),
         points=None if embedded is None else _fix_signs(embedded.points),
         shares=(0.0, 0.0) if embedded is None else tuple(_rounded(embedded.shares)),
         signature=(1, 1) if embedded is None else tuple(int(s) for s in embedded.signature),
