@@ -1,6 +1,8 @@
 """PERMANOVA, ANOSIM, PERMDISP and the Mantel test against plain versions, and their permutations."""
 
 import json
+import shutil
+import subprocess
 
 import numpy as np
 import pandas as pd
@@ -314,3 +316,49 @@ def test_values_of_the_tests_of_scikit_bio(d13, f, r, p):
         found = test(D, y, permutations=1999, random_state=0)
         assert found.statistic == pytest.approx(statistic)
         assert found.p_value == pytest.approx(p, abs=0.04)  # the 24 permutations are three partitions
+
+
+# Distances and factors of the examples in the help pages of vegan, whose data similis does not contain.
+EXAMPLES_OF_VEGAN = """
+suppressMessages(library(vegan))
+data(dune); data(dune.env); data(varespec); data(varechem)
+save <- function(x, name) write.csv(x, name, row.names = FALSE)
+save(as.matrix(vegdist(dune)), "dune.csv")
+save(dune.env[c("Management", "A1", "Use")], "sites.csv")
+save(as.matrix(vegdist(varespec)), "plants.csv")
+save(as.matrix(vegdist(scale(varechem), "euclid")), "soil.csv")
+"""
+
+
+@pytest.mark.slow
+def test_documented_examples_of_vegan(tmp_path):
+    """Figures printed in the help pages of adonis2, anosim, betadisper and mantel (R package vegan)."""
+    if shutil.which("Rscript") is None:
+        pytest.skip("needs R with the package vegan")
+    made = subprocess.run(["Rscript", "-e", EXAMPLES_OF_VEGAN], cwd=tmp_path, capture_output=True, text=True)
+    if "no package called" in made.stderr:
+        pytest.skip("needs the R package vegan")
+    dune, plants, soil = (pd.read_csv(tmp_path / f"{name}.csv").to_numpy() for name in ("dune", "plants", "soil"))
+    sites = pd.read_csv(tmp_path / "sites.csv")
+
+    found = permanova(dune, sites["Management"], random_state=0)  # 0.34161 in adonis2(dune ~ Management * A1)
+    assert found.r2 == pytest.approx(0.34161, abs=5e-6)
+    assert found.p_value < 0.01
+    terms = permanova(dune, sites["Use"], covariates=sites[["Management", "A1"]], permutations=0).terms
+    assert [round(term.r2, 5) for term in terms[:2]] == [0.34161, 0.10256]
+    marginal = permanova(dune, sites["Management"], covariates=sites[["A1"]], sums="marginal", permutations=0).terms
+    assert [round(term.statistic, 4) for term in marginal[:2]] == [2.7676, 2.4828]  # adonis2(..., by = "margin")
+
+    assert anosim(dune, sites["Management"], permutations=0).statistic == pytest.approx(0.2579, abs=5e-5)
+
+    grazed = np.repeat(["grazed", "ungrazed"], [16, 8])
+    for center, f, means in [("median", 4.6156, [0.3926, 0.2706]), ("centroid", 5.8107, [0.3944, 0.2810])]:
+        found = permdisp(plants, grazed, center=center, random_state=0)
+        assert found.statistic == pytest.approx(f, abs=2e-4)
+        assert list(found.dispersions.values()) == pytest.approx(means, abs=5e-5)
+        assert found.p_value == pytest.approx({"median": 0.044, "centroid": 0.026}[center], abs=0.02)
+
+    for method, r in [("pearson", 0.3047), ("spearman", 0.2838)]:
+        found = mantel(plants, soil, method=method, alternative="greater", random_state=0)
+        assert found.statistic == pytest.approx(r, abs=5e-5)
+        assert found.p_value < 0.005
