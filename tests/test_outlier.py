@@ -7,6 +7,18 @@ from sklearn.neighbors import LocalOutlierFactor
 
 from similis import ProximityOutlier, load, save
 from similis.exceptions import ProximityError
+from similis.testing import estimator_checks, parametrize_with_checks
+
+
+@parametrize_with_checks([ProximityOutlier()])
+def test_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("method", ["knn", "hlm"])
+def test_own_checks(method):
+    for check in estimator_checks(ProximityOutlier(method=method)):
+        check(ProximityOutlier(method=method))
 
 
 @pytest.fixture(scope="module")
@@ -89,3 +101,12 @@ def test_duplicates_and_small_data():
         ProximityOutlier().fit([[0.0]])
     with pytest.raises(ProximityError, match="ToDissimilarity"):
         ProximityOutlier(kind="similarity").fit(np.eye(3))
+
+
+def test_training_objects_are_compared_with_the_others(distances):
+    """A training object is not its own neighbor, as rows of new objects would make it."""
+    D, _ = distances
+    model = ProximityOutlier(n_neighbors=7, alpha=0.1)
+    expected = LocalOutlierFactor(n_neighbors=7, metric="precomputed", contamination=0.1).fit_predict(D)
+    np.testing.assert_array_equal(model.fit_predict(D), expected)
+    assert (model.fit_predict(D) == -1).sum() == 6

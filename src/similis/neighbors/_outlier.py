@@ -127,7 +127,7 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
         D = self.check_training(X)
         n = len(D)
         if n < 2:
-            raise ProximityError(f"ProximityOutlier needs at least two objects. Got {n}.")
+            raise ProximityError("ProximityOutlier needs at least two objects. Got n_samples = 1.")
         self.n_neighbors_ = min(self.n_neighbors, n - 1)
         others = np.array(D, dtype=np.float64)
         np.fill_diagonal(others, -np.inf if self.kind == "similarity" else np.inf)  # never its own neighbor
@@ -195,6 +195,24 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
         ndarray of shape (m,)
         """
         return np.where(self.p_values(X) <= self.alpha, -1, 1)
+
+    def fit_predict(self, X: ArrayLike, y: Any = None) -> Indices:
+        """Fit, and predict -1 for the training objects that are outliers among the others, 1 for the rest.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        scores = self.fit(X).training_scores_
+        rank = np.searchsorted(np.sort(scores), scores, side="right")  # the object itself is counted
+        return np.where(rank <= self.alpha * len(scores), -1, 1)
 
     def _nearest(self, Q: Floats) -> tuple[Indices, Floats]:
         """Indices and proximities of the k nearest training objects, the nearest first."""
