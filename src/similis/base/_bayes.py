@@ -13,8 +13,6 @@ from similis.base._decision import class_priors
 from similis.base._estimators import DecisionMixin, ProbabilityMixin, ProximityClassifier
 from similis.base._path import PathMixin
 
-__all__ = ["BayesClassifier"]
-
 
 class BayesClassifier(ProbabilityMixin, PathMixin, ProximityClassifier):
     """Base class of classifiers that model the density of each class.

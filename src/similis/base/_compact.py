@@ -21,8 +21,6 @@ from similis._utils.fitted import fitted_reals
 from similis.base._estimators import ProximityClassifier
 from similis.exceptions import ProximityError
 
-__all__ = ["FoldedSVC", "compact"]
-
 Steps = list[tuple[str, Any]]
 
 

@@ -14,17 +14,6 @@ from similis.base._params import at_least
 from similis.base._validation import quote
 from similis.exceptions import ProximityError
 
-__all__ = [
-    "check_costs",
-    "class_priors",
-    "least_cost",
-    "as_float_array",
-    "check_class_weights",
-    "as_integer_k",
-    "clip_n_neighbors",
-    "max_neighbors",
-]
-
 
 def class_priors(priors: Any, class_counts: NDArray[np.integer[Any]]) -> Floats:
     """Turn the `priors` parameter into one probability per class.

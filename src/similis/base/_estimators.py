@@ -28,18 +28,6 @@ from similis.base._params import validated
 from similis.base._validation import Kind, check_labels, check_proximity, check_query, check_target
 from similis.exceptions import ProximityError
 
-__all__ = [
-    "ColumnsMixin",
-    "DecisionMixin",
-    "ProbabilityMixin",
-    "ProximityClassifier",
-    "ProximityEstimator",
-    "ProximityRegressor",
-    "ProximityTransformer",
-    "model_scores",
-    "predict_responses",
-]
-
 
 class ProximityEstimator(FittedArrays, BaseEstimator):
     """Base class of everything that reads a proximity matrix: n x n at ``fit``, m x n afterwards.

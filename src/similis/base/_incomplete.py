@@ -12,8 +12,6 @@ from similis._utils.linalg import roundoff, symmetric_part_of
 from similis.base._validation import check_proximity
 from similis.exceptions import ProximityError
 
-__all__ = ["check_kernel", "check_partial_kernel", "measured_objects"]
-
 
 def check_kernel(A: Floats, must: str, dtype: Any = np.float64) -> None:
     """Raise an error for a matrix that is indefinite beyond round-off."""

@@ -21,17 +21,6 @@ from similis.base._params import validated
 from similis.base._validation import Kind
 from similis.exceptions import ProximityError
 
-__all__ = [
-    "count_objects",
-    "take_objects",
-    "STRIP",
-    "Measure",
-    "ProgressCallback",
-    "mirror_upper",
-    "for_each_strip",
-    "as_collection",
-]
-
 
 def count_objects(objects: Any) -> int:
     """Count the objects of a collection."""
@@ -44,6 +33,7 @@ def take_objects(objects: Any, places: Array) -> Any:
 
 
 ProgressCallback = Callable[[int], object]
+Tick = ProgressCallback | None
 STRIP = 256
 _FEW = 8  # pairs per block of which only the diagonal is used
 
@@ -201,7 +191,7 @@ class Measure(FittedArrays, BaseEstimator):
         """Compute the block m(A[i], B[j]) between two encoded collections."""
         raise NotImplementedError
 
-    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: Tick = None) -> Array:
         """Compute the matrix m(A[i], B[j]) between two encoded collections in strips of rows.
 
         ``B is A`` for a collection against itself. The result does not depend on `n_jobs`; `tick` is called with the
@@ -224,7 +214,7 @@ class Measure(FittedArrays, BaseEstimator):
 
     # Two ways to fill a matrix.
 
-    def _matrix_of_calls(self, A: Any, B: Any, n_jobs: int | None, tick: ProgressCallback | None) -> Array:
+    def _matrix_of_calls(self, A: Any, B: Any, n_jobs: int | None, tick: Tick) -> Array:
         """Call the measure on every pair, or every unordered pair if it is symmetric; strips run in processes."""
         mirror = B is A and self.symmetric
         n, workers = len(A), effective_n_jobs(n_jobs)
@@ -239,7 +229,7 @@ class Measure(FittedArrays, BaseEstimator):
             mirror_upper(out)
         return out
 
-    def _matrix_of_blocks(self, A: Any, B: Any, n_jobs: int | None, tick: ProgressCallback | None) -> Array:
+    def _matrix_of_blocks(self, A: Any, B: Any, n_jobs: int | None, tick: Tick) -> Array:
         """Compare strips of rows on threads; the strips, and so the last bits, do not depend on `n_jobs`."""
         mirror = B is A and self.symmetric
         out = np.empty((A.shape[0], B.shape[0]), self.result_dtype(A, B))
@@ -249,10 +239,7 @@ class Measure(FittedArrays, BaseEstimator):
             block = self.compare(A[rows], B[first:])
             out[rows, first:] = block
 
-        for_each_strip(work, A.shape[0], n_jobs, tick)
-        if mirror:
-            mirror_upper(out)
-        return out
+        return fill_strips(out, work, n_jobs, tick, mirror=mirror)
 
     def result_dtype(self, A: Any, B: Any) -> np.dtype[Any]:
         """Data type of a matrix: float32 if both collections and the measure keep it, else float64."""
@@ -295,11 +282,7 @@ class Measure(FittedArrays, BaseEstimator):
 
 
 def for_each_strip(
-    work: Callable[[slice], object],
-    n_rows: int,
-    n_jobs: int | None = None,
-    tick: ProgressCallback | None = None,
-    step: int = STRIP,
+    work: Callable[[slice], object], n_rows: int, n_jobs: int | None = None, tick: Tick = None, step: int = STRIP
 ) -> None:
     """Call a function on strips of rows, on several threads."""
     strips = [slice(first, min(first + step, n_rows)) for first in range(0, n_rows, step)]
@@ -316,6 +299,35 @@ def for_each_strip(
     else:
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(one, strips))
+
+
+def fill_strips(
+    out: Array,
+    work: Callable[[slice], object],
+    n_jobs: int | None,
+    tick: Tick = None,
+    step: int = STRIP,
+    *,
+    mirror: bool,
+) -> Array:
+    """Fill a matrix by a function of strips of rows, on several threads; `mirror` copies its upper triangle."""
+    for_each_strip(work, len(out), n_jobs, tick, step)
+    if mirror:
+        mirror_upper(out)
+    return out
+
+
+def fill_rows(
+    out: Array, row: Callable[[int, int], Any], n_jobs: int | None, tick: Tick, step: int, *, mirror: bool
+) -> Array:
+    """Fill a matrix row by row; ``row(i, first)`` computes row i from column `first` on, 0 or with `mirror` i."""
+
+    def work(rows: slice) -> None:
+        for i in range(rows.start, rows.stop):
+            first = i if mirror else 0
+            out[i, first:] = row(i, first)
+
+    return fill_strips(out, work, n_jobs, tick, step, mirror=mirror)
 
 
 def mirror_upper(out: Array) -> None:

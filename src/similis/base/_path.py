@@ -21,8 +21,6 @@ from similis._utils.disk import take_block
 from similis.base._validation import check_labels, check_target
 from similis.exceptions import ProximityError
 
-__all__ = ["PathMixin", "Points", "RegressorPathMixin"]
-
 Points = list[dict[str, Any]]
 
 

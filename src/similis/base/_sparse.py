@@ -14,8 +14,6 @@ from similis._utils.storable import storable
 from similis._utils.threads import row_blocks
 from similis.exceptions import ProximityError
 
-__all__ = ["SparseRows"]
-
 _AMONG = 1024  # neighbors whose block is dense at a time
 
 

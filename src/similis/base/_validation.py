@@ -18,28 +18,6 @@ from similis._utils.messages import warn_user
 from similis.base._sparse import SparseRows
 from similis.exceptions import KindWarning, ProximityError
 
-__all__ = [
-    "LARGEST",
-    "Kind",
-    "check_values",
-    "first_position",
-    "describe_position",
-    "check_block",
-    "check_frame_order",
-    "check_label_order",
-    "check_labels",
-    "check_proximity",
-    "check_query",
-    "check_per_class",
-    "check_stack_width",
-    "check_table",
-    "check_target",
-    "fill_masked",
-    "kind_evidence",
-    "one_per_row",
-    "quote",
-]
-
 Kind = Literal["similarity", "dissimilarity"]
 LARGEST = {8: 1e140, 4: 1e15}  # largest entry by bytes of the dtype: sums of many squares stay finite
 _LEAST = {8: 1e-290, 4: 1e-36}  # lower bound of the largest entry: reciprocals stay finite

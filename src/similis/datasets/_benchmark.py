@@ -17,8 +17,6 @@ from similis._utils.files import parse_errors, short_path
 from similis.datasets._shipped import CATALOG, load_promoters, load_sonar, load_votes, pack
 from similis.exceptions import DataNotFoundError, ProximityError
 
-__all__ = ["has_dataset", "load_benchmark"]
-
 
 def load_benchmark(name: str, *, data_home: str | os.PathLike[str] | None = None) -> Bunch:
     """Load a data set by its name.

@@ -12,8 +12,6 @@ from sklearn.utils import Bunch
 from similis._utils.arrays import Array
 from similis._utils.environment import require_package
 
-__all__ = ["CATALOG", "DatasetInfo", "list_datasets", "load_promoters", "load_sonar", "load_votes", "pack"]
-
 
 class DatasetInfo(NamedTuple):
     """Description of one data set.

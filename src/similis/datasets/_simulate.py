@@ -14,8 +14,6 @@ from sklearn.utils import Bunch, check_random_state
 from similis._utils.arrays import Floats, Indices, Mask
 from similis.base import Kind, at_least, between, choice, validated_function
 
-__all__ = ["make_perturbed_centroids", "make_similarity"]
-
 
 @validated_function(
     {"d": [at_least(1)], "n_train": [at_least(0)], "n_test": [at_least(0)], "random_state": ["random_state"]}

@@ -20,8 +20,6 @@ from scipy.special import logsumexp
 from similis._utils.arrays import Array, Floats
 from similis.solvers import Omega
 
-__all__ = ["LogLimit", "LogLimitMixin", "exponential_terms"]
-
 _TIE = 1e-12
 
 
@@ -102,31 +100,14 @@ class LogLimitMixin:
         return self._limits(Q).log_joint(self.log_priors)
 
     def class_log_prob(self, X: ArrayLike) -> Floats:
-        """Log-probability of an object's statistics under each class, log P(T(x) | g).
+        """Log-probability, (m, G), of an object's statistics under each class, log P(T(x) | g).
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of m new objects to the n training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Minus infinity off a point mass; log-densities where Omega is an interval.
+        Minus infinity off a point mass; log-densities where Omega is an interval.
         """
         return self._limits(self.check_rows(X)).log()
 
     def score_samples(self, X: ArrayLike) -> Floats:
-        """Log-probability of an object's statistics under all classes together, log P(T(x)); low values are abnormal.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of m new objects to the n training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            The logarithm of the prior-weighted sum over classes.
+        """Log-probability, (m,), of an object's statistics under all classes together, log P(T(x)); low values are
+        abnormal.
         """
         return self._limits(self.check_rows(X)).mix(self.log_priors, axis=1).log()

@@ -15,8 +15,6 @@ from similis.discriminant._base import exponential_terms
 from similis.exceptions import ProximityError
 from similis.solvers import Omega
 
-__all__ = ["SDADisplay"]
-
 _MOST_VALUES = 401
 
 

@@ -43,8 +43,6 @@ from similis.discriminant._statistics import (
 from similis.exceptions import ProximityError
 from similis.solvers import Omega, class_sums, kri_weights, local_psd, local_weights, top_k
 
-__all__ = ["Neighborhoods", "Query", "neighborhoods", "LocalSDA"]
-
 _BLOCK_NUMBERS = 2**21
 
 
@@ -388,17 +386,9 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
         return proba[:, 0]
 
     def class_log_prob(self, X: ArrayLike) -> Array:
-        """Log-probability of an object's similarities to the local centroids under each class.
+        """Log-probability, (m, G), of an object's similarities to the local centroids under each class.
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of m new objects to the n training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Minus infinity for a class without neighbors, and off a point mass.
+        Minus infinity for a class without neighbors, and off a point mass.
         """
 
         def log_prob(Q: Array) -> Array:
@@ -410,17 +400,8 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
         return self.map_rows(log_prob, X)
 
     def score_samples(self, X: ArrayLike) -> Array:
-        """Log-probability of an object's similarities to the local centroids; low values are abnormal.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of m new objects to the n training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            The logarithm of the sum over classes, weighted by the local priors.
+        """Log-probability, (m,), of an object's similarities to the local centroids, summed over classes with the local
+        priors; low values are abnormal.
         """
 
         def mixture(Q: Array) -> Array:

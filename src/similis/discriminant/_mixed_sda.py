@@ -37,8 +37,6 @@ from similis.discriminant._sda import SDA
 from similis.discriminant._statistics import NAMES
 from similis.exceptions import ProximityError
 
-__all__ = ["Table", "ConditionalGaussians", "MixedSDA"]
-
 
 class Table:
     """Columns of a table, validated against those of the training table."""
@@ -214,18 +212,8 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         Gaussian is conditional on the statistics T(x_cat), eq. (3.43), with a mean that is linear in them.
     regularization : float, default=1e-3
         Weight r, above 0 and up to 1, of the pooled variances in each class's covariance, (1 - r) C_g + r diag(C).
-    statistic : {"centroid", "nearest", "total", "rows", "quadratic"}, callable or list of these, default="centroid"
+    statistic, centroid, domain, pseudocount, priors, costs
         As in :class:`SDA`.
-    centroid : {"max-sum", "popular", "any-class"}, default="max-sum"
-        As in :class:`SDA`.
-    domain : {"empirical", "continuous"}, array-like or tuple (low, high), default="empirical"
-        As in :class:`SDA`.
-    pseudocount : float, default=0.0
-        As in :class:`SDA`.
-    priors : None, "laplace" or array-like of shape (G,)
-        Training frequencies, the same with one added to each count, or given probabilities.
-    costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of predicting f when g is true; ``predict`` minimizes its expectation.
 
     Attributes
     ----------

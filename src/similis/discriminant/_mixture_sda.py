@@ -36,8 +36,6 @@ from similis.discriminant._statistics import (
 )
 from similis.solvers import Omega, k_medoids
 
-__all__ = ["MixtureSDA"]
-
 _CANDIDATES = (1, 2, 3, 4, 5, 7, 10)  # numbers of components that the information criteria compare
 
 
@@ -69,17 +67,10 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         Random starts of the k-medoids clustering that finds the centroids; the largest total similarity is kept.
     random_state : int, RandomState or None
         Random seed of the starts.
-    domain : {"empirical", "continuous"}, array-like or tuple (low, high), default="empirical"
-        Omega: the distinct values of the training matrix; the interval from its minimum to its maximum; a given set
-        of values; a given interval, one end of which may be infinite.
     pseudocount : float, default=0.0
         Number of objects of average similarity added to each component, which removes point masses.
-    priors : None, "laplace" or array-like of shape (G,)
-        Training frequencies, the same with one added to each count, or given probabilities.
-    costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of predicting f when g is true; ``predict`` minimizes its expectation.
-    kind : {"similarity", "dissimilarity"}, default="similarity"
-        Kind of proximity in the matrix; it determines the medoids.
+    domain, priors, costs, kind
+        As in :class:`SDA`.
 
     Attributes
     ----------
@@ -89,21 +80,15 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         Training indices of each class's centroids; -1 where a class has fewer.
     n_components_ : ndarray of shape (G,)
         Number of centroids of each class.
-    weights_ : ndarray of shape (G, G, c)
-        w_ghl; zero for a missing component.
-    exponents_ : ndarray of shape (G, G, c)
-        lambda_ghl; infinite for a point mass.
-    log_normalizers_ : ndarray of shape (G, G, c)
-        log gamma_ghl.
+    weights_, exponents_, log_normalizers_ : ndarray of shape (G, G, c)
+        w_ghl, zero for a missing component; lambda_ghl, infinite for a point mass; log gamma_ghl.
     log_likelihood_path_ : ndarray of shape (G, G, n_iter_)
         Log-likelihood of the objects of class g under their mixture for class h after each iteration; a path that
         ended earlier goes on with its last value. It never decreases. With a pseudocount the added objects count.
     n_iter_ : int
         Iterations of the longest path.
-    domain_ : ndarray or tuple
-        Omega: its values, or its two ends.
-    priors_ : ndarray of shape (G,)
-        Class priors.
+    domain_, priors_
+        As in :class:`SDA`.
     columns_ : ndarray
         Training objects whose columns ``predict`` reads: the centroids.
 

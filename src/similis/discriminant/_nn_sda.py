@@ -6,8 +6,6 @@ from typing import Any
 
 from similis.discriminant._sda import SDA
 
-__all__ = ["NearestNeighborSDA"]
-
 
 class NearestNeighborSDA(SDA):
     """Similarity discriminant analysis of the similarity to the nearest training object of each class (nnSDA).
@@ -17,35 +15,16 @@ class NearestNeighborSDA(SDA):
 
     Parameters
     ----------
-    domain : {"empirical", "continuous"}, array-like or tuple (low, high), default="empirical"
-        Omega: the distinct values of the training matrix; the interval from its minimum to its maximum; a given set
-        of values; a given interval, one end of which may be infinite.
-    pseudocount : float, default=0.0
-        Shrinkage of each class mean towards the mean c of all objects: (n_g mean + pseudocount c) / (n_g +
-        pseudocount).
-    degenerate : {"limit", "uniform"}, default="limit"
-        Distribution of a class whose mean is at an end of Omega: a point mass, or the uniform distribution.
-    priors : None, "laplace" or array-like of shape (G,)
-        Training frequencies, the same with one added to each count, or given probabilities.
-    costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of predicting f when g is true; ``predict`` minimizes its expectation.
-    kind : {"similarity", "dissimilarity"}, default="similarity"
-        Kind of proximity in the matrix.
+    domain, pseudocount, degenerate, priors, costs, kind
+        As in :class:`SDA`.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    exponents_ : ndarray of shape (G, G)
-        lambda_gh of the similarity to the nearest object of class h under class g.
-    log_normalizers_ : ndarray of shape (G, G)
-        log gamma_gh.
-    means_ : ndarray of shape (G, G)
-        Mean similarity of the objects of class g to their nearest object of class h, themselves left out.
-    domain_ : ndarray or tuple
-        Omega: its values, or its two ends.
-    priors_ : ndarray of shape (G,)
-        Class priors.
+    classes_, domain_, priors_
+        As in :class:`SDA`.
+    exponents_, log_normalizers_, means_ : ndarray of shape (G, G)
+        lambda_gh, log gamma_gh and the mean of the similarity of class g to the nearest object of class h, objects
+        themselves left out.
 
     See Also
     --------

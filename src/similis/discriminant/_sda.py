@@ -37,8 +37,6 @@ from similis.discriminant._statistics import (
 )
 from similis.solvers import Omega, class_centroids, maxent_exponents
 
-__all__ = ["SDA"]
-
 
 class SDA(LogLimitMixin, BayesClassifier):
     """Similarity discriminant analysis: exponential models of a few statistics of an object's similarities.
@@ -202,18 +200,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         self._solve()
 
     def statistics(self, X: ArrayLike) -> Array:
-        """Descriptive statistics T(x) of new objects.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n), or (m, n, q)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, M)
-            One column per statistic, in the order of the columns of ``exponents_``.
-        """
+        """Descriptive statistics T(x), (m, M), of new objects, in the order of the columns of ``exponents_``."""
         return self._statistics(self.check_rows(X))
 
     def _prepare(self, S: Array, codes: Indices, values: Any = None) -> None:

@@ -17,20 +17,6 @@ from similis.base import FittedArrays, fitted_indices, fitted_reals, quote, stor
 from similis.exceptions import ProximityError
 from similis.solvers import Omega
 
-__all__ = [
-    "Distinct",
-    "check_domain",
-    "check_inside",
-    "fold_values",
-    "omega_of",
-    "public_domain",
-    "training_values",
-    "with_products",
-    "NAMES",
-    "Statistics",
-    "as_list",
-]
-
 MOST_VALUES = 2**21  # of an empirical domain; a larger set is represented by a sample
 
 

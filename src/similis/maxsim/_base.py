@@ -11,8 +11,6 @@ from similis._utils.arrays import Array, Indices
 from similis.base import DecisionMixin, Kind, ProximityClassifier, fitted_indices, fitted_reals
 from similis.proximity import ToSimilarity
 
-__all__ = ["ClassSimilarity", "class_sums", "signed_similarities"]
-
 _TIGHTNESS = 8.0  # gamma of the conversion of dissimilarities
 
 
@@ -61,18 +59,7 @@ class ClassSimilarity(DecisionMixin, ProximityClassifier):
         self.keep_columns(needed)
 
     def class_similarity(self, X: ArrayLike) -> Array:
-        """Similarity S_C(x) of new objects to each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Columns in the order of ``classes_``.
-        """
+        """Similarity S_C(x), (m, G), of new objects to each class."""
         return self.map_rows(self.class_scores, X)
 
     def class_scores(self, Q: Array) -> Array:
@@ -83,17 +70,9 @@ class ClassSimilarity(DecisionMixin, ProximityClassifier):
         return sums
 
     def is_strong(self, X: ArrayLike) -> Array:
-        """Find the objects that are more similar to their class than to all other classes together, Eq. (3).
+        """Find the new objects that are more similar to their class than to all other classes together, Eq. (3).
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of bool, shape (m,)
-            The prediction is the same; False means that it is less certain.
+        The prediction is the same; False means that it is less certain.
         """
         scores = self.class_similarity(X)
         best = scores.max(axis=1)

@@ -12,8 +12,6 @@ from similis.base import Kind, check_labels, check_proximity, choice, validated_
 from similis.maxsim._base import ClassSimilarity, class_sums
 from similis.proximity import Tighten
 
-__all__ = ["MaxSim", "tightness"]
-
 
 class MaxSim(ClassSimilarity):
     """Classify by the largest summed similarity to a class.

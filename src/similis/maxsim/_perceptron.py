@@ -11,8 +11,6 @@ from similis._utils.messages import warn_user
 from similis.base import Kind, at_least, choice
 from similis.maxsim._base import ClassSimilarity, signed_similarities
 
-__all__ = ["SimilarityPerceptron"]
-
 
 class SimilarityPerceptron(ClassSimilarity):
     """Perceptron in dual, multi-class form: increase the weights of misclassified training objects.
@@ -28,8 +26,7 @@ class SimilarityPerceptron(ClassSimilarity):
         Use the weights averaged over all steps, which generalize better if the sweeps do not converge. No warning is
         given then.
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        Kind of proximity in the matrix. Dissimilarities are converted to s = exp(-8 d / d_m), where d_m is the median
-        training dissimilarity of two objects; the result does not depend on the unit.
+        As in :class:`MaxSim`.
 
     Attributes
     ----------
@@ -38,7 +35,7 @@ class SimilarityPerceptron(ClassSimilarity):
     alpha_ : ndarray of shape (n,)
         Weight of each training object, not negative.
     scale_ : float
-        For dissimilarities, d_m / 8: s = exp(-d / ``scale_``).
+        As in :class:`MaxSim`.
     n_iter_ : int
         Number of sweeps.
     fits_ : bool

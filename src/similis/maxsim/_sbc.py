@@ -17,8 +17,6 @@ from similis.exceptions import ProximityError
 from similis.maxsim._base import ClassSimilarity, class_sums
 from similis.solvers import ClassMargin, MarginWeights
 
-__all__ = ["SBC"]
-
 
 class SBC(PathMixin, ClassSimilarity):
     """Similarity based classifier: weights of least norm that classify the training objects with a margin.
@@ -36,8 +34,7 @@ class SBC(PathMixin, ClassSimilarity):
     normalize : bool, default=False
         Scale the rows of Sigma to length one, as the paper assumes for its argument. It changes the solution.
     kind : {"similarity", "dissimilarity"}, default="similarity"
-        Kind of proximity in the matrix. Dissimilarities are converted to s = exp(-8 d / d_m), where d_m is the median
-        training dissimilarity of two objects; the result does not depend on the unit.
+        As in :class:`MaxSim`.
 
     Attributes
     ----------
@@ -46,7 +43,7 @@ class SBC(PathMixin, ClassSimilarity):
     alpha_ : ndarray of shape (n,)
         Weight of each training object, not negative.
     scale_ : float
-        For dissimilarities, d_m / 8: s = exp(-d / ``scale_``).
+        As in :class:`MaxSim`.
     objective_ : float
         |alpha|^2 + C sum xi.
     gap_ : float

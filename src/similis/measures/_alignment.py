@@ -13,11 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Floats
 from similis._utils.environment import require_package
-from similis.base import ProgressCallback, at_least, choice, for_each_strip, mirror_upper
+from similis.base import Tick, at_least, choice, fill_rows
 from similis.exceptions import ProximityError
 from similis.measures._sequences import SequenceMeasure
-
-__all__ = ["Scores", "read_scores", "Alignment"]
 
 # Letters by which any alphabet is passed to parasail, where the asterisk is reserved for unknown letters.
 _ASCII = [chr(code) for code in range(33, 127) if chr(code) != "*"]
@@ -194,34 +192,12 @@ class Alignment(SequenceMeasure):
         self.score = score
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters by the names they have in the constructor.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Has no effect here.
-
-        Returns
-        -------
-        dict
-            Parameters and their values.
-        """
+        """Get the parameters by the names they have in the constructor."""
         names = [name for name in self._get_param_names() if name != "matrix"]
         return {"matrix": self.substitution, **{name: getattr(self, name) for name in names}}
 
     def set_params(self, **params: Any) -> Alignment:
-        """Set parameters.
-
-        Parameters
-        ----------
-        **params : dict
-            Parameters and their new values.
-
-        Returns
-        -------
-        Alignment
-            Itself.
-        """
+        """Set parameters by the names they have in the constructor."""
         if "matrix" in params:
             self.substitution = params.pop("matrix")
         return super().set_params(**params)
@@ -278,28 +254,22 @@ class Alignment(SequenceMeasure):
                 raise ProximityError(f"An empty sequence has no E-value. Object {texts.index('')} is empty; drop it.")
         return _Letters(texts, scores, own)
 
-    def block(self, A: _Letters, B: _Letters, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
-        mirror = B is A and A.scores.symmetric
-        out = np.empty((len(A.texts), len(B.texts)))
+    def block(self, A: _Letters, B: _Letters, n_jobs: int | None = None, tick: Tick = None) -> Array:
         aligner = _Aligner(self, A.scores, A.texts, B.texts)
         log_n = np.log([max(len(text), 1) for text in B.texts])
 
-        def work(rows: slice) -> None:
-            for i in range(rows.start, rows.stop):
-                first = i if mirror else 0
-                row = aligner.row(A.texts[i], B.texts[first:])
-                if self.score == "normalized":
-                    row = _over_own(row, A.own[i], B.own[first:])
-                elif self.score == "evalue":
-                    # -log10 E with E = K |x| |z| exp(-lambda score)
-                    row = self.lambda_ * row - math.log(self.K_ * len(A.texts[i])) - log_n[first:]
-                    row /= math.log(10)
-                out[i, first:] = row
+        def row(i: int, first: int) -> Floats:
+            scores = aligner.row(A.texts[i], B.texts[first:])
+            if self.score == "normalized":
+                return _over_own(scores, A.own[i], B.own[first:])
+            if self.score == "evalue":
+                # -log10 E with E = K |x| |z| exp(-lambda score)
+                scores = self.lambda_ * scores - math.log(self.K_ * len(A.texts[i])) - log_n[first:]
+                scores /= math.log(10)
+            return scores
 
-        for_each_strip(work, len(out), n_jobs, tick, step=16)
-        if mirror:
-            mirror_upper(out)
-        return out
+        out = np.empty((len(A.texts), len(B.texts)))
+        return fill_rows(out, row, n_jobs, tick, 16, mirror=B is A and A.scores.symmetric)
 
     def _chance_scores(self, objects: list[Any]) -> tuple[float, float]:
         """Estimate lambda and K of the Gumbel distribution of chance scores, by its mean and variance."""

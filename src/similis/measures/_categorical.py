@@ -21,7 +21,7 @@ from similis._utils.arrays import Array, Floats, Indices
 from similis.base import (
     FittedArrays,
     Measure,
-    ProgressCallback,
+    Tick,
     check_table,
     choice,
     fitted_indices,
@@ -32,8 +32,6 @@ from similis.base import (
 )
 from similis.exceptions import ProximityError
 from similis.measures._vectors import TwoWayArray, both_layouts
-
-__all__ = ["CategoricalMeasure", "Codebook", "all_numbers", "is_missing", "read_table", "to_floats", "Counting"]
 
 
 class CategoricalMeasure(Measure):
@@ -354,7 +352,7 @@ class Counting(CategoricalMeasure):
             out[i : i + 2**16] = np.count_nonzero(left[i : i + 2**16] == right[i : i + 2**16], axis=1)
         return out
 
-    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: Tick = None) -> Array:
         if not isinstance(A, _Coded):
             from similis.measures._sets import _common
 

@@ -11,11 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from similis._utils.arrays import Array, Floats
-from similis.base import FittedArrays, Measure, ProgressCallback, at_least, storable, verify_numbering
+from similis.base import FittedArrays, Measure, Tick, at_least, storable, verify_numbering
 from similis.exceptions import ProximityError
 from similis.measures._vectors import sparse_products
-
-__all__ = ["Graph", "read_graphs", "WeisfeilerLehman"]
 
 # Labels of the nodes 0, 1, ..., and edges (node, node, edge label or None).
 Graph = tuple[list[Any], list[tuple[int, int, Any]]]
@@ -148,7 +146,7 @@ class WeisfeilerLehman(Measure):
         labels = _Labels([{} for _ in range(self.n_iter + 1)], {}, [])
         return [labels.count(counters) for counters in labels.learn(collections, self.edge_labels)]
 
-    def block(self, A: _Counts, B: _Counts, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
+    def block(self, A: _Counts, B: _Counts, n_jobs: int | None = None, tick: Tick = None) -> Array:
         out = sparse_products(A.counts, B.counts, n_jobs, tick)
         if self.normalize:
             out /= np.sqrt(np.outer(A.own, B.own))

@@ -17,12 +17,12 @@ from similis._utils.arrays import Array, Floats, Mask
 from similis.base import (
     FittedArrays,
     Measure,
-    ProgressCallback,
+    Tick,
     as_collection,
     at_least,
+    fill_strips,
     fitted_reals,
     for_each_strip,
-    mirror_upper,
     storable,
     verify_numbering,
 )
@@ -40,14 +40,13 @@ from similis.measures._sets import (
     sparse_codes,
 )
 
-__all__ = ["Lin", "ResidualEntropy", "Resnik"]
-
 
 class Lin(SetMeasure):
     """Lin similarity: twice the information of common features divided by that of both objects.
 
-    s(x, z) = 2 I(common) / (I(x) + I(z)), where the information I of a set of features is the sum of -log P over them
-    and P the relative frequency of a feature among the training objects. Rare common features have larger weights.
+    s(x, z) = 2 I(common) / (I(x) + I(z)), the ratio model with alpha = beta = 0.5, where the information I of a set of
+    features is the sum of -log P over them and P the relative frequency of a feature among the training objects. Rare
+    common features have larger weights.
 
     Attributes
     ----------
@@ -114,16 +113,6 @@ class Lin(SetMeasure):
         weights = np.array([salience[token] for token in vocabulary])
         features = _Features(len(vocabulary), vocabulary, weights, salience, False)
         return [features.encode(sets, "Lin") for sets in collections]
-
-    def block(self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
-        out = super().block(A, B, n_jobs, tick)
-        if B is A:
-            mirror_upper(out)  # weighted sums round differently in the two halves
-        return out
-
-    def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
-        # [cazzanti2007] sec. 2.1 -> 2 I(common) / I(description), Eq. (2.2) with f = I and alpha = beta = 0.5
-        _kernels.ratio_model(fx, fz, 0.5, 0.5, rows.start, rows.stop, common)
 
 
 @storable
@@ -228,9 +217,7 @@ class Resnik(Measure):
                 members.setdefault(concept, []).append(i)
         return _Concepts(len(objects), members)
 
-    def block(
-        self, A: _Concepts, B: _Concepts, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> Array:
+    def block(self, A: _Concepts, B: _Concepts, n_jobs: int | None = None, tick: Tick = None) -> Array:
         out = np.zeros((A.n, B.n))
         known, unseen = self._information.values, self._information.unseen
         # In ascending order, so that the information of the most specific common concept is written last.
@@ -372,9 +359,7 @@ class ResidualEntropy(Measure):
                 table[np.isnan(numbers), k] = None
         return table
 
-    def block(
-        self, A: _CodedSubsets, B: _CodedSubsets, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> Array:
+    def block(self, A: _CodedSubsets, B: _CodedSubsets, n_jobs: int | None = None, tick: Tick = None) -> Array:
         mirror, out = B is A, np.zeros((len(A.starts) - 1, len(B.starts) - 1))
         counts = self._context.counts
         products, plain = counts * np.log(counts), bool((counts == 1).all())
@@ -386,10 +371,7 @@ class ResidualEntropy(Measure):
             bits = (having, all_objects, counts, products, plain)
             _kernels.residual_entropies(A.codes, A.starts, B.codes, B.starts, *bits, rows.start, rows.stop, mirror, out)
 
-        for_each_strip(work, len(out), n_jobs, tick, step=32)
-        if mirror:
-            mirror_upper(out)
-        return out
+        return fill_strips(out, work, n_jobs, tick, step=32, mirror=mirror)
 
 
 def _bin_edges(objects: Array, n_bins: int) -> list[Floats]:

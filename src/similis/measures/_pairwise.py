@@ -35,8 +35,6 @@ from similis.exceptions import ProximityError
 from similis.measures._stored import FromMatrix
 from similis.solvers import k_medoids
 
-__all__ = ["MeasuringTransformer", "tags_of_measure", "Pairwise", "PairwiseLandmarks"]
-
 
 class MeasuringTransformer(FittedArrays, TransformerMixin, BaseEstimator):
     """Base of transformers that compare objects with stored ``objects_`` by a fitted measure, ``measure_``."""
@@ -183,17 +181,7 @@ class Pairwise(MeasuringTransformer):
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and compare the training objects with each other.
 
-        Parameters
-        ----------
-        X : collection of n objects
-            Training objects.
-        y : array-like of shape (n,), optional
-            Labels, for measures that learn from them.
-
-        Returns
-        -------
-        ndarray of shape (n, n)
-            Equal to ``fit(X, y).transform(X)``, at half the cost if the measure is symmetric.
+        Equal to ``fit(X, y).transform(X)``, at half the cost if the measure is symmetric; parameters as in :meth:`fit`.
         """
         self.fit(X, y)
         columns = self._encoded_objects()
@@ -225,20 +213,7 @@ class Pairwise(MeasuringTransformer):
     def fit_transform_path(self, X: Any, y: Any, Z: Any, points: list[dict[str, Any]]) -> Iterator[tuple[Array, Array]]:
         """Yield what ``fit_transform(X)`` and ``transform(Z)`` return for each of several values of `path_params`.
 
-        Parameters
-        ----------
-        X : collection of n objects
-            Training objects.
-        y : array-like of shape (n,)
-            Labels, for measures that learn from them.
-        Z : collection of m objects
-            New objects.
-        points : list of dict
-            Values by name, among ``path_params``.
-
-        Yields
-        ------
-        tuple of ndarray of shape (n, n) and ndarray of shape (m, n)
+        `points` holds the values by name, one dict each.
         """
         for point in points:
             clone(self).set_params(**point).measure._validate_params()
@@ -249,17 +224,8 @@ class Pairwise(MeasuringTransformer):
         yield from zip(*(measure.block_path(A, columns, values, self.n_jobs) for A in (columns, rows)))
 
     def self_similarity(self, X: Any) -> Array:
-        """Compute the self-similarities of new objects, which their rows do not contain.
-
-        Parameters
-        ----------
-        X : collection of m objects
-            New objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            s(x, x) of each object, or d(x, x) if the measure is a dissimilarity.
+        """Compute s(x, x) of new objects, which their rows do not contain, or d(x, x) if the measure is a
+        dissimilarity.
         """
         check_is_fitted(self)
         objects = self.measure_.check_objects(X)
@@ -268,17 +234,8 @@ class Pairwise(MeasuringTransformer):
         return np.concatenate([np.diagonal(self.measure_.block(A, A)) for A in encoded])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the columns: the ids of the training objects, or their numbers.
-
-        Parameters
-        ----------
-        input_features : ignored
-            Present for API consistency.
-
-        Returns
-        -------
-        ndarray of str
-            One name per training object.
+        """Return the names of the columns: the ids of the training objects, or their numbers. `input_features` is
+        ignored.
         """
         check_is_fitted(self)
         return np.array([str(name) for name in self._ids], dtype=object)
@@ -425,20 +382,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
 
     @validated_outer
     def fit(self, X: Any, y: Any = None) -> PairwiseLandmarks:
-        """Fit the measure, choose the landmarks and find the axes.
-
-        Parameters
-        ----------
-        X : collection of n objects
-            Objects of the type that the measure expects.
-        y : array-like of shape (n,), optional
-            Labels, for measures that learn from them.
-
-        Returns
-        -------
-        PairwiseLandmarks
-            Itself.
-        """
+        """Fit the measure, choose the landmarks and find the axes; parameters as in :meth:`Pairwise.fit`."""
         if self.output == "nystrom" and self.measure.kind == "dissimilarity":
             raise ProximityError(
                 f"output='nystrom' needs similarities, but {type(self.measure).__name__} returns dissimilarities. Use "
@@ -458,17 +402,7 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         return self
 
     def transform(self, X: Any) -> Array:
-        """Compute the features of objects.
-
-        Parameters
-        ----------
-        X : collection of m objects
-            New objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n_components)
-        """
+        """Compute the features, (m, n_components), of m objects."""
         check_is_fitted(self)
         rows = self.measure_.encode(self.measure_.check_objects(X))
         s = self.measure_.block(rows, self._encoded_objects(), self.n_jobs)  # (m, n_landmarks)

@@ -18,10 +18,11 @@ from similis.base import (
     Integral,
     Measure,
     Number,
-    ProgressCallback,
+    Tick,
     as_collection,
     between,
     choice,
+    fill_rows,
     first_position,
     fitted_count,
     fitted_reals,
@@ -29,17 +30,6 @@ from similis.base import (
     mirror_upper,
 )
 from similis.exceptions import ProximityError
-
-__all__ = [
-    "METRICS",
-    "PointSetMeasure",
-    "PointSets",
-    "as_points",
-    "read_point_sets",
-    "IRM",
-    "Wasserstein",
-    "PyramidMatch",
-]
 
 # Distances between two points, by the names of scipy.
 METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev")
@@ -181,11 +171,6 @@ class Wasserstein(PointSetMeasure):
     p : float, default=1.0
         Order, at least 1; 2 is also called Mallows distance.
 
-    Attributes
-    ----------
-    domain_ : tuple
-        ``(0, inf)``.
-
     See Also
     --------
     IRM : greedy matching of the nearest points.
@@ -219,28 +204,20 @@ class Wasserstein(PointSetMeasure):
         self.metric = metric
         self.p = p
 
-    def block(
-        self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> Array:
-        mirror, out = B is A, np.empty((*A.shape, *B.shape), self.result_dtype(A, B))
+    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: Tick = None) -> Array:
+        def row(i: int, first: int) -> Floats:
+            a, begin = A.weights[A.place(i)], int(B.starts[first])
+            b, starts = B.weights[begin:], B.starts[first:] - begin
+            M = _costs(A.points[A.place(i)], B.points[begin:], self.metric, self.p)
+            costs = np.empty(len(starts) - 1)
+            _kernels.transport_costs(M, a, b, starts, costs)
+            for j in np.flatnonzero(np.isnan(costs)):  # the simplex method cycled
+                there = slice(int(starts[j]), int(starts[j + 1]))
+                costs[j] = _by_pot(a, b[there], np.ascontiguousarray(M[:, there]))
+            return np.maximum(costs, 0.0) ** (1 / self.p)
 
-        def work(rows: slice) -> None:
-            for i in range(rows.start, rows.stop):
-                first = i if mirror else 0
-                a, begin = A.weights[A.place(i)], int(B.starts[first])
-                b, starts = B.weights[begin:], B.starts[first:] - begin
-                M = _costs(A.points[A.place(i)], B.points[begin:], self.metric, self.p)
-                row = np.empty(len(starts) - 1)
-                _kernels.transport_costs(M, a, b, starts, row)
-                for j in np.flatnonzero(np.isnan(row)):  # the simplex method cycled
-                    there = slice(int(starts[j]), int(starts[j + 1]))
-                    row[j] = _by_pot(a, b[there], np.ascontiguousarray(M[:, there]))
-                out[i, first:] = np.maximum(row, 0.0) ** (1 / self.p)
-
-        for_each_strip(work, len(out), n_jobs, tick, step=4)
-        if mirror:
-            mirror_upper(out)
-        return out
+        out = np.empty((*A.shape, *B.shape), self.result_dtype(A, B))
+        return fill_rows(out, row, n_jobs, tick, 4, mirror=B is A)
 
 
 class IRM(PointSetMeasure):
@@ -253,11 +230,6 @@ class IRM(PointSetMeasure):
     ----------
     metric : {"euclidean", "sqeuclidean", "cityblock", "chebyshev"}, default="euclidean"
         The distance between two points.
-
-    Attributes
-    ----------
-    domain_ : tuple
-        ``(0, inf)``.
 
     See Also
     --------
@@ -296,26 +268,19 @@ class IRM(PointSetMeasure):
         orders = [np.lexsort((weights, *points.T[::-1])) for points, weights in sets]
         return [(points[order], weights[order]) for (points, weights), order in zip(sets, orders)]
 
-    def block(
-        self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> Array:
-        mirror, out = B is A, np.empty((*A.shape, *B.shape), self.result_dtype(A, B))
+    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: Tick = None) -> Array:
         rank_a, rank_b = _ranks(A, B)
 
-        def work(rows: slice) -> None:
-            for i in range(rows.start, rows.stop):
-                first = i if mirror else 0
-                M = _costs(A.points[A.place(i)], B.points[int(B.starts[first]) :], self.metric)
-                flips = rank_b[first:] < rank_a[i]
-                row = np.empty(len(flips))
-                starts = B.starts[first:] - B.starts[first]
-                _kernels.greedy_matches(M, A.weights[A.place(i)], B.weights[B.starts[first] :], starts, flips, row)
-                out[i, first:] = row
+        def row(i: int, first: int) -> Floats:
+            M = _costs(A.points[A.place(i)], B.points[int(B.starts[first]) :], self.metric)
+            flips = rank_b[first:] < rank_a[i]
+            matched = np.empty(len(flips))
+            starts = B.starts[first:] - B.starts[first]
+            _kernels.greedy_matches(M, A.weights[A.place(i)], B.weights[B.starts[first] :], starts, flips, matched)
+            return matched
 
-        for_each_strip(work, len(out), n_jobs, tick, step=4)
-        if mirror:
-            mirror_upper(out)
-        return out
+        out = np.empty((*A.shape, *B.shape), self.result_dtype(A, B))
+        return fill_rows(out, row, n_jobs, tick, 4, mirror=B is A)
 
 
 def _costs(x: Array, z: Array, metric: str, p: float = 1.0) -> Floats:
@@ -442,9 +407,7 @@ class PyramidMatch(PointSetMeasure):
         total = np.add.reduceat(sets.weights, sets.starts[:-1])
         return _Pyramids(bins[first], np.add.reduceat(counts, first), starts, total, sets.dtype)
 
-    def block(
-        self, A: _Pyramids, B: _Pyramids, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> Array:
+    def block(self, A: _Pyramids, B: _Pyramids, n_jobs: int | None = None, tick: Tick = None) -> Array:
         mirror, out = B is A, np.zeros((len(A.total), len(B.total)))
 
         def work(rows: slice) -> None:

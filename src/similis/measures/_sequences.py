@@ -18,19 +18,16 @@ from similis._utils.arrays import Array
 from similis._utils.environment import require_package
 from similis.base import (
     Measure,
-    ProgressCallback,
+    Tick,
     as_collection,
     at_least,
     choice,
-    for_each_strip,
-    mirror_upper,
+    fill_strips,
     storable,
 )
 from similis.exceptions import ProximityError
 from similis.measures._categorical import is_missing
 from similis.measures._point_sets import PointSetMeasure, PointSets, as_points, read_point_sets
-
-__all__ = ["SequenceMeasure", "Spelling", "code_points", "read_sequences", "Edit", "DTW"]
 
 UNKNOWN = "\U0010ffff"  # code point of symbols not seen in training; it is no character and occurs in no text
 
@@ -283,7 +280,7 @@ class Edit(SequenceMeasure):
                 substitute[i, j] = table.get(a, {}).get(b, self.weights[2])
         return insert, delete, substitute
 
-    def block(self, A: _Spelled, B: _Spelled, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
+    def block(self, A: _Spelled, B: _Spelled, n_jobs: int | None = None, tick: Tick = None) -> Array:
         mirror = B is A and self.symmetric
         out = np.zeros((len(A.texts), len(B.texts)))
         costs = self._costs()
@@ -295,10 +292,7 @@ class Edit(SequenceMeasure):
             if self.normalize:
                 self._scale(out[rows, first:], A.lengths[rows], B.lengths[first:], costs)
 
-        for_each_strip(work, len(out), n_jobs, tick, step=STRIP)
-        if mirror:
-            mirror_upper(out)
-        return out
+        return fill_strips(out, work, n_jobs, tick, step=STRIP, mirror=mirror)
 
     def _by_rapidfuzz(self, A: _Spelled, B: _Spelled) -> Any:
         cdist = require_package("rapidfuzz.process", extra="strings", who="Edit").cdist
@@ -372,11 +366,6 @@ class DTW(PointSetMeasure):
         Half-width of the Sakoe-Chiba band: |a - b| is at most this, or the difference of the lengths if that is larger.
         0 gives the Euclidean distance of series of equal length. None means no restriction.
 
-    Attributes
-    ----------
-    domain_ : tuple
-        ``(0, inf)``.
-
     See Also
     --------
     Edit : for sequences of symbols.
@@ -417,9 +406,7 @@ class DTW(PointSetMeasure):
     def verify_objects(self, objects: Any) -> None:
         read_point_sets(objects, "DTW")
 
-    def block(
-        self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> Array:
+    def block(self, A: PointSets, B: PointSets, n_jobs: int | None = None, tick: Tick = None) -> Array:
         mirror, out = B is A, np.zeros((*A.shape, *B.shape), self.result_dtype(A, B))
         window = -1 if self.window is None else self.window
 
@@ -428,7 +415,4 @@ class DTW(PointSetMeasure):
                 A.points, A.starts, B.points, B.starts, window, rows.start, rows.stop, mirror, out
             )
 
-        for_each_strip(work, len(out), n_jobs, tick, step=16)
-        if mirror:
-            mirror_upper(out)
-        return out
+        return fill_strips(out, work, n_jobs, tick, step=16, mirror=mirror)

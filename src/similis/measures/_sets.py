@@ -19,36 +19,21 @@ from similis._utils.arrays import Array, Floats
 from similis.base import (
     FittedArrays,
     Measure,
-    ProgressCallback,
+    Tick,
     between,
     check_table,
     count_objects,
+    fill_strips,
     first_position,
     fitted_count,
     fitted_reals,
     for_each_strip,
-    mirror_upper,
     storable,
     verify_numbering,
 )
 from similis.exceptions import ProximityError
 from similis.measures._categorical import is_missing, read_table
 from similis.measures._vectors import TwoWayArray, both_layouts
-
-__all__ = [
-    "SetMeasure",
-    "as_sets",
-    "check_form",
-    "is_binary",
-    "read_described",
-    "read_sets",
-    "sparse_codes",
-    "Dice",
-    "Jaccard",
-    "Overlap",
-    "TverskyContrast",
-    "TverskyRatio",
-]
 
 SPARSE = 8  # 64-bit words per present feature above which a sparse product is faster than counting packed bits
 DENSE = 2**25  # largest number of entries of a dense right-hand side of a sparse product
@@ -59,10 +44,12 @@ class SetMeasure(Measure):
     """Base of set similarities, functions of the common features and of the features of each set."""
 
     _reads_packed = False
+    alpha = beta = 0.5
 
     def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
-        """Replace ``common[rows]``, the saliences f(x and z), by similarities."""
-        raise NotImplementedError
+        """Replace ``common[rows]``, the saliences f(x and z), by similarities; by default the ratio model."""
+        # [cazzanti2007] Eq. (2.2) -> f(x and z) / (f(x and z) + alpha f(x \ z) + beta f(z \ x))
+        _kernels.ratio_model(fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)
 
     def validate_objects(self, X: Any) -> Any:
         return read_packed(X, self) if self._reads_packed else read_sets(X, self)
@@ -78,14 +65,14 @@ class SetMeasure(Measure):
         features = _Features.of(collections, getattr(self, "salience", None))
         return [features.encode(objects, type(self).__name__) for objects in collections]
 
-    def block(self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
+    def block(self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: Tick = None) -> Array:
         out = _common(A, B, n_jobs)
 
         def work(rows: slice) -> None:
             self._combine(A.salience, B.salience, rows, out)
 
-        for_each_strip(work, len(out), n_jobs, tick)
-        return out
+        # Weighted sums round differently in the two halves.
+        return fill_strips(out, work, n_jobs, tick, mirror=B is A and self.symmetric and A.bits is None)
 
 
 @dataclass
@@ -357,11 +344,6 @@ class Jaccard(SetMeasure):
     packed : bool, default=False
         Set to True for bit fingerprints packed into rows of bytes (``numpy.packbits``) or 64-bit words.
 
-    Attributes
-    ----------
-    domain_ : tuple
-        ``(0, 1)``.
-
     See Also
     --------
     TverskyRatio : alpha = beta = 1 gives this measure ([cazzanti2007] Eq. (2.2)).
@@ -384,6 +366,7 @@ class Jaccard(SetMeasure):
     """
 
     domain_ = (0.0, 1.0)
+    alpha = beta = 1.0
     _parameter_constraints = {"packed": ["boolean"]}
 
     def __init__(self, *, packed: bool = False) -> None:
@@ -393,17 +376,9 @@ class Jaccard(SetMeasure):
     def _reads_packed(self) -> bool:  # type: ignore[override]
         return self.packed
 
-    def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
-        _kernels.ratio_model(fx, fz, 1.0, 1.0, rows.start, rows.stop, common)
-
 
 class Dice(SetMeasure):
     """Twice the common features divided by the sum of both, s(x, z) = 2 |x and z| / (|x| + |z|).
-
-    Attributes
-    ----------
-    domain_ : tuple
-        ``(0, 1)``.
 
     See Also
     --------
@@ -423,17 +398,9 @@ class Dice(SetMeasure):
 
     domain_ = (0.0, 1.0)
 
-    def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
-        _kernels.ratio_model(fx, fz, 0.5, 0.5, rows.start, rows.stop, common)
-
 
 class Overlap(SetMeasure):
     """Common features divided by the smaller set, s(x, z) = |x and z| / min(|x|, |z|).
-
-    Attributes
-    ----------
-    domain_ : tuple
-        ``(0, 1)``.
 
     See Also
     --------
@@ -473,12 +440,6 @@ class _Tversky(SetMeasure):
     def symmetric(self) -> bool:  # type: ignore[override]
         """True if alpha equals beta."""
         return self.alpha == self.beta
-
-    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
-        out = super().block(A, B, n_jobs, tick)
-        if B is A and self.symmetric:
-            mirror_upper(out)  # weighted sums round differently in the two halves
-        return out
 
 
 class TverskyContrast(_Tversky):
@@ -535,18 +496,13 @@ class TverskyRatio(_Tversky):
 
     Parameters
     ----------
-    alpha, beta : float, default=0.5
-        Weights of the features of x alone and of z alone. Different weights make the similarity asymmetric.
-    salience : dict or array of shape (d,), optional
-        Weight of each feature; f of a set is the sum of the weights of its features. A dict for sets of tokens, one
-        weight per column for binary rows. By default f counts the features.
+    alpha, beta, salience
+        As in :class:`TverskyContrast`.
 
     Attributes
     ----------
     symmetric : bool
         True if alpha equals beta.
-    domain_ : tuple
-        ``(0, 1)``.
 
     See Also
     --------
@@ -568,7 +524,3 @@ class TverskyRatio(_Tversky):
     """
 
     domain_ = (0.0, 1.0)
-
-    def _combine(self, fx: Array, fz: Array, rows: slice, common: Array) -> None:
-        # [cazzanti2007] Eq. (2.2) -> f(x and z) / (f(x and z) + alpha f(x \ z) + beta f(z \ x))
-        _kernels.ratio_model(fx, fz, float(self.alpha), float(self.beta), rows.start, rows.stop, common)

@@ -11,8 +11,6 @@ from similis._utils.arrays import Array, Indices
 from similis.base import HasMethods, Kind, Measure, as_collection, check_frame_order, choice, fill_masked
 from similis.exceptions import ProximityError
 
-__all__ = ["FromFunction", "FromMatrix"]
-
 
 class FromFunction(Measure):
     """Measure from a function of two objects.

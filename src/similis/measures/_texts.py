@@ -13,12 +13,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Floats
-from similis.base import Integral, Measure, ProgressCallback, as_collection, choice, for_each_strip
+from similis.base import Integral, Measure, Tick, as_collection, choice, fill_rows
 from similis.exceptions import ProximityError
 from similis.measures._categorical import is_missing
 from similis.measures._vectors import sparse_products
-
-__all__ = ["read_texts", "Compression", "TfidfCosine"]
 
 
 def read_texts(X: Any, who: str, *, allow_bytes: bool = False) -> list[Any]:
@@ -103,21 +101,18 @@ class Compression(Measure):
         compress = _CODECS[self.codec]
         return _Packed(octets, np.array([len(compress(x)) for x in octets], dtype=np.float64))
 
-    def block(self, A: _Packed, B: _Packed, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
-        compress, out = _CODECS[self.codec], np.empty((len(A.octets), len(B.octets)))
+    def block(self, A: _Packed, B: _Packed, n_jobs: int | None = None, tick: Tick = None) -> Array:
+        compress = _CODECS[self.codec]
 
-        def work(rows: slice) -> None:
-            for i in range(rows.start, rows.stop):
-                x, C_x, C_z = A.octets[i], A.lengths[i], B.lengths
-                if self.conditional:
-                    both = np.array([len(compress(z + x)) for z in B.octets], dtype=np.float64)
-                    out[i] = (both - C_z) / C_x
-                else:
-                    both = np.array([len(compress(x + z)) for z in B.octets], dtype=np.float64)
-                    out[i] = (both - np.minimum(C_x, C_z)) / np.maximum(C_x, C_z)
+        def row(i: int, first: int) -> Floats:
+            x, C_x, C_z = A.octets[i], A.lengths[i], B.lengths
+            if self.conditional:
+                both = np.array([len(compress(z + x)) for z in B.octets], dtype=np.float64)
+                return (both - C_z) / C_x
+            both = np.array([len(compress(x + z)) for z in B.octets], dtype=np.float64)
+            return (both - np.minimum(C_x, C_z)) / np.maximum(C_x, C_z)
 
-        for_each_strip(work, len(out), n_jobs, tick, step=8)
-        return out
+        return fill_rows(np.empty((len(A.octets), len(B.octets))), row, n_jobs, tick, 8, mirror=False)
 
 
 @dataclass
@@ -141,11 +136,6 @@ class TfidfCosine(Measure):
         Convert all characters to lower case.
     sublinear_tf : bool, default=False
         Replace the number k of occurrences of a word by 1 + log k.
-
-    Attributes
-    ----------
-    domain_ : tuple
-        ``(0, 1)``.
 
     See Also
     --------
@@ -218,6 +208,6 @@ class TfidfCosine(Measure):
         check_is_fitted(self, "_vectorizer")
         return self._vectorizer.transform(objects)
 
-    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: Tick = None) -> Array:
         out = sparse_products(A, B, n_jobs, tick)
         return np.minimum(out, 1.0, out=out)

@@ -15,7 +15,7 @@ from similis.base import (
     STRIP,
     FittedArrays,
     Kind,
-    ProgressCallback,
+    Tick,
     between,
     check_labels,
     choice,
@@ -30,8 +30,6 @@ from similis.base import (
 from similis.exceptions import ProximityError
 from similis.measures._categorical import CategoricalMeasure, Codebook, all_numbers, to_floats
 from similis.measures._vectors import TwoWayArray, both_layouts, power_distances
-
-__all__ = ["ValueTables", "VDM", "HVDM"]
 
 GROUP = 256  # largest number of codes of a group of features, which fit into a byte
 
@@ -121,9 +119,7 @@ class ValueTables(FittedArrays):
             grouped[:, g] = sum(parts)
         return both_layouts(grouped)
 
-    def compare(
-        self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> Floats:
+    def compare(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Floats:
         out = np.empty((A.shape[0], B.shape[0]))
         mirror = B is A
 
@@ -256,9 +252,7 @@ class VDM(CategoricalMeasure):
         check_is_fitted(self)
         return self._tables.encode(objects)
 
-    def block(
-        self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> Array:
+    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
         out = self._tables.compare(A, B, n_jobs, tick)
         if self.similarity:
             # [chen2010] p. 35 -> 1 - d / d_max
@@ -356,20 +350,6 @@ class HVDM(CategoricalMeasure):
 
     @validated
     def fit(self, X: Any, y: Any = None) -> HVDM:
-        """Estimate the value differences and the scales.
-
-        Parameters
-        ----------
-        X : table of n rows
-            Training objects.
-        y : array-like of shape (n,)
-            Class labels; required if any column is categorical.
-
-        Returns
-        -------
-        HVDM
-            Itself.
-        """
         objects = self.check_objects(X, reset=True)
         self.categorical_ = self._which_categorical(X, objects)
         if self.categorical_.any():
@@ -394,7 +374,7 @@ class HVDM(CategoricalMeasure):
         missing = np.isnan(numbers)
         return _Mixed(codes, both_layouts(np.where(missing, 0.0, numbers)), missing)
 
-    def block(self, A: _Mixed, B: _Mixed, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Array:
+    def block(self, A: _Mixed, B: _Mixed, n_jobs: int | None = None, tick: Tick = None) -> Array:
         squares = power_distances(A.numbers, B.numbers, 2.0, False, n_jobs, None if A.codes else tick)
         if A.missing.any() or B.missing.any():
             squares += _one_side_missing(A, B)

@@ -13,7 +13,7 @@ from similis import _kernels
 from similis._utils.arrays import Array, Floats
 from similis.base import (
     Measure,
-    ProgressCallback,
+    Tick,
     at_least,
     between,
     check_table,
@@ -23,21 +23,6 @@ from similis.base import (
     positive,
 )
 from similis.exceptions import ProximityError
-
-__all__ = [
-    "TwoWayArray",
-    "VectorMeasure",
-    "both_layouts",
-    "normalized",
-    "sparse_products",
-    "Cosine",
-    "Polynomial",
-    "Sigmoid",
-    "RBF",
-    "Chebyshev",
-    "Minkowski",
-    "power_distances",
-]
 
 
 class VectorMeasure(Measure):
@@ -103,7 +88,7 @@ def normalized(A: Array) -> Array:
 ROWS = 1024  # rows per strip; fewer rows are multiplied at once, without a copy
 
 
-def sparse_products(A: Any, B: Any, n_jobs: int | None = None, tick: ProgressCallback | None = None) -> Floats:
+def sparse_products(A: Any, B: Any, n_jobs: int | None = None, tick: Tick = None) -> Floats:
     """Compute all inner products of rows of A and rows of B, dense; exactly symmetric for A with itself."""
     right = B.T
     if A.shape[0] <= ROWS:
@@ -204,11 +189,6 @@ class Sigmoid(VectorMeasure):
     coef0 : float, default=0.0
         kappa_2.
 
-    Attributes
-    ----------
-    domain_ : tuple
-        ``(-1, 1)``.
-
     See Also
     --------
     similis.SpectrumClip : Makes the matrix a kernel.
@@ -244,11 +224,6 @@ class Sigmoid(VectorMeasure):
 class Cosine(VectorMeasure):
     """Cosine of the angle between vectors, s(x, z) = <x, z> / (||x|| ||z||).
 
-    Attributes
-    ----------
-    domain_ : tuple
-        ``(-1, 1)``.
-
     See Also
     --------
     Polynomial : powers of the cosine, with ``lift=0``.
@@ -283,11 +258,6 @@ class RBF(VectorMeasure):
         Inverse width: 1 / sigma of [cazzanti2007] Eq. (2.14), 1 / (2 sigma^2) of [bernal2003] sec. 2 (which prints the
         exponent without its minus sign).
 
-    Attributes
-    ----------
-    domain_ : tuple
-        ``(0, 1)``.
-
     See Also
     --------
     Minkowski : the distance in the exponent.
@@ -308,9 +278,7 @@ class RBF(VectorMeasure):
     def encode(self, objects: Array) -> TwoWayArray:
         return both_layouts(objects)
 
-    def block(
-        self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> Array:
+    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
         S = power_distances(A, B, 2.0, False, n_jobs, tick)  # (m, n)
         return self._from_squares(S, self.gamma, n_jobs, out=S)
 
@@ -346,11 +314,6 @@ class Minkowski(VectorMeasure):
         Positive order: 2 is Euclidean, 1 city-block, infinity :class:`Chebyshev`; below 1 the triangle inequality
         fails, as for the L_0.5 of [pekalska2000] sec. 4.5.
 
-    Attributes
-    ----------
-    domain_ : tuple
-        ``(0, inf)``.
-
     See Also
     --------
     Chebyshev : the limit for p to infinity.
@@ -377,20 +340,13 @@ class Minkowski(VectorMeasure):
     def encode(self, objects: Array) -> TwoWayArray:
         return both_layouts(objects)
 
-    def block(
-        self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> Array:
+    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
         # [pekalska2000] sec. 4.5 -> (sum sqrt |x_i - y_i|)^2 for p = 0.5
         return power_distances(A, B, self.p, True, n_jobs, tick)
 
 
 class Chebyshev(VectorMeasure):
     """Largest difference, d(x, z) = max_i |x_i - z_i| (max-norm in [pekalska2000]).
-
-    Attributes
-    ----------
-    domain_ : tuple
-        ``(0, inf)``.
 
     See Also
     --------
@@ -410,19 +366,12 @@ class Chebyshev(VectorMeasure):
     def encode(self, objects: Array) -> TwoWayArray:
         return both_layouts(objects)
 
-    def block(
-        self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: ProgressCallback | None = None
-    ) -> Array:
+    def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
         return power_distances(A, B, np.inf, True, n_jobs, tick)
 
 
 def power_distances(
-    A: TwoWayArray,
-    B: TwoWayArray,
-    p: float,
-    root: bool,
-    n_jobs: int | None = None,
-    tick: ProgressCallback | None = None,
+    A: TwoWayArray, B: TwoWayArray, p: float, root: bool, n_jobs: int | None = None, tick: Tick = None
 ) -> Array:
     """Compute p-th powers of Minkowski distances or, with `root`, the distances; only half of them if `B is A`."""
     mirror = B is A

@@ -22,20 +22,6 @@ from similis.base import (
 from similis.exceptions import ProximityError
 from similis.solvers import gamma_shape
 
-__all__ = [
-    "AdjacentBlocks",
-    "Clusters",
-    "estimate",
-    "nearest_squares",
-    "neighbor_statistics",
-    "round_shape",
-    "squares_to",
-    "whole_class",
-    "HLMClassifier",
-    "Mixture",
-    "check_symmetric",
-]
-
 # Equal distances make the shape infinite; from this value on, the differences of distances are round-off.
 LARGEST_SHAPE = 1e10
 _NAMES = ("members", "numbers", "counts", "means", "excess")
@@ -45,18 +31,9 @@ _NAMES = ("members", "numbers", "counts", "means", "excess")
 class Clusters(FittedArrays):
     """Statistics of clusters, one entry each, as used in Eq. (3) and Eq. (4).
 
-    Parameters
-    ----------
-    members : ndarray
-        Number of objects, centroid included.
-    numbers : ndarray
-        n_j, the number of squared distances u_i above zero, without the centroid's.
-    counts : ndarray
-        Sum of their weights; n_j if all weights are 1.
-    means : ndarray
-        Weighted mean of those u_i; 0 if there are none.
-    excess : ndarray
-        Weighted sum of log(mean / u_i): their log of the arithmetic over the geometric mean, times the count.
+    `members` counts the objects, centroid included; `numbers` is n_j, the number of squared distances u_i above zero
+    without the centroid's, `counts` the sum of their weights, `means` their weighted mean (0 if there are none), and
+    `excess` the weighted sum of log(mean / u_i).
     """
 
     fitted_arrays = {
@@ -112,30 +89,12 @@ class Clusters(FittedArrays):
 
 
 def estimate(clusters: Any, codes: Indices, n_classes: int, shared: Any, neighbors: Any, whole_classes: Any) -> Any:
-    """Estimate shapes and scales by maximum likelihood.
+    """Estimate shapes s, (n_classes,), not rounded, and scales b_j, one per cluster, by maximum likelihood.
 
-    Parameters
-    ----------
-    clusters : Clusters
-        Of all classes.
-    codes : ndarray
-        Class code of each cluster.
-    n_classes : int
-        Number of classes.
-    shared : bool
-        Estimate one shape for all classes.
-    neighbors : callable
-        Returns statistics of distances to nearest neighbors, one cluster per class, and their mean square across
-        classes; called only if clusters have no distances.
-    whole_classes : callable
-        Returns statistics of each class as one cluster; called only if the distances in use are all equal.
-
-    Returns
-    -------
-    shapes : ndarray of shape (n_classes,)
-        s, not rounded.
-    scales : ndarray of shape (len(clusters),)
-        b_j.
+    `shared` estimates one shape for all classes. ``neighbors()`` returns statistics of distances to nearest neighbors,
+    one cluster per class, and their mean square across classes; it is called only if clusters have no distances.
+    ``whole_classes()`` returns statistics of each class as one cluster; called only if the distances in use are all
+    equal.
     """
     shape, mean = _common(clusters, slice(None), neighbors, whole_classes) or (0.5, neighbors()[1] or 1.0)
     shapes, means = np.full(n_classes, shape), np.full(n_classes, mean)
@@ -351,33 +310,12 @@ class HLMClassifier(BayesClassifier):
         self.keep_columns(mixture.centroids)
 
     def log_density(self, X: ArrayLike) -> Array:
-        """Log pseudo-density of new objects in each class, log phi(z | M_k).
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Distances of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Columns in the order of ``classes_``.
-        """
+        """Log pseudo-density, (m, G), of new objects in each class, log phi(z | M_k)."""
         common, rest = self._mixture_of(X)
         return common[:, None] + rest
 
     def score_samples(self, X: ArrayLike) -> Array:
-        """Log pseudo-density of new objects under all classes, log sum_k pi_k phi(z | M_k); low values are abnormal.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Distances of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
+        """Log pseudo-density, (m,), of new objects under all classes, log sum_k pi_k phi(z | M_k); low is abnormal."""
         common, rest = self._mixture_of(X)
         return common + logsumexp(self._mixture.log_priors + rest, axis=1)
 

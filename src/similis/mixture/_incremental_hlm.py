@@ -52,8 +52,6 @@ from similis.mixture._base import (
 )
 from similis.mixture._mixture_hlm import Clustering
 
-__all__ = ["ClassHistory", "IncrementalHLM", "ObjectStream", "stream_fit"]
-
 
 @storable
 class ClassHistory(FittedArrays):
@@ -61,10 +59,8 @@ class ClassHistory(FittedArrays):
 
     Attributes
     ----------
-    centroids : ndarray
-        Numbers of the centroids in order of arrival.
-    clusters : Clusters
-        Statistics of their clusters.
+    centroids, clusters
+        Numbers of the centroids in order of arrival, and statistics of their clusters.
     near : Clusters
         Squared distances of objects to their nearest neighbors, as one cluster: for degenerate data.
     whole : Clusters
@@ -72,12 +68,8 @@ class ClassHistory(FittedArrays):
         equal distances.
     rounds : int
         Batches with objects of the class so far.
-    objects : ndarray
-        Numbers of the stored objects.
-    D : ndarray
-        Distances between them.
-    mass : ndarray
-        Number of objects that each represents.
+    objects, D, mass
+        Numbers of the stored objects, distances between them, and number of objects that each represents.
     sample, weights : ndarray
         Positions of the objects that take part in the next clustering, ascending, and their weights.
     """
@@ -105,26 +97,10 @@ class ClassHistory(FittedArrays):
     def learn(
         self, model: Any, past: Array, rows: Any, known: Any, new: Array, arrived: Indices, seed: int, draw: Any
     ) -> None:
-        """Add new objects.
+        """Add new objects by the scheme of `model`.
 
-        Parameters
-        ----------
-        model : IncrementalHLM
-            For its parameters.
-        past : ndarray of shape (M, len(known)) or (M, 0)
-            Distances of all new objects to earlier ones.
-        rows : ndarray of shape (m,)
-            Positions of the new objects of this class.
-        known : ndarray
-            Numbers of those.
-        new : ndarray of shape (m, m)
-            Distances among these.
-        arrived : ndarray of shape (m,)
-            Their numbers.
-        seed : int
-            For the clustering.
-        draw : numpy.random.Generator
-            For the samples.
+        `past` holds the distances of all new objects to the earlier objects `known`, or has no columns. `rows` are the
+        positions of the new objects of this class, `arrived` their numbers, `new` the distances among them.
         """
         if model.scheme == "append":
             self._append(model, new, arrived, seed)
@@ -232,16 +208,10 @@ class IncrementalHLM(HLMClassifier):
         weighted objects by Eq. (4). With False, "resample" stores the distances within each class.
     max_components : int or None, default=None
         Largest number of components per class: "append" drops the earliest, "resample" adds no more. None for no limit.
-    clustering : {"vsh", "kmedoids", "ward"}, default="vsh"
+    clustering, shared_shape, n_init
         As in :class:`MixtureHLM`.
-    shared_shape : bool, default=True
-        Use the same s for all classes, or one per class.
-    n_init : int, default=20
-        Random starts of vertex substitution.
-    priors : array-like of shape (G,), "laplace" or None
-        Class probabilities; None takes the frequencies so far, "laplace" adds one to each count.
-    costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of predicting f when g is true.
+    priors, costs
+        As in :class:`KernelHLM`, with the frequencies so far.
     random_state : int, RandomState instance or None
         Random seed of starts and samples; read with the first batch.
 
@@ -564,17 +534,7 @@ def stream_fit(
 
 @storable
 class ObjectStream(FittedArrays):
-    """A model fitted to distances, with its measure and the stored objects.
-
-    Parameters
-    ----------
-    model : IncrementalHLM
-        An unfitted model.
-    measure : Measure
-        A dissimilarity.
-    n_jobs : int, optional
-        Number of threads or processes of the measure.
-    """
+    """A model fitted to distances, with its dissimilarity measure and the stored objects."""
 
     fitted_arrays = {
         "numbers": fitted_indices(None),
@@ -595,19 +555,7 @@ class ObjectStream(FittedArrays):
         self.numbers = np.empty(0, dtype=np.intp)  # stored objects and their numbers
 
     def partial_fit(self, objects: Any, labels: ArrayLike) -> Self:
-        """Fit a batch.
-
-        Parameters
-        ----------
-        objects : collection of m objects
-            Objects that the measure reads.
-        labels : array-like of shape (m,)
-            Their classes.
-
-        Returns
-        -------
-        self
-        """
+        """Fit a batch: m objects that the measure reads, and their labels."""
         first = self.objects is None
         if first:
             self.measure = clone(self.measure).fit(objects, labels)

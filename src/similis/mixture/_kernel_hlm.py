@@ -21,8 +21,6 @@ from similis.mixture._base import (
     whole_class,
 )
 
-__all__ = ["KernelHLM"]
-
 
 class KernelHLM(HLMClassifier):
     """Classify by a kernel density estimate from distances.

@@ -25,24 +25,13 @@ from similis.mixture._base import (
 )
 from similis.solvers import RandomStarts, farthest_first, k_medoids
 
-__all__ = ["Clustering", "MixtureHLM"]
-
 
 class Clustering:
     """Centroids and clusters of some objects; computations shared by several numbers of clusters are cached.
 
-    Parameters
-    ----------
-    D : ndarray of shape (n, n)
-        Distances.
-    method : {"vsh", "kmedoids", "ward"}
-        Vertex substitution; assignment and update from a k-center start; Ward's tree with the medoid of each cluster.
-    n_init : int
-        Starts of vertex substitution.
-    seed : int
-        Random seed; starts for fewer clusters are prefixes of those for more.
-    weights : ndarray of shape (n,) or None
-        Weight of each object: row i of R = H D is w_i times row i of D.
+    `method` is "vsh" (vertex substitution from `n_init` starts), "kmedoids" (assignment and update from a k-center
+    start) or "ward" (Ward's tree with the medoid of each cluster). Starts for fewer clusters are prefixes of those for
+    more. `weights` w of the objects give R = H D: row i is w_i times row i of D.
     """
 
     def __init__(self, D: Array, method: Any, n_init: Any, seed: int, weights: Array | None = None) -> None:
@@ -163,10 +152,8 @@ class MixtureHLM(HLMClassifier):
         Use the same s for all classes, or one per class.
     n_init : int, default=20
         Random starts of vertex substitution; the one with the least total distance is kept.
-    priors : array-like of shape (G,), "laplace" or None
-        Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
-    costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of predicting f when g is true.
+    priors, costs
+        As in :class:`KernelHLM`.
     random_state : int, RandomState instance or None
         Random seed of the starts and of the folds of "auto".
 
@@ -178,22 +165,8 @@ class MixtureHLM(HLMClassifier):
         Number of clusters per class; the number of training objects if Kernel HLM was chosen.
     cv_scores_ : ndarray of shape (14,)
         Cross-validated accuracy of each candidate, for "auto" only.
-    shape_ : float, or ndarray of shape (G,) without sharing
-        s in use, rounded to half a whole dimension.
-    shape_estimate_ : float or ndarray of shape (G,)
-        s before rounding.
-    scales_ : ndarray of shape (M,)
-        b_j of each component.
-    centroids_ : ndarray of shape (M,)
-        Training indices of the centroids, class by class.
-    component_classes_ : ndarray of shape (M,)
-        Class code of each component.
-    component_priors_ : ndarray of shape (M,)
-        w_j, its share of the objects of its class.
-    priors_ : ndarray of shape (G,)
-        Class probabilities.
-    columns_ : ndarray
-        Training objects whose columns ``predict`` reads: the centroids.
+    shape_, shape_estimate_, scales_, centroids_, component_classes_, component_priors_, priors_, columns_
+        As in :class:`KernelHLM`; the components are the clusters, w_j their shares of the objects of the class.
 
     See Also
     --------

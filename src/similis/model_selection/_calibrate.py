@@ -14,8 +14,6 @@ from similis.base import check_labels, quote
 from similis.exceptions import ProximityError
 from similis.model_selection._path_search import _as_sliceable
 
-__all__ = ["calibrate"]
-
 
 def calibrate(
     model: Any, S: Any, y: Any, *, method: str = "sigmoid", cv: int = 5, groups: Any = None, random_state: Any = None

@@ -41,8 +41,6 @@ from similis._utils.threads import single_blas_thread
 from similis.base import check_labels, check_target, validated_outer
 from similis.exceptions import ProximityError
 
-__all__ = ["PathSearchCV"]
-
 RESPONSES = ("predict", "predict_proba", "decision_function")
 Grid = list[dict[str, Any]]
 

@@ -12,8 +12,6 @@ from similis._utils.arrays import Array, Indices
 from similis.base import ProximityClassifier, at_least, check_per_class, choice, fitted_indices
 from similis.solvers import k_medoids
 
-__all__ = ["CondensedNN"]
-
 
 class CondensedNN(ProximityClassifier):
     """Classify by the most similar prototype; the prototypes are the medoids of each class.

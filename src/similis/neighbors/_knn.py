@@ -25,8 +25,6 @@ from similis.exceptions import ProximityError
 from similis.neighbors._weights import NeighborWeights, simple_weights
 from similis.solvers import class_sums, local_scores, vote_winners
 
-__all__ = ["SimilarityKNN"]
-
 
 class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
     """Classify by the k most similar training objects, their votes weighted.

@@ -19,8 +19,6 @@ from similis.base import (
 from similis.neighbors._weights import NeighborWeights, simple_weights
 from similis.solvers import local_means, neighbor_means
 
-__all__ = ["SimilarityKNNRegressor"]
-
 
 class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegressor):
     """Predict the weighted mean of the target of the k most similar training objects.
@@ -33,25 +31,12 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
     n_neighbors : int, default=5
         Number k of neighbors; clipped to the number n of training objects (``n_neighbors_``).
     weights : {"uniform", "affinity", "kri", "krr", "lime"} or callable, default="uniform"
-        - "uniform": every neighbor has weight 1 / k;
-        - "affinity": proportional to the similarity, which must not be negative;
-        - "kri": kernel ridge interpolation, eq. (3.5): non-negative weights of sum one;
-        - "krr": kernel ridge regression on the neighbors, eq. (3.8), with their mean as intercept: weights of any sign,
-          so that predictions may lie outside the range of the neighbors' targets;
-        - "lime": linear interpolation with maximum entropy, eq. (3.3) in kernel form;
-        - a function of the neighbors' proximities (m, k) that returns weights (m, k), finite and not negative;
-          if all weights of a row are zero, its neighbors have equal weights.
-    regularization : float, default=1.0
-        lambda of KRI, KRR and LIME; large values make the weights equal.
+        As in :class:`SimilarityKNN`. "krr" has the mean of the neighbors as intercept: weights of any sign, so that
+        predictions may lie outside the range of the neighbors' targets.
     spectrum : {"auto", "clip", "flip", "shift", "pinv"} or None, default="auto"
-        Repair of an indefinite k x k block of similarities among the neighbors, for KRI, KRR and LIME. Clip and flip
-        apply the same projection to the k similarities of the row; shift and pinv leave them unchanged. "pinv" (KRR
-        only) uses the pseudo-inverse, whose weights can be arbitrarily large. None assumes that the block is positive
-        semi-definite. "auto" is "clip".
-    kind : {"similarity", "dissimilarity"}, default="similarity"
-        Kind of proximity in the matrix; only uniform and callable weights read dissimilarities.
-    n_jobs : int or None
-        Number of threads over the rows; the result does not depend on it.
+        As in :class:`SimilarityKNN`, but "auto" is "clip": weights by "pinv" can be arbitrarily large.
+    regularization, kind, n_jobs
+        As in :class:`SimilarityKNN`.
 
     Attributes
     ----------
@@ -118,19 +103,9 @@ class SimilarityKNNRegressor(NeighborWeights, RegressorPathMixin, ProximityRegre
         self._target, self.mean_ = target, float(target.mean())
 
     def neighbor_weights(self, X: ArrayLike) -> tuple[Indices, Floats]:
-        """Weights of each row's neighbors in the prediction; the intercept of KRR is included.
+        """Weights of each row's neighbors in the prediction, the intercept of KRR included, and their indices.
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        indices : ndarray of shape (m, k)
-            Training indices, the nearest first; -1 where a row has fewer than k known entries.
-        weights : ndarray of shape (m, k)
-            Zero where the index is -1; of sum one.
+        As in :meth:`SimilarityKNN.neighbor_weights`, of sum one.
         """
         indices, weights = super().neighbor_weights(X)
         if self.weights == "krr":

@@ -12,8 +12,6 @@ from similis._utils.linalg import take_symmetric_part
 from similis._utils.threads import single_blas_thread
 from similis.base import ProbabilityMixin, ProximityClassifier, at_least, between, fitted_reals
 
-__all__ = ["SimilarityLabelSpreading"]
-
 
 class SimilarityLabelSpreading(ProbabilityMixin, ProximityClassifier):
     """Spread labels over the graph of similarities, from few labeled objects to the others and to new ones.

@@ -28,8 +28,6 @@ from similis.base import (
 )
 from similis.solvers import top_k
 
-__all__ = ["LocalNearestCentroid"]
-
 
 class LocalNearestCentroid(PathMixin, ProximityClassifier):
     """Classify by the most similar centroid among the centroids of the k nearest neighbors' classes.
@@ -103,17 +101,8 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         return self.classes_[winners]
 
     def local_centroids(self, X: ArrayLike) -> Array:
-        """Index of each class's centroid among each row's neighbors.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Training index of the centroid; -1 where no neighbor is of the class.
+        """Training index, (m, G), of each class's centroid among each row's neighbors; -1 where no neighbor is of the
+        class.
         """
         check_is_fitted(self)
         return self._local(X, n_columns=len(self.classes_))[1]

@@ -11,8 +11,6 @@ from similis._utils.arrays import Array, Floats
 from similis.base import ProximityRegressor, at_least, choice, fitted_indices, fitted_reals
 from similis.solvers import k_medoids
 
-__all__ = ["MedoidRegressor"]
-
 
 class MedoidRegressor(ProximityRegressor):
     """Predict the mean or median target of the objects around the nearest medoid.

@@ -23,8 +23,6 @@ from similis.base import (
 from similis.exceptions import ProximityError
 from similis.solvers import centroids_by_fold, class_centroids
 
-__all__ = ["NearestCentroid"]
-
 
 class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
     """Classify by the most similar class centroid.
@@ -119,13 +117,11 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
+        X, y
+            As in :meth:`ProximityClassifier.fit <similis.base.ProximityClassifier.fit>`.
         sample_weight : array-like of shape (n,), optional
-            Weight of each object, equivalent to repeating it so often; with ``centroid="popular"``, the
-            weight of its vote.
+            Weight of each object, equivalent to repeating it so often; with ``centroid="popular"``, the weight of its
+            vote.
 
         Returns
         -------

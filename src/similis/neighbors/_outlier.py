@@ -23,8 +23,6 @@ from similis.base import (
 from similis.exceptions import ProximityError
 from similis.solvers import gamma_shape, top_k
 
-__all__ = ["ProximityOutlier"]
-
 _LARGEST_SHAPE = 1e3  # of the gamma distribution; equal distances to the nearest neighbors would make it infinite
 
 
@@ -106,19 +104,7 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
 
     @validated
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Compute the scores of the training objects.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities, of at least two objects.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self
-        """
+        """Compute the scores of at least two training objects from their proximities, (n, n); `y` is ignored."""
         if self.kind == "similarity" and self.method != "knn":
             raise ProximityError(
                 f"method={self.method!r} reads dissimilarities. Convert by ToDissimilarity() and set "
@@ -149,51 +135,25 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
         return self
 
     def score_samples(self, X: ArrayLike) -> Floats:
-        """Score new objects: low for objects unlike the training objects.
+        """Score new objects, (m,): low for objects unlike the training objects.
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Minus the local outlier factor, minus the mean dissimilarity (or the mean similarity) to the nearest
-            objects, or a log density without its constant.
+        Minus the local outlier factor, minus the mean dissimilarity (or the mean similarity) to the nearest objects, or
+        a log density without its constant.
         """
         check_is_fitted(self)
         return self._scores(self.check_rows(X).astype(np.float64))
 
     def p_values(self, X: ArrayLike) -> Floats:
-        """Compute the p-values of new objects: the share of training objects with an equal or lower score.
+        """Compute the p-values, (m,), of new objects: the share of training objects with an equal or lower score.
 
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Between 1 / (n + 1) and 1.
+        They are between 1 / (n + 1) and 1.
         """
         scores = self.score_samples(X)
         below = np.searchsorted(np.sort(self.training_scores_), scores, side="right")
         return np.asarray((1 + below) / (len(self.training_scores_) + 1))
 
     def predict(self, X: ArrayLike) -> Indices:
-        """Predict -1 for outliers, whose p-value is at most `alpha`, and 1 for others.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
+        """Predict -1 for outliers, whose p-value is at most `alpha`, and 1 for others."""
         return np.where(self.p_values(X) <= self.alpha, -1, 1)
 
     def fit_predict(self, X: ArrayLike, y: Any = None) -> Indices:

@@ -14,8 +14,6 @@ from similis._utils.threads import single_blas_thread
 from similis.base import DecisionMixin, ProximityClassifier, at_least, choice, fitted_indices, fitted_reals
 from similis.solvers import k_medoids
 
-__all__ = ["RelationalGLVQ"]
-
 
 class RelationalGLVQ(DecisionMixin, ProximityClassifier):
     """Classify by the nearest of a few learned prototypes per class (relational GLVQ).

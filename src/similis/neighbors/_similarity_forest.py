@@ -18,8 +18,6 @@ from similis.base import (
 )
 from similis.exceptions import ProximityError
 
-__all__ = ["SimilarityForest"]
-
 
 class SimilarityForest(ProbabilityMixin, ProximityClassifier):
     """Random forest on any proximities, asymmetric or with missing entries.

@@ -23,8 +23,6 @@ from similis.base import (
 from similis.exceptions import ProximityError
 from similis.solvers import local_weights, top_k
 
-__all__ = ["LOCAL_WEIGHTS", "NeighborWeights", "simple_weights"]
-
 # Weights that depend on the similarities among the neighbors (similis.solvers.local_weights).
 LOCAL_WEIGHTS = ("kri", "krr", "lime")
 

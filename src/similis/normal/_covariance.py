@@ -18,8 +18,6 @@ from similis._utils.linalg import LARGE, eigen_symmetric
 from similis._utils.threads import all_blas_threads
 from similis.base import FittedArrays, fitted_reals, storable
 
-__all__ = ["ClassRows", "ShrunkCovariance"]
-
 _NOISE = 32 * np.finfo(np.float64).eps  # deviations from a mean below this fraction of the largest entry are round-off
 _LEAST = 1e-10  # smallest regularization of a singular covariance
 _HUGE = 4000  # columns from which a Cholesky factor per regularization is faster than one tridiagonal form
@@ -29,21 +27,12 @@ _FACTORED = 1e-5  # smallest regularization for which these leave enough digits
 class ClassRows:
     """Training rows as features: class means and deviations from them, without the columns that never vary.
 
-    Parameters
-    ----------
-    S : ndarray of shape (n, n)
-        Training rows.
-    codes : ndarray of shape (n,)
-        Class of each.
-
     Attributes
     ----------
     varying : ndarray of shape (p,)
         Columns that are not constant; the following attributes refer to them.
-    means : ndarray of shape (G, p)
-        Class means.
-    center : ndarray of shape (p,)
-        Mean of all rows.
+    means, center : ndarray of shape (G, p) and (p,)
+        Class means, and mean of all rows.
     W : ndarray of shape (n, p)
         Rows minus the mean of their class; exactly zero where a class is constant.
     total : ndarray of shape (p,)
@@ -82,21 +71,10 @@ class ClassRows:
 class ShrunkCovariance(FittedArrays):
     """(1 - r) C + r T of deviations W, C = W'W / m, for every r in [0, 1].
 
-    T = diag(C) or (tr C / p) I. With A = W T^(-1/2) / sqrt(m) it is T^(1/2) ((1 - r) A'A + r I) T^(1/2), and the
-    eigenvectors of A'A that have positive eigenvalues l are U = A'V l^(-1/2), where A A' = V diag(l) V' is m x m.
-
-    A column in which W is constant (T = 0) gets the variance `fallback`, uncorrelated with the others.
-
-    Parameters
-    ----------
-    W : ndarray of shape (m, p)
-        Deviations from a mean.
-    shrinkage_target : {"diagonal", "trace"}
-        What T is.
-    fallback : ndarray of shape (p,)
-        Positive variances, used where T = 0.
-    decompose : bool, default=True
-        Find the eigenvectors now; False leaves it to the methods that need them.
+    T = diag(C) or (tr C / p) I, by `shrinkage_target`. With A = W T^(-1/2) / sqrt(m) it is
+    T^(1/2) ((1 - r) A'A + r I) T^(1/2), and the eigenvectors of A'A that have positive eigenvalues l are
+    U = A'V l^(-1/2), where A A' = V diag(l) V' is m x m. A column in which W is constant (T = 0) gets the variance
+    `fallback`, uncorrelated with the others. ``decompose=False`` leaves the eigenvectors to the methods that need them.
     """
 
     fitted_arrays = {

@@ -14,8 +14,6 @@ from similis._utils.moved import DEPRECATED
 from similis.base import BayesClassifier, Points, between, choice, fitted_indices, fitted_reals
 from similis.normal._covariance import ClassRows, ShrunkCovariance
 
-__all__ = ["LinearRule", "NormalLinear", "PseudoFisher"]
-
 
 class LinearRule(BayesClassifier):
     """Normal classes with one covariance S: linear discriminants.
@@ -191,19 +189,13 @@ class PseudoFisher(LinearRule):
 
     Parameters
     ----------
-    priors : array-like of shape (G,), "laplace" or None
-        Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
-    costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of predicting f when g is true.
+    priors, costs
+        As in :class:`NormalLinear`.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    means_ : ndarray of shape (G, n)
-        Mean row of each class.
-    priors_ : ndarray of shape (G,)
-        Class probabilities.
+    classes_, means_, priors_
+        As in :class:`NormalLinear`.
     coef_ : ndarray of shape (G, n)
         C^+ (m_g - m), m the mean of all rows.
     rank_ : int

@@ -9,8 +9,6 @@ import numpy as np
 from similis._utils.arrays import Array, Indices
 from similis.base import DecisionMixin, ProximityClassifier, fitted_reals
 
-__all__ = ["PseudoNearestMean"]
-
 
 class PseudoNearestMean(DecisionMixin, ProximityClassifier):
     """Classify by the nearest class mean in the space where the dissimilarities are distances.

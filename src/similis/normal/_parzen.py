@@ -14,8 +14,6 @@ from similis._utils.linalg import row_distances, symmetric_part
 from similis.base import BayesClassifier, Points, choice, fitted_indices, fitted_reals, positive
 from similis.solvers import gamma_shape
 
-__all__ = ["distance_dimension", "likely_bandwidth", "Parzen"]
-
 
 def distance_dimension(D: Array, codes: Indices) -> Any:
     """Dimension of the space in which distances are those of Gaussian classes: 2s of a gamma fit, at most n - 1.
@@ -106,10 +104,8 @@ class Parzen(BayesClassifier):
         d, which only the choice of h and the size of densities depend on. "objects": the number of training objects,
         which is the number of columns. None: the rank of the training rows for features; for given dissimilarities the
         d in which they would be distances within spherical Gaussian classes, at most n - 1; the default of 1.0.
-    priors : array-like of shape (G,), "laplace" or None
-        Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
-    costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of predicting f when g is true.
+    priors, costs
+        As in :class:`NormalLinear`.
 
     Attributes
     ----------
@@ -201,34 +197,13 @@ class Parzen(BayesClassifier):
         self.bandwidth_, self.dimension_ = _Widths(self, S, codes)(self.bandwidth, self.dimension)
 
     def log_density(self, X: ArrayLike) -> Array:
-        """Log-density of new objects in each class, log p(x | g).
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, G)
-            Columns in the order of ``classes_``.
-        """
+        """Log-density, (m, G), of new objects in each class, log p(x | g)."""
         D = self._distances(self.check_rows(X), self._training_rows)
         nearest, logs = _log_windows(D, self._codes, self.bandwidth_)
         return logs + nearest[:, None] - self.dimension_ * (np.log(self.bandwidth_) + 0.5 * np.log(2 * np.pi))
 
     def score_samples(self, X: ArrayLike) -> Array:
-        """Log-density of new objects under all classes together, log p(x); low values are abnormal.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-        """
+        """Log-density, (m,), of new objects under all classes together, log p(x); low values are abnormal."""
         return logsumexp(self.log_priors + self.log_density(X), axis=1)
 
     def _distances(self, Q: Array, rows: Any) -> Any:

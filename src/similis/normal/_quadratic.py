@@ -12,8 +12,6 @@ from similis._utils.moved import DEPRECATED
 from similis.base import BayesClassifier, Points, between, choice, fitted_indices, fitted_part, fitted_reals
 from similis.normal._covariance import ClassRows, ShrunkCovariance
 
-__all__ = ["NormalQuadratic"]
-
 
 class NormalQuadratic(BayesClassifier):
     """Classify rows as features that are normal in each class, with a covariance of its own: RNQC.
@@ -30,24 +28,15 @@ class NormalQuadratic(BayesClassifier):
         r. It wants to be smaller than :class:`NormalLinear`'s.
     shrinkage_target : {"diagonal", "trace"}, default="diagonal"
         T_g = diag(C_g), or (tr C_g / p) I with p the number of columns that vary.
-    priors : array-like of shape (G,), "laplace" or None
-        Class probabilities; None takes the training frequencies, "laplace" adds one to each count.
-    costs : array-like of shape (G, G) or None
-        ``costs[f, g]`` is the cost of predicting f when g is true.
-    shrinkage : {"diagonal", "trace"}
-        Former name of `shrinkage_target`.
-
-        .. deprecated:: 2.0
-            Use `shrinkage_target`. The parameter will be removed in 3.0.
+    priors, costs
+        As in :class:`NormalLinear`.
+    shrinkage
+        Former name of `shrinkage_target`, deprecated as in :class:`NormalLinear`.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels.
-    means_ : ndarray of shape (G, n)
-        Mean row of each class.
-    priors_ : ndarray of shape (G,)
-        Class probabilities.
+    classes_, means_, priors_
+        As in :class:`NormalLinear`.
     covariances_ : list of ndarray of shape (n, n)
         S_g of each class, computed when asked for; zero in the columns that never vary, which are left out.
 

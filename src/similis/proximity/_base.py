@@ -15,8 +15,6 @@ from similis._utils.messages import warn_user
 from similis.base import ProximityTransformer, validated
 from similis.exceptions import DiagonalWarning
 
-__all__ = ["Elementwise", "MatrixTransformer", "ToFeatures", "ToRows", "warn_if_self_differs"]
-
 
 class MatrixTransformer(ProximityTransformer):
     """Transformer written as two or three functions of validated arrays: learn, transform_rows, transform_training."""

@@ -26,8 +26,6 @@ from similis.exceptions import ProximityError
 from similis.proximity._base import Elementwise
 from similis.proximity._convert import value_range
 
-__all__ = ["CombineMatrices", "make_stack", "diffusion_kernel"]
-
 
 class Stack(np.ndarray):
     """Array m x n x q whose slices have ``names``; slicing rows and columns keeps them."""

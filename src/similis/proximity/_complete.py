@@ -40,16 +40,6 @@ from similis.solvers import (
     wishart_completion,
 )
 
-__all__ = [
-    "AUXILIARY",
-    "CONSTRAINTS",
-    "check_auxiliary",
-    "complete",
-    "complete_kernel",
-    "noise_weight",
-    "CompleteKernel",
-]
-
 AUXILIARY = ("em", "frobenius", "wishart")  # methods that use an auxiliary kernel
 _NOISE = 0.05  # mu="auto" as a fraction of the largest eigenvalue
 

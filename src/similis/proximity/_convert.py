@@ -18,8 +18,6 @@ from similis.base import between, check_proximity, check_stack_width, choice, fi
 from similis.exceptions import ProximityError
 from similis.proximity._base import Elementwise, ToRows, warn_if_self_differs
 
-__all__ = ["ToDissimilarity", "ToSimilarity", "Symmetrize", "symmetrize", "UnitDiagonal", "Rescale", "BoxCox"]
-
 
 class ToDissimilarity(Elementwise):
     """Turn similarities into dissimilarities.

@@ -24,27 +24,6 @@ from similis.proximity._group_tests import PermutationTest, permanova, permdisp
 from similis.proximity._suspects import Suspects, find_suspects
 from similis.solvers import top_k
 
-__all__ = [
-    "ClassFacts",
-    "DistanceFacts",
-    "EntryFacts",
-    "SpectrumFacts",
-    "TriangleFacts",
-    "class_columns",
-    "class_facts",
-    "distance_facts",
-    "entry_facts",
-    "spectrum_facts",
-    "to_dissimilarities",
-    "triangle_facts",
-    "Advice",
-    "advise",
-    "fact_rows",
-    "Diagnosis",
-    "diagnose",
-]
-
-
 ALL_TRIANGLES = 500  # largest number of objects for which all triangles are checked
 SAMPLED_TRIANGLES = 4_000_000  # triangles sampled from larger matrices
 DISCRETE = 0.05  # a scale is discrete if it has fewer distinct values than this fraction of the entries

@@ -34,8 +34,6 @@ from similis.proximity._diagnosis import class_columns, to_dissimilarities
 from similis.proximity._embedding import PseudoEuclidean
 from similis.proximity._smacof import SMACOF
 
-__all__ = ["EmbeddingDisplay", "HistogramDisplay", "MatrixDisplay", "NormalityDisplay", "SpectrumDisplay", "seriation"]
-
 _MAX_BARS = 160  # eigenvalues drawn; of more, the largest and the smallest
 _REPAIRS: dict[str, tuple[str, Dash]] = {"clip": ("c6", ""), "flip": ("c2", "dash"), "shift": ("c3", "dotted")}
 

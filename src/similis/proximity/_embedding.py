@@ -12,8 +12,6 @@ from similis._utils.linalg import asymmetry, eigen_symmetric, fix_signs, roundof
 from similis.base import at_least, fitted_reals
 from similis.proximity._base import ToFeatures, warn_if_self_differs
 
-__all__ = ["PseudoEuclidean", "Whiten"]
-
 
 class PseudoEuclidean(ToFeatures):
     """Embed dissimilarities in a pseudo-Euclidean space, where they are reproduced exactly.

@@ -30,9 +30,6 @@ from similis._utils.threads import map_row_chunks, row_blocks
 from similis.base import at_least, check_labels, check_proximity, choice, first_position, validated_function
 from similis.exceptions import ProximityError
 
-__all__ = ["PermutationTest", "Term", "anosim", "mantel", "permanova", "permdisp"]
-
-
 MAX_GROUPS_BY_PRODUCT = 5  # with more groups, loops over the members of each group are faster than matrix products
 PERMUTATIONS_PER_PASS = 16  # permutations that read a row of a matrix while it is in the cache
 ROUNDING = 1e-10  # relative difference up to which a permuted statistic counts as equal to the observed one

@@ -15,8 +15,6 @@ from similis.base import at_least, choice, fitted_indices, fitted_reals
 from similis.proximity._base import ToFeatures
 from similis.solvers import farthest_first, k_medoids
 
-__all__ = ["choose_prototypes", "forward_selection", "Landmarks"]
-
 
 def choose_prototypes(
     D: Array, k: int, selection: str, rng: np.random.RandomState, codes: Indices | None = None

@@ -14,8 +14,6 @@ from similis._utils.linalg import row_distances
 from similis.base import fitted_reals, positive
 from similis.proximity._base import ToRows
 
-__all__ = ["RowRBF", "SpectrumSquare"]
-
 
 class SpectrumSquare(ToRows):
     """Square the spectrum: S S', a kernel for any S, symmetric or not.
@@ -115,20 +113,7 @@ class RowRBF(ToRows):
     ) -> Iterator[tuple[Array, Array]]:
         """Yield what ``fit_transform(X)`` and ``transform(Z)`` return for each of several values of gamma.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : ignored
-            Present for API consistency.
-        Z : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-        points : list of dict
-            Values by name, as ``{"gamma": 0.1}``.
-
-        Yields
-        ------
-        tuple of ndarray of shape (n, n) and ndarray of shape (m, n)
+        `points` holds the values by name, one dict each; `y` is ignored.
         """
         models = [clone(self).set_params(**point).fit(X, y) for point in points]
         distances = [row_distances(Q, models[0].rows_) for Q in (models[0].rows_, models[0].check_rows(Z))]

@@ -14,8 +14,6 @@ from similis.exceptions import ProximityError
 from similis.proximity._base import ToRows
 from similis.proximity._landmarks import choose_prototypes
 
-__all__ = ["DissimilaritySpace", "SimilarityFeatures"]
-
 
 class SimilarityFeatures(ToRows):
     """Use the row of an object as its feature vector.
@@ -138,17 +136,7 @@ class DissimilaritySpace(ToRows):
         return self.prototype_indices_
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return the names of the columns of the prototypes.
-
-        Parameters
-        ----------
-        input_features : array-like of str, default=None
-            Names of the training objects; None means those seen in `fit`, else x0, x1, ...
-
-        Returns
-        -------
-        ndarray of str
-        """
+        """Return the names of the columns of the prototypes: those seen in `fit`, `input_features`, or x0, x1, ..."""
         return super().get_feature_names_out(input_features)[self.prototype_indices_]
 
     def select_columns(self, columns: Indices) -> tuple[Any, Indices]:

@@ -24,8 +24,6 @@ from similis.base import at_least, check_block, check_proximity, choice, fitted_
 from similis.exceptions import ProximityError
 from similis.proximity._base import ToRows
 
-__all__ = ["SpectrumClip", "SpectrumFlip", "SpectrumShift", "augmented_rows"]
-
 
 class _Spectrum(ToRows):
     """Transformer that decomposes the symmetric part A of S only if it is not positive semi-definite."""

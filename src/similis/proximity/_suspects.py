@@ -24,9 +24,6 @@ from similis._utils.threads import map_row_chunks
 from similis.base import Kind, check_proximity, choice, quote, validated_function
 from similis.exceptions import ProximityError
 
-__all__ = ["Verdict", "judge", "Suspects", "find_suspects", "suspects"]
-
-
 MIN_OBJECTS = 30  # smaller matrices have no meaningful neighborhoods
 MAX_OBJECTS = 3000  # larger matrices are sampled
 WIDTHS = (28, 14, 7)  # neighbors per object; wide first, since clusters of wrong values dominate narrow ones

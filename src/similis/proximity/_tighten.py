@@ -10,8 +10,6 @@ from similis._utils.arrays import Array
 from similis.base import choice, positive
 from similis.proximity._base import Elementwise
 
-__all__ = ["Tighten"]
-
 
 class Tighten(Elementwise):
     """Make a similarity tighter: similar objects count more, all others less.

@@ -7,8 +7,6 @@ import numpy as np
 from similis._utils.arrays import Array
 from similis.solvers._interior_point import cholesky, cholesky_solve
 
-__all__ = ["improve_in_box"]
-
 
 def improve_in_box(
     H: Array, q: Array, low: Array, high: Array, d: Array, *, y: Array | None = None, pivots: int, tol: float

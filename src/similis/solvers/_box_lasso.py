@@ -13,8 +13,6 @@ from similis._utils.arrays import Array, Floats
 from similis._utils.threads import single_blas_thread
 from similis.solvers._interior_point import cholesky, cholesky_solve, positive_reach
 
-__all__ = ["BoxLasso", "BoxLassoFit", "box_lasso"]
-
 _SIGNS = np.array([[1.0], [-1.0]])
 _TARGET = 1e-10  # relative gap at which the steps end
 _REDUCED_GAP = 0.1  # at which coefficients are fixed that are zero or at the bound beyond doubt

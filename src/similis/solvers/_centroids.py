@@ -10,8 +10,6 @@ import numpy as np
 from similis._utils.arrays import Array, Indices, Mask
 from similis._utils.threads import row_blocks
 
-__all__ = ["CentroidRule", "centroids_by_fold", "class_centroids", "first_best"]
-
 CentroidRule = Literal["max-sum", "popular", "any-class"]
 _TIE = 1e-12
 

@@ -19,8 +19,6 @@ from similis._utils.threads import single_blas_thread
 from similis.solvers._active_set import improve_in_box
 from similis.solvers._margin_qp import MarginWeights, nonnegative_margin
 
-__all__ = ["ClassMargin"]
-
 _MAX_ACTIVE = 300  # multipliers of one Newton step, more where as many lie between the bounds
 _ROUNDS = 1  # of coordinate sweeps, while the gap is above:
 _SWEEP_GAP = 1e-2

@@ -20,27 +20,6 @@ from scipy import linalg, optimize, special
 from similis._utils.arrays import Array, Floats, Mask
 from similis._utils.threads import single_blas_thread
 
-__all__ = [
-    "clip",
-    "douglas_rachford",
-    "shrink",
-    "frobenius_completion",
-    "known_range",
-    "nearest_weights",
-    "Completion",
-    "conditional_completion",
-    "em_completion",
-    "mixture_completion",
-    "wishart_completion",
-    "KernelFactor",
-    "infer_row",
-    "kernel_factor",
-    "Infeasible",
-    "nearest_completion",
-    "nuclear_completion",
-]
-
-
 _MEMORY = 10  # past steps of the Anderson acceleration
 _EM_STEPS = 50  # em's own steps before the majorization
 _RELAX = 1.6  # over-relaxation of Douglas-Rachford; below 2

@@ -19,8 +19,6 @@ from similis.solvers._completion import known_range, nearest_weights
 from similis.solvers._local_svm import svm_path
 from similis.solvers._lp_margin import best_intercept
 
-__all__ = ["CompletionMachine", "completion_machine"]
-
 _ROOT2 = np.sqrt(2.0)
 
 

@@ -8,8 +8,6 @@ from scipy.special import digamma, zeta
 
 from similis._utils.arrays import Array, Floats
 
-__all__ = ["gamma_shape"]
-
 # log s - psi(s) = t/2 + t^2/12 - t^4/120 + ... in t = 1/s, and its derivative. For large s the direct differences
 # cancel.
 _LARGE = 20.0

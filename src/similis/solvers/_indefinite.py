@@ -21,8 +21,6 @@ from similis.solvers._interior_point import Block, InteriorPoint, balanced, clas
 from similis.solvers._local_svm import svm_path
 from similis.solvers._lp_margin import best_intercept
 
-__all__ = ["IndefiniteFit", "IndefiniteMachine", "FullKernelMachine", "FullKernelFit"]
-
 _TARGET = 1e-8  # relative gap at which the ascent ends
 
 

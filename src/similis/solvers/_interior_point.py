@@ -10,8 +10,6 @@ from scipy import linalg
 
 from similis._utils.arrays import Floats
 
-__all__ = ["Block", "InteriorPoint", "balanced", "cholesky", "cholesky_solve", "class_balance", "positive_reach"]
-
 _SIGNS = np.array([[1.0], [-1.0]])
 # For small problems the checks in SciPy's wrappers of these LAPACK routines would take half of the time.
 _potrf, _potrs = linalg.get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)

@@ -14,8 +14,6 @@ from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.threads import map_row_chunks, single_blas_thread
 from similis.solvers._local_weights import local_psd, psd_prefix
 
-__all__ = ["SVMPath", "local_svm_scores", "svm_path"]
-
 _CHUNK = 2**19  # entries of the blocks that are processed together; they fit into the cache
 _TOLERATED = 1e-6  # violation of the optimality conditions in units of the margin; 1/1000 of the default of libsvm
 

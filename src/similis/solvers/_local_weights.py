@@ -21,19 +21,6 @@ from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.threads import map_row_chunks, single_blas_thread
 from similis.exceptions import ProximityError
 
-__all__ = [
-    "local_psd",
-    "psd_prefix",
-    "spectral_filter",
-    "BlockWeights",
-    "kri_weights",
-    "krr_weights",
-    "lime_weights",
-    "local_means",
-    "local_scores",
-    "local_weights",
-]
-
 
 def psd_prefix(blocks: Floats, known: Indices, s: Floats | None = None) -> Indices:
     """Find, for each block, the size of its largest leading block that clip, flip and shift leave unchanged.

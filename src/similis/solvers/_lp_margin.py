@@ -12,9 +12,6 @@ from scipy.optimize import linprog
 
 from similis._utils.arrays import Array, Floats
 
-__all__ = ["LPMargin", "best_intercept", "lp_margin"]
-
-
 _BOUNDS = (np.inf, 1e6, 1e4, 1e3)  # of scale * C; smaller ones are tried while the gap is open
 
 

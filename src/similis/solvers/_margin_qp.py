@@ -13,8 +13,6 @@ from similis._utils.arrays import Array, Floats
 from similis._utils.threads import single_blas_thread
 from similis.solvers._interior_point import cholesky, cholesky_solve, positive_reach
 
-__all__ = ["MarginWeights", "nonnegative_margin"]
-
 Pairs = list[tuple[Array, Array]]  # (multipliers, variables) whose products tend to zero
 _PATIENCE = 5  # steps at the end of the arithmetic's reach that fail to halve the gap before the solver stops
 

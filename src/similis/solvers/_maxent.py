@@ -18,8 +18,6 @@ from similis._utils.arrays import Floats, Mask
 from similis._utils.fitted import FittedArrays, fitted_reals
 from similis._utils.storable import storable
 
-__all__ = ["Exponentials", "Omega", "maxent_exponents"]
-
 _POINT, _DISCRETE, _INTERVAL, _RAY = range(4)
 _EXACT_VALUES = 400  # larger sets are summed over Chebyshev nodes
 _KEPT_VALUES = 64  # values next to the end of a larger set that are summed exactly

@@ -14,8 +14,6 @@ from similis import _kernels
 from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.threads import map_row_chunks, row_blocks
 
-__all__ = ["Medoids", "RandomStarts", "farthest_first", "k_medoids", "total_proximity"]
-
 Method = Literal["alternating", "vsh", "eager"]
 Init = Literal["random", "k-means++", "k-center"]
 

@@ -9,8 +9,6 @@ from similis import _kernels
 from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.threads import map_row_chunks
 
-__all__ = ["class_sums", "neighbor_means", "top_k", "vote_winners"]
-
 Folds = ArrayLike | tuple[ArrayLike, ArrayLike] | None
 
 

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike
 
 from similis._utils.arrays import Array, Floats
 
-__all__ = ["RidgePath", "ridge_path"]
-
 
 @dataclass(frozen=True)
 class RidgePath:

@@ -21,17 +21,6 @@ from similis.solvers._local_svm import svm_path
 from similis.solvers._lp_margin import best_intercept
 from similis.solvers._spectral_newton import minimize_in_ball
 
-__all__ = [
-    "IdentityBlock",
-    "KernelBlock",
-    "Norm1Block",
-    "Norm2Block",
-    "LearntSpectrum",
-    "SpectralFit",
-    "SpectralMachine",
-]
-
-
 _TARGET = 1e-9  # relative gap at which the steps end
 _LARGE = 150  # objects from which steps in few variables are faster than interior points
 

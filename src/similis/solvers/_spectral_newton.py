@@ -17,8 +17,6 @@ from similis import _kernels
 from similis._utils.arrays import Floats
 from similis.solvers._active_set import improve_in_box
 
-__all__ = ["minimize_in_ball"]
-
 _MAX_VIOLATORS = 50  # of each direction in one step
 _MAX_STEPS = 100
 # The quadratic programs need not be exact: their solution is the direction of a line search.

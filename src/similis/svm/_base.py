@@ -31,20 +31,6 @@ from similis.base import (
 )
 from similis.exceptions import ProximityError
 
-__all__ = [
-    "class_pairs",
-    "vote_scores",
-    "Machine",
-    "MarginClassifier",
-    "RowMachine",
-    "square_block",
-    "KernelSVM",
-    "nearest_kernel_rows",
-    "LearnedMachine",
-    "LearnedSVM",
-    "eigen_system",
-]
-
 
 def class_pairs(n_classes: int) -> Indices:
     """Pairs g < h of class codes, (G (G - 1) / 2, 2); decision values of a pair are positive for h."""
@@ -241,24 +227,11 @@ def square_block(S: Array, members: Indices) -> Any:
 
 
 def nearest_kernel_rows(K: Array, S: Array, self_similarity: Any) -> Any:
-    """Rows r nearest to S that extend the kernel K to a positive semi-definite matrix.
+    """Rows r nearest to the rows of S that extend the kernel K to a positive semi-definite matrix.
 
     Minimizes 2 ||r - s||^2 + (t - s(x, x))^2 over r in the range of K and t >= r'K^+ r, [chen2010] Eq. (5.14) with the
     constraint of Lemma 5.1 (the paper prints r'K r). In the eigenbasis of K, r_i = s_i / (1 + m / (2 k_i)) and
     t = s(x, x) + m / 2, where m >= 0 is the root of sum_i r_i^2 / k_i = t, or 0.
-
-    Parameters
-    ----------
-    K : ndarray of shape (n, n)
-        Positive semi-definite.
-    S : ndarray of shape (m, n)
-        New rows.
-    self_similarity : ndarray of shape (m,)
-        s(x, x).
-
-    Returns
-    -------
-    ndarray of shape (m, n)
     """
     system = eigen_symmetric(np.asarray(K, dtype=np.float64))
     keep = system.values > system.tolerance
@@ -358,26 +331,12 @@ class KernelSVM(LearnedSVM):
         Returns
         -------
         ndarray of shape (m,) for two classes, else (m, G)
-            For two classes f, positive for ``classes_[1]``; for more, votes of the pairs plus a bounded sum of margins.
-            The arg max is ``predict``.
+            As for other support vector machines.
         """
         return self.scores_to_response(self._row_scores(X, self_similarity), "decision_function")
 
     def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
-        """Predict the class with the largest decision value.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Similarities of new objects to the training objects.
-        self_similarity : float or array-like of shape (m,), optional
-            As in :meth:`decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels from ``classes_``; the earlier class wins a tie.
-        """
+        """Predict the class with the largest decision value; parameters as in :meth:`decision_function`."""
         scores = self._row_scores(X, self_similarity)
         return self.classes_[np.argmax(scores, axis=1)]
 

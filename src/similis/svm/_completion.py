@@ -32,8 +32,6 @@ from similis.exceptions import ProximityError
 from similis.solvers import KernelFactor, completion_machine, infer_row, kernel_factor
 from similis.svm._base import class_pairs, vote_scores
 
-__all__ = ["CompletionSVM"]
-
 _BINARY = ("kernel_", "weights_", "dual_coef_", "intercept_", "objective_", "gap_")
 
 
@@ -179,18 +177,7 @@ class CompletionSVM(ProximityClassifier):
         return scores[:, 1] if scores.shape[1] == 2 else scores
 
     def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
-        """Predict the class with the largest decision value.
-
-        Parameters
-        ----------
-        X, self_similarity
-            As in :meth:`decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-            Labels from ``classes_``; the earlier class wins a tie.
-        """
+        """Predict the class with the largest decision value; parameters as in :meth:`decision_function`."""
         scores = self._class_scores(X, self_similarity)
         return self.classes_[np.argmax(scores, axis=1)]
 

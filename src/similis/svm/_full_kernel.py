@@ -15,8 +15,6 @@ from similis.exceptions import ProximityError
 from similis.solvers import FullKernelMachine
 from similis.svm._base import KernelSVM, LearnedMachine, class_pairs, eigen_system, square_block
 
-__all__ = ["FullKernelSVM"]
-
 
 def _inductive(self: Any) -> bool:
     return not self.transductive

@@ -14,8 +14,6 @@ from similis.proximity import augmented_rows
 from similis.solvers import IndefiniteMachine
 from similis.svm._base import KernelSVM, LearnedMachine, eigen_system
 
-__all__ = ["IndefiniteSVM"]
-
 
 class IndefiniteSVM(KernelSVM):
     """Indefinite SVM: treats the similarity as a noisy kernel and learns that kernel with the classifier.

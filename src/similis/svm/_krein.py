@@ -35,8 +35,6 @@ from similis.base import (
 from similis.proximity import SpectrumFlip
 from similis.svm._base import MarginClassifier, class_pairs, vote_scores
 
-__all__ = ["KreinLogistic", "KreinRidge", "KreinRidgeClassifier", "KreinSVM"]
-
 
 class KreinSVM(MarginClassifier):
     """Support vector machine in the Krein space of an indefinite similarity.

@@ -9,8 +9,6 @@ from similis.base import Points, positive
 from similis.solvers import lp_margin
 from similis.svm._base import Machine, RowMachine
 
-__all__ = ["LPMachine"]
-
 
 class LPMachine(RowMachine):
     """Linear programming machine: rows as features, hinge loss, l1 penalty.

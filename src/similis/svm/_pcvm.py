@@ -13,8 +13,6 @@ from similis._utils.messages import warn_user
 from similis._utils.threads import single_blas_thread
 from similis.base import ProbabilityMixin, ProximityClassifier, at_least, fitted_reals, positive
 
-__all__ = ["PCVM"]
-
 _FORGET = 1e-3  # weights below this part of the largest are removed, as in sparse Bayesian learning
 
 

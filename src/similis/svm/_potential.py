@@ -14,8 +14,6 @@ from similis.base import Points, between, choice, positive
 from similis.solvers import BoxLasso
 from similis.svm._base import Machine, RowMachine
 
-__all__ = ["PotentialSVM"]
-
 
 class PotentialSVM(RowMachine):
     """Potential support vector machine (P-SVM): rows as features, a lasso whose coefficients are bounded.

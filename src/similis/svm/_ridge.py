@@ -24,8 +24,6 @@ from similis.exceptions import ProximityError
 from similis.proximity import SpectrumClip, SpectrumFlip, SpectrumShift
 from similis.solvers import RidgePath, ridge_path
 
-__all__ = ["ProximityRidge"]
-
 _REPAIRS: dict[str | None, Any] = {"clip": SpectrumClip, "flip": SpectrumFlip, "shift": SpectrumShift}
 
 
@@ -176,34 +174,15 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
         return self._entries(Q) @ self.coef_ + self.intercept_
 
     def row_entries(self, X: ArrayLike) -> Floats:
-        """Validate new rows and return the entries that ``coef_`` multiplies.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, n)
-            Proximities of new objects to the training objects.
-
-        Returns
-        -------
-        ndarray of shape (m, n)
-            Similarities, or squared dissimilarities.
-        """
+        """Validate new rows and return what ``coef_`` multiplies: similarities, or squared dissimilarities."""
         return self._entries(self.check_rows(X))
 
     @single_blas_thread()
     def target_weights(self, X: ArrayLike) -> tuple[Floats, Floats]:
         """Weights h(x) of the training targets in a prediction, f(x) = h(x)'y, with ``best_alpha_``.
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities, as given to ``fit``.
-
-        Returns
-        -------
-        coef : ndarray of shape (n, n)
-            ``h(x) = coef @ entries + intercept`` for the entries of a row, see :meth:`row_entries`.
-        intercept : ndarray of shape (n,)
+        `X` are the training proximities, as given to ``fit``. Returns `coef`, (n, n), and `intercept`, (n,):
+        ``h(x) = coef @ entries + intercept`` for the entries of a row, see :meth:`row_entries`.
         """
         kernel = self._decompose(check_proximity(X, kind=self.proximity_kind))
         gain = 1.0 / (kernel.values + self.best_alpha_)

@@ -15,8 +15,6 @@ from similis.solvers import LearntSpectrum, SpectralMachine
 from similis.svm._base import LearnedMachine, LearnedSVM, eigen_system
 from similis.svm._sim_svm import anchored_spectrum
 
-__all__ = ["SimMKL"]
-
 
 class SimMKL(LearnedSVM):
     """SimMKL: learns weights of several kernels and spectra of several indefinite similarities in one classifier.

@@ -11,8 +11,6 @@ from similis.base import Integral, Options, Points, choice, positive
 from similis.solvers import LearntSpectrum, SpectralMachine
 from similis.svm._base import LearnedMachine, LearnedSVM, eigen_system
 
-__all__ = ["SimSVM", "anchored_spectrum"]
-
 
 class SimSVM(LearnedSVM):
     """SimSVM: learns the spectrum modification of an indefinite similarity together with the classifier.

@@ -20,8 +20,6 @@ from similis.base import (
 from similis.solvers import local_svm_scores, top_k
 from similis.svm._base import MarginClassifier
 
-__all__ = ["SVMKNN"]
-
 
 class SVMKNN(MarginClassifier):
     """SVM-KNN: classify each object by a support vector machine fitted to its k nearest neighbors.

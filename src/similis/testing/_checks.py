@@ -27,15 +27,6 @@ from similis.base import (
     take_objects,
 )
 
-__all__ = [
-    "check_estimator",
-    "check_measure",
-    "estimator_checks",
-    "expected_failures",
-    "make_proximities",
-    "parametrize_with_checks",
-]
-
 Check = Callable[[Any], None]
 Failures = Callable[[Any], dict[str, str]]
 
