@@ -30,8 +30,8 @@ def grow_tree(
     is its own child.
     """
     G, n_directions = values.shape[1], draws.shape[1]
-    room = values.shape[0]
-    start, stop, depth = np.zeros(room, np.intp), np.zeros(room, np.intp), np.zeros(room, np.intp)
+    n_nodes = values.shape[0]
+    start, stop, depth = np.zeros(n_nodes, np.intp), np.zeros(n_nodes, np.intp), np.zeros(n_nodes, np.intp)
     stop[0] = objects.shape[0]
     counts, left, right = np.zeros(G), np.zeros(G), np.zeros(G)
     v, known = np.zeros(objects.shape[0]), np.zeros(objects.shape[0], np.intp)  # differences and their classes

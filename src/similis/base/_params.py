@@ -78,7 +78,7 @@ class Number(Interval):
     """Numeric interval that rejects booleans."""
 
     def is_satisfied_by(self, value: Any) -> bool:
-        """Whether `value` lies in the interval."""
+        """Return whether `value` lies in the interval."""
         return not isinstance(value, bool) and bool(super().is_satisfied_by(value))
 
 

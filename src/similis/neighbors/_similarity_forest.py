@@ -114,13 +114,18 @@ class SimilarityForest(ProbabilityMixin, ProximityClassifier):
         S = np.asarray(S, dtype=np.float64)
         n, G = len(codes), len(self.classes_)
         rng = check_random_state(self.random_state)
-        room = 2 * n  # nodes of a binary tree with n leaves, and one
+        n_nodes = 2 * n  # nodes of a binary tree with n leaves, and one
         depth = -1 if self.max_depth is None else self.max_depth
         roots, parts, used = [], [], 0
         for _ in range(self.n_estimators):
-            part = np.zeros((room, 2), np.intp), np.zeros((room, 2), np.intp), np.zeros(room), np.zeros(room, np.intp)
-            values = np.zeros((room, G))
-            sample, draws = rng.randint(n, size=n), rng.uniform(size=(room, self.n_directions, 2))
+            part = (
+                np.zeros((n_nodes, 2), np.intp),
+                np.zeros((n_nodes, 2), np.intp),
+                np.zeros(n_nodes),
+                np.zeros(n_nodes, np.intp),
+            )
+            values = np.zeros((n_nodes, G))
+            sample, draws = rng.randint(n, size=n), rng.uniform(size=(n_nodes, self.n_directions, 2))
             nodes = _kernels.grow_tree(S, codes, sample, draws, depth, *part, values)
             parts.append([array[:nodes] for array in (part[0] + used, *part[1:], values)])
             roots.append(used)

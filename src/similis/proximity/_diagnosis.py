@@ -127,7 +127,7 @@ class ClassFacts:
 
     @property
     def near_normal(self) -> bool | None:
-        """Whether the columns of every class are nearly normal; None if no class is large enough."""
+        """Near-normal columns in every class; None if no class is large enough."""
         found = [m for m in zip(self.counts, self.skewness, self.kurtosis) if m[1] == m[1]]
         return all(_is_near_normal(s, k, n) for n, s, k in found) if found else None
 
