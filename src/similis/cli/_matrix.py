@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from similis.cli._console import echo, in_cli_words, note, print_json, print_table, show_progress
-from similis.cli._options import Jobs, Json, Overwrite, Quiet, command
-from similis.cli._outputs import check_outputs, output_path, write_table
+from similis.cli._options import Jobs, Json, Overwrite, Quiet, argument, command, connect_cluster, option
+from similis.cli._outputs import check_outputs, write_matrix, write_table
 from similis.cli._source import PAIRS, Source, complete_dataset, load_data, read_matrix
 from similis.exceptions import ProximityError
 
@@ -30,51 +26,34 @@ _ALONE = ("nuclear", "psd")
 )
 def measure(
     source: Source,
-    objects: Annotated[
-        str | None,
-        typer.Argument(metavar="OBJECTS", help="Objects: csv (- reads standard input), or json.", show_default=False),
-    ] = None,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "--out",
-            "-o",
-            metavar="FILE",
-            help="Output file: npy, zarr, npz, csv or parquet; - writes csv to standard output.",
-        ),
-    ] = "-",
-    symmetrize: Annotated[
-        bool, typer.Option("--symmetrize", help="Average both directions of an asymmetric measure.")
-    ] = False,
-    dtype: Annotated[
-        str | None,
-        typer.Option(metavar="float32|float64", help="Type of the values in an npy or zarr file.", show_default=False),
-    ] = None,
-    block_size: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Rows and columns of a block of an npy or zarr file.", show_default=False),
-    ] = None,
-    refused: Annotated[
-        str,
-        typer.Option(metavar="raise|missing", help="Treatment of pairs that the measure rejects; missing writes NaN."),
-    ] = "raise",
-    overwrite: Annotated[
-        bool,
-        typer.Option(
-            "--overwrite",
-            help="Replace existing files of another kind, and an npy or zarr file of other objects, ids, labels or "
-            "measures.",
-        ),
-    ] = False,
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS|local",
-            help="Measure on a Dask cluster: its scheduler, or local for processes of this machine.",
-            show_default=False,
-        ),
-    ] = None,
+    objects: str | None = argument(
+        default=None, metavar="OBJECTS", help="Objects: csv (- reads standard input), or json."
+    ),
+    output: str = option(
+        "--output",
+        "--out",
+        "-o",
+        default="-",
+        metavar="FILE",
+        help="Output file: npy, zarr, npz, csv or parquet; - writes csv to standard output.",
+    ),
+    symmetrize: bool = option(default=False, help="Average both directions of an asymmetric measure."),
+    dtype: str | None = option(metavar="float32|float64", help="Type of the values in an npy or zarr file."),
+    block_size: int | None = option(metavar="N", help="Rows and columns of a block of an npy or zarr file."),
+    refused: str = option(
+        default="raise",
+        metavar="raise|missing",
+        help="Treatment of pairs that the measure rejects; missing writes NaN.",
+    ),
+    overwrite: bool = option(
+        default=False,
+        help="Replace existing files of another kind, and an npy or zarr file of other objects, ids, labels or "
+        "measures.",
+    ),
+    cluster: str | None = option(
+        metavar="ADDRESS|local",
+        help="Measure on a Dask cluster: its scheduler, or local for processes of this machine.",
+    ),
     jobs: Jobs = 1,
     json: Json = False,
     quiet: Quiet = False,
@@ -100,7 +79,7 @@ def measure(
 
         similis measure words.csv --measure edit --dtype float32 --out words.zarr
     """
-    from similis.io import Proximity, write_proximity
+    from similis.io import Proximity
     from similis.measures import Pairwise
 
     if source.measure is None and source.dataset is None:
@@ -112,15 +91,10 @@ def measure(
     if chosen is None:
         raise ProximityError(f"{source.dataset} is a matrix already; `similis datasets` exports it.")
     if output.lower().endswith((".npy", ".zarr")):
-        from similis.distributed import connect, measure_to_disk
+        from similis.distributed import measure_to_disk
 
         before = _stamps(output)
-        with ExitStack() as stack:
-            client = None
-            if cluster is not None:
-                logging.disable(logging.ERROR)  # tracebacks that Dask logs; what they mean is raised
-                stack.callback(logging.disable, logging.NOTSET)
-                client = stack.enter_context(connect(None if cluster == "local" else cluster))
+        with connect_cluster(cluster) as client:
             matrix = measure_to_disk(
                 output,
                 data.values,
@@ -146,8 +120,7 @@ def measure(
         if output == "-" and json:
             print_json({"kind": matrix.kind, "ids": matrix.ids, "labels": matrix.labels, "values": matrix.values})
             return
-        with output_path(output) as path:
-            write_proximity(path, matrix)
+        write_matrix(output, matrix)
     if json:
         print_json({"output": output, "n": matrix.n, "kind": matrix.kind, "measure": repr(chosen)})
     elif output != "-":
@@ -225,20 +198,12 @@ def _description(P: Proximity) -> dict[str, Any]:
 @command(without=("more", "costs", "priors", "groups", "group_column", "measure", "params", "columns"))
 def convert(
     source: Source,
-    output: Annotated[
-        str,
-        typer.Argument(
-            metavar="OUT",
-            help="Output file: npz, npy, zarr, csv, tsv, parquet, phylip, lsmat (scikit-bio), h5ad (AnnData), edges "
-            "(list of pairs); - writes csv.",
-        ),
-    ],
-    top: Annotated[
-        int | None,
-        typer.Option(
-            "--top", metavar="K", min=1, help="Keep the K nearest of every row; other entries become missing."
-        ),
-    ] = None,
+    output: str = argument(
+        metavar="OUT",
+        help="Output file: npz, npy, zarr, csv, tsv, parquet, phylip, lsmat (scikit-bio), h5ad (AnnData), edges "
+        "(list of pairs); - writes csv.",
+    ),
+    top: int | None = option(metavar="K", min=1, help="Keep the K nearest of every row; other entries become missing."),
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
@@ -255,14 +220,11 @@ def convert(
 
         similis convert matrix.npz neighbors.edges --top 50
     """
-    from similis.io import write_proximity
-
     check_outputs(source.files(), overwrite=overwrite, matrix=output)
     P: Any = load_data(source).data
     if top is not None:
         P = replace(P, values=_nearest(P, top))
-    with output_path(output) as path:
-        write_proximity(path, P)
+    write_matrix(output, P)
     rows, columns = P.shape[:2]
     if json and output != "-":
         print_json({"output": output, "n": P.n, "kind": P.kind, "read": P.about})
@@ -304,44 +266,20 @@ def _nearest(P: Proximity, k: int) -> Any:
 @command(only=("labels", "kind", "label_column", "id_column", "na", "directed", *PAIRS))
 def complete(
     source: Source,
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="Matrix with empty cells or nan for missing entries; - reads a csv.",
-        ),
-    ],
-    auxiliary: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--auxiliary", "-a", metavar="FILE", help="A complete kernel over the same objects; may be repeated."
-        ),
-    ] = None,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method",
-            metavar="|".join((*_WITH_AUXILIARY, *_ALONE)),
-            help="Completion method; em with an auxiliary kernel, else nuclear.",
-            show_default=False,
-        ),
-    ] = None,
-    mu: Annotated[
-        str, typer.Option("--mu", metavar="NUMBER|auto", help="Noise level of nuclear; 0 for none.")
-    ] = "auto",
-    psd: Annotated[bool, typer.Option("--psd", help="Let nuclear find a positive semi-definite matrix.")] = False,
-    fitted: Annotated[
-        bool, typer.Option("--fitted", help="Write the fitted matrix in place of known entries too.")
-    ] = False,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Output file: npz, npy, csv, parquet; - writes csv to standard output.",
-        ),
-    ] = "-",
+    file: str = argument(metavar="FILE", help="Matrix with empty cells or nan for missing entries; - reads a csv."),
+    auxiliary: list[str] | None = option(
+        "-a", metavar="FILE", help="A complete kernel over the same objects; may be repeated."
+    ),
+    method: str | None = option(
+        metavar="|".join((*_WITH_AUXILIARY, *_ALONE)),
+        help="Completion method; em with an auxiliary kernel, else nuclear.",
+    ),
+    mu: str = option(default="auto", metavar="NUMBER|auto", help="Noise level of nuclear; 0 for none."),
+    psd: bool = option(default=False, help="Let nuclear find a positive semi-definite matrix."),
+    fitted: bool = option(default=False, help="Write the fitted matrix in place of known entries too."),
+    output: str = option(
+        "-o", default="-", metavar="FILE", help="Output file: npz, npy, csv, parquet; - writes csv to standard output."
+    ),
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
@@ -361,7 +299,6 @@ def complete(
 
         similis complete - --method psd --fitted --json < kernel.csv
     """
-    from similis.io import write_proximity
     from similis.proximity import CompleteKernel, make_stack
 
     check_outputs([file, source.labels, *(auxiliary or [])], overwrite=overwrite, matrix=output)
@@ -394,8 +331,7 @@ def complete(
     if output == "-" and json:
         print_json({**summary, "ids": completed.ids, "labels": completed.labels, "values": completed.values})
         return
-    with output_path(output) as path:
-        write_proximity(path, completed)
+    write_matrix(output, completed)
     if json:
         print_json({"output": output, **summary})
     elif output != "-":
@@ -424,22 +360,9 @@ def _auxiliary_values(name: str, P: Proximity) -> Any:
 
 @command()
 def datasets(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME", help="A data set.", autocompletion=complete_dataset, show_default=False),
-    ] = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Export to this file; - is standard output.", show_default=False
-        ),
-    ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            "--data", metavar="DIR", help="Folder of benchmark data, instead of SIMILIS_DATA.", show_default=False
-        ),
-    ] = None,
+    name: str | None = argument(default=None, metavar="NAME", help="A data set.", autocompletion=complete_dataset),
+    output: str | None = option("-o", metavar="FILE", help="Export to this file; - is standard output."),
+    data: str | None = option(metavar="DIR", help="Folder of benchmark data, instead of SIMILIS_DATA."),
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:
@@ -486,13 +409,11 @@ def datasets(
 def _export(bunch: Any, output: str) -> None:
     import numpy as np
 
-    from similis.io import Proximity, write_proximity
+    from similis.io import Proximity
 
     labels: Any = None if bunch.target is None else np.asarray(bunch.target_names)[bunch.target]
     if bunch.kind in ("similarity", "dissimilarity"):
-        matrix = Proximity(bunch.proximity, bunch.get("ids"), bunch.kind, labels)
-        with output_path(output) as path:
-            write_proximity(path, matrix)
+        write_matrix(output, Proximity(bunch.proximity, bunch.get("ids"), bunch.kind, labels))
     elif bunch.kind == "graphs":
         raise ProximityError(f"{bunch.name} holds graphs, which no table can hold; use similis.datasets from Python.")
     else:

@@ -1,24 +1,44 @@
-"""Command decorator, and options that several commands share."""
+"""Declaration of options, those that several commands share, and the command decorator."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
-from dataclasses import fields, is_dataclass
-from functools import wraps
+import logging
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import MISSING, Field, field, fields, is_dataclass
+from functools import partial, wraps
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
 from similis.cli._console import report_errors
 
-__all__ = ["Jobs", "Json", "Overwrite", "Quiet", "Seed", "command"]
+__all__ = ["Jobs", "Json", "Overwrite", "Quiet", "Seed", "argument", "command", "connect_cluster", "flags_of", "option"]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Number of processes; -1 takes all cores.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files of another kind.")]
 Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
+
+
+def option(*flags: str, default: Any = None, kind: Any = typer.Option, **settings: Any) -> Any:
+    """Declare an option: the default of a parameter of a command, or of a field of a dataclass of options.
+
+    The long flag is the name of the parameter unless `flags` hold another one.
+    """
+    return field(default=default, metadata={"flags": flags, "declare": partial(kind, **settings)})
+
+
+argument = partial(option, default=MISSING, kind=typer.Argument)
+
+
+def flags_of(name: str, declared: Field[Any]) -> list[str]:
+    """Flags of an option, its long name first; none of an argument."""
+    flags = list(declared.metadata["flags"])
+    is_named = declared.metadata["declare"].func is typer.Argument or any(flag.startswith("--") for flag in flags)
+    return flags if is_named else [f"--{name.replace('_', '-')}", *flags]
 
 
 def command(
@@ -41,15 +61,12 @@ def command(
         groups: dict[str, tuple[type, list[str]]] = {}
         for name, parameter in inspect.signature(function).parameters.items():
             if not is_dataclass(hints[name]):
-                parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+                parameters.append(_parameter(name, hints[name], parameter.default))
                 continue
             types = get_type_hints(hints[name], include_extras=True)
             kept = [f for f in fields(hints[name]) if (only is None or f.name in only) and f.name not in without]
             groups[name] = hints[name], [f.name for f in kept]
-            parameters += [
-                inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=types[f.name])
-                for f in kept
-            ]
+            parameters += [_parameter(f.name, types[f.name], f if f.metadata else f.default) for f in kept]
 
         @wraps(function)
         def run(**given: Any) -> None:
@@ -63,3 +80,28 @@ def command(
         return run
 
     return decorate
+
+
+@contextmanager
+def connect_cluster(address: str | None) -> Iterator[Any]:
+    """Connect to a Dask cluster, "local" for processes of this machine; yield None without an address."""
+    if address is None:
+        yield None
+        return
+    from similis.distributed import connect
+
+    logging.disable(logging.ERROR)  # tracebacks that Dask logs; what they mean is raised
+    try:
+        with connect(None if address == "local" else address) as client:
+            yield client
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
+    """Parameter as Typer reads it, from a default that :func:`option` has made, or a plain one."""
+    if isinstance(default, Field):
+        declare, flags = default.metadata["declare"], flags_of(name, default)
+        default = inspect.Parameter.empty if default.default is MISSING else default.default
+        hint = Annotated[hint, declare(*flags, show_default=default is not None and default is not False)]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)

@@ -13,13 +13,16 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from similis._utils.files import atomic_write, is_stream
 from similis._utils.messages import escape_controls
 from similis.exceptions import ProximityError
 
-__all__ = ["check_outputs", "output_path", "write_table"]
+if TYPE_CHECKING:
+    from similis.io import Proximity
+
+__all__ = ["check_outputs", "write_matrix", "write_table"]
 
 
 def check_outputs(inputs: Iterable[str | None], *, overwrite: bool = False, **outputs: str | None) -> None:
@@ -41,8 +44,10 @@ def check_outputs(inputs: Iterable[str | None], *, overwrite: bool = False, **ou
     for kind, path in given:
         _check_place(path, kind)
     given = [(kind, path) for kind, path in given if not is_stream(path)]
-    written = [(kind, file) for kind, path in given for file in (path, *_written_beside(path, kind))]
-    read = [file for path in inputs if path not in (None, "-") for file in _read_with(Path(str(path)))]
+    written = [(kind, file) for kind, path in given for file in _with_files_beside(path, kind)]
+    read = [Path(path) for path in inputs if path is not None and path != "-"]
+    kinds = ["model" if path.suffix.lower() == ".skops" else "matrix" for path in read]
+    read += [file for path, kind in zip(read, kinds) for file in _with_files_beside(path, kind)[1:] if file.exists()]
     for i, (kind, path) in enumerate(written):
         if any(_is_same(path, other) for other in read):
             raise ProximityError(f"{os.fspath(path)!r} is read by this command as well; name another file.")
@@ -66,19 +71,11 @@ def _check_place(path: Path, kind: str) -> None:
         file_format(path, writing=True)
 
 
-def _written_beside(path: Path, kind: str) -> list[Path]:
-    """Files that are written beside a matrix or a model."""
+def _with_files_beside(path: Path, kind: str) -> list[Path]:
+    """A file, and those that are read or written with it if it is a matrix or a model."""
     from similis.io import card_path, files_beside
 
-    return [card_path(path)] if kind == "model" else files_beside(path) if kind == "matrix" else []
-
-
-def _read_with(path: Path) -> list[Path]:
-    """An input, and the files beside it that are read with it."""
-    from similis.io import card_path, files_beside
-
-    beside = [card_path(path)] if path.suffix.lower() == ".skops" else files_beside(path)
-    return [path, *(file for file in beside if file.exists())]
+    return [path, *([card_path(path)] if kind == "model" else files_beside(path) if kind == "matrix" else [])]
 
 
 def _is_same(a: Path, b: Path) -> bool:
@@ -199,6 +196,14 @@ def _is_terminal(path: str) -> bool:
         return os.isatty(descriptor)
     finally:
         os.close(descriptor)
+
+
+def write_matrix(path: str, matrix: Proximity) -> None:
+    """Write a matrix to a file, or csv to standard output for ``-``."""
+    from similis.io import write_proximity
+
+    with output_path(path) as target:
+        write_proximity(target, matrix)
 
 
 def write_table(path: str, rows: Iterable[Sequence[Any]], *, escape_formulas: bool = False) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from similis.cli._console import input_path, note, print_json
-from similis.cli._options import Json, Overwrite, command
+from similis.cli._options import Json, Overwrite, argument, command, option
 from similis.cli._outputs import check_outputs, write_table
 from similis.cli._source import PAIRS, Source
 from similis.exceptions import ProximityError
@@ -25,56 +23,33 @@ _NUMBERS = ("score", "outlier_p", "lower", "upper")  # columns of a table
 @command(only=("kind", "id_column", *PAIRS))
 def predict(
     source: Source,
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file that `similis fit` wrote.")],
-    rows: Annotated[
-        str,
-        typer.Argument(
-            metavar="ROWS",
-            help="Proximities of new objects to the training objects, one row each; or a csv of objects, for a model "
-            "that measures. - reads a csv from standard input.",
-        ),
-    ],
-    more: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[ROWS...]",
-            help="Rows of the other matrices, for a model of several, in the order of training.",
-            show_default=False,
-        ),
-    ] = None,
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="A csv or tsv file; - is standard output.")
-    ] = "-",
-    header: Annotated[
-        bool | None,
-        typer.Option(
-            "--header/--no-header",
-            help="The first line of a text file of proximities names the columns, or is a row; by content by default.",
-            show_default=False,
-        ),
-    ] = None,
-    escape_formulas: Annotated[
-        bool,
-        typer.Option(
-            "--escape-formulas",
-            help="Put an apostrophe before ids and labels that a spreadsheet would evaluate (=, +, -, @).",
-        ),
-    ] = False,
-    confidence: Annotated[
-        float | None,
-        typer.Option(
-            "--confidence",
-            metavar="LEVEL",
-            min=0.0,
-            max=1.0,
-            help="Also print the set of classes, or the interval, that contains the true class or value with this "
-            "probability, such as 0.9; for a model of `similis fit --conformal`.",
-        ),
-    ] = None,
-    explain: Annotated[
-        int,
-        typer.Option("--explain", metavar="K", min=0, help="Also print the K training objects that decided."),
-    ] = 0,
+    model: str = argument(metavar="MODEL", help="Model file that `similis fit` wrote."),
+    rows: str = argument(
+        metavar="ROWS",
+        help="Proximities of new objects to the training objects, one row each; or a csv of objects, for a model "
+        "that measures. - reads a csv from standard input.",
+    ),
+    more: list[str] | None = argument(
+        default=None,
+        metavar="[ROWS...]",
+        help="Rows of the other matrices, for a model of several, in the order of training.",
+    ),
+    output: str = option("-o", default="-", metavar="FILE", help="A csv or tsv file; - is standard output."),
+    header: bool | None = option(
+        "--header/--no-header",
+        help="The first line of a text file of proximities names the columns, or is a row; by content by default.",
+    ),
+    escape_formulas: bool = option(
+        default=False, help="Put an apostrophe before ids and labels that a spreadsheet would evaluate (=, +, -, @)."
+    ),
+    confidence: float | None = option(
+        metavar="LEVEL",
+        min=0.0,
+        max=1.0,
+        help="Also print the set of classes, or the interval, that contains the true class or value with this "
+        "probability, such as 0.9; for a model of `similis fit --conformal`.",
+    ),
+    explain: int = option(default=0, metavar="K", min=0, help="Also print the K training objects that decided."),
     overwrite: Overwrite = False,
     json: Json = False,
 ) -> None:

@@ -6,16 +6,15 @@ import inspect
 import json
 import re
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
-
-import typer
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from similis._utils.files import short_path
 from similis.cli._console import input_path, note
+from similis.cli._options import argument, flags_of, option
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
@@ -65,204 +64,117 @@ def complete_dataset(incomplete: str) -> list[str]:
     return [info.name for info in list_datasets() if info.name.startswith(incomplete)]
 
 
-_option = partial(typer.Option, rich_help_panel="Data", show_default=False)
-_pairs = partial(typer.Option, rich_help_panel="Lists of pairs", show_default=False)
+_option = partial(option, rich_help_panel="Data")
+_pairs = partial(option, rich_help_panel="Lists of pairs")
 
 
 @dataclass(frozen=True)
 class Source:
     """Options that name the data."""
 
-    path: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="FILE",
-            help="Matrix of proximities (csv, tsv, txt, npz, npy, zarr, parquet, feather, xlsx, PHYLIP, scikit-bio, "
-            "qza, h5ad, hdf5, mat, rds, graphml; FILE::NAME for one array of several; - reads a csv from standard "
-            "input), list of pairs (BLAST, DIAMOND, MMseqs2, Foldseek, Mash, edges), or, with --measure, objects (csv; "
-            "json for graphs, point sets and series).",
-            show_default=False,
-        ),
-    ] = None
-    more: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[FILE...]",
-            help="More matrices of the same objects: methods run on each, on their mean, or on all together.",
-            show_default=False,
-        ),
-    ] = None
-    labels: Annotated[
-        str | None,
-        _option(
-            "--labels",
-            "-l",
-            metavar="FILE",
-            help="Class labels: lines `id,label` in any order, perhaps with a header and more columns, or one label "
-            "per line.",
-        ),
-    ] = None
-    kind: Annotated[
-        str | None,
-        _option(
-            "--kind",
-            "-k",
-            metavar="similarity|dissimilarity",
-            help="Kind of the values. By default what the file names, or what its diagonal shows clearly. Of several "
-            "files, one kind for all or one for each, separated by commas.",
-        ),
-    ] = None
-    dataset: Annotated[
-        str | None,
-        _option(
-            "--dataset",
-            metavar="NAME",
-            help="A data set by name instead of a file; `similis datasets` lists them.",
-            autocompletion=complete_dataset,
-        ),
-    ] = None
-    measure: Annotated[
-        str | None,
-        _option(
-            "--measure",
-            "-m",
-            metavar="NAME",
-            help="Measure that compares objects: counting, vdm, jaccard, minkowski, rbf, ...",
-            autocompletion=complete_measure,
-        ),
-    ] = None
-    params: Annotated[
-        list[str] | None,
-        _option(
-            "--param",
-            "-p",
-            metavar="KEY=VALUE",
-            help="A parameter of the measure, such as q=1, or key=@file for JSON; may be repeated.",
-        ),
-    ] = None
-    id_column: Annotated[
-        str | None,
-        _option(
-            "--id-column",
-            metavar="NAME",
-            help="Column of the objects' names, in the table of objects or in the --labels file; one called id or name "
-            "by default.",
-        ),
-    ] = None
-    label_column: Annotated[
-        str | None,
-        _option(
-            "--label-column",
-            metavar="NAME",
-            help="Column of the class labels, in the table of objects or in the --labels file; one called class, label "
-            "or target by default.",
-        ),
-    ] = None
-    columns: Annotated[
-        list[str] | None,
-        _option(
-            "--column",
-            metavar="NAME",
-            help="A column that describes the objects; may be repeated, all others by default.",
-        ),
-    ] = None
-    na: Annotated[
-        list[str] | None,
-        _option(
-            "--na",
-            metavar="WORD",
-            help="Spelling of a missing label, beside an empty cell; may be repeated. NA, N/A, NaN, null by default.",
-        ),
-    ] = None
-    symmetrize: Annotated[bool, _option("--symmetrize", help="Average both directions of an asymmetric matrix.")] = (
-        False
+    path: str | None = argument(
+        default=None,
+        metavar="FILE",
+        help="Matrix of proximities (csv, tsv, txt, npz, npy, zarr, parquet, feather, xlsx, PHYLIP, scikit-bio, "
+        "qza, h5ad, hdf5, mat, rds, graphml; FILE::NAME for one array of several; - reads a csv from standard "
+        "input), list of pairs (BLAST, DIAMOND, MMseqs2, Foldseek, Mash, edges), or, with --measure, objects (csv; "
+        "json for graphs, point sets and series).",
     )
-    directed: Annotated[
-        bool,
-        _option(
-            "--directed",
-            help="Keep a matrix with one empty triangle as it is, instead of filling it in from the other one.",
-        ),
-    ] = False
-    format: Annotated[
-        str | None,
-        _pairs("--format", metavar="NAME", help="Format of the file, if its ending and contents do not show it."),
-    ] = None
-    pair_columns: Annotated[
-        str | None,
-        _pairs(
-            "--columns",
-            metavar="NAMES",
-            help="Names of all columns of a list of pairs without a header, such as qseqid,sseqid,evalue; or names or "
-            "numbers of both columns of ids and of that of the score.",
-        ),
-    ] = None
-    score: Annotated[
-        str | None,
-        _pairs("--score", metavar="COLUMN", help="Column of the values: bitscore (of hits, by default), pident, ..."),
-    ] = None
-    aggregate: Annotated[
-        str | None,
-        _pairs(
-            "--aggregate",
-            metavar="max|min|sum|mean",
-            help="Value of a pair with several lines; the best one by default.",
-        ),
-    ] = None
-    absent: Annotated[
-        str | None,
-        _pairs(
-            "--absent",
-            metavar="missing|zero|NUMBER",
-            help="Value of pairs that are not listed: zero by default for scores of alignment hits, else missing.",
-        ),
-    ] = None
-    metadata: Annotated[
-        str | None,
-        _option(
-            "--metadata",
-            metavar="FILE",
-            help="Table of the objects: labels are taken from its --label-column, groups from its --group-column.",
-        ),
-    ] = None
-    group_column: Annotated[
-        str | None,
-        _option("--group-column", metavar="NAME", help="Column of the groups in the --metadata or --groups file."),
-    ] = None
-    subset: Annotated[
-        list[str] | None,
-        _option(
-            "--subset",
-            metavar="COLUMN=VALUE",
-            help="Keep the objects with this value in the --metadata table; a|b for several values; may be repeated.",
-        ),
-    ] = None
-    groups: Annotated[
-        str | None,
-        _option(
-            "--groups",
-            metavar="FILE",
-            help="Objects of one group are never split: lines `id,group`, or one group per line.",
-        ),
-    ] = None
-    costs: Annotated[
-        str | None,
-        _option(
-            "--costs",
-            metavar="FILE",
-            help="Costs of errors: a csv file; rows: predicted class; columns: true class. `balanced`: an error costs "
-            "more in a smaller class.",
-        ),
-    ] = None
-    priors: Annotated[
-        str | None,
-        _option(
-            "--priors",
-            metavar="PRIORS",
-            help="Class shares of the objects to be predicted: `equal`, `a=0.9,b=0.1`, or a csv file of lines "
-            "`class,share`.",
-        ),
-    ] = None
+    more: list[str] | None = argument(
+        default=None,
+        metavar="[FILE...]",
+        help="More matrices of the same objects: methods run on each, on their mean, or on all together.",
+    )
+    labels: str | None = _option(
+        "-l",
+        metavar="FILE",
+        help="Class labels: lines `id,label` in any order, perhaps with a header and more columns, or one label "
+        "per line.",
+    )
+    kind: str | None = _option(
+        "-k",
+        metavar="similarity|dissimilarity",
+        help="Kind of the values. By default what the file names, or what its diagonal shows clearly. Of several "
+        "files, one kind for all or one for each, separated by commas.",
+    )
+    dataset: str | None = _option(
+        metavar="NAME",
+        help="A data set by name instead of a file; `similis datasets` lists them.",
+        autocompletion=complete_dataset,
+    )
+    measure: str | None = _option(
+        "-m",
+        metavar="NAME",
+        help="Measure that compares objects: counting, vdm, jaccard, minkowski, rbf, ...",
+        autocompletion=complete_measure,
+    )
+    params: list[str] | None = _option(
+        "--param",
+        "-p",
+        metavar="KEY=VALUE",
+        help="A parameter of the measure, such as q=1, or key=@file for JSON; may be repeated.",
+    )
+    id_column: str | None = _option(
+        metavar="NAME",
+        help="Column of the objects' names, in the table of objects or in the --labels file; one called id or name "
+        "by default.",
+    )
+    label_column: str | None = _option(
+        metavar="NAME",
+        help="Column of the class labels, in the table of objects or in the --labels file; one called class, label "
+        "or target by default.",
+    )
+    columns: list[str] | None = _option(
+        "--column", metavar="NAME", help="A column that describes the objects; may be repeated, all others by default."
+    )
+    na: list[str] | None = _option(
+        metavar="WORD",
+        help="Spelling of a missing label, beside an empty cell; may be repeated. NA, N/A, NaN, null by default.",
+    )
+    symmetrize: bool = _option(default=False, help="Average both directions of an asymmetric matrix.")
+    directed: bool = _option(
+        default=False,
+        help="Keep a matrix with one empty triangle as it is, instead of filling it in from the other one.",
+    )
+    format: str | None = _pairs(metavar="NAME", help="Format of the file, if its ending and contents do not show it.")
+    pair_columns: str | None = _pairs(
+        "--columns",
+        metavar="NAMES",
+        help="Names of all columns of a list of pairs without a header, such as qseqid,sseqid,evalue; or names or "
+        "numbers of both columns of ids and of that of the score.",
+    )
+    score: str | None = _pairs(
+        metavar="COLUMN", help="Column of the values: bitscore (of hits, by default), pident, ..."
+    )
+    aggregate: str | None = _pairs(
+        metavar="max|min|sum|mean", help="Value of a pair with several lines; the best one by default."
+    )
+    absent: str | None = _pairs(
+        metavar="missing|zero|NUMBER",
+        help="Value of pairs that are not listed: zero by default for scores of alignment hits, else missing.",
+    )
+    metadata: str | None = _option(
+        metavar="FILE",
+        help="Table of the objects: labels are taken from its --label-column, groups from its --group-column.",
+    )
+    group_column: str | None = _option(metavar="NAME", help="Column of the groups in the --metadata or --groups file.")
+    subset: list[str] | None = _option(
+        metavar="COLUMN=VALUE",
+        help="Keep the objects with this value in the --metadata table; a|b for several values; may be repeated.",
+    )
+    groups: str | None = _option(
+        metavar="FILE", help="Objects of one group are never split: lines `id,group`, or one group per line."
+    )
+    costs: str | None = _option(
+        metavar="FILE",
+        help="Costs of errors: a csv file; rows: predicted class; columns: true class. `balanced`: an error costs "
+        "more in a smaller class.",
+    )
+    priors: str | None = _option(
+        metavar="PRIORS",
+        help="Class shares of the objects to be predicted: `equal`, `a=0.9,b=0.1`, or a csv file of lines "
+        "`class,share`.",
+    )
 
     def name(self) -> str:
         """Name of the data, for titles; empty for standard input."""
@@ -278,40 +190,13 @@ class Source:
     def arguments(self) -> str:
         """Command line arguments that name the same data."""
         words = [] if self.path is None else [self.path, *(self.more or [])]
-        for name, flag in _FLAGS.items():
-            given = getattr(self, name)
+        for declared in sorted(fields(self)[2:], key=lambda declared: declared.name != "dataset"):
+            given, flag = getattr(self, declared.name), flags_of(declared.name, declared)[0]
             if isinstance(given, bool):
                 words += [flag] * given
-                continue
-            for value in given if isinstance(given, list) else [given] if given is not None else []:
-                words += [flag, value]
+            elif given is not None:
+                words += [word for value in (given if isinstance(given, list) else [given]) for word in (flag, value)]
         return shlex.join(words)
-
-
-_FLAGS = {
-    "dataset": "--dataset",
-    "labels": "--labels",
-    "kind": "--kind",
-    "measure": "--measure",
-    "params": "--param",
-    "id_column": "--id-column",
-    "label_column": "--label-column",
-    "columns": "--column",
-    "na": "--na",
-    "symmetrize": "--symmetrize",
-    "directed": "--directed",
-    "format": "--format",
-    "pair_columns": "--columns",
-    "score": "--score",
-    "aggregate": "--aggregate",
-    "absent": "--absent",
-    "metadata": "--metadata",
-    "group_column": "--group-column",
-    "subset": "--subset",
-    "groups": "--groups",
-    "costs": "--costs",
-    "priors": "--priors",
-}
 
 
 PAIRS = ("format", "pair_columns", "score", "aggregate", "absent")  # options of files of other tools
@@ -330,6 +215,11 @@ class Inputs(NamedTuple):
     priors: NDArray[Any] | str | None = None
     kinds: list[Any] | None = None  # of several matrices
     target: NDArray[Any] | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Keyword arguments of :meth:`~similis.Study.run` beside the data."""
+        names = ("measure", "groups", "costs", "priors")
+        return {"kind": self.kinds, **{name: getattr(self, name) for name in names}}
 
 
 def load_data(source: Source, *, need_labels: bool = False, task: str | None = "classification") -> Inputs:

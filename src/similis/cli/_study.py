@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -10,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from similis._utils.files import is_stream
 from similis.cli._console import FAILED, INTERRUPTED, echo, in_cli_words, note, print_json, print_table, show_progress
-from similis.cli._options import Json, Overwrite, Quiet, Seed, command
+from similis.cli._options import Json, Overwrite, Quiet, Seed, argument, command, connect_cluster, option
 from similis.cli._outputs import check_outputs, write_table
 from similis.cli._predict import prediction_table
 from similis.cli._source import Inputs, Source, load_data, load_unlabeled
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fit", "report", "study"]
 
-_option = partial(typer.Option, rich_help_panel="Protocol")
+_option = partial(option, rich_help_panel="Protocol")
 _SHORT = 15.0  # seconds of work for which one process is enough
 
 
@@ -42,105 +41,56 @@ def complete_method(incomplete: str) -> list[str]:
 class StudySetup:
     """Options that say how methods are compared."""
 
-    protocol: Annotated[
-        str,
-        _option(
-            "--protocol",
-            metavar="random|stratified|kfold|loo",
-            help="Random splits, the same with class shares kept, repeated folds, or leave one out.",
-        ),
-    ] = "random"
-    splits: Annotated[int, _option("--splits", "-n", help="Number of splits.")] = 20
-    test_size: Annotated[float, _option("--test-size", help="Fraction of the objects that is held out.")] = 0.2
-    folds: Annotated[
-        str, _option("--folds", metavar="N|loo", help="Folds that choose the parameters inside a split.")
-    ] = "10"
-    journal: Annotated[
-        str | None,
-        _option(
-            "--journal",
-            metavar="FILE",
-            help="Write every finished split to this file at once; a later run resumes from it.",
-            show_default=False,
-        ),
-    ] = None
-    target: Annotated[
-        str | None,
-        _option(
-            "--target",
-            metavar="NAME",
-            help="Column of numbers to predict, in the table of objects, the --labels or the --metadata file: a "
-            "regression.",
-            show_default=False,
-        ),
-    ] = None
-    task: Annotated[
-        str | None,
-        _option(
-            "--task",
-            metavar="classification|regression",
-            help="Predict classes or numbers; by default numbers if the labels have fractions or seldom repeat.",
-            show_default=False,
-        ),
-    ] = None
-    metric: Annotated[
-        str | None,
-        _option(
-            "--metric",
-            metavar="NAME",
-            help="Metric that ranks the methods and chooses their parameters: error, balanced_error (by default if a "
-            "class is rare), cost (by default with --costs or --priors), log_loss, perplexity, nce; in a regression "
-            "rmse, mae, r2 or pinball(0.9).",
-            show_default=False,
-        ),
-    ] = None
-    full: Annotated[
-        bool,
-        _option(
-            "--full",
-            help="Run every method on every split; by default methods that are behind are dropped, from split 5 on.",
-        ),
-    ] = False
-    budget: Annotated[
-        str | None,
-        _option(
-            "--budget",
-            metavar="TIME",
-            help="Time for the comparison, such as 90s, 5m or 2h, shared fairly by the methods; what does not fit is "
-            "skipped.",
-            show_default=False,
-        ),
-    ] = None
-    landmarks: Annotated[
-        str,
-        _option(
-            "--landmarks",
-            metavar="auto|none|N",
-            help="Fit methods that are too slow for the data on some of the training objects: as many as the time "
-            "allows, or N. The table names these methods `NAME(landmarks=N)`.",
-        ),
-    ] = "auto"
-    cluster: Annotated[
-        str | None,
-        _option(
-            "--cluster",
-            metavar="ADDRESS|local",
-            help="Run on a Dask cluster: its scheduler, such as tcp://10.0.0.1:8786, or local for processes of this "
-            "machine.",
-            show_default=False,
-        ),
-    ] = None
+    protocol: str = _option(
+        default="random",
+        metavar="random|stratified|kfold|loo",
+        help="Random splits, the same with class shares kept, repeated folds, or leave one out.",
+    )
+    splits: int = _option("-n", default=20, help="Number of splits.")
+    test_size: float = _option(default=0.2, help="Fraction of the objects that is held out.")
+    folds: str = _option(default="10", metavar="N|loo", help="Folds that choose the parameters inside a split.")
+    journal: str | None = _option(
+        metavar="FILE", help="Write every finished split to this file at once; a later run resumes from it."
+    )
+    target: str | None = _option(
+        metavar="NAME",
+        help="Column of numbers to predict, in the table of objects, the --labels or the --metadata file: a "
+        "regression.",
+    )
+    task: str | None = _option(
+        metavar="classification|regression",
+        help="Predict classes or numbers; by default numbers if the labels have fractions or seldom repeat.",
+    )
+    metric: str | None = _option(
+        metavar="NAME",
+        help="Metric that ranks the methods and chooses their parameters: error, balanced_error (by default if a "
+        "class is rare), cost (by default with --costs or --priors), log_loss, perplexity, nce; in a regression "
+        "rmse, mae, r2 or pinball(0.9).",
+    )
+    full: bool = _option(
+        default=False,
+        help="Run every method on every split; by default methods that are behind are dropped, from split 5 on.",
+    )
+    budget: str | None = _option(
+        metavar="TIME",
+        help="Time for the comparison, such as 90s, 5m or 2h, shared fairly by the methods; what does not fit is "
+        "skipped.",
+    )
+    landmarks: str = _option(
+        default="auto",
+        metavar="auto|none|N",
+        help="Fit methods that are too slow for the data on some of the training objects: as many as the time "
+        "allows, or N. The table names these methods `NAME(landmarks=N)`.",
+    )
+    cluster: str | None = _option(
+        metavar="ADDRESS|local",
+        help="Run on a Dask cluster: its scheduler, such as tcp://10.0.0.1:8786, or local for processes of this "
+        "machine.",
+    )
     seed: Seed = 0
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            "-j",
-            metavar="N",
-            help="Number of processes; by default all cores, or one for a study of a few seconds.",
-            show_default=False,
-        ),
-    ] = None
+    jobs: int | None = option(
+        "-j", metavar="N", help="Number of processes; by default all cores, or one for a study of a few seconds."
+    )
 
     def load(self, source: Source) -> Inputs:
         """Read the data of the study."""
@@ -190,18 +140,15 @@ class StudySetup:
         if self.cluster is None:
             yield
             return
-        from similis.distributed import cluster_jobs, connect
+        from similis.distributed import cluster_jobs
 
-        logging.disable(logging.ERROR)  # tracebacks that Dask logs; what they mean is raised
         try:
-            with connect(None if self.cluster == "local" else self.cluster) as client, cluster_jobs(client):
+            with connect_cluster(self.cluster) as client, cluster_jobs(client):
                 yield
         except ClusterError as error:
             if self.journal is not None:
                 raise
             raise ClusterError(f"{error} Without --journal FILE it starts anew.") from None
-        finally:
-            logging.disable(logging.NOTSET)
 
     def announce(self, expected: Estimate) -> None:
         """Print how long the study will take, before it runs."""
@@ -219,35 +166,19 @@ class StudySetup:
 def study(
     source: Source,
     setup: StudySetup,
-    method: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--method",
-            metavar="NAME",
-            help="A method, `all` or `quick`; may be repeated. All by default. Parameters in parentheses: "
-            '"local-sda(neighborhood=per-class, n_neighbors=5|10)".',
-            autocompletion=complete_method,
-            show_default=False,
-        ),
-    ] = None,
-    listing: Annotated[
-        bool, typer.Option("--list", help="List the methods, or explain the one that is named.")
-    ] = False,
-    report: Annotated[
-        str | None,
-        typer.Option("--report", metavar="FILE", help="Write a report to this html file.", show_default=False),
-    ] = None,
-    watch: Annotated[
-        bool,
-        typer.Option("--watch", help="Update the report while the study runs; report.html unless --report is given."),
-    ] = False,
-    save: Annotated[
-        str | None,
-        typer.Option("--save", metavar="FILE", help="Write all results to this JSON file.", show_default=False),
-    ] = None,
-    estimate: Annotated[
-        bool, typer.Option("--estimate", help="Print how long the study would take, by method, and stop.")
-    ] = False,
+    method: list[str] | None = option(
+        metavar="NAME",
+        help="A method, `all` or `quick`; may be repeated. All by default. Parameters in parentheses: "
+        '"local-sda(neighborhood=per-class, n_neighbors=5|10)".',
+        autocompletion=complete_method,
+    ),
+    listing: bool = option("--list", default=False, help="List the methods, or explain the one that is named."),
+    report: str | None = option(metavar="FILE", help="Write a report to this html file."),
+    watch: bool = option(
+        default=False, help="Update the report while the study runs; report.html unless --report is given."
+    ),
+    save: str | None = option(metavar="FILE", help="Write all results to this JSON file."),
+    estimate: bool = option(default=False, help="Print how long the study would take, by method, and stop."),
     overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -303,11 +234,7 @@ def study(
         result = planned.run(
             inputs.data,
             inputs.target,
-            kind=inputs.kinds,
-            groups=inputs.groups,
-            costs=inputs.costs,
-            priors=inputs.priors,
-            measure=inputs.measure,
+            **inputs.arguments(),
             progress=show_progress(quiet),
             watch=_make_watcher(source, setup.target, str(report), quiet) if watch else None,
             announce=None if quiet else setup.announce,
@@ -324,7 +251,8 @@ def study(
         if setup.journal is None:
             note("interrupted; these are the results so far. With --journal FILE a study can be resumed.")
         else:
-            note(f"interrupted; these are the results so far. This command resumes: {_this_command()}")
+            this = shlex.join(["similis", *sys.argv[1:]])
+            note(f"interrupted; these are the results so far. This command resumes: {this}")
         raise typer.Exit(INTERRUPTED)
     if not any(entry.ok for entry in result.entries.values()):
         note("every method failed; the reasons are in the table.")
@@ -335,33 +263,21 @@ def study(
 def fit(
     source: Source,
     setup: StudySetup,
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method",
-            metavar="NAME",
-            help="A method of `similis study --list`, perhaps with parameters, as `knn(n_neighbors=5)`; `best` and "
-            "`quick` compare all, or the quick ones, first.",
-            autocompletion=complete_method,
-        ),
-    ] = "best",
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The model file.")] = "model.skops",
-    predict_unlabeled: Annotated[
-        str | None,
-        typer.Option(
-            "--predict-unlabeled",
-            metavar="FILE",
-            help="Also predict the objects without a label, and write them to this csv or tsv file.",
-            show_default=False,
-        ),
-    ] = None,
-    conformal: Annotated[
-        bool,
-        typer.Option(
-            "--conformal",
-            help="Also calibrate prediction sets or intervals, for `similis predict --confidence`, by ten more fits.",
-        ),
-    ] = False,
+    method: str = option(
+        default="best",
+        metavar="NAME",
+        help="A method of `similis study --list`, perhaps with parameters, as `knn(n_neighbors=5)`; `best` and "
+        "`quick` compare all, or the quick ones, first.",
+        autocompletion=complete_method,
+    ),
+    output: str = option("-o", default="model.skops", metavar="FILE", help="The model file."),
+    predict_unlabeled: str | None = option(
+        metavar="FILE", help="Also predict the objects without a label, and write them to this csv or tsv file."
+    ),
+    conformal: bool = option(
+        default=False,
+        help="Also calibrate prediction sets or intervals, for `similis predict --confidence`, by ten more fits.",
+    ),
     overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -395,11 +311,7 @@ def fit(
             inputs.data,
             inputs.target,
             study=setup.make_study([{"best": "all"}.get(method, method)], inputs),
-            kind=inputs.kinds,
-            groups=inputs.groups,
-            costs=inputs.costs,
-            priors=inputs.priors,
-            measure=inputs.measure,
+            **inputs.arguments(),
             compact=True,
             conformal=conformal,
             progress=show_progress(quiet),
@@ -431,17 +343,9 @@ def fit(
 
 @command()
 def report(
-    results: Annotated[
-        list[str],
-        typer.Argument(metavar="RESULTS...", help="Files written by `study --save`.", show_default=False),
-    ],
-    output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="The html file to write.")
-    ] = "report.html",
-    name: Annotated[
-        list[str] | None,
-        typer.Option("--name", metavar="NAME", help="A name for each file, in their order.", show_default=False),
-    ] = None,
+    results: list[str] = argument(metavar="RESULTS...", help="Files written by `study --save`."),
+    output: str = option("-o", default="report.html", metavar="FILE", help="The html file to write."),
+    name: list[str] | None = option(metavar="NAME", help="A name for each file, in their order."),
     overwrite: Overwrite = False,
 ) -> None:
     """Write the report of a study from its results file; of several, a page that compares them.
@@ -522,11 +426,6 @@ def _print_result(result: StudyResult, json: bool) -> None:
     echo(in_cli_words(str(result)))
     if advice is not None:
         echo(f"\nIn Python:\n\n{advice.python}\n\nOn the command line:\n\n{advice.command}")
-
-
-def _this_command() -> str:
-    """Command line of this process, quoted for a shell."""
-    return shlex.join(["similis", *sys.argv[1:]])
 
 
 def _print_estimate(expected: Estimate, json: bool) -> None:
