@@ -324,12 +324,12 @@ def test_blocks_are_on_the_disk_before_they_are_noted(tmp_path, X, name, monkeyp
         write(self)
         noted.append(self.store.zarr or os.path.realpath(self.store.part) in synced)
 
-    write = _record.Writer.flush
+    write = _record.Record.flush
     if not os.path.exists("/proc/self/fd"):
         pytest.skip("needs /proc to name the files")
     monkeypatch.setattr(os, "fsync", seen)
     monkeypatch.setattr(_record, "_INTERVAL", 0.0)
-    monkeypatch.setattr(_record.Writer, "flush", flush)
+    monkeypatch.setattr(_record.Record, "flush", flush)
     measure_to_disk(tmp_path / name, X, measure=Counting(), block_size=20)
     assert len(noted) >= 20
     assert all(noted)
@@ -340,8 +340,8 @@ def test_two_processes_do_not_write_one_matrix(tmp_path):
 
     store = BlockFile(tmp_path / "S.npy", 2, "<f8", 1)
     store.create()
-    record = Record.beside(store)
-    with record.held(store):
+    record = Record(store)
+    with record.held():
         record.start({"format": "similis blocks", "version": 1})
     code = "import sys, fcntl; f = open(sys.argv[1], 'ab'); fcntl.lockf(f, fcntl.LOCK_EX, 1, 2**40); print(); input()"
     other = subprocess.Popen(

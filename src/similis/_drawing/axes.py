@@ -114,7 +114,17 @@ def _draw(ax: Any, figure: Figure, mark: Mark, options: dict[str, Any]) -> None:
             image = ax.imshow(mark.values, **style)
             ax.figure.colorbar(image, ax=ax, label=mark.title, shrink=0.85, extend="both")
         case Groups():
-            _draw_groups(ax, mark)
+            edges = np.flatnonzero(np.diff(mark.codes)) + 1
+            for edge in edges:
+                ax.axhline(edge - 0.5, color=colors["c1"], linewidth=0.8)
+                ax.axvline(edge - 0.5, color=colors["c1"], linewidth=0.8)
+            if len(edges) + 1 == len(mark.names) <= 30:
+                bounds = np.concatenate([[0], edges, [len(mark.codes)]])
+                middle = (bounds[1:] + bounds[:-1] - 1) / 2
+                names = [mark.names[mark.codes[start]] for start in bounds[:-1]]
+                ax.set_xticks(middle, names, rotation=45 if len(names) > 4 else 0)
+                ax.set_yticks(middle, names)
+                ax.tick_params(length=0)
 
 
 def _draw_points(ax: Any, mark: Points, options: dict[str, Any]) -> None:
@@ -149,20 +159,6 @@ def _draw_cells(ax: Any, mark: Cells, options: dict[str, Any]) -> None:
         ax.figure.colorbar(image, ax=ax, label=mark.title, shrink=0.85)
 
 
-def _draw_groups(ax: Any, mark: Groups) -> None:
-    edges = np.flatnonzero(np.diff(mark.codes)) + 1
-    for edge in edges:
-        ax.axhline(edge - 0.5, color=_colors()["c1"], linewidth=0.8)
-        ax.axvline(edge - 0.5, color=_colors()["c1"], linewidth=0.8)
-    if len(edges) + 1 == len(mark.names) <= 30:
-        bounds = np.concatenate([[0], edges, [len(mark.codes)]])
-        middle = (bounds[1:] + bounds[:-1] - 1) / 2
-        names = [mark.names[mark.codes[start]] for start in bounds[:-1]]
-        ax.set_xticks(middle, names, rotation=45 if len(names) > 4 else 0)
-        ax.set_yticks(middle, names)
-        ax.tick_params(length=0)
-
-
 def _set_axis(ax: Any, which: str, figure: Figure) -> None:
     axis: Axis = getattr(figure, which)
     own = getattr(ax, f"{which}axis")
@@ -195,7 +191,7 @@ def _write(ax: Any, text: str, at: Any, offset: Any, anchor: str, color: Any, **
 def _handle(key: Key) -> Any:
     from matplotlib.lines import Line2D
 
-    color = _colors()[key.color]
-    if key.shape is None:
-        return Line2D([], [], color=color, linestyle=_DASHES[key.dash], label=key.text)
-    return Line2D([], [], color=color, marker=_MARKERS[key.shape % len(_MARKERS)], linestyle="", label=key.text)
+    style: dict[str, Any] = {"linestyle": _DASHES[key.dash]}
+    if key.shape is not None:
+        style = {"marker": _MARKERS[key.shape % len(_MARKERS)], "linestyle": ""}
+    return Line2D([], [], color=_colors()[key.color], label=key.text, **style)

@@ -58,47 +58,21 @@ def format_number(value: float) -> str:
 
 @dataclass(frozen=True)
 class Axis:
-    """Range, scale and tick labels of one axis.
-
-    Parameters
-    ----------
-    low, high : float
-        Values at the two ends.
-    title : str
-        Quantity and unit.
-    scale : {"linear", "log", "symlog"}
-        "symlog" is linear within `linear` of zero and logarithmic beyond.
-    linear : float
-        Half-width of the linear part of "symlog".
-    reverse : bool
-        Values grow to the left or downwards.
-    ticks : sequence of (float, str), optional
-        Values and their labels; by default about `n_ticks` round numbers.
-    format : callable
-        Turns the value of an automatic tick into its label.
-    grid : bool
-        Draw a line at each tick.
-    names : bool
-        The ticks are names of rows or columns; column names stand upright above the picture.
-    strong : sequence of bool
-        Ticks in bold face.
-    linked : bool
-        The names are methods; a page highlights them together with the same method elsewhere.
-    """
+    """Range, scale and tick labels of one axis."""
 
     low: float
     high: float
-    title: str = ""
+    title: str = ""  # quantity and unit
     scale: Literal["linear", "log", "symlog"] = "linear"
-    linear: float = 1.0
-    reverse: bool = False
-    ticks: Sequence[tuple[float, str]] | None = None
+    linear: float = 1.0  # "symlog" is linear within this distance of zero and logarithmic beyond
+    reverse: bool = False  # values grow to the left or downwards
+    ticks: Sequence[tuple[float, str]] | None = None  # values and labels; by default about `n_ticks` round numbers
     n_ticks: int = 5
-    format: Callable[[float], str] = format_number
-    grid: bool = True
-    names: bool = False
-    strong: Sequence[bool] = ()
-    linked: bool = False
+    format: Callable[[float], str] = format_number  # label of an automatic tick
+    grid: bool = True  # draw a line at each tick
+    names: bool = False  # the ticks are names of rows or columns; those of columns stand upright above the picture
+    strong: Sequence[bool] = ()  # ticks in bold face
+    linked: bool = False  # the names are methods; a page highlights them together with the same method elsewhere
 
     def place(self, value: float) -> float:
         """Position of a value between 0 (left or bottom) and 1."""
@@ -155,30 +129,14 @@ def _round_numbers(low: float, high: float, n: int) -> list[float]:
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """Base of everything drawn between the axes.
+    """Base of everything drawn between the axes."""
 
-    Parameters
-    ----------
-    color : str or sequence of str
-        One color, or one per element.
-    opacity : float
-        Of the filled area.
-    tips : sequence of str
-        Text shown for each element on hover, touch and arrow keys; without tips a mark is decoration.
-    method : str
-        Method shown; a page highlights its row and its marks together.
-    name : str
-        Additional class of the markup.
-    main : bool
-        Receives the options that a user gives to ``plot``.
-    """
-
-    color: str | Sequence[str] = "muted"
-    opacity: float = 1.0
-    tips: Sequence[str] = ()
-    method: str = ""
-    name: str = ""
-    main: bool = False
+    color: str | Sequence[str] = "muted"  # of all elements, or one per element
+    opacity: float = 1.0  # of the filled area
+    tips: Sequence[str] = ()  # shown for each element on hover, touch and arrow keys; without, a mark is decoration
+    method: str = ""  # method shown; a page highlights its row and its marks together
+    name: str = ""  # additional class of the markup
+    main: bool = False  # receives the options that a user gives to ``plot``
 
     def color_of(self, k: int) -> str:
         """Color of element `k`."""
@@ -262,60 +220,28 @@ class Labels(Mark):
 
 @dataclass(frozen=True)
 class Cells(Mark):
-    """Small matrix between two axes of names, one rectangle per entry; NaN is left blank.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_columns)
-        Entries.
-    low, high : float
-        Values of the palest and of the darkest cell.
-    shades : tuple of float
-        Opacity at `low` and at `high`.
-    colors : sequence of sequence of str, optional
-        Color of each cell in a page; matplotlib has one color map, from white to `color`.
-    texts : sequence of sequence of str, optional
-        Words in the cells.
-    title : str
-        Title of the color bar of matplotlib; no color bar without.
-    """
+    """Small matrix between two axes of names, one rectangle per entry; NaN is left blank."""
 
     values: NDArray[np.float64]
-    low: float
-    high: float
-    shades: tuple[float, float] = (0.06, 1.0)
-    colors: Sequence[Sequence[str]] | None = None
-    texts: Sequence[Sequence[str]] | None = None
-    title: str = ""
+    low: float  # value of the palest cell
+    high: float  # value of the darkest cell
+    shades: tuple[float, float] = (0.06, 1.0)  # opacity at `low` and at `high`
+    colors: Sequence[Sequence[str]] | None = None  # of each cell in a page; matplotlib maps white to `color`
+    texts: Sequence[Sequence[str]] | None = None  # words in the cells
+    title: str = ""  # of the color bar of matplotlib; no color bar without
 
 
 @dataclass(frozen=True)
 class HeatMap(Mark):
-    """Large matrix as an image of 255 colors; NaN is left blank.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n, n)
-        Entries.
-    low, high : float
-        Values at which the colors begin and end.
-    title : str
-        Quantity shown.
-    names : sequence of str
-        Names of the objects.
-    dark : {"low", "high"}
-        End of the scale with the dark colors.
-    ends : tuple of str
-        Remarks on the two ends of the color scale.
-    """
+    """Large matrix as an image of 255 colors; NaN is left blank."""
 
     values: NDArray[Any]
-    low: float
-    high: float
-    title: str
-    names: Sequence[str]
-    dark: Literal["low", "high"] = "high"
-    ends: tuple[str, str] = ("", "")
+    low: float  # value at which the colors begin
+    high: float  # value at which they end
+    title: str  # quantity shown
+    names: Sequence[str]  # of the objects
+    dark: Literal["low", "high"] = "high"  # end of the scale with the dark colors
+    ends: tuple[str, str] = ("", "")  # remarks on the two ends of the color scale
 
 
 @dataclass(frozen=True)
@@ -342,47 +268,21 @@ class Key:
 
 @dataclass(frozen=True)
 class Figure:
-    """One picture.
+    """One picture."""
 
-    Parameters
-    ----------
-    label : str
-        Content in a sentence, for screen readers.
-    x, y : Axis
-        Axes.
-    marks : list of Mark
-        From back to front.
-    kind : str
-        Class of the markup.
-    height : int or None
-        Pixels of a page; None makes the picture square.
-    title, note : str
-        Heading of a panel among several, and a remark beside it.
-    legend : sequence of Key
-        A page shows it where it has several entries.
-    legend_title : str
-        Precedes the entries.
-    width : tuple of int, optional
-        Least and largest width in pixels of a page.
-    margin : int, optional
-        Pixels on the left and on the right of a picture without axes.
-    frame : bool
-        Draw the axes; False for a picture that draws its own.
-    """
-
-    label: str
+    label: str  # content in a sentence, for screen readers
     x: Axis
     y: Axis
-    marks: list[Mark] = field(default_factory=list)
-    kind: str = ""
-    height: int | None = 300
-    title: str = ""
-    note: str = ""
-    legend: Sequence[Key] = ()
+    marks: list[Mark] = field(default_factory=list)  # from back to front
+    kind: str = ""  # class of the markup
+    height: int | None = 300  # pixels of a page; None makes the picture square
+    title: str = ""  # heading of a panel among several
+    note: str = ""  # remark beside it
+    legend: Sequence[Key] = ()  # a page shows it where it has several entries
     legend_title: str = ""
-    width: tuple[int, int] | None = None
-    margin: int | None = None
-    frame: bool = True
+    width: tuple[int, int] | None = None  # least and largest width in pixels of a page
+    margin: int | None = None  # pixels on the left and on the right of a picture without axes
+    frame: bool = True  # draw the axes; False for a picture that draws its own
 
 
 def class_color(g: int) -> str:

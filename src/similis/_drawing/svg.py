@@ -142,13 +142,9 @@ def _draw(mark: Mark, figure: Figure) -> Iterator[Markup]:
         return _percent(figure.x.place(x)), _percent(1 - figure.y.place(y))
 
     def look(k: int = 0) -> dict[str, Any]:
-        words = ("m" if mark.tips else "", mark.color_of(k), mark.name)
-        faint = mark.opacity if mark.opacity < 1 else None
-        return {
-            "class_": " ".join(filter(None, words)),
-            "fill_opacity": faint,
-            "data_t": mark.tips[k] if mark.tips else None,
-        }
+        css = " ".join(filter(None, ("m" if mark.tips else "", mark.color_of(k), mark.name)))
+        faint, tip = mark.opacity if mark.opacity < 1 else None, mark.tips[k] if mark.tips else None
+        return {"class_": css, "fill_opacity": faint, "data_t": tip}
 
     match mark:
         case Points():
@@ -180,7 +176,10 @@ def _draw(mark: Mark, figure: Figure) -> Iterator[Markup]:
                 yield tag("line", x1=a, y1=b, x2=c, y2=d, stroke_width=float(mark.width), **look(k))
         case Bars():
             for k, (x0, x1, y0, y1) in enumerate(zip(mark.x0, mark.x1, mark.y0, mark.y1)):
-                yield tag("rect", **_box(figure, x0, x1, y0, y1), **look(k))
+                left, right = sorted((figure.x.place(x0), figure.x.place(x1)))
+                top, bottom = sorted((1 - figure.y.place(y0), 1 - figure.y.place(y1)))
+                box = {"width": _percent(max(right - left, 0.003)), "height": _percent(max(bottom - top, 0.003))}
+                yield tag("rect", x=_percent(left), y=_percent(top), **box, **look(k))
         case Rule():
             place = _percent(figure.x.place(mark.at) if mark.axis == "x" else 1 - figure.y.place(mark.at))
             ends = {"x1": place, "x2": place, "y1": 0, "y2": "100%"}
@@ -240,14 +239,6 @@ def _cells(mark: Cells) -> Iterator[Markup]:
                 yield tag("text", mark.texts[i][j], **place, dy=".35em", class_="mid", pointer_events="none")
 
 
-def _box(figure: Figure, x0: float, x1: float, y0: float, y1: float) -> dict[str, str]:
-    """Rectangle in percent, at least 0.3 % wide and high."""
-    left, right = sorted((figure.x.place(x0), figure.x.place(x1)))
-    top, bottom = sorted((1 - figure.y.place(y0), 1 - figure.y.place(y1)))
-    size = {"width": _percent(max(right - left, 0.003)), "height": _percent(max(bottom - top, 0.003))}
-    return {"x": _percent(left), "y": _percent(top), **size}
-
-
 def _percent(share: float) -> str:
     return f"{100 * share:.2f}%"
 
@@ -268,17 +259,10 @@ def heat_palette(dark: str) -> NDArray[np.uint8]:
 
 
 def png(levels: NDArray[np.uint8], palette: NDArray[np.uint8]) -> str:
-    """Encode an image of at most 256 colors as a data URL; level 0 is transparent.
+    """Encode an image, levels of a palette of at most 256 colors, as a data URL; level 0 is transparent.
 
     A PNG with a palette is three zlib-compressed chunks. Writing them here keeps reports free of matplotlib and Pillow,
     which the base installation does not include, and lets a page read the values back from the colors.
-
-    Parameters
-    ----------
-    levels : ndarray of shape (height, width)
-        Index into the palette.
-    palette : ndarray of shape (256, 3)
-        Red, green, blue.
     """
 
     def chunk(kind: bytes, data: bytes) -> bytes:

@@ -42,16 +42,6 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
     A FIFO, a device or the standard output of this process (``/dev/stdout``) is not replaced: the bytes are collected
     in a temporary file and copied to it at the end.
-
-    Parameters
-    ----------
-    path : str or path-like
-        Name of the finished file.
-
-    Yields
-    ------
-    file object
-        Open for reading and writing bytes.
     """
     if is_stream(path):
         with tempfile.TemporaryFile() as file:
@@ -64,13 +54,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "the file is write-protected", os.fspath(path))
     remove_drafts(target)
-    temporary = _draft_path(target)
-    file = open(temporary, "x+b")
-    # Another writer may have removed the draft before it was locked.
-    while _try_lock(file.fileno()) is False or not temporary.exists():
-        file.close()
+    while True:
         temporary = _draft_path(target)
         file = open(temporary, "x+b")
+        if _try_lock(file.fileno()) is not False and temporary.exists():
+            break
+        file.close()  # another writer has removed the draft before it was locked
     try:
         with file:
             yield file
@@ -144,6 +133,10 @@ def draft_folder(target: Path) -> Iterator[Path]:
             raise
 
 
+def _draft_path(target: Path) -> Path:
+    return target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+
+
 def remove_drafts(target: Path) -> None:
     """Remove the drafts of `target` that killed processes left: those that no process has locked."""
     is_draft = re.compile(rf"\.{re.escape(target.name[:100])}\.[0-9a-f]{{12}}\.tmp")
@@ -185,10 +178,6 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _draft_path(target: Path) -> Path:
-    return target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
 
 
 @contextmanager

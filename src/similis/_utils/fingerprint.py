@@ -33,23 +33,14 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 class Fingerprint(NamedTuple):
     """Digest of a value.
 
-    Attributes
-    ----------
-    digest : str
-        32 digits.
-    has_code : bool
-        Whether functions or classes of the user entered by their bytecode.
-    is_described : bool
-        Whether the value holds nothing but what its text in files of version 1.0 describes in full: plain values,
-        arrays of numbers, and estimators of similis and scikit-learn with such parameters.
-    unverified : tuple of str
-        Names of parts that entered by their type alone.
+    `is_described` tells whether the value holds nothing but what its text in files of version 1.0 describes in full:
+    plain values, arrays of numbers, and estimators of similis and scikit-learn with such parameters.
     """
 
-    digest: str
-    has_code: bool
+    digest: str  # 32 digits
+    has_code: bool  # functions or classes of the user entered by their bytecode
     is_described: bool
-    unverified: tuple[str, ...]
+    unverified: tuple[str, ...]  # parts that entered by their type alone
 
 
 def fingerprint(value: Any) -> Fingerprint:
@@ -83,34 +74,32 @@ class _Examination:
             return
         self._inside[id(value)] = len(self._inside)
         try:
-            self._add_container(value)
+            self._add_object(value)
         finally:
             del self._inside[id(value)]
 
-    def _add_container(self, value: Any) -> None:
+    def _add_object(self, value: Any) -> None:
         if isinstance(value, np.ndarray):
             self._array(value)
         elif isinstance(value, (list, tuple)):
             self._parts("list", value)
         elif isinstance(value, Mapping):
             self._parts("dict", [part for item in value.items() for part in item])
-        elif isinstance(value, (set, frozenset)):
-            self.is_described = False
-            self._text("set:" + ",".join(sorted(self._digest_alone(item) for item in value)))
         elif isinstance(value, type):
             self._class(value)
-        elif isinstance(value, types.FunctionType):
-            self._function(value)
-        else:
-            self._object(value)
-
-    def _object(self, value: Any) -> None:
-        if isinstance(value, BaseEstimator):
+        elif isinstance(value, BaseEstimator):
             self._class(type(value))
             self._parts("params", [part for item in sorted(params_in_files(value).items()) for part in item])
-            return
-        self.is_described = False
-        if isinstance(value, functools.partial):
+        else:
+            self.is_described = False
+            self._add_other(value)
+
+    def _add_other(self, value: Any) -> None:
+        if isinstance(value, (set, frozenset)):
+            self._text("set:" + ",".join(sorted(self._digest_alone(item) for item in value)))
+        elif isinstance(value, types.FunctionType):
+            self._function(value)
+        elif isinstance(value, functools.partial):
             self._parts("partial", [value.func, value.args, value.keywords])
         elif isinstance(value, types.MethodType):
             self._parts("method", [value.__func__, value.__self__])
@@ -141,7 +130,7 @@ class _Examination:
                 self._skip(value, type(value).__qualname__)
 
     def _function(self, function: types.FunctionType) -> None:
-        self.has_code, self.is_described = True, False
+        self.has_code = True
         self._code(function.__code__, function.__doc__)
         self._parts("defaults", [function.__defaults__, function.__kwdefaults__])
         for cell in function.__closure__ or ():

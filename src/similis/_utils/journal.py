@@ -37,14 +37,8 @@ class Line(NamedTuple):
 class JsonLines:
     """Append-only file of JSON records.
 
-    Open a file once per process: closing a second descriptor of the same file releases all locks of the process.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file, created if it does not exist.
-    require_checksum : bool, default=True
-        Whether a line without a checksum counts as damaged. Version 1.0 wrote none for half-measured matrices.
+    Open a file once per process: closing a second descriptor of the same file releases all locks of the process. A line
+    without a checksum counts as damaged if `require_checksum`; version 1.0 wrote none for half-measured matrices.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, require_checksum: bool = True) -> None:
@@ -181,21 +175,10 @@ else:
 
 @contextmanager
 def byte_lock(descriptor: int, byte: int, *, wait: bool = True) -> Iterator[bool]:
-    """Hold the lock on one byte of an open file, which may be shorter.
+    """Hold the lock on one byte of a file open for writing, which may be shorter; yields whether the lock is held.
 
-    Parameters
-    ----------
-    descriptor : int
-        Of a file open for writing. Keep one descriptor per file and process: closing another releases the locks.
-    byte : int
-        Processes that lock the same byte exclude each other; threads of one process do not.
-    wait : bool, default=True
-        Wait for the lock; False returns at once when another process holds it.
-
-    Yields
-    ------
-    bool
-        Whether the lock is held.
+    Processes that lock the same byte exclude each other; threads of one process do not. Keep one descriptor per file
+    and process: closing another releases the locks. Without `wait` return at once when another process holds it.
     """
     held = _try_lock(descriptor, byte)
     pause = 0.001

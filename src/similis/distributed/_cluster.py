@@ -223,25 +223,9 @@ def run_tiles(
 
 
 def run_unordered(submit: Callable[[T], Any], items: Iterable[T], client: Any) -> Iterator[tuple[T, Any]]:
-    """Run tasks on a cluster, a few per thread at a time, and yield results as they are finished.
+    """Run tasks on a cluster, a few per thread at a time, and yield (item, result) as they are finished.
 
-    Parameters
-    ----------
-    submit : callable
-        Submits the task of an item and returns its future.
-    items : iterable
-        Items to process.
-    client : distributed.Client
-        The cluster.
-
-    Yields
-    ------
-    item, result
-
-    Raises
-    ------
-    ClusterError
-        If the scheduler is lost, or the cluster has no workers for :data:`NO_WORKERS` seconds.
+    `submit` submits the task of an item and returns its future.
     """
     from distributed import wait
 

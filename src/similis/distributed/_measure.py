@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from similis._utils.messages import track, warn_user
 from similis._utils.moved import name_in_files, params_in_files
 from similis.base import Integral, at_least, choice, count_objects, quote, validated_function
 from similis.distributed._cluster import run_tiles
-from similis.distributed._record import Record, Writer
+from similis.distributed._record import Record
 from similis.distributed._tiles import Plan, Rejection, Tile, TileJob, tile_size
 from similis.exceptions import ClusterError, ProximityError
 from similis.io import BlockFile, Proximity, file_format, matrix_card, read_proximity
@@ -134,13 +134,17 @@ def measure_to_disk(
         raise ProximityError(f"dtype must be float32 or float64. Got {str(dtype)[:40]}.")
 
     store = BlockFile(path, n, asked.str, block_size or 0)
-    record = Record.beside(store)
+    record = Record(store)
     identity = _identity(measure, fitted, objects, y, symmetrize, asked)
     fingerprint = str(joblib.hash([identity, _parts_hashes(objects, n, n)]))
     if _is_finished(store, fingerprint, card, overwrite):
-        _tidy(record, store)
+        store.tidy()
+        if record.path.exists() and not store.part.exists():
+            # The journal of a process that was killed after it had renamed the matrix.
+            with suppress(OSError, ProximityError), record.held():  # ProximityError: another process has started again
+                record.remove()
         return read_proximity(path, mmap=True)
-    with record.held(store):
+    with record.held():
         job = TileJob(fitted, store, symmetrize, refused == "missing", n_jobs)
         size = int(record.head.get("tile") or block_size or _probe(job, objects, n))
         job = replace(job, store=replace(store, tile=size))
@@ -212,14 +216,6 @@ def _is_finished(store: BlockFile, fingerprint: str, card: dict[str, Any], overw
     return False
 
 
-def _tidy(record: Record, store: BlockFile) -> None:
-    """Remove the journal of a process that was killed after it had renamed the matrix."""
-    store.tidy()
-    if record.path.exists() and not store.part.exists():
-        with suppress(OSError, ProximityError), record.held(store):  # ProximityError: another process has started again
-            record.remove()
-
-
 def _continue_or_start(record: Record, head: dict[str, Any], plan: Plan, job: TileJob, overwrite: bool) -> None:
     """Resume a journal of the same matrix; start a new one if there is none or it may be replaced."""
     if record.head.get("fingerprint") == head["fingerprint"] and job.store.is_whole():
@@ -249,11 +245,16 @@ def _measure_missing(
     tiles = plan.tiles
     todo = [tile for tile in tiles if tile.number not in record.done]
     first: tuple[Tile, Rejection] | None = None
-    journal = Writer(record, job.store)
     try:
-        results = _run_locally(job, todo, objects) if client is None else run_tiles(job, todo, plan, objects, client)
+        if client is None:
+            parts = ((tile, objects[tile.rows], None if tile.diagonal else objects[tile.columns]) for tile in todo)
+            results: Any = ((tile, job.run(tile, left, right)) for tile, left, right in parts)
+        else:
+            results = run_tiles(job, todo, plan, objects, client)
         for tile, rejection in track(results, total=len(todo), description="measuring blocks", enabled=progress):
-            journal.add(tile.number, None if rejection is None else _parts_to_fix(plan, tile, rejection))
+            row, column = plan.parts_of(tile)
+            to_fix = {"row": (row,), "column": (column,), "pair": (row, column)}  # parts of the objects
+            record.add(tile.number, None if rejection is None else to_fix[rejection.alone])
             if rejection is not None and (first is None or tile.number < first[0].number):
                 first = tile, rejection
     except OSError as error:
@@ -262,21 +263,9 @@ def _measure_missing(
             raise ClusterError(f"{error} {kept}.") from error
         raise job.store.write_error(error, kept) from None
     finally:
-        journal.flush()
+        record.flush()
     if first is not None:
         raise ProximityError(_rejection_message(*first, job.measure, names, len(record.done), len(tiles)))
-
-
-def _run_locally(job: TileJob, todo: list[Tile], objects: Any) -> Iterator[tuple[Tile, Rejection | None]]:
-    for tile in todo:
-        right = None if tile.diagonal else objects[tile.columns]
-        yield tile, job.run(tile, objects[tile.rows], right)
-
-
-def _parts_to_fix(plan: Plan, tile: Tile, rejection: Rejection) -> tuple[int, ...]:
-    """Parts of the objects in which one must be fixed before the block can be measured."""
-    row, column = plan.parts_of(tile)
-    return {"row": (row,), "column": (column,), "pair": (row, column)}[rejection.alone]
 
 
 def _rejection_message(tile: Tile, rejection: Rejection, measure: Measure, names: Any, kept: int, total: int) -> str:

@@ -18,7 +18,7 @@ from similis._utils.journal import JsonLines
 from similis.exceptions import ProximityError
 from similis.io import BlockFile
 
-__all__ = ["Record", "Writer"]
+__all__ = ["Record"]
 
 _INTERVAL = 1.0  # least number of seconds between two writes
 _FORMAT = {"format": "similis blocks", "version": 1}
@@ -28,31 +28,26 @@ _FORMAT = {"format": "similis blocks", "version": 1}
 class Record:
     """Finished blocks of a matrix, and those that hold an object which the measure rejects.
 
-    Attributes
-    ----------
-    head : dict
-        Objects, measure and block size: the first line of the journal.
-    done : dict
-        Time at which each finished block was measured.
-    refused : dict
-        For each block with an object that the measure rejects, the parts of the objects that hold it.
+    New ones are synced and then noted in the journal about once a second.
     """
 
-    path: Path
-    head: dict[str, Any] = field(default_factory=dict)
-    done: dict[int, str] = field(default_factory=dict)
-    refused: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    store: BlockFile
+    head: dict[str, Any] = field(default_factory=dict)  # objects, measure and block size: the first line
+    done: dict[int, str] = field(default_factory=dict)  # time at which each finished block was measured
+    refused: dict[int, tuple[int, ...]] = field(default_factory=dict)  # parts of the objects that hold a rejected one
 
     _lines: JsonLines | None = None
     _valid: int = 0  # bytes before the first damaged line
+    _waiting: list[dict[str, Any]] = field(default_factory=list)
+    _last: float = field(default_factory=time.monotonic)
 
-    @classmethod
-    def beside(cls, store: BlockFile) -> Record:
-        """Return the journal of a store."""
-        return cls(store.part.with_name(store.part.name + ".jsonl"))
+    @property
+    def path(self) -> Path:
+        """The file, beside the unfinished matrix."""
+        return self.store.part.with_name(self.store.part.name + ".jsonl")
 
     @contextmanager
-    def held(self, store: BlockFile) -> Iterator[None]:
+    def held(self) -> Iterator[None]:
         """Lock out other processes and read the finished blocks; an empty journal is removed at the end."""
         lines = JsonLines(self.path, require_checksum=False)
         try:
@@ -60,11 +55,11 @@ class Record:
                 # A process that finished in between has removed the file that was opened here.
                 if not held or not lines.is_at(self.path):
                     raise ProximityError(
-                        f"Another process is measuring into {short_path(store.path)}; wait for it, or name another "
-                        "file."
+                        f"Another process is measuring into {short_path(self.store.path)}; wait for it, or name "
+                        "another file."
                     )
                 self._lines = lines
-                if store.part.exists():
+                if self.store.part.exists():
                     self._read(lines)
                 try:
                     yield
@@ -86,11 +81,26 @@ class Record:
         for number in again:
             self.done.pop(number, None)
         self._opened.truncate(self._valid)
-        self.write([{**_FORMAT, **head, "again": sorted(again)}])
+        self._opened.append([{**_FORMAT, **head, "again": sorted(again)}])
 
-    def write(self, records: list[dict[str, Any]]) -> None:
-        """Append lines to the journal, which is held."""
-        self._opened.append(records)
+    def add(self, number: int, refused: tuple[int, ...] | None = None) -> None:
+        """Note that a block is finished, or which parts hold an object that the measure rejects."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        if refused is None:
+            self.done[number] = now
+            self._waiting.append({"block": number, "time": now})
+        else:
+            self.refused[number] = refused
+            self._waiting.append({"block": number, "refused": refused})
+        if time.monotonic() - self._last > _INTERVAL:
+            self.flush()
+
+    def flush(self) -> None:
+        """Sync the matrix, then write the blocks that are not noted yet."""
+        if self._waiting:
+            self.store.sync()
+            self._opened.append(self._waiting)
+        self._waiting, self._last = [], time.monotonic()
 
     def remove(self) -> None:
         """Remove the file."""
@@ -122,32 +132,3 @@ class Record:
             except (ValueError, KeyError, TypeError, IndexError, AttributeError):
                 return
             self._valid = line.end
-
-
-@dataclass
-class Writer:
-    """Buffer of finished blocks, which are synced and then noted in the journal about once a second."""
-
-    record: Record
-    store: BlockFile
-    waiting: list[dict[str, Any]] = field(default_factory=list)
-    last: float = field(default_factory=time.monotonic)
-
-    def add(self, number: int, refused: tuple[int, ...] | None = None) -> None:
-        """Note that a block is finished, or which parts hold an object that the measure rejects."""
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        if refused is None:
-            self.record.done[number] = now
-            self.waiting.append({"block": number, "time": now})
-        else:
-            self.record.refused[number] = refused
-            self.waiting.append({"block": number, "refused": refused})
-        if time.monotonic() - self.last > _INTERVAL:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write the buffer."""
-        if self.waiting:
-            self.store.sync()
-            self.record.write(self.waiting)
-        self.waiting, self.last = [], time.monotonic()

@@ -27,48 +27,24 @@ __all__ = ["Assembled", "Goal", "MatrixFacts", "assemble", "make_goal", "make_mo
 
 @dataclass(frozen=True)
 class MatrixFacts:
-    """Facts about the input matrix that decide what is put in front of a method.
-
-    Attributes
-    ----------
-    kind : {"similarity", "dissimilarity"}
-        Kind of the matrix.
-    symmetric : bool
-        Whether it is exactly symmetric.
-    to_similarity, to_dissimilarity : str
-        Conversion rule where a method reads the other kind.
-    missing : bool
-        Whether some entries are missing: methods that cannot read them get a completed matrix.
-    names, kinds : tuple of str
-        Name and kind of each of several matrices; empty for one.
-    """
+    """Facts about the input matrix that decide what is put in front of a method."""
 
     kind: Kind = "similarity"
-    symmetric: bool = True
-    to_similarity: str = "linear"
+    symmetric: bool = True  # exactly
+    to_similarity: str = "linear"  # conversion where a method reads the other kind
     to_dissimilarity: str = "max-minus"
-    missing: bool = False
-    names: tuple[str, ...] = ()
+    missing: bool = False  # some entries are missing: methods that cannot read them get a completed matrix
+    names: tuple[str, ...] = ()  # of several matrices
     kinds: tuple[Kind, ...] = ()
 
 
 @dataclass(frozen=True)
 class Assembled:
-    """A pipeline built for a method and a matrix.
+    """A pipeline built for a method and a matrix."""
 
-    Attributes
-    ----------
-    estimator : estimator
-        Classifier, regressor or pipeline, unfitted.
-    conversion : str
-        Description of the steps in front of the method's own; empty for none.
-    prefix : str
-        Put in front of the method's own parameter names.
-    """
-
-    estimator: Any
-    conversion: str
-    prefix: str
+    estimator: Any  # classifier, regressor or pipeline, unfitted
+    conversion: str  # description of the steps in front of the method's own; empty for none
+    prefix: str  # put in front of the method's own parameter names
 
 
 def assemble(
@@ -81,24 +57,10 @@ def assemble(
     expected_costs: NDArray[np.float64] | None = None,
     seed: int | None = None,
 ) -> Assembled:
-    """Build the pipeline of a method.
+    """Build the pipeline of a method; `first` is the step that measures objects, `seed` sets each `random_state`.
 
-    Parameters
-    ----------
-    method : Method
-        From the table.
-    facts : MatrixFacts
-        Facts about its input.
-    first : transformer, optional
-        First step: the one that measures objects.
-    costs : ndarray of shape (G, G), optional
-        Given to a last step that has the parameter and the probabilities to use it.
-    priors : ndarray of shape (G,), optional
-        Given to a last step that has the parameter.
-    expected_costs : ndarray of shape (G, G), optional
-        Costs that take account of the priors: given, instead of both, to a last step with costs but without priors.
-    seed : int, optional
-        For every `random_state` that is None.
+    A last step gets `priors` if it has the parameter, and `costs` if it has the parameter and probabilities to use it;
+    one without priors gets the `expected_costs`, which take account of them.
     """
     made = method.make()
     front: list[tuple[str, Any]] = [] if first is None else [("pairwise", first)]
@@ -301,30 +263,14 @@ def without_search(model: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """Metric by which methods and parameters are chosen, with costs and priors.
-
-    Attributes
-    ----------
-    metric : str
-        Metric that ranks methods and chooses parameters.
-    costs : ndarray of shape (G, G) or None
-        Costs, as the user gave them.
-    priors : ndarray of shape (G,) or None
-        Class probabilities of the objects to be predicted.
-    expected_costs : ndarray of shape (G, G) or None
-        Costs whose mean over the data is the expected cost under the priors.
-    loss : ndarray of shape (G, G) or None
-        Costs whose mean is the metric, where it is cost or balanced error.
-    classes : ndarray of shape (G,) or None
-        Class labels; None where labels are codes.
-    """
+    """Metric by which methods and parameters are chosen, with costs and priors."""
 
     metric: str = "error"
-    costs: NDArray[np.float64] | None = None
-    priors: NDArray[np.float64] | None = None
-    expected_costs: NDArray[np.float64] | None = None
-    loss: NDArray[np.float64] | None = None
-    classes: Any = None
+    costs: NDArray[np.float64] | None = None  # as the user gave them
+    priors: NDArray[np.float64] | None = None  # of the objects to be predicted
+    expected_costs: NDArray[np.float64] | None = None  # their mean over the data is the cost expected under the priors
+    loss: NDArray[np.float64] | None = None  # costs whose mean is the metric, where it is cost or balanced error
+    classes: Any = None  # labels; None where labels are codes
 
     def decision(self, present: NDArray[np.intp] | None = None) -> dict[str, Any]:
         """Arguments of :func:`assemble` for training parts with some of the classes."""

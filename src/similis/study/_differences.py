@@ -213,24 +213,11 @@ def compare_objects(
     level: float = 0.05,
     is_leader: bool = False,
 ) -> Difference:
-    """Test one method against the leader.
+    """Test one method against the leader, which was chosen among `n_methods`.
 
-    Parameters
-    ----------
-    method : str
-        Name of the method.
-    total : ndarray of shape (n,)
-        Per object or group: sum of the differences of its loss to that of the leader, over the splits that tested it.
-    count : ndarray of shape (n,)
-        Number of these tests; 0 for objects never tested.
-    ratio : float
-        Mean size of a test part over the size of its training part.
-    n_methods : int
-        Number of methods from which the leader was chosen.
-    level : float, default=0.05
-        Error rate over all methods together.
-    is_leader : bool, default=False
-        True for the leader itself.
+    `total` is, per object or group, the sum of the differences of its loss to that of the leader over the splits that
+    tested it, `count` the number of these tests, `ratio` the mean size of a test part over that of its training part.
+    `level` is the error rate over all methods together.
     """
     T, c = total[count > 0], count[count > 0]
     N, tests = len(T), c.sum()

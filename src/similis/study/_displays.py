@@ -29,10 +29,11 @@ from similis._drawing.figure import (
 )
 from similis.exceptions import ProximityError
 from similis.proximity import seriation
-from similis.study._metrics import Ranks, average_ranks
+from similis.study._metrics import Ranks, average_ranks, bin_by_confidence
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
+    from similis.study._rows import Row
 
 __all__ = [
     "AgreementDisplay",
@@ -50,7 +51,6 @@ __all__ = [
 _MAX_METHODS = 24  # methods of a grid, the best
 _MAX_OBJECTS = 30  # objects of a grid, the hardest
 _MAX_CURVES = 6  # methods of the reliability diagram, the best
-_BINS = 10  # of the reliability diagram
 _ROW = 23  # pixels of a method
 
 
@@ -87,6 +87,13 @@ class _ErrorDisplay(_ResultDisplay):
     """Base of the displays of errors: fractions, shown in percent, or in a regression root mean squared errors."""
 
     in_percent: bool = True
+
+    @classmethod
+    def _rows(cls, result: StudyResult) -> tuple[list[Row], dict[str, Any]]:
+        """Rows of the methods with an error, and the fields that they determine."""
+        rows = [row for row in result.table() if row.error == row.error]
+        known = {"methods": tuple(row.method for row in rows), "bold": [row.leading for row in rows]}
+        return rows, known | {"in_percent": result.target is None}
 
     @property
     def _scale(self) -> int:
@@ -147,16 +154,14 @@ class SplitsDisplay(_ErrorDisplay):
 
     @classmethod
     def _read(cls, result: StudyResult) -> Self:
-        rows = [row for row in result.table() if row.error == row.error]
+        rows, known = cls._rows(result)
         scores = result.scores("error")
         return cls(
-            methods=tuple(row.method for row in rows),
             errors=[scores[row.method][~np.isnan(scores[row.method])] for row in rows],
             means=[row.error for row in rows],
             intervals=[result.error_interval(row.method) for row in rows] if result.is_loo else None,
-            bold=[row.leading for row in rows],
             baseline=[row.baseline for row in rows],
-            in_percent=result.target is None,
+            **known,
         )
 
     def describe(self) -> Figure | Sequence[Figure]:
@@ -232,15 +237,13 @@ class RaceDisplay(_ErrorDisplay):
 
     @classmethod
     def _read(cls, result: StudyResult) -> Self:
-        rows = [row for row in result.table() if row.error == row.error]
-        scores = result.scores("error")
-        known = [scores[row.method][~np.isnan(scores[row.method])] for row in rows]
+        rows, known = cls._rows(result)
+        scores = [result.scores("error")[row.method] for row in rows]
+        errors = [values[~np.isnan(values)] for values in scores]
         return cls(
-            methods=tuple(row.method for row in rows),
-            means=[np.cumsum(errors) / np.arange(1, len(errors) + 1) for errors in known],
-            bold=[row.leading for row in rows],
+            means=[np.cumsum(e) / np.arange(1, len(e) + 1) for e in errors],
             ends=[row.status if row.status in ("dropped", "skipped") else "" for row in rows],
-            in_percent=result.target is None,
+            **known,
         )
 
     def describe(self) -> Figure | Sequence[Figure]:
@@ -300,14 +303,12 @@ class TimeErrorDisplay(_ErrorDisplay):
 
     @classmethod
     def _read(cls, result: StudyResult) -> Self:
-        rows = [row for row in result.table() if row.error == row.error]
+        rows, known = cls._rows(result)
         return cls(
-            methods=tuple(row.method for row in rows),
             seconds=[row.fit_seconds + row.predict_seconds for row in rows],
             errors=[row.error for row in rows],
-            bold=[row.leading for row in rows],
             baseline=[row.baseline for row in rows],
-            in_percent=result.target is None,
+            **known,
         )
 
     def front(self) -> list[int]:
@@ -453,24 +454,16 @@ class ReliabilityDisplay(_ResultDisplay):
 
 def _reliability(result: StudyResult, method: str) -> Reliability | None:
     """Bin the predictions of a method by confidence; None without probabilities."""
-    truth, proba = [], []
-    for split in result.splits:
-        entry = result.entries.get((method, split.number))
-        if entry is not None and entry.ok:
-            if entry.proba is None:
-                return None
-            truth.append(result.codes[split.test])
-            proba.append(entry.proba)
-    if not proba:
+    found = result._finished(method)
+    proba = [entry.proba for _, entry in found if entry.proba is not None]
+    if not proba or len(proba) < len(found):
         return None
-    P, t = np.concatenate(proba), np.concatenate(truth)
-    sure, right = P.max(axis=1), P.argmax(axis=1) == t
-    bins = np.minimum((sure * _BINS).astype(np.intp), _BINS - 1)
-    counts = np.bincount(bins, minlength=_BINS)
+    P, t = np.concatenate(proba), np.concatenate([result.codes[split.test] for split, _ in found])
+    counts, sure, right = bin_by_confidence(t, P)
     with np.errstate(invalid="ignore", divide="ignore"):
-        confidence, share = (np.bincount(bins, weights=w, minlength=_BINS) / counts for w in (sure, right))
+        confidence, share = sure / counts, right / counts
     gap = float(np.nansum(np.abs(confidence - share) * counts) / len(t))
-    return Reliability(method, confidence, share, counts, gap)
+    return Reliability(method, confidence, share, counts.astype(np.intp), gap)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -580,10 +573,8 @@ class ConfusionDisplay(_ResultDisplay):
         name = method or result.best()
         G = len(result.classes)
         counts = np.zeros((G, G), dtype=np.intp)
-        for split in result.splits:
-            entry = result.entries.get((name, split.number))
-            if entry is not None and entry.predictions is not None:
-                np.add.at(counts, (result.codes[split.test], entry.predictions), 1)
+        for split, entry in result._finished(name):
+            np.add.at(counts, (result.codes[split.test], entry.predictions), 1)
         display = cls(method=name, classes=[str(c) for c in result.classes], counts=counts)
         return display.plot(ax=ax, **options) if plot else display
 
@@ -730,11 +721,9 @@ class ValuesDisplay(_ResultDisplay):
             raise ProximityError("ValuesDisplay shows a regression, and this study predicts classes.")
         method = result.best()
         total, count = np.zeros((2, len(result.target)))
-        for split in result.splits:
-            entry = result.entries.get((method, split.number))
-            if entry is not None and entry.predictions is not None:
-                total[split.test] += entry.predictions
-                count[split.test] += 1
+        for split, entry in result._finished(method):
+            total[split.test] += entry.predictions
+            count[split.test] += 1
         tested = np.flatnonzero(count)
         names = result.object_names()
         return cls(

@@ -15,21 +15,7 @@ __all__ = ["MethodInfo", "Entry", "as_indices", "to_json"]
 
 @dataclass(frozen=True)
 class MethodInfo:
-    """Description of a method, stored with a result.
-
-    Attributes
-    ----------
-    name, family, paper, summary, needs, baseline
-        As in :class:`Method`.
-    conversion : str
-        Steps that the study puts before the method, for messages.
-    grid : dict
-        Parameter grid.
-    spec : str
-        Fingerprint of pipeline and grid.
-    matrix : str
-        The matrix of several that the method reads, or "mean"; empty for all of them, and for a single one.
-    """
+    """Description of a method, stored with a result; see :class:`Method`."""
 
     name: str
     family: str = ""
@@ -37,10 +23,10 @@ class MethodInfo:
     summary: str = ""
     needs: str = ""
     baseline: bool = False
-    conversion: str = ""
+    conversion: str = ""  # steps that the study puts before the method, in words
     grid: dict[str, Any] = field(default_factory=dict)
-    spec: str = ""
-    matrix: str = ""
+    spec: str = ""  # fingerprint of pipeline and grid
+    matrix: str = ""  # of several, the one that the method reads, or "mean"; empty for all of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +106,8 @@ class Entry:
             "spec": self.spec,
             "status": self.status,
             "reason": self.reason,
-            "predictions": None if self.predictions is None else self.predictions.tolist(),
-            "proba": None if self.proba is None else self.proba.tolist(),
+            "predictions": to_json(self.predictions),
+            "proba": to_json(self.proba),
             "params": {name: to_json(value) for name, value in self.params.items()},
             "seconds": [self.fit_seconds, self.predict_seconds],
             "notes": list(self.notes),

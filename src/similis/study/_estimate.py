@@ -73,7 +73,8 @@ def expect_seconds(
     """Expected seconds of one split by method on this machine, and the methods whose times were never measured.
 
     The time of a method is a + b n + c n^2 + d n^3 seconds for n training objects or landmarks, with coefficients that
-    are not negative, times the speed of this machine.
+    are not negative, times the speed of this machine, which is measured by default. Methods whose times were never
+    measured are expected to take the median of all.
     """
     record = _measured()
     speed = machine_seconds() / record["machine_seconds"] if speed is None else speed
@@ -101,22 +102,9 @@ def put_on_landmarks(
 ) -> list[Method]:
     """Put methods whose split is expected to take longer than `limit` seconds on landmarks.
 
-    Parameters
-    ----------
-    methods : list of Method
-        Methods of a study. Those with landmarks of their own stay. Those whose times were never measured are expected
-        to take the median of all methods.
-    n_train, folds : int
-        Training objects of a split, and folds of a search.
-    n_landmarks : int, optional
-        Number of landmarks. None: the largest of 500, 1,000, 2,000, ..., up to half of the training objects, for which
-        a split takes at most `limit`, or else 500.
-    limit : float
-        Seconds.
-    whole : bool, default=True
-        False if the whole matrix does not fit into memory: then every method runs on at most 2,000 landmarks.
-    speed : float, optional
-        Speed of the machine relative to the one where times were measured; None measures it.
+    Methods with landmarks of their own stay. The default number is the largest of 500, 1,000, 2,000, ..., up to half of
+    the training objects, for which a split takes at most `limit`, or else 500. If the `whole` matrix does not fit into
+    memory, every method runs on at most 2,000 landmarks.
     """
     most = n_train // 2 if whole else min(n_train // 2, _MOST_MEASURED)
     sizes = [500 * 2**k for k in range(20) if 500 * 2**k <= most] if n_landmarks is None else [n_landmarks]

@@ -46,23 +46,11 @@ class Context:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One method on one split, with everything needed to evaluate it in another process.
-
-    Attributes
-    ----------
-    method : Method
-        Method to evaluate.
-    grid : dict
-        Its grid, limited to the size of the training parts.
-    spec : str
-        Fingerprint of both.
-    split : Split
-        Training and test objects.
-    """
+    """One method on one split, with everything needed to evaluate it in another process."""
 
     method: Method
-    grid: dict[str, list[Any]]
-    spec: str
+    grid: dict[str, list[Any]]  # limited to the size of the training parts
+    spec: str  # fingerprint of method and grid
     split: Split
 
     @property

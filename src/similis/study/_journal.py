@@ -71,6 +71,7 @@ class Journal:
         self._above = ""  # study of the last header that was read
         self._n_damaged = 0
         self._lines = JsonLines(path)
+        self.session = ""  # run of the study that a worker process has joined
         self._replaced: list[JsonLines] = []  # files that are gone; their claims are released when they are closed
 
     def __enter__(self) -> Journal:
@@ -175,14 +176,12 @@ class Journal:
             self._lines.append([self._record(entry)])
         self._keep(self.study or self._above, entry)  # the line may be lost before it is read
 
-    def decisions(self, plan: str) -> list[dict[str, Any]]:
-        """Decisions that earlier runs of a plan made by the clock."""
-        return [found for found in self._decisions.get(self.study, []) if found["plan"] == plan]
-
-    def earlier_decisions(self, header: dict[str, Any], plan: str) -> list[dict[str, Any]]:
-        """Decisions in the file about the study of a header, before :meth:`start`."""
-        self.refresh()
-        study = study_fingerprint(json.loads(json.dumps(header)))
+    def decisions(self, plan: str, header: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+        """Decisions that earlier runs made by the clock in a plan; before :meth:`start`, of the study of a header."""
+        study = self.study
+        if header is not None:
+            self.refresh()
+            study = study_fingerprint(json.loads(json.dumps(header)))
         return [found for found in self._decisions.get(study, []) if found["plan"] == plan]
 
     def append_decisions(self, plan: str, decisions: list[dict[str, Any]]) -> None:
@@ -192,7 +191,7 @@ class Journal:
                 self._lines.append([{"decision": {"plan": plan, **d}, "study": self.study} for d in decisions])
 
     def _record(self, entry: Entry) -> dict[str, Any]:
-        return {**entry.to_record(), **({"study": self.study} if self.study else {})}
+        return entry.to_record() | ({"study": self.study} if self.study else {})
 
     def _restore(self) -> None:
         """Write the header and all entries that are known to the file that now has the name of the journal."""
@@ -253,13 +252,11 @@ class Journal:
 
     def _find_header(self, header: dict[str, Any]) -> dict[str, Any]:
         """Return the header of this study among those of the file."""
-        others = []
         same = self._headers.get(study_fingerprint(header))
-        for known in [same] if same is not None else self._headers.values():
-            other = _difference(known, header)
-            if other is None:
-                return known
-            others.append(other)
+        candidates = [same] if same is not None else list(self._headers.values())
+        others = [_difference(known, header) for known in candidates]
+        if None in others:
+            return candidates[others.index(None)]
         raise ProximityError(
             f"{short_path(self.path)} belongs to {others[0]}. Use another journal, or remove this one."
         )

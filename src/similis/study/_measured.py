@@ -37,15 +37,7 @@ def learns(measure: Any) -> Learns:
 
 
 class MeasuredObjects:
-    """Objects and an unfitted measure; shared by clones, never copied.
-
-    Parameters
-    ----------
-    objects : sequence
-        Anything that can be indexed row by row.
-    measure : measure
-        Fitted anew on each training part.
-    """
+    """Objects, which are indexed row by row, and an unfitted measure; shared by clones, never copied."""
 
     def __init__(self, objects: Any, measure: Any) -> None:
         self.objects = objects

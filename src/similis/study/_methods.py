@@ -20,21 +20,6 @@ from similis._utils.messages import warn_user
 from similis._utils.moved import name_in_files, params_in_files
 
 __all__ = [
-    "C",
-    "COMPONENTS",
-    "COMPONENTS_HLM",
-    "C_RBF",
-    "C_SBC",
-    "DIMENSION_PARZEN",
-    "GAMMA_RBF",
-    "GAMMA_ROWS",
-    "K",
-    "LAMBDA_KRI",
-    "LAMBDA_KRR",
-    "R_LINEAR",
-    "R_QUADRATIC",
-    "TIGHTNESS",
-    "powers",
     "AtMost",
     "Method",
     "Task",
@@ -391,30 +376,3 @@ def describe(value: Any) -> str:
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"
     text = repr(value)
     return text if " at 0x" not in text else type(value).__qualname__
-
-
-def powers(low: int, high: int) -> list[float]:
-    """Powers of ten from 10^low to 10^high."""
-    return [10.0**p for p in range(low, high + 1)]
-
-
-# [chen2010] table 4.2
-K = AtMost((*range(1, 17), 32, 64, 128))
-LAMBDA_KRI = [*powers(-6, 1), 1e6]
-LAMBDA_KRR = powers(-3, 1)
-C = powers(-3, 5)
-C_RBF = powers(-3, 1)
-GAMMA_RBF = powers(-5, 1)
-GAMMA_ROWS = powers(-2, 0)  # the paper has 1; distances between rows grow with the number of objects
-# [cazzanti2007] sec. 6.1, for CNN and mixture SDA
-COMPONENTS = AtMost((2, 3, 4, 5, 7, 10))
-C_SBC = powers(-1, 2)
-# of a similarity, [bernal2003] sec. 3.2; 1 leaves it as it is
-TIGHTNESS = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
-# [qiao2013] sec. 5.1
-COMPONENTS_HLM = AtMost((*range(1, 11), 12, 14, 16))
-# [pekalska2000] tried "a few" regularizers; the quadratic rule needs smaller ones.
-R_LINEAR = [1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
-R_QUADRATIC = [1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1]
-# The more dimensions, the narrower the windows; the number of objects fits the published errors.
-DIMENSION_PARZEN = [1, 2, 3, 5, 10, 20, 50, "objects"]

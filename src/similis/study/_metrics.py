@@ -21,6 +21,7 @@ __all__ = [
     "Metric",
     "OF_VALUES",
     "balanced_error",
+    "bin_by_confidence",
     "brier_score",
     "calibration_error",
     "error",
@@ -107,36 +108,31 @@ def calibration_error(truth: Codes, proba: Proba, n_bins: int = 10) -> float:
 
     The confidence of a prediction is its largest probability; bins are weighted by their number of objects.
     """
-    confidence = proba.max(axis=1)
-    right = proba.argmax(axis=1) == truth
+    _, confidence, right = bin_by_confidence(truth, proba, n_bins)
+    return float(np.abs(confidence - right).sum() / len(truth))
+
+
+def bin_by_confidence(truth: Codes, proba: Proba, n_bins: int = 10) -> Values:
+    """Number of objects, sum of their confidence, and number of correct predictions, by bins of equal width."""
+    confidence, right = proba.max(axis=1), proba.argmax(axis=1) == truth
     bins = np.minimum((confidence * n_bins).astype(np.intp), n_bins - 1)
-    gap = np.bincount(bins, weights=confidence, minlength=n_bins) - np.bincount(bins, weights=right, minlength=n_bins)
-    return float(np.abs(gap).sum() / len(truth))
+    return np.array([np.bincount(bins, weights=w, minlength=n_bins) for w in (np.ones(len(bins)), confidence, right)])
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric of the study.
+    """One metric of the study: a function of the truth and of labels, probabilities or the values of a regression.
 
-    Attributes
-    ----------
-    of_labels, of_proba, of_values : callable or None
-        Function of the truth and of labels, probabilities or the values of a regression.
-    pooled : bool
-        Computed once from the test objects of all splits together instead of split by split: fractions of few objects
-        in many bins are mostly noise.
-    label : str
-        Heading of a column.
-    sign : int
-        -1 where larger is better.
+    A `pooled` one is computed once from the test objects of all splits together instead of split by split: fractions of
+    few objects in many bins are mostly noise.
     """
 
-    label: str
+    label: str  # heading of a column
     of_labels: Callable[[Codes, Codes], float] | None = None
     of_proba: Callable[[Codes, Proba], float] | None = None
     of_values: Callable[[Values, Values], float] | None = None
     pooled: bool = False
-    sign: int = 1
+    sign: int = 1  # -1 where larger is better
 
 
 # Levels of the pinball loss, the loss of a quantile; at 0.5 it is half the absolute error.
@@ -308,21 +304,9 @@ class Verdict:
 def compare_to_best(
     errors: Mapping[str, NDArray[np.float64]], level: float = 0.05, *, best: str | None = None
 ) -> dict[str, Verdict]:
-    """Test every method against the one with the lowest mean error.
+    """Test every method against the best: by default the one with the lowest mean error, the first of equal ones.
 
-    Parameters
-    ----------
-    errors : mapping of str to ndarray of shape (n_splits,)
-        Error of each method on each split; NaN if it has none. The first of equally good methods is the best.
-    level : float, default=0.05
-        Significance level.
-    best : str, optional
-        The best method; None for the lowest mean.
-
-    Returns
-    -------
-    dict of str to Verdict
-        In the order of `errors`.
+    `errors` has one value per split, NaN where a method has none.
     """
     if not isinstance(level, (int, float)) or not 0 < level < 1:
         raise ValueError(f"level must be a number between 0 and 1. Got {str(level)[:40]!r}.")
@@ -351,23 +335,11 @@ def compare_to_best(
 def error_interval(
     errors: NDArray[np.float64], test_share: float, n_objects: int, *, level: float = 0.95
 ) -> tuple[float, float]:
-    """Interval for the expected error.
+    """Interval for the expected error, from the errors on the splits.
 
-    Parameters
-    ----------
-    errors : ndarray of shape (n_splits,)
-        Error on each split.
-    test_share : float
-        Size of a test part over the size of its training part. Random splits overlap, so their errors are not
-        independent: the variance of the mean is taken as s^2 (1/J + test/train) (Nadeau and Bengio's correction).
-    n_objects : int
-        Number of distinct test objects: the interval is never narrower than the Wilson interval for that number.
-    level : float, default=0.95
-        Coverage.
-
-    Returns
-    -------
-    low, high : float
+    Random splits overlap, so their errors are not independent: the variance of the mean is taken as
+    s^2 (1/J + test_share) (Nadeau and Bengio's correction), with the size of a test part over that of its training
+    part. The interval is never narrower than the Wilson interval for the number of distinct test objects.
     """
     if not (isinstance(level, float | int) and 0 < level < 1):
         raise ProximityError(f"level must be a share between 0 and 1, such as 0.95. Got {str(level)[:60]!r}.")
@@ -387,18 +359,8 @@ def error_interval(
 def value_interval(total: Values, count: Values, ratio: float, *, level: float = 0.95) -> tuple[float, float]:
     """Interval for the expected root mean squared error.
 
-    Parameters
-    ----------
-    total, count : ndarray of shape (n,)
-        Sum of the squared errors of each object or group over the splits that tested it, and number of these tests.
-    ratio : float
-        Mean size of a test part over the size of its training part, by which the variance is corrected.
-    level : float, default=0.95
-        Coverage.
-
-    Returns
-    -------
-    low, high : float
+    `total` and `count` are the sum of the squared errors of each object or group over the splits that tested it, and
+    the number of these tests; `ratio` is the mean size of a test part over that of its training part.
     """
     T, c = total[count > 0], count[count > 0]
     mean, N = float(T.sum() / c.sum()), len(T)

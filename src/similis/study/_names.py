@@ -103,26 +103,10 @@ def list_parameters(method: Method) -> list[Parameter]:
 
 
 def parse_method(text: str, table: Mapping[str, Method], aliases: Mapping[str, str]) -> Method:
-    """Find the method of a name, with its parameters set.
+    """Find the method of a name, ``base(option, key=value, ...)``, with its parameters set.
 
-    Parameters
-    ----------
-    text : str
-        ``base(option, key=value, ...)``; ``[name]`` behind it names one of several matrices, or their mean.
-    table : mapping of str to Method
-        Methods by name.
-    aliases : mapping of str to str
-        Other names of these methods.
-
-    Returns
-    -------
-    Method
-        With its name in canonical spelling.
-
-    Raises
-    ------
-    ValueError
-        With the nearest valid names or values.
+    ``[name]`` behind it names one of several matrices, or their mean. The name of the result has canonical spelling; an
+    error names the nearest valid names or values.
     """
 
     def lookup(name: str) -> Method | None:

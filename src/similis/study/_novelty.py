@@ -29,21 +29,8 @@ def novelty_record(
 ) -> dict[str, Any] | None:
     """Score a sample of the training objects by the proximities that a row of a new object has.
 
-    Parameters
-    ----------
-    X : array-like of shape (n, n), or objects
-        Training data.
-    whole, small : estimator
-        The model, and the one that predicts, perhaps reduced to the objects that it needs.
-    kind : {"similarity", "dissimilarity"}
-        Kind of the proximities.
-    needed : ndarray of int, optional
-        Columns that `small` reads; None for all, and for a model of objects.
-
-    Returns
-    -------
-    dict or None
-        ``n_neighbors`` and the ascending ``scores``; None for several matrices and for landmarks of objects.
+    `whole` is the model, `small` the one that predicts, perhaps reduced to the objects that it needs, and `needed` are
+    the columns that it reads, None for all. None is returned for several matrices and for landmarks of objects.
     """
     measures = _measure_step(whole), _measure_step(small)
     if measures[0] is not None and measures[1] is not None:
@@ -65,23 +52,7 @@ def novelty_record(
 
 
 def novelty_p_values(record: dict[str, Any], X: Any, model: Any, *, kind: Kind) -> NDArray[np.float64]:
-    """P-value of each new object: the share of training objects with an equal or lower score; NaN without proximities.
-
-    Parameters
-    ----------
-    record : dict
-        From :func:`novelty_record`.
-    X : array-like of shape (m, n), or objects
-        Input of the model.
-    model : estimator
-        The model that predicts.
-    kind : {"similarity", "dissimilarity"}
-        Kind of the proximities.
-
-    Returns
-    -------
-    ndarray of shape (m,)
-    """
+    """P-value of new objects: the share of training objects with an equal or lower score; NaN without proximities."""
     step = _measure_step(model)
     scores = _scores(X if step is None else step.transform(X), kind, None)
     below = np.searchsorted(np.array(record["scores"]), scores, side="right")

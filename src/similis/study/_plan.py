@@ -47,33 +47,17 @@ def find_losers(result: StudyResult) -> list[str]:
 
 
 class Plan:
-    """Tasks of a study, the entries so far, and the decisions which methods run on.
-
-    Parameters
-    ----------
-    tasks : list of Task
-        All tasks, by split, then by method.
-    result : StudyResult
-        Result without entries.
-    race : bool
-        Whether methods are dropped.
-    budget : float or None
-        Seconds of wall time for preparation and all tasks.
-    expected : dict of str to float
-        Estimated seconds of a split by method.
-    preparation : float
-        Seconds that reading and checking the data took; at most half of the budget is spent on it.
-    """
+    """Tasks of a study, the entries so far, and the decisions which methods run on."""
 
     def __init__(
         self,
-        tasks: list[Task],
-        result: StudyResult,
+        tasks: list[Task],  # by split, then by method
+        result: StudyResult,  # without entries
         *,
-        race: bool,
-        budget: float | None = None,
-        expected: dict[str, float] | None = None,
-        preparation: float = 0.0,
+        race: bool,  # whether methods are dropped
+        budget: float | None = None,  # seconds of wall time for preparation and all tasks
+        expected: dict[str, float] | None = None,  # estimated seconds of a split by method
+        preparation: float = 0.0,  # seconds of reading and checking the data; at most half of the budget counts
     ) -> None:
         self.tasks = tasks
         self.budget = budget

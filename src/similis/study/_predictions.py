@@ -64,12 +64,10 @@ def count_predictions(result: StudyResult) -> ObjectPredictions:
     counts = np.zeros((M, n, G), dtype=np.int32)
     begin = np.cumsum([0, *(len(split.test) for split in result.splits)])
     predicted = np.full((M, begin[-1]), -1)  # over the test parts of all splits, one after the other
-    for split, start in zip(result.splits, begin):
-        for k, method in enumerate(methods):
-            entry = result.entries.get((method, split.number))
-            if entry is not None and entry.predictions is not None:
-                predicted[k, start : start + len(split.test)] = entry.predictions
-                np.add.at(counts[k], (split.test, entry.predictions), 1)
+    for k, method in enumerate(methods):
+        for split, entry in result._finished(method):
+            predicted[k, begin[split.number] : begin[split.number + 1]] = entry.predictions
+            np.add.at(counts[k], (split.test, entry.predictions), 1)
     present = (predicted >= 0).astype(np.float64)
     both, same = present @ present.T, np.zeros((M, M))
     for g in range(G):
@@ -108,31 +106,14 @@ class Relabeling:
 
 
 def find_relabelings(result: StudyResult) -> list[Relabeling]:
-    """Find objects that every good method always predicts in the same other class, with confidence.
-
-    Good methods are the best one and those that the objects cannot tell from it, except baselines. An object needs two
-    predictions or more, and a mean probability of the suggested class of at least 0.8 where methods have probabilities.
-
-    Parameters
-    ----------
-    result : StudyResult
-        Result of a study.
-
-    Returns
-    -------
-    list of Relabeling
-        By decreasing probability, then number of predictions.
-    """
+    """See :meth:`StudyResult.relabeling_candidates`; an object needs two predictions or more."""
     good = [row.method for row in result.table() if row.leading and not row.baseline]
     n, G = len(result.codes), len(result.classes)
     if result.target is not None or not good:
         return []
     votes, mass, weighed = np.zeros((n, G), np.intp), np.zeros((n, G)), np.zeros(n, np.intp)
-    for split in result.splits:
-        for method in good:
-            entry = result.entries.get((method, split.number))
-            if entry is None or entry.predictions is None:
-                continue
+    for method in good:
+        for split, entry in result._finished(method):
             votes[split.test, entry.predictions] += 1
             if entry.proba is not None:
                 mass[split.test] += entry.proba

@@ -38,55 +38,24 @@ _IN_MEMORY = 2**31  # bytes of a block of a matrix on disk that is copied into m
 class Problem:
     """Data of a study.
 
-    Attributes
-    ----------
-    matrix : ndarray of shape (n, n) or (n, n, q), or None
-        Proximities; None where they must be measured inside each split, or where every method reads the objects.
-    objects : MeasuredObjects or None
-        Objects with a measure that learns.
-    codes, classes : ndarray
-        Class code of each object, and the labels.
-    kind : {"similarity", "dissimilarity"}
-        Kind of the proximities; of several matrices, the kind of the first.
-    symmetric : bool
-        Whether they are symmetric.
-    groups : ndarray of int or None
-        Group code of each object.
-    costs : ndarray of shape (G, G) or None
-        ``costs[f, g]`` is the cost of predicting f when g is true.
-    priors : ndarray of shape (G,) or None
-        Class probabilities of the objects to be predicted, where they differ from those of the data.
-    ids : tuple of str or None
-        Names of the objects.
-    measure : measure or None
-        Measure that compares the objects.
-    data_fingerprint : str
-        Of the matrix, or of the objects.
-    picture : Picture or None
-        Summary of the matrix for reports, once computed.
-    given_objects : sequence or None
-        The objects themselves, for methods that read them.
-    names, kinds : tuple of str
-        Name and kind of each of several matrices; empty for one.
-    target : ndarray of shape (n,) or None
-        Numbers to be predicted in a regression; `classes` are then ranges of it, for stratified splits and pictures.
+    In a regression `classes` are ranges of the `target`, for stratified splits and pictures.
     """
 
-    matrix: NDArray[Any] | None
-    objects: MeasuredObjects | None
+    matrix: NDArray[Any] | None  # None: measured inside each split, or every method reads the objects
+    objects: MeasuredObjects | None  # with a measure that learns
     codes: NDArray[np.intp]
     classes: NDArray[Any]
-    kind: Kind
+    kind: Kind  # of several matrices, that of the first
     symmetric: bool
     groups: NDArray[np.intp] | None = None
-    costs: NDArray[np.float64] | None = None
-    priors: NDArray[np.float64] | None = None
+    costs: NDArray[np.float64] | None = None  # costs[f, g]: of predicting f when g is true
+    priors: NDArray[np.float64] | None = None  # class probabilities of the objects to be predicted
     ids: tuple[str, ...] | None = None
     measure: Any = None
-    data_fingerprint: str = ""
-    picture: Any = None
-    given_objects: Any = None
-    names: tuple[str, ...] = ()
+    data_fingerprint: str = ""  # of the matrix, or of the objects
+    picture: Any = None  # summary of the matrix for reports, once computed
+    given_objects: Any = None  # for methods that read the objects themselves
+    names: tuple[str, ...] = ()  # of several matrices
     kinds: tuple[Kind, ...] = ()
     target: NDArray[np.float64] | None = None
 

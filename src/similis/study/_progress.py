@@ -52,16 +52,7 @@ def show_progress(
 ) -> Iterator[Entry]:
     """Yield entries as they are finished; after each, show leader, splits done and time left.
 
-    Parameters
-    ----------
-    entries : iterable of Entry
-        Entries of the open tasks.
-    show : bool or callable
-        True draws a bar on standard error; a function is called with a :class:`Progress`.
-    plan : Plan
-        Tasks, and the entries so far.
-    n_workers : int
-        Number of processes that share the tasks.
+    True draws a bar on standard error; a function is called with a :class:`Progress`.
     """
     if not show:
         yield from entries
@@ -111,15 +102,7 @@ def show_progress(
 
 
 class Watcher:
-    """Call a function at once, then after a pause, and for at most a tenth of the time.
-
-    Parameters
-    ----------
-    call : callable
-        Called without arguments.
-    pause : float, default=5.0
-        Least number of seconds between two calls.
-    """
+    """Call a function at once, then after a pause in seconds, and for at most a tenth of the time."""
 
     def __init__(self, call: Callable[[], None], pause: float = 5.0) -> None:
         self._call = call

@@ -26,27 +26,13 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One partition of the objects.
+    """One partition of the objects."""
 
-    Attributes
-    ----------
-    number : int
-        Its place among the splits.
-    test : ndarray of int
-        Indices of the objects held out.
-    n : int
-        Number of objects in all.
-    given_train : ndarray of int or None
-        The training part, where it is not simply all the others.
-    seed : int or None
-        Seed of the methods in this split; None: derived from the study's `random_state`.
-    """
-
-    number: int
-    test: Indices
-    n: int
-    given_train: Indices | None = None
-    seed: int | None = None
+    number: int  # its place among the splits
+    test: Indices  # objects held out
+    n: int  # number of objects in all
+    given_train: Indices | None = None  # the training part, where it is not simply all the others
+    seed: int | None = None  # of the methods; None: derived from the study's `random_state`
 
     @property
     def train(self) -> Indices:
@@ -71,14 +57,7 @@ class DealtFolds:
     """Folds for every class size: objects in random order, sorted by class, are assigned to the folds in turn.
 
     Fold sizes, and the number of objects of a class in a fold, differ by at most one object. With groups, whole groups
-    are assigned, the largest first, each to the smallest fold.
-
-    Parameters
-    ----------
-    n_splits : int
-        Number of folds; at most the number of objects or groups.
-    random_state : int, default=0
-        Seed of the shuffling.
+    are assigned, the largest first, each to the smallest fold. There are at most as many folds as objects or groups.
     """
 
     def __init__(self, n_splits: int, random_state: int = 0) -> None:
@@ -105,22 +84,7 @@ class DealtFolds:
 
 @dataclass(frozen=True)
 class Protocol:
-    """Parameters of the splits of a study.
-
-    Attributes
-    ----------
-    scheme : {"random", "stratified", "kfold", "loo"}
-        Random splits as in [chen2010] sec. 4.3; stratified random splits; k folds, k = 1 / test_size rounded,
-        repeated; leave one out.
-    n_splits : int
-        Number of splits; of folds in all for "kfold"; not used by "loo".
-    test_size : float
-        Share of the objects, or of the groups, that is held out.
-    cv : int or "loo"
-        Folds of the selection inside each training part.
-    random_state : int
-        Seed.
-    """
+    """Parameters of the splits of a study, see :class:`Study`."""
 
     scheme: Scheme = "random"
     n_splits: int = 20

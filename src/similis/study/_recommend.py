@@ -235,12 +235,8 @@ def _ranking(result: StudyResult, best: str) -> str:
 
 def _recall(result: StudyResult, method: str, of_rare: NDArray[np.bool_]) -> str:
     """Share of the tests of some objects in which a method predicted their class."""
-    right = np.zeros(0, dtype=bool)
-    for split in result.splits:
-        entry = result.entries.get((method, split.number))
-        if entry is not None and entry.predictions is not None:
-            hit = entry.predictions == result.codes[split.test]
-            right = np.append(right, hit[of_rare[split.test]])
+    hits = [(e.predictions == result.codes[s.test])[of_rare[s.test]] for s, e in result._finished(method)]
+    right = np.concatenate([np.zeros(0, dtype=bool), *hits])
     return f"{100 * right.mean():.0f} %" if right.size else "none"
 
 

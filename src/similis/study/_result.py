@@ -226,7 +226,7 @@ class StudyResult:
         dict of str to float
         """
         metric, means = self._find_metric(metric), self.mean_scores(metric)
-        numbers = {name: [s.number for s, _ in self._finished(name, self.splits)] for name in means}
+        numbers = {name: [s.number for s, _ in self._finished(name)] for name in means}
         full = max((name for name in means if means[name] == means[name]), key=lambda n: len(numbers[n]), default="")
         found = dict(means)
         for name, mean in means.items():
@@ -262,7 +262,7 @@ class StudyResult:
         str or None
         """
         sign, means = METRICS[self.metric].sign, self.paired_scores(self.metric)
-        counts = {name: len(self._finished(name, self.splits)) for name in means}
+        counts = {name: len(self._finished(name)) for name in means}
         fewest = min(_FEWEST_SPLITS, max(counts.values(), default=0))
         ranked = [name for name in means if means[name] == means[name] and counts[name] >= fewest]
         ranked = [name for name in ranked if name not in self.dropped] or ranked
@@ -386,19 +386,19 @@ class StudyResult:
             the interval for the number of distinct test objects (Wilson). In a regression, from the spread of the
             squared errors over objects.
         """
-        done = [s for s, _ in self._finished(method, self.splits)] if isinstance(method, str) else []
-        if not done:
+        found = self._finished(method) if isinstance(method, str) else []
+        if not found:
             raise ProximityError(f"{method!r} has no finished split in this study, so its error is not known.")
-        share = float(np.mean([len(s.test) / s.n_train for s in done]))
+        share = float(np.mean([len(s.test) / s.n_train for s, _ in found]))
         if self.target is not None:
             total, count = np.zeros(len(self.target)), np.zeros(len(self.target))
-            for split, entry in self._finished(method, self.splits):
+            for split, entry in found:
                 total[split.test] += (np.asarray(entry.predictions) - self.target[split.test]) ** 2
                 count[split.test] += 1
             if self.groups is not None:
                 total, count = (np.bincount(self.groups, weights=w).astype(np.float64) for w in (total, count))
             return value_interval(total, count, share, level=level)
-        tested = len(np.unique(np.concatenate([s.test for s in done])))
+        tested = len(np.unique(np.concatenate([s.test for s, _ in found])))
         return error_interval(self.scores("error")[method], share, tested, level=level)
 
     @_computed_once
@@ -424,46 +424,45 @@ class StudyResult:
         list of list of str
             Rows in the order of :meth:`table`.
         """
-        heads = ["method", "error %", "(sd)", "balanced %", "rank", "behind", "verdict", "log loss", "cost", "fit s"]
-        if self.target is not None:
-            heads = ["method", "RMSE", "(sd)", "MAE", "R2", "rank", "behind", "verdict", "fit s"]
-        heads.append("note")
-        lines = [heads]
-        for row in self.table():
-            note = row.reason or row.conversion
-            if row.status in ("dropped", "skipped"):
-                after = f"{row.status} after {row.n_splits} split{'s'[: row.n_splits != 1]}"
-                note = "; ".join(filter(None, (after, "baseline" * row.baseline, note)))
-            elif row.status != "ok":
-                note = f"{row.status}: {note}" if note else row.status
-            elif row.baseline:
-                note = "; ".join(filter(None, ("baseline", note)))
-            if self.target is not None:
-                sd = f"({row.error_sd:.2g})" if row.error_sd == row.error_sd else ""
-                scores = [_format_value(row.error), sd, _format_value(row.mae), _format_number(row.r2, 3)]
-                more = []
-            else:
-                sd = f"({_format_number(100 * row.error_sd, 2)})" if row.error_sd == row.error_sd else ""
-                scores = [_format_number(100 * row.error, 2), sd, _format_number(100 * row.balanced_error, 2)]
-                more = [_format_number(row.log_loss, 3), _format_number(row.cost, 3)]
-            behind = self._format_loss(row.difference) if row.verdict != "best" else ""
-            numbers = [*scores, _format_number(row.rank, 1), behind, row.verdict, *more]
-            numbers.append(_format_number(row.fit_seconds, 2))
-            lines.append([row.method, *numbers, note])
-        if intervals:
-            cells = ["95 % interval", *(self._format_interval(row) for row in self.table())]
-            place = heads.index("behind") + 1
-            lines = [[*line[:place], cell, *line[place:]] for line, cell in zip(lines, cells)]
+        table, means, is_regression = self.table(), self.mean_scores(self.metric), self.target is not None
+
+        def column(head: str, cell: Callable[[Row], str]) -> list[str]:
+            return [head, *map(cell, table)]
+
+        own = []
         if self.metric not in _COLUMNS:
-            means = self.mean_scores(self.metric)
-            values = (_format_value(means.get(row.method, float("nan"))) for row in self.table())
-            place = lines[0].index("log loss" if self.target is None else "R2") + 1
-            cells = [METRICS[self.metric].label, *values]
-            lines = [[*line[:place], cell, *line[place:]] for line, cell in zip(lines, cells)]
-        if self.expected_costs is not None or self.target is not None:
-            return lines
-        cost = lines[0].index("cost")
-        return [line[:cost] + line[cost + 1 :] for line in lines]
+            label = METRICS[self.metric].label
+            own.append(column(label, lambda row: _format_value(means.get(row.method, float("nan")))))
+        if is_regression:
+            scores = [
+                column("RMSE", lambda row: _format_value(row.error)),
+                column("(sd)", lambda row: "" if row.error_sd != row.error_sd else f"({row.error_sd:.2g})"),
+                column("MAE", lambda row: _format_value(row.mae)),
+                column("R2", lambda row: _format_number(row.r2, 3)),
+                *own,
+            ]
+            more = []
+        else:
+            scores = [
+                column("error %", lambda row: _format_number(100 * row.error, 2)),
+                column("(sd)", lambda row: "" if row.error_sd != row.error_sd else f"({100 * row.error_sd:.2f})"),
+                column("balanced %", lambda row: _format_number(100 * row.balanced_error, 2)),
+            ]
+            more = [column("log loss", lambda row: _format_number(row.log_loss, 3)), *own]
+            if self.expected_costs is not None:
+                more.append(column("cost", lambda row: _format_number(row.cost, 3)))
+        columns = [
+            column("method", lambda row: row.method),
+            *scores,
+            column("rank", lambda row: _format_number(row.rank, 1)),
+            column("behind", lambda row: "" if row.verdict == "best" else self._format_loss(row.difference)),
+            *([column("95 % interval", self._format_interval)] if intervals else []),
+            column("verdict", lambda row: row.verdict),
+            *more,
+            column("fit s", lambda row: _format_number(row.fit_seconds, 2)),
+            column("note", _format_note),
+        ]
+        return list(map(list, zip(*columns)))
 
     def describe_test(self) -> str:
         """Explain the columns "behind" and "verdict" of the table.
@@ -558,20 +557,16 @@ class StudyResult:
         else:
             names = [name for name in METRICS if not METRICS[name].pooled]
         columns = {name: self.scores(name) for name in names if name != "cost" or self.expected_costs is not None}
-        rows = []
+        rows: list[dict[str, Any]] = []
         for place, split in enumerate(self.splits):
             for info in self.methods:
-                entry = self.entries.get((info.name, split.number))
-                row: dict[str, Any] = {"method": info.name, "split": split.number, "n_test": len(split.test)}
-                ended = (
-                    "dropped" if info.name in self.dropped else "skipped" if info.name in self.skipped else "missing"
-                )
-                row["status"] = ended if entry is None else entry.status
-                row["reason"] = "" if entry is None else entry.reason
-                row.update({name: float(values[info.name][place]) for name, values in columns.items()})
-                row["params"] = {} if entry is None else dict(entry.params)
-                row["finished"] = "" if entry is None else entry.finished
-                rows.append(row)
+                ended = {**dict.fromkeys(self.skipped, "skipped"), **dict.fromkeys(self.dropped, "dropped")}
+                missing = Entry(info.name, split.number, status=ended.get(info.name, "missing"))
+                entry = self.entries.get((info.name, split.number), missing)
+                row = {"method": info.name, "split": split.number, "n_test": len(split.test)}
+                row |= {"status": entry.status, "reason": entry.reason}
+                row |= {name: float(values[info.name][place]) for name, values in columns.items()}
+                rows.append(row | {"params": dict(entry.params), "finished": entry.finished})
         try:
             import pandas as pd
         except ImportError:
@@ -863,9 +858,9 @@ class StudyResult:
         known = scores[~np.isnan(scores)]
         return float(known.mean()) if known.size else float("nan")
 
-    def _finished(self, method: str, splits: list[Split]) -> list[tuple[Split, Entry]]:
-        """Splits on which a method has predictions, with their entries."""
-        found = [(s, self.entries.get((method, s.number))) for s in splits]
+    def _finished(self, method: str, splits: list[Split] | None = None) -> list[tuple[Split, Any]]:
+        """Splits, by default of all, on which a method has predictions, with their entries."""
+        found = [(s, self.entries.get((method, s.number))) for s in (self.splits if splits is None else splits)]
         return [(s, entry) for s, entry in found if entry is not None and entry.ok]
 
     def _score(self, metric: str, name: str, splits: list[Split]) -> float:
@@ -883,10 +878,9 @@ class StudyResult:
         if metric == "cost":
             costs = self.expected_costs
             return float("nan") if costs is None else mean_cost(truth, predicted, costs)
-        if definition.of_values is not None:
-            return definition.of_values(truth, predicted)
-        if definition.of_labels is not None:
-            return definition.of_labels(truth, predicted)
+        of_predictions: Any = definition.of_values or definition.of_labels
+        if of_predictions is not None:
+            return float(of_predictions(truth, predicted))
         probabilities = [entry.proba for _, entry in found if entry.proba is not None]
         if len(probabilities) < len(found):
             return float("nan")
@@ -897,6 +891,15 @@ class StudyResult:
         priors = [np.bincount(self.codes[s.train], minlength=len(self.classes)) / len(s.train) for s, _ in found]
         per_object = np.repeat(priors, [len(s.test) for s, _ in found], axis=0)
         return normalized_cross_entropy(truth, proba, per_object)
+
+
+def _format_note(row: Row) -> str:
+    """Status of a method, whether it is a baseline, and its error message or conversion."""
+    note = row.reason or row.conversion
+    if row.status in ("ok", "dropped", "skipped"):
+        after = "" if row.status == "ok" else f"{row.status} after {row.n_splits} split{'s'[: row.n_splits != 1]}"
+        return "; ".join(filter(None, (after, "baseline" * row.baseline, note)))
+    return f"{row.status}: {note}" if note else row.status
 
 
 def _searches(model: Any) -> bool:

@@ -109,6 +109,7 @@ def make_rows(result: StudyResult) -> list[Row]:
     ranks = _mean_ranks({name: sign * merits[name] for name in ranked})
     differences = result.differences()
     verdicts = result.significance()
+    ended = {**dict.fromkeys(result.skipped, "skipped"), **dict.fromkeys(result.dropped, "dropped")}
     rows = []
     for info in result.methods:
         if info.name not in verdicts:
@@ -129,7 +130,7 @@ def make_rows(result: StudyResult) -> list[Row]:
                 p_value=verdict.p_value,
                 p_holm=verdict.p_holm,
                 n_splits=len(known),
-                status=_status(result, info.name, len(known)),
+                status="ok" if len(known) == len(result.splits) else ended.get(info.name, "incomplete"),
                 conversion=info.conversion,
                 baseline=info.baseline,
                 **figures,
@@ -143,12 +144,6 @@ def make_rows(result: StudyResult) -> list[Row]:
         return np.isnan(row.error), dropped, np.isnan(merit), 0.0 if np.isnan(value) else round(value, 12)
 
     return sorted(rows, key=place)
-
-
-def _status(result: StudyResult, method: str, n_splits: int) -> str:
-    if n_splits == len(result.splits):
-        return "ok"
-    return "dropped" if method in result.dropped else "skipped" if method in result.skipped else "incomplete"
 
 
 def _failed(result: StudyResult, info: MethodInfo) -> Row:

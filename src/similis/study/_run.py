@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from secrets import token_hex
@@ -49,43 +49,35 @@ _LANDMARKS = "landmarks"  # key of these decisions in a journal
 _KILLED = "MemoryError: its worker process was killed, probably for lack of memory; use fewer jobs, or leave it out."
 
 
-def run_tasks(tasks: list[Task], context: Context, n_jobs: int) -> Generator[Entry, None, None]:
-    """Run tasks until all have an entry; yield each entry as it is finished, in any order."""
-    waiting = {task.key: task for task in tasks}
-    pause = 0.05
-    while waiting:
-        before = len(waiting)
-        for key, entry in _evaluate_all(list(waiting.values()), context, n_jobs):
-            if entry is not None:
-                del waiting[key]
-                yield entry
-        if waiting:  # another study has claimed the rest: check until it has finished or released them
-            pause = 0.05 if len(waiting) < before else min(2 * pause, _MAX_PAUSE)
-            time.sleep(pause)
-
-
 def run_plan(plan: Plan, context: Context, n_jobs: int) -> Generator[Entry, None, None]:
     """Run the tasks of a plan, in rounds or within its time budget; yield each entry after it was added to the plan."""
     if plan.budget is None:
         for batch in plan.rounds():
-            with closing(run_tasks(batch, context, n_jobs)) as new:  # closing stops the workers
-                for entry in new:
-                    plan.add(entry)
-                    yield entry
+            pause = 0.05
+            while waiting := [task for task in batch if task.key not in plan.entries]:
+                with closing(_evaluate_all(waiting, context, n_jobs)) as finished:  # closing stops the workers
+                    for _, entry in finished:
+                        if entry is not None:
+                            plan.add(entry)
+                            yield entry
+                n_left = sum(task.key not in plan.entries for task in waiting)
+                if n_left:  # another study has claimed the rest: check until it has finished or released them
+                    pause = 0.05 if n_left < len(waiting) else min(2 * pause, _MAX_PAUSE)
+                    time.sleep(pause)
         return
     found = True
     while found:  # again after a worker was killed
         found = False
-        with closing(_evaluate_all(plan.fair_share(n_jobs), context, n_jobs, "n_jobs")) as finished:  # type: ignore[type-var]
-            for key, new_entry in finished:
+        with closing(_evaluate_all(plan.fair_share(n_jobs), context, n_jobs, "n_jobs")) as finished:
+            for key, entry in finished:
                 found = True
-                if new_entry is None:  # another study is computing it
+                if entry is None:  # another study is computing it
                     plan.release(key)
                     time.sleep(0.2)
                 else:
-                    plan.add(new_entry)
+                    plan.add(entry)
                     plan.drop_losers()
-                    yield new_entry
+                    yield entry
 
 
 Done = tuple[tuple[str, int], Entry | None]  # key of a task and its entry; None if another process has claimed it
@@ -93,7 +85,7 @@ Done = tuple[tuple[str, int], Entry | None]  # key of a task and its entry; None
 
 def _evaluate_all(
     tasks: Iterable[Task], context: Context, n_jobs: int, pre_dispatch: str = "2*n_jobs"
-) -> Iterator[Done]:
+) -> Generator[Done, None, None]:
     """Evaluate each task once, here or in worker processes; yield its key with the entry, or None if not claimed."""
     if n_jobs == 1 or (isinstance(tasks, list) and len(tasks) == 1):
         for task in tasks:
@@ -186,7 +178,6 @@ def _exit_with_owner(owner: int) -> None:
 
 
 _open_journals: dict[str, Journal] = {}
-_sessions: dict[str, str] = {}  # run for which a journal is open
 
 
 def open_journal(path: str, context: Context | None = None) -> Journal:
@@ -195,22 +186,21 @@ def open_journal(path: str, context: Context | None = None) -> Journal:
     A worker process joins the study of its `context`. If the file was deleted or replaced since, the journal restores
     it; the handle that a worker kept of an earlier run is given up.
     """
-    journal, session = _open_journals.get(path), _sessions.get(path)
-    ours = context is not None and session in (None, context.session)
+    journal = _open_journals.get(path)
+    ours = context is not None and journal is not None and journal.session in ("", context.session)
     if journal is not None and not ours and not journal.is_at(path):
-        journal.close()
+        close_journal(path)
         journal = None
     if journal is None:
         journal = _open_journals[path] = Journal(path)
-    if context is not None and session != context.session:
+    if context is not None and journal.session != context.session:
         journal.join(context.header)
-        _sessions[path] = context.session
+        journal.session = context.session
     return journal
 
 
 def close_journal(path: str) -> None:
     """Close the handle of this process."""
-    _sessions.pop(path, None)
     journal = _open_journals.pop(path, None)
     if journal is not None:
         journal.close()
@@ -223,6 +213,7 @@ def _stop_workers() -> None:
     get_reusable_executor().shutdown(wait=True, kill_workers=True)
 
 
+@dataclass(eq=False, repr=False)
 class Study:
     """Compare methods on a matrix of proximities by repeated splits, and test the differences.
 
@@ -312,44 +303,24 @@ class Study:
     [('nc', 0.1), ('majority', 0.75)]
     """
 
-    def __init__(
-        self,
-        methods: str | Method | Sequence[str | Method] = "all",
-        *,
-        protocol: Scheme = "random",
-        n_splits: int = 20,
-        test_size: float = 0.2,
-        cv: int | Literal["loo"] = 10,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-        journal: str | os.PathLike[str] | None = None,
-        retry_failed: bool = False,
-        to_similarity: str = "linear",
-        to_dissimilarity: str = "max-minus",
-        probabilities: bool = True,
-        metric: str | None = None,
-        race: bool = True,
-        time_budget: float | str | None = None,
-        landmarks: int | Literal["auto"] | None = "auto",
-        task: TaskName | None = None,
-    ) -> None:
-        self.methods = methods
-        self.protocol = protocol
-        self.n_splits = n_splits
-        self.test_size = test_size
-        self.cv = cv
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.journal = journal
-        self.retry_failed = retry_failed
-        self.to_similarity = to_similarity
-        self.to_dissimilarity = to_dissimilarity
-        self.probabilities = probabilities
-        self.metric = metric
-        self.race = race
-        self.time_budget = time_budget
-        self.landmarks = landmarks
-        self.task = task
+    methods: str | Method | Sequence[str | Method] = "all"
+    _: KW_ONLY
+    protocol: Scheme = "random"
+    n_splits: int = 20
+    test_size: float = 0.2
+    cv: int | Literal["loo"] = 10
+    random_state: int = 0
+    n_jobs: int | None = None
+    journal: str | os.PathLike[str] | None = None
+    retry_failed: bool = False
+    to_similarity: str = "linear"
+    to_dissimilarity: str = "max-minus"
+    probabilities: bool = True
+    metric: str | None = None
+    race: bool = True
+    time_budget: float | str | None = None
+    landmarks: int | Literal["auto"] | None = "auto"
+    task: TaskName | None = None
 
     def run(
         self,
@@ -447,24 +418,16 @@ class Study:
             only_fitted = all(method.details is not None for method in methods)
             parts = given_splits(splits, problem.n, allow_empty_test=only_fitted)
         missing = problem.matrix is not None and bool(np.isnan(problem.matrix.min()))
-        facts = MatrixFacts(
-            problem.kind,
-            problem.symmetric,
-            self.to_similarity,
-            self.to_dissimilarity,
-            missing,
-            problem.names,
-            problem.kinds,
-        )
+        rules = self.to_similarity, self.to_dissimilarity
+        facts = MatrixFacts(problem.kind, problem.symmetric, *rules, missing, problem.names, problem.kinds)
         budget = None if self.time_budget is None else as_seconds(self.time_budget)
         n_train = min(split.n_train for split in parts)
-        header = _header(
-            problem, protocol, facts, goal, bool(self.probabilities), given=parts if splits is not None else None
-        )
+        header = _header(problem, protocol, facts, goal, bool(self.probabilities), None if splits is None else parts)
         path = None if self.journal is None else os.path.realpath(self.journal)
         methods, reduced = self._reduce(methods, n_train, header, path, whole=problem.fits_in_memory)
-        sizes = [protocol.inner_train_size(n_train, method.cv) for method in methods]
-        infos = [_info(method, size, facts) for method, size in zip(methods, sizes)]
+        sizes = {method.name: protocol.inner_train_size(n_train, method.cv) for method in methods}
+        identities = {method.name: method.identify(sizes[method.name]) for method in methods}
+        infos = [_info(method, sizes[method.name], identities[method.name].spec, facts) for method in methods]
         tasks = [Task(method, info.grid, info.spec, split) for split in parts for method, info in zip(methods, infos)]
         session: dict[str, Any] = {
             "id": token_hex(6),
@@ -476,29 +439,22 @@ class Study:
         context = Context(
             problem, protocol, facts, goal, session["id"], path, self.retry_failed, bool(self.probabilities)
         )
+        same = ("classes", "codes", "ids", "groups", "costs", "priors", "measure", "target")
         result = StudyResult(
-            classes=problem.classes,
-            codes=problem.codes,
             splits=parts,
             methods=infos,
             entries={},
             protocol=protocol,
             situation=facts,
             partial=True,
-            ids=problem.ids,
-            groups=problem.groups,
-            costs=problem.costs,
-            priors=problem.priors,
             metric=goal.metric,
             sessions=[session],
             fingerprint=header,
             custom={method.name: method for method in methods},
-            measure=problem.measure,
             source=None if problem.matrix is None and problem.objects is None else problem,
             time_budget=budget,
-            target=problem.target,
+            **{name: getattr(problem, name) for name in same},
         )
-        identities = {method.name: method.identify(size) for method, size in zip(methods, sizes)}
         race = bool(self.race) and splits is None and protocol.scheme != "loo"
         expected: dict[str, float] = {}
         unknown: tuple[str, ...] = ()
@@ -591,7 +547,7 @@ class Study:
             return methods, []
         key = [method.name for method in methods]
         if budget is not None and path is not None and header is not None and os.path.exists(path):
-            for found in open_journal(path).earlier_decisions(header, _LANDMARKS):
+            for found in open_journal(path).decisions(_LANDMARKS, header):
                 if found["budget"] == budget and list(found["sizes"]) == key:
                     sizes = found["sizes"].values()
                     return [m if size is None else m.on_landmarks(size) for m, size in zip(methods, sizes)], []
@@ -701,21 +657,12 @@ def _header(
     }
 
 
-def _info(method: Method, n: int, facts: MatrixFacts) -> MethodInfo:
+def _info(method: Method, n: int, spec: str, facts: MatrixFacts) -> MethodInfo:
     """Describe a method for a result; `n` is the size of the inner training parts, which limits the grid."""
     try:
         conversion = assemble(method, facts).conversion
     except Exception:  # the reason is in the entries of the method
         conversion = ""
-    return MethodInfo(
-        name=method.name,
-        family=method.family,
-        paper=method.paper,
-        summary=method.summary,
-        needs=method.needs,
-        baseline=method.baseline,
-        conversion=conversion,
-        grid=method.grid_for(n),
-        spec=method.fingerprint(n),
-        matrix=method.matrix,
-    )
+    same = ("name", "family", "paper", "summary", "needs", "baseline", "matrix")
+    about = {key: getattr(method, key) for key in same}
+    return MethodInfo(**about, conversion=conversion, grid=method.grid_for(n), spec=spec)

@@ -38,38 +38,22 @@ def result_record(result: StudyResult) -> dict[str, Any]:
     """Convert a result to types of JSON."""
     order = {info.name: i for i, info in enumerate(result.methods)}
     entries = sorted(result.entries.values(), key=lambda e: (e.split, order.get(e.method, len(order))))
+    arrays = ("classes", "codes", "target", "ids", "groups", "costs", "priors")
+    plain = ("partial", "dropped", "skipped", "time_budget", "fingerprint", "sessions", "name", "arguments")
     return {
         _MAGIC: 1,
-        "classes": to_json(result.classes),
-        "codes": result.codes.tolist(),
-        "target": None if result.target is None else result.target.tolist(),
-        "ids": None if result.ids is None else list(result.ids),
-        "groups": None if result.groups is None else result.groups.tolist(),
-        "costs": None if result.costs is None else result.costs.tolist(),
-        "priors": None if result.priors is None else result.priors.tolist(),
-        "metric": result.metric,
+        **{name: to_json(getattr(result, name)) for name in (*arrays, "metric")},
         "protocol": asdict(result.protocol),
         "situation": asdict(result.situation),
         "splits": [
-            {
-                "number": split.number,
-                "test": split.test.tolist(),
-                "train": None if split.given_train is None else split.given_train.tolist(),
-            }
+            {"number": split.number, "test": to_json(split.test), "train": to_json(split.given_train)}
             for split in result.splits
         ],
         "methods": [
             {**asdict(info), "grid": {key: to_json(list(values)) for key, values in info.grid.items()}}
             for info in result.methods
         ],
-        "partial": result.partial,
-        "dropped": result.dropped,
-        "skipped": result.skipped,
-        "time_budget": result.time_budget,
-        "fingerprint": result.fingerprint,
-        "sessions": result.sessions,
-        "name": result.name,
-        "arguments": result.arguments,
+        **{name: getattr(result, name) for name in plain},
         "training": {name: result.training_code(name) for name in result.complete_methods()},
         "picture": None if result.picture is None else result.picture.to_record(),
         "entries": [entry.to_record() for entry in entries],
