@@ -69,10 +69,11 @@ def test_no_command_shows_the_help():
 
 def test_datasets_lists_describes_and_exports(votes):
     assert "votes" in run("datasets").stdout
-    listed = json.loads(run("datasets", "--json").stdout)
+    listed = json.loads(run("datasets", "--json").stdout)["datasets"]
     assert {"votes", "sonar", "promoters"} <= {row["name"] for row in listed if row["available"]}
     assert "435 objects" in run("datasets", "votes").stdout
     assert json.loads(run("datasets", "votes", "--json").stdout)["classes"] == ["democrat", "republican"]
+    assert json.loads(run("datasets", "--json").stdout)["schema_version"] == 2
     rows = list(csv.reader(votes.open()))
     assert len(rows) == 436
     assert rows[0][-1] == "class"
@@ -215,14 +216,14 @@ def test_one_column_of_text_is_a_feature_unless_the_measure_reads_texts(tmp_path
     model = tmp_path / "model.skops"
     run("fit", words, "--measure", "counting", "--method", "nc", "--splits", 2, "-q", "--output", model)
     for file in (words, more):
-        (first, *_) = json.loads(run("predict", model, file, "--json").stdout)
+        (first, *_) = json.loads(run("predict", model, file, "--json").stdout)["predictions"]
         assert first["label"] == {"o0": "x", "n": "y"}[first["id"]]
     assert "Got text, 'blue'" in run("measure", words, "-m", "jaccard", code=2).stderr
 
 
 def test_study_lists_methods():
     assert "knn" in run("study", "--list").stdout
-    assert {"name", "paper", "summary"} <= set(json.loads(run("study", "--list", "--json").stdout)[0])
+    assert {"name", "paper", "summary"} <= set(json.loads(run("study", "--list", "--json").stdout)["methods"][0])
 
 
 # Real processes

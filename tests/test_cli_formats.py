@@ -100,11 +100,11 @@ def test_predict_new_hits(run, tmp_path):
     run("fit", "train.tsv", "--labels", "y.csv", "--method", "knn", "-o", "m.skops")
     new = [f"n{k}\t{b}\t{50 if k == j % 2 else 5}" for k in range(2) for j, b in enumerate(names)]
     (tmp_path / "new.tsv").write_text("query\ttarget\tbits\n" + "\n".join(new))
-    out = json.loads(run("predict", "m.skops", "new.tsv", "--json").stdout)
+    out = json.loads(run("predict", "m.skops", "new.tsv", "--json").stdout)["predictions"]
     assert [(row["id"], row["label"]) for row in out] == [("n0", "x"), ("n1", "y")]
     # training objects that no new object hits, and a line of an object that the model does not know
     (tmp_path / "few.tsv").write_text("query\ttarget\tbits\nn0\tt1\t50\nn0\tz\t90\nn1\tt0\t50\n")
-    out = json.loads(run("predict", "m.skops", "few.tsv", "--json").stdout)
+    out = json.loads(run("predict", "m.skops", "few.tsv", "--json").stdout)["predictions"]
     assert [(row["label"], row["score"]) for row in out] == [("y", 50), ("x", 50)]
     (tmp_path / "others.tsv").write_text("query\ttarget\tbits\nn0\tz\t90\n")
     assert "8 are missing, such as 't0'" in run("predict", "m.skops", "others.tsv", status=2).stderr

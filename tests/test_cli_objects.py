@@ -111,7 +111,7 @@ def test_a_study_and_a_model_of_texts(words, tmp_path):
     base = [path, "--measure", "edit", "-p", "normalize=true", "--method", "knn", "--splits", 2, "-q"]
     assert "Use " in run("study", *base).stdout
     run("fit", *base, "--output", tmp_path / "model.skops")
-    found = json.loads(run("predict", tmp_path / "model.skops", path, "--json").stdout)
+    found = json.loads(run("predict", tmp_path / "model.skops", path, "--json").stdout)["predictions"]
     assert [record["label"] for record in found] == [t[0] for t in texts]
 
 
@@ -130,7 +130,7 @@ def test_graphs_and_point_sets_of_a_json_file(tmp_path):
     np.testing.assert_allclose(S, WeisfeilerLehman(normalize=True).matrix(rings + paths))
     base = [graphs, "--measure", "weisfeiler-lehman", "-p", "normalize=true", "--method", "nc", "--splits", 2, "-q"]
     run("fit", *base, "--output", tmp_path / "model.skops")
-    found = json.loads(run("predict", tmp_path / "model.skops", graphs, "--json").stdout)
+    found = json.loads(run("predict", tmp_path / "model.skops", graphs, "--json").stdout)["predictions"]
     assert [record["label"] for record in found] == ["ring"] * 9 + ["path"] * 9
     clouds = [{"class": "ab"[k % 2], "object": [[[k, 0.0], [k, 1.0]], [0.3, 0.7]]} for k in range(4)]
     (tmp_path / "clouds.json").write_text(json.dumps(clouds))
@@ -166,7 +166,7 @@ def test_models_of_rows_as_series(tmp_path):
     (tmp_path / "rows.csv").write_text("id,class,a,b,c\n" + "\n".join(lines) + "\n")
     base = [tmp_path / "rows.csv", "--measure", "dtw", "--method", "knn", "--splits", 2, "-q"]
     run("fit", *base, "--output", tmp_path / "model.skops")
-    found = json.loads(run("predict", tmp_path / "model.skops", tmp_path / "rows.csv", "--json").stdout)
+    found = json.loads(run("predict", tmp_path / "model.skops", tmp_path / "rows.csv", "--json").stdout)["predictions"]
     assert np.mean([record["label"] == ("down", "up")[i % 2] for i, record in enumerate(found, start=1)]) > 0.8
 
 
@@ -175,5 +175,5 @@ def test_models_of_rows_as_sequences(tmp_path):
     (tmp_path / "rows.csv").write_text("id,class,u,v,w\n" + "\n".join(lines) + "\n")
     base = [tmp_path / "rows.csv", "--measure", "edit", "--method", "knn", "--splits", 2, "-q"]
     run("fit", *base, "--output", tmp_path / "model.skops")
-    found = json.loads(run("predict", tmp_path / "model.skops", tmp_path / "rows.csv", "--json").stdout)
+    found = json.loads(run("predict", tmp_path / "model.skops", tmp_path / "rows.csv", "--json").stdout)["predictions"]
     assert [record["label"] for record in found] == ["xy"[i % 2] for i in range(18)]

@@ -42,11 +42,11 @@ def test_numbers_that_count_the_columns_are_no_object(model, start, tmp_path):
     file, S, _ = model
     rows = write(tmp_path / "rows.csv", range(start, start + N), *S[:3])
     result = run("predict", file, rows, "--json")
-    found = json.loads(result.stdout)
+    found = json.loads(result.stdout)["predictions"]
     assert [(record["id"], record["label"]) for record in found] == [("0", "a"), ("1", "b"), ("2", "a")]
     assert "first line" in result.stderr
     assert "--no-header" in result.stderr
-    assert len(json.loads(run("predict", file, rows, "--no-header", "--json").stdout)) == 4
+    assert len(json.loads(run("predict", file, rows, "--no-header", "--json").stdout)["predictions"]) == 4
 
 
 def test_ids_that_are_numbers_name_the_columns_in_any_order(model, tmp_path):
@@ -57,9 +57,9 @@ def test_ids_that_are_numbers_name_the_columns_in_any_order(model, tmp_path):
         message = " ".join(run("predict", file, rows, code=2).stderr.split())
         assert "may name the columns" in message
         assert "--header or --no-header" in message
-        assert len(json.loads(run("predict", file, rows, "--header", "--json").stdout)) == 3
+        assert len(json.loads(run("predict", file, rows, "--header", "--json").stdout)["predictions"]) == 3
     else:
-        found = json.loads(run("predict", file, rows, "--json").stdout)
+        found = json.loads(run("predict", file, rows, "--json").stdout)["predictions"]
         assert [record["label"] for record in found] == ["a", "b", "a"]
 
 
@@ -67,8 +67,8 @@ def test_whole_numbers_below_a_counting_line_are_ambiguous(model, tmp_path):
     file, _, _ = model
     rows = write(tmp_path / "rows.csv", range(N), [1] * N)
     assert "may name the columns" in run("predict", file, rows, code=2).stderr
-    assert len(json.loads(run("predict", file, rows, "--header", "--json").stdout)) == 1
-    assert len(json.loads(run("predict", file, rows, "--no-header", "--json").stdout)) == 2
+    assert len(json.loads(run("predict", file, rows, "--header", "--json").stdout)["predictions"]) == 1
+    assert len(json.loads(run("predict", file, rows, "--no-header", "--json").stdout)["predictions"]) == 2
     assert "may name the columns" in run("predict", file, write(rows, range(N)), code=2).stderr
     assert "no rows below" in run("predict", file, rows, "--header", code=2).stderr
 
@@ -76,7 +76,7 @@ def test_whole_numbers_below_a_counting_line_are_ambiguous(model, tmp_path):
 def test_rows_without_a_header_and_arrays_are_not_examined(model, tmp_path):
     file, S, _ = model
     result = run("predict", file, write(tmp_path / "rows.csv", *S[:3]), "--json")
-    assert len(json.loads(result.stdout)) == 3
+    assert len(json.loads(result.stdout)["predictions"]) == 3
     assert "first line" not in result.stderr
     np.save(tmp_path / "rows.npy", np.vstack([np.arange(N), S[:3]]))
-    assert len(json.loads(run("predict", file, tmp_path / "rows.npy", "--json").stdout)) == 4
+    assert len(json.loads(run("predict", file, tmp_path / "rows.npy", "--json").stdout)["predictions"]) == 4

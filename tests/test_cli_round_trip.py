@@ -67,7 +67,7 @@ def test_columns_are_found_by_id_in_whatever_order(world, rng):
     assert by_pipe == run("predict", folder / "m.skops", straight).stdout
     run("predict", folder / "m.skops", straight, "-o", folder / "out.csv")
     assert (folder / "out.csv").read_text() == by_pipe
-    records = json.loads(run("predict", folder / "m.skops", straight, "--json").stdout)
+    records = json.loads(run("predict", folder / "m.skops", straight, "--json").stdout)["predictions"]
     assert [r["label"] for r in records] == [r["label"] for r in predictions(by_pipe)]
 
 

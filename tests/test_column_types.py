@@ -33,7 +33,7 @@ def fit(path, measure, *more, method="knn"):
 
 
 def predicted(model, path):
-    return [record["label"] for record in json.loads(run("predict", model, path, "--json").stdout)]
+    return [record["label"] for record in json.loads(run("predict", model, path, "--json").stdout)["predictions"]]
 
 
 def votes(n, seed):

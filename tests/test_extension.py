@@ -117,7 +117,7 @@ def test_fast_path_is_used_and_equals_grid_search(environment):
 def test_study_lists_and_runs_the_method(environment, tmp_path):
     from similis import make_similarity, write_proximity
 
-    listed = json.loads(run(environment, "-m", "similis", "study", "--list", "--json"))
+    listed = json.loads(run(environment, "-m", "similis", "study", "--list", "--json"))["methods"]
     assert "mean-of-nearest" in [method["name"] for method in listed]
     S, y = make_similarity(40, 2, separation=2.0, random_state=0)
     matrix = tmp_path / "matrix.npz"

@@ -193,5 +193,5 @@ def test_command_line(S, tmp_path):
         assert words in explained
     assert "local-sda(n_neighbors=3)" in run("study", "--list", "local-sda(n_neighbors=3)").stdout
     assert "no method 'local'" in run("study", "--list", "local", code=2).stderr
-    (one,) = json.loads(run("study", "--list", "local-sda", "--json").stdout)
+    (one,) = json.loads(run("study", "--list", "local-sda", "--json").stdout)["methods"]
     assert one["parameters"]["neighborhood"]["allowed"].split("|")[0]

@@ -11,7 +11,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ __all__ = [
 FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130
+JSON_SCHEMA = 2  # raised when the layout of the output of --json changes
 
 
 # Advice of the Python functions, in the words of the command line.
@@ -158,9 +159,9 @@ def echo(text: str = "") -> None:
     typer.echo(escape_controls(text))
 
 
-def print_json(value: Any) -> None:
-    """Print the result as strict JSON, with null for NaN and infinity."""
-    typer.echo(json.dumps(_to_json(value), indent=1, allow_nan=False))
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print the result as strict JSON with the version of its layout, with null for NaN and infinity."""
+    typer.echo(json.dumps({"schema_version": JSON_SCHEMA, **_to_json(value)}, indent=1, allow_nan=False))
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> None:

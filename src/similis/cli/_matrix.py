@@ -386,7 +386,7 @@ def datasets(
     if name is None:
         rows = [{**info._asdict(), "available": has_dataset(info.name, data_home=data)} for info in list_datasets()]
         if json:
-            print_json(rows)
+            print_json({"datasets": rows})
             return
         keys = ("name", "n", "n_classes", "kind", "available", "about")
         cells = [[("yes" if v is True else "no" if v is False else v) for v in map(row.get, keys)] for row in rows]

@@ -115,7 +115,7 @@ def predict(
     predictions = predict_rows(trained, blocks, explain=explain, confidence=confidence)
     what = "value" if trained.card.settings.get("task") == "regression" else "label"
     if json:
-        print_json(_records(predictions, what, confidence))
+        print_json({"predictions": _records(predictions, what, confidence)})
         return
     write_table(output, prediction_table(predictions, what, confidence), escape_formulas=escape_formulas)
     if output != "-":

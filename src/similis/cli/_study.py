@@ -430,7 +430,7 @@ def _print_result(result: StudyResult, json: bool) -> None:
 
 def _print_estimate(expected: Estimate, json: bool) -> None:
     if json:
-        print_json({**asdict(expected)})
+        print_json(asdict(expected))
         return
     rows = sorted(expected.per_split.items(), key=lambda item: -item[1])
     print_table(
@@ -447,17 +447,11 @@ def _list_methods(name: str | None, json: bool) -> None:
     methods = list_methods(None) if name is None else [find_method(name)]
     if json:
         keys = ("name", "family", "paper", "summary", "needs", "reads", "baseline", "quick", "on_request")
-        print_json(
-            [
-                {key: getattr(method, key) for key in keys}
-                | {
-                    "parameters": {
-                        p.name: {"values": p.format(), "allowed": p.allowed} for p in list_parameters(method)
-                    }
-                }
-                for method in methods
-            ]
-        )
+        rows = []
+        for method in methods:
+            parameters = {p.name: {"values": p.format(), "allowed": p.allowed} for p in list_parameters(method)}
+            rows.append({key: getattr(method, key) for key in keys} | {"parameters": parameters})
+        print_json({"methods": rows})
         return
     if name is None:
         for family in dict.fromkeys(method.family for method in methods):
