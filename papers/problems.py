@@ -16,9 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.linalg import eigvalsh
-from scipy.optimize import linprog
 
 from papers.data import Data, load_data, missing_data
 from papers.methods import make_level_classifier, with_parameters
@@ -26,6 +24,7 @@ from papers.worked import SECTIONS
 from similis.datasets import make_perturbed_centroids
 from similis.measures import VDM, Counting
 from similis.proximity import augmented_rows
+from similis.solvers import LearntSpectrum, spectral_lp
 from similis.study import Entry, Method
 from similis.svm import SimSVM
 
@@ -347,31 +346,12 @@ def lp_approximation(model: SimSVM, y: Array, p: int, generator: np.random.Gener
     """Solve [chen2010] Eq. (5.28), the random vectors drawn as in sec. 5.3.1."""
     keep = np.abs(model.eigenvalues_) > 1e-10 * np.abs(model.eigenvalues_).max()
     values, U = model.eigenvalues_[keep], model.eigenvectors_[:, keep]
-    n, r = U.shape
-    anchor = (values >= 0).astype(float)
-    tau = generator.normal(U.mean(axis=0)[:, None], U.std(axis=0, ddof=1)[:, None], size=(r, p))
-    # Variables: w (r p), b, xi (n), v (r).
-    margins = np.repeat(U, p, axis=1) * tau.ravel() * -y[:, None]
-    sums = sparse.kron(sparse.diags_array(1 / values), np.ones((1, p)))
-    zero = sparse.csr_array((r, n + 1))
-    one = sparse.eye_array(r)
-    A = sparse.vstack(
-        [
-            sparse.csr_array(np.hstack([margins, -y[:, None], -np.eye(n), np.zeros((n, r))])),
-            sparse.hstack([sums, zero, -one]),
-            sparse.hstack([-sums, zero, -one]),
-        ]
-    ).tocsr()
-    cost = np.concatenate([model.eta * tau.ravel() ** 2, [0.0], np.full(n, 1 / n), np.full(r, model.gamma)])
-    bounds = [(0, None)] * (r * p) + [(None, None)] + [(0, None)] * (n + r)
-    found = linprog(cost, A_ub=A, b_ub=np.concatenate([-np.ones(n), anchor, -anchor]), bounds=bounds, method="highs-ds")
-    w, b = found.x[: r * p].reshape(r, p), float(found.x[r * p])
-    spectrum, z = w.sum(axis=1), (w * tau).sum(axis=1)
-    used = spectrum > 1e-12 * spectrum.max()
-    c = U[:, used] @ (z[used] / spectrum[used])
+    tau = generator.normal(U.mean(axis=0)[:, None], U.std(axis=0, ddof=1)[:, None], size=(len(values), p))
+    found = spectral_lp(y, LearntSpectrum(values, U, (values >= 0).astype(float), 1), tau, model.eta, model.gamma)
     alpha = np.where(model.eigenvalues_ >= 0, 1.0, 0.0)
-    alpha[keep] = spectrum / values
-    return _Solution(float(found.fun), c, b, alpha, U @ z + b)
+    alpha[keep] = found.alphas[0]
+    f = (U * (found.alphas[0] * values)) @ (U.T @ found.coef) + found.intercept
+    return _Solution(found.objective, found.coef, found.intercept, alpha, f)
 
 
 @dataclass(frozen=True)

@@ -226,6 +226,15 @@ def spectral_machine(draw, note):
     learned = solvers.LearntSpectrum(values[keep], vectors[:, keep], (values[keep] > 0) * 1.0, one(draw, 2, 1))
     machine = call(solvers.SpectralMachine, _signs(rng, len(S)), [learned])
     finite(call(machine.solve, eta, gamma).coef, "a coefficient")
+    tau = rng.normal(size=(int(keep.sum()), 5))
+    finite(call(solvers.spectral_lp, _signs(rng, len(S)), learned, tau, eta, gamma).coef, "a coefficient")
+
+
+def signed_mkl(draw, note):
+    S, rng = _symmetric(draw, n=one(draw, 4, 6, 8))
+    note(f"n={len(S)}")
+    kernels = [S @ S, np.eye(len(S)), np.ones(S.shape)]
+    finite(call(solvers.signed_mkl, _signs(rng, len(S)), kernels, 1.0, one(draw, 0.01, 1.0)).coef, "a coefficient")
 
 
 def kernel_machine(f):
@@ -357,6 +366,8 @@ CASES = {
     "lp_margin": lp_margin,
     "best_intercept": best_intercept,
     "SpectralMachine": spectral_machine,
+    "spectral_lp": spectral_machine,
+    "signed_mkl": signed_mkl,
     "IndefiniteMachine": kernel_machine(solvers.IndefiniteMachine),
     "FullKernelMachine": kernel_machine(solvers.FullKernelMachine),
     **{

@@ -72,6 +72,17 @@ def multiple_kernels(kernels, y, C, trace):
     return -solve(trace * t / 2 - cvxpy.sum(alpha), constraints)
 
 
+def signed_kernels(kernels, y, C, trace):
+    """[chen2010] Eq. (5.32) as the semidefinite program below it, over weights of any sign; half of its minimum."""
+    n = len(y)
+    w, t, delta = cvxpy.Variable(len(kernels)), cvxpy.Variable(), cvxpy.Variable()
+    mu, nu = cvxpy.Variable((n, 1), nonneg=True), cvxpy.Variable((n, 1), nonneg=True)
+    K = sum(w[i] * Ki for i, Ki in enumerate(kernels))
+    column = np.ones((n, 1)) + mu - nu + delta * y[:, None]
+    block = _psd(cvxpy.diag(y) @ K @ cvxpy.diag(y), column, t - 2 * C * cvxpy.sum(nu))
+    return solve(t, [cvxpy.trace(K) == trace, (K + K.T) / 2 >> 0, block]) / 2
+
+
 def full_kernel(S, y, eta, weight, square=False):
     """[chen2010] Eq. (5.6) and its transductive form (5.16), y being shorter than S; (5.12) with the square."""
     n, N = len(y), len(S)

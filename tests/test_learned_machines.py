@@ -12,7 +12,7 @@ from toy_problems import noisy_similarities as problem
 from toy_problems import signs
 
 from similis import FullKernelSVM, IndefiniteSVM, SimMKL, SimSVM, compact, load, save
-from similis.exceptions import AsymmetryWarning
+from similis.exceptions import AsymmetryWarning, ProximityError
 
 MACHINES = [
     SimSVM(),
@@ -115,6 +115,37 @@ class TestExperiments:
         many = lp_approximation(model, signs(y), 40, np.random.default_rng(1))
         value = oracle.simsvm(S, signs(y), many.alpha, many.c, many.b, 0.01, 0.01, "clip", 1)
         assert value <= many.objective + 1e-9  # c is the best for the spectrum found
+
+    def test_linear_program_by_name(self, rng):
+        S, y, Q, _ = problem(rng, n=24)
+        options = {"eta": 0.01, "gamma": 0.01, "norm": 1}
+        exact = SimSVM(**options).fit(S, y)
+        model = SimSVM(**options, n_random=60, random_state=0).fit(S, y)
+        assert exact.objective_ < model.objective_ < 1.5 * exact.objective_
+        assert model.gap_ <= 1e-9
+        c, b, alpha = model.dual_coef_, model.intercept_, model.alpha_
+        assert oracle.simsvm(S, signs(y), alpha, c, b, 0.01, 0.01, "clip", 1) <= model.objective_ + 1e-9
+        U = model.eigenvectors_  # [chen2010] Eq. (5.19) on new rows
+        np.testing.assert_allclose(model.decision_function(Q), Q @ U @ (alpha * (U.T @ c)) + b, atol=1e-9)
+        assert (model.predict(Q) == SimSVM(**options, n_random=60, random_state=0).fit(S, y).predict(Q)).all()
+        with pytest.raises(ProximityError, match="n_random needs norm=1"):
+            SimSVM(n_random=5).fit(S, y)
+
+    def test_signed_weights_by_name(self, rng):
+        S, y, Q, _ = problem(rng, n=24, m=5)
+        stack, rows = (np.stack([A, A**2, 1 - A], axis=2) for A in (S, Q))
+        options = {"roles": "kernels", "eta": 0.01, "trace": 24.0}
+        signed, conic_sum = (SimMKL(signed=flag, **options).fit(stack, y) for flag in (True, False))
+        assert signed.objective_ <= conic_sum.objective_ * (1 + 1e-6)
+        f = signed.intercept_ + np.einsum("mnq,nq->m", rows, signed.coef_)
+        np.testing.assert_allclose(signed.decision_function(rows), f)
+        kernels = [oracle.positive_part(stack[:, :, k]) for k in range(3)]
+        K = sum(w * K for w, K in zip(signed.weights_, kernels))
+        expected = K @ signed.dual_coef_ + signed.intercept_
+        clipped = np.stack(kernels, axis=2)  # rows of the clipped kernels are their own projections
+        np.testing.assert_allclose(signed.decision_function(clipped), expected, atol=1e-6)
+        with pytest.raises(ProximityError, match="signed=True combines kernels only"):
+            SimMKL(signed=True).fit(stack, y)
 
     def test_augmented_rows_of_an_inactive_machine_are_those_of_clip(self, rng):
         from papers.problems import treat_new_rows

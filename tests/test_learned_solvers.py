@@ -8,7 +8,7 @@ import pytest
 from oracles import learned_kernels as oracle
 
 from similis import _kernels
-from similis.solvers import FullKernelMachine, IndefiniteMachine, LearntSpectrum, SpectralMachine
+from similis.solvers import FullKernelMachine, IndefiniteMachine, LearntSpectrum, SpectralMachine, signed_mkl
 
 VARIANTS = [("clip", 2), ("flip", 2), ("clip", 1), ("flip", 1), ("identity", 2)]
 
@@ -179,6 +179,29 @@ class TestConic:
             fit = SpectralMachine(y, [spectrum(A) for A in similar], given, 16.0).solve(0.01, 0.02)
             agree(fit.objective, conic.simmkl(similar, given, y, 0.01, 0.02, 16.0))
             assert fit.gap < 1e-8
+
+    @pytest.mark.parametrize("eta", [1.0, 0.01, 1e-4])
+    def test_weights_of_any_sign(self, eta, rng):
+        """[chen2010] Eq. (5.32); the optimum is below that of weights of at least zero, Eq. (5.33)."""
+        y = alternate(14)
+        X = rng.normal(size=(14, 3)) + 0.3 * y[:, None]
+        kernels = [X @ X.T, np.exp(-((X[:, None] - X) ** 2).sum(-1)), (X @ X.T) ** 2, np.zeros((14, 14))]
+        fit = signed_mkl(y, kernels, 14.0, eta)
+        agree(fit.objective, 2 * eta * conic.signed_kernels(kernels[:3], y, 1 / (28 * eta), 14.0))
+        assert fit.gap <= 1.01e-6 * fit.objective
+        assert fit.objective <= SpectralMachine(y, [], kernels, 14.0).solve(eta, 1.0).objective * (1 + 1e-6)
+        K = sum(w * K for w, K in zip(fit.weights, kernels))
+        assert np.trace(K) == pytest.approx(14)
+        assert np.linalg.eigvalsh(K)[0] > -1e-9
+
+    def test_weights_of_degenerate_kernels(self, rng):
+        y = alternate(6)
+        X = rng.normal(size=(6, 2))
+        for kernels in ([np.zeros((6, 6))], [np.eye(6)], [X @ X.T, 2 * X @ X.T], [np.ones((6, 6)), np.eye(6)]):
+            fit = signed_mkl(y, kernels, 6.0, 0.1)
+            conic_fit = SpectralMachine(y, [], kernels, 6.0).solve(0.1, 1.0)
+            assert fit.gap <= 1e-5 * fit.objective
+            assert fit.objective <= conic_fit.objective * (1 + 1e-5)
 
     @pytest.mark.parametrize("name", ["noisy", "negative rank one", "two", "rank one"])
     def test_whole_kernels(self, name, rng):

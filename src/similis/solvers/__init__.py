@@ -20,6 +20,7 @@ from similis.solvers._completion import (
 from similis.solvers._completion_svm import CompletionMachine, completion_machine
 from similis.solvers._gamma import gamma_shape
 from similis.solvers._indefinite import FullKernelFit, FullKernelMachine, IndefiniteFit, IndefiniteMachine
+from similis.solvers._kernel_programs import signed_mkl, spectral_lp
 from similis.solvers._local_svm import SVMPath, local_svm_scores, svm_path
 from similis.solvers._local_weights import (
     BlockWeights,
@@ -88,6 +89,8 @@ __all__ = [
     "SpectralMachine",
     "SpectralFit",
     "LearntSpectrum",
+    "spectral_lp",
+    "signed_mkl",
     "IndefiniteMachine",
     "IndefiniteFit",
     "FullKernelMachine",

@@ -156,6 +156,16 @@ SUPPORT_VECTORS = _family(
         on_request=True,
     ),
     Method(
+        "simsvm(lp)",
+        lazy("SimSVM", norm=1, n_random=50, random_state=0),
+        {"eta": powers(-4, 0), "gamma": powers(-3, 0)},
+        symmetric=True,
+        rescale=True,
+        paper="chen2010 eq. 5.28",
+        summary="SimSVM approximated by a linear program with random matrices",
+        on_request=True,
+    ),
+    Method(
         "indefinite-svm",
         lazy("IndefiniteSVM"),
         {"C": powers(-3, 3), "rho": powers(-3, 3)},
@@ -193,6 +203,16 @@ SUPPORT_VECTORS = _family(
         rescale=True,
         paper="chen2010 eq. 5.33",
         summary="SVM that learns weights of several similarities, each made a kernel by spectrum clip",
+        on_request=True,
+    ),
+    Method(
+        "mkl(signed)",
+        lazy("SimMKL", roles="kernels", signed=True),
+        {"eta": powers(-4, 0)},
+        symmetric=True,
+        rescale=True,
+        paper="chen2010 eq. 5.32",
+        summary="the same with weights of any sign, the optimum of a semidefinite program",
         on_request=True,
     ),
     Method(

@@ -11,7 +11,7 @@ from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import is_psd, roundoff, symmetric_part, symmetric_part_of
 from similis.base import Integral, Options, Points, check_stack_width, choice, positive
 from similis.exceptions import ProximityError
-from similis.solvers import LearntSpectrum, SpectralMachine
+from similis.solvers import LearntSpectrum, SpectralMachine, signed_mkl
 from similis.svm._base import LearnedMachine, LearnedSVM, eigen_system
 from similis.svm._sim_svm import anchored_spectrum
 
@@ -38,6 +38,8 @@ class SimMKL(LearnedSVM):
         Multipliers towards which the learned ones are regularized, as in SimSVM.
     norm : {1, 2}, default=2
         Norm of their difference; 1 keeps most multipliers at the anchor. The anchor "identity" has its own.
+    signed : bool, default=False
+        Weights of kernels may be negative, as long as the kernel is positive semi-definite, eq. (5.32); kernels only.
 
     Attributes
     ----------
@@ -76,13 +78,14 @@ class SimMKL(LearnedSVM):
     Notes
     -----
     No semidefinite program is solved: the dual is that of a support vector machine with one convex constraint per
-    similarity and one quadratic constraint per kernel, see docs/guide/duals.md.
+    similarity and one quadratic constraint per kernel, see docs/guide/duals.md. With `signed`, cutting planes in
+    the weights find the optimum of the semidefinite program (5.32).
 
     The weights use the whole trace, which never makes the objective worse. A slice of zeros has weight zero.
 
     References
     ----------
-    [chen2010] Eq. (5.33), (5.35)-(5.36).
+    [chen2010] Eq. (5.32)-(5.33), (5.35)-(5.36).
 
     Examples
     --------
@@ -102,9 +105,11 @@ class SimMKL(LearnedSVM):
         "roles": [choice("kernels"), "array-like", None],
         "anchor": [choice("clip", "flip", "identity")],
         "norm": [Options(Integral, {1, 2})],
+        "signed": ["boolean"],
     }
-    _added_params = ("norm",)  # since 1.0
-    norm: int = 2  # models of 1.0 have no such parameter
+    _added_params = ("norm", "signed")  # since 1.0
+    norm: int = 2
+    signed: bool = False
     path_params = ("eta", "gamma")
     _names = (
         "eigenvalues_",
@@ -128,6 +133,7 @@ class SimMKL(LearnedSVM):
         roles: Any = None,
         anchor: str = "clip",
         norm: int = 2,
+        signed: bool = False,
     ) -> None:
         self.eta = eta
         self.gamma = gamma
@@ -135,6 +141,7 @@ class SimMKL(LearnedSVM):
         self.roles = roles
         self.anchor = anchor
         self.norm = norm
+        self.signed = signed
 
     def check_training(self, X: ArrayLike, *, keep_sparse: bool = False) -> Any:
         S = super().check_training(X)
@@ -206,10 +213,16 @@ class SimMKL(LearnedSVM):
         if trace is None:
             first = float(spectra[0].values @ spectra[0].anchor) if spectra else 0.0
             trace = first if first > 0 else float(len(y))
-        machine = SpectralMachine(y, spectra, kernels, trace)
+        if self.signed and similar:
+            raise ProximityError(
+                f"signed=True combines kernels only. Slice {self.names_[similar[0]]!r} is a similarity: set "
+                "roles='kernels'."
+            )
+        machine = None if self.signed else SpectralMachine(y, spectra, kernels, trace)
         machines = []
         for point in points:
-            fit = machine.solve(point["eta"], point["gamma"])
+            eta, gamma = point["eta"], point["gamma"]
+            fit = signed_mkl(y, kernels, trace, eta) if machine is None else machine.solve(eta, gamma)
             coef, alphas = np.zeros((len(y), S.shape[2])), []
             for k, system, (anchor, keep), multipliers in zip(similar, systems, anchors, fit.alphas):
                 alpha = anchor.copy()
