@@ -3,19 +3,25 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.pipeline import make_pipeline
 
 from similis import (
     LocalNearestCentroid,
     LocalSDA,
     MaxSim,
     NearestCentroid,
+    PathSearchCV,
+    Proximity,
     ProximityError,
+    Rescale,
     SimilarityKNN,
     SimilarityKNNRegressor,
     load,
     save,
 )
 from similis.base import SparseRows, _sparse
+from similis.exceptions import InputWarning
+from similis.study import Study, predict_rows, train_model
 
 N = 90
 
@@ -119,3 +125,47 @@ def test_blocks(rng):
         setattr(bad, name, value)
         with pytest.raises(ProximityError):
             bad.verify_fitted()
+
+
+@pytest.mark.parametrize(
+    ("model", "grid"),
+    [
+        (SimilarityKNN(), {"n_neighbors": [1, 3, 8]}),
+        (make_pipeline(Rescale(), SimilarityKNN(weights="kri")), {"similarityknn__regularization": [0.1, 1.0]}),
+        (LocalNearestCentroid(), {"n_neighbors": [3, 8]}),
+        (LocalSDA(), {"n_neighbors": [5, 8]}),
+        (NearestCentroid(), {"adjusted": [False, True]}),
+        (MaxSim(), {"kind": ["similarity"]}),
+    ],
+    ids=["knn", "kri", "local-nc", "local-sda", "nc", "maxsim"],
+)
+def test_searches_never_make_it_dense(lists, no_large_block, model, grid):
+    S, _, _, y = lists
+    expected = PathSearchCV(model, grid, cv=3).fit(S, y)
+    found = PathSearchCV(model, grid, cv=3).fit(sparse.csr_array(S), y)
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(found.predict(sparse.csr_array(S[:9])), expected.predict(S[:9]))
+
+
+def test_studies_never_make_it_dense(lists, no_large_block, monkeypatch):
+    """A large sparse matrix: methods that need all of it are skipped and named, the others predict as before."""
+    S, D, near, y = lists
+    study = Study(["knn", "kri-knn(clip)", "maxsim", "svm-kernel(clip)", "majority"], n_splits=2, cv=2, race=False)
+    expected = study.run(S, y)
+    monkeypatch.setattr("similis.study._problem._DENSE", 0)
+    monkeypatch.setattr("similis.study._novelty._SCORED", 9)
+    with pytest.warns(InputWarning, match=r"they need all of it: svm-kernel\(clip\)\."):
+        found = study.run(sparse.csr_array(S), y)
+    assert len(found.entries) == 8
+    for key, entry in found.entries.items():
+        np.testing.assert_array_equal(entry.predictions, expected.entries[key].predictions)
+    listed = sparse.csr_array((D[near], np.nonzero(near)), shape=D.shape)
+    with pytest.raises(ProximityError, match=r"kri-knn\(clip\), majority need all of it"):
+        Study(["kri-knn(clip)", "majority"], n_splits=2).run(listed, y, kind="dissimilarity")
+    ids = tuple(f"o{i}" for i in range(N))
+    trained = train_model(Proximity(listed, ids, "dissimilarity", y), study=Study("knn", n_splits=2, cv=2))
+    new = Proximity(sparse.csr_array(listed[:4, 5:]), list("abcd"), "dissimilarity", None, ids[5:])
+    object.__setattr__(new, "about", {"fill": np.nan})  # of a list that does not name five training objects
+    predictions = predict_rows(trained, new)
+    np.testing.assert_array_equal(predictions.scores, -np.nanmin(D[:4, 5:], axis=1))
+    assert np.isfinite(predictions.outlier_p).all()

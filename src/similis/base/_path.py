@@ -14,10 +14,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import clone
 
 from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.disk import take_block
+from similis._utils.threads import row_blocks
 from similis.base._validation import check_labels, check_target
 from similis.exceptions import ProximityError
 
@@ -99,11 +101,16 @@ class _GridPath:
     ) -> list[Array]:
         responses: list[Any] = [None] * len(grid)
         for model, positions, points in self._path_groups(grid):
-            S = model.check_training(X)
-            Q = None if rows is None else model.check_rows(rows)
-            found = model._group_responses(S, model._path_target(X, y, S.shape[0]), Q, test_fold, points, response)
-            for position, predicted in zip(positions, found):
-                responses[position] = predicted
+            in_blocks = sparse.issparse(X) and sparse.issparse(rows) and model.keep_sparse
+            S = model.check_training(X, keep_sparse=in_blocks)
+            target = model._path_target(X, y, S.shape[0])
+            parts = [rows.tocsr()[part] for part in row_blocks(*rows.shape)] if in_blocks else [rows]
+            found = []
+            for part in parts:
+                Q = None if part is None else model.check_rows(part)
+                found.append(list(model._group_responses(S, target, Q, test_fold, points, response)))
+            for position, *predicted in zip(positions, *found):
+                responses[position] = predicted[0] if len(predicted) == 1 else np.concatenate(predicted)
         return responses
 
     def _path_target(self, X: Any, y: Any, n: int) -> Array:

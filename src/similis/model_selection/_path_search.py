@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier, is_regressor
 from sklearn.metrics import check_scoring
@@ -585,6 +586,7 @@ class PathSearchCV(GridSearchCV):
         for family in plan:
             group = family.groups[0]
             shared = splits.partition is not None and pairwise and group.transformers is None
+            shared &= not (sparse.issparse(X) and getattr(group.last, "keep_sparse", False))  # all folds need it dense
             if shared and hasattr(group.last, "predict_path_cv"):
                 tasks.append((family, None))
             else:

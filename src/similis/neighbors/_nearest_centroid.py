@@ -98,7 +98,7 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
         "kind": [choice("similarity", "dissimilarity")],
     }
     allow_missing = True
-    accept_sparse = True
+    accept_sparse = keep_sparse = True
 
     def __init__(
         self,

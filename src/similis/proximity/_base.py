@@ -7,12 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Indices
 from similis._utils.messages import warn_user
-from similis.base import ProximityTransformer, validated
+from similis.base import ProximityTransformer, SparseRows, validated
 from similis.exceptions import DiagonalWarning
 
 
@@ -46,7 +47,7 @@ class MatrixTransformer(ProximityTransformer):
         -------
         self
         """
-        self.learn(self.check_training(X), y)
+        self.learn(self.check_training(X, keep_sparse=self.keep_sparse), y)
         return self
 
     @validated
@@ -63,7 +64,7 @@ class MatrixTransformer(ProximityTransformer):
         ndarray of shape (n, n), or (n, number of features)
             The transformed training rows.
         """
-        S = self.check_training(X)
+        S = self.check_training(X, keep_sparse=self.keep_sparse)
         learned = self.learn(S, y)
         return self.transform_training(S if learned is None else learned)
 
@@ -97,6 +98,20 @@ class Elementwise(ToRows):
         if hasattr(self, "feature_names_in_"):
             small.feature_names_in_ = self.feature_names_in_[columns]
         return small, columns
+
+    def transform_training(self, S: Any) -> Any:
+        return self._transform_entries(S.to_csr()) if isinstance(S, SparseRows) else self.transform_rows(S)
+
+    def transform(self, X: ArrayLike) -> Any:
+        if not self.keep_sparse or not sparse.issparse(X):
+            return super().transform(X)
+        check_is_fitted(self)
+        return self._transform_entries(X.tocsr())
+
+    def _transform_entries(self, X: Any) -> Any:
+        """Transform the stored entries of a sparse matrix; zero stays zero where ``keep_sparse`` is True."""
+        data = self.transform_rows(X.data[None, :].astype(np.result_type(X.dtype, np.float32)))[0]
+        return sparse.csr_array((data, X.indices, X.indptr), shape=X.shape)
 
 
 class ToFeatures(ClassNamePrefixFeaturesOutMixin, MatrixTransformer):

@@ -14,7 +14,7 @@ from scipy.optimize import minimize_scalar
 
 from similis._utils.arrays import Array
 from similis._utils.linalg import asymmetry, symmetric_part
-from similis.base import between, check_proximity, check_stack_width, choice, fitted_reals, positive
+from similis.base import SparseRows, between, check_proximity, check_stack_width, choice, fitted_reals, positive
 from similis.exceptions import ProximityError
 from similis.proximity._base import Elementwise, ToRows, warn_if_self_differs
 
@@ -404,9 +404,9 @@ class UnitDiagonal(ToRows):
 _SMALLEST_POWER = 0.01  # p = 0 is the logarithm, which is infinite for identical objects
 
 
-def value_range(S: Array) -> float:
+def value_range(S: Array | SparseRows) -> float:
     """Largest minus smallest known entry; the largest absolute value if that is rounding error, 1 if all are zero."""
-    known = S[~np.isnan(S)] if np.isnan(S).any() else S
+    known = S if isinstance(S, SparseRows) or not np.isnan(S).any() else S[~np.isnan(S)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
     largest = max(abs(low), abs(high))
     is_range = 100 * np.finfo(S.dtype).eps * largest < high - low < np.inf
@@ -452,6 +452,10 @@ class Rescale(Elementwise):
     allow_stack = True
     accept_sparse = True
     _parameter_constraints = {"kind": [choice("similarity", "dissimilarity")]}
+
+    @property
+    def keep_sparse(self) -> bool:  # type: ignore[override]
+        return self.kind == "similarity"
 
     def __init__(self, *, kind: str = "similarity") -> None:
         self.kind = kind

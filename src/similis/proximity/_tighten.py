@@ -69,6 +69,12 @@ class Tighten(Elementwise):
         "method": [choice("power", "exponential")],
     }
 
+    @property
+    def accept_sparse(self) -> bool:  # type: ignore[override]
+        return self.method == "power"
+
+    keep_sparse = accept_sparse  # type: ignore[assignment]
+
     def __init__(self, *, q: float = 4.0, method: str = "power") -> None:
         self.q = q
         self.method = method

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis._utils.disk import is_stored
-from similis.base import Kind, as_collection, take_objects
+from similis._utils.threads import row_blocks
+from similis.base import Kind, SparseRows, as_collection, take_objects
 from similis.measures import Pairwise
 from similis.solvers import top_k
 
@@ -72,7 +73,12 @@ def _measure_step(model: Any) -> Pairwise | None:
 
 def _scores(rows: Any, kind: Kind, folds: Any) -> NDArray[np.float64]:
     """Mean similarity, or minus mean dissimilarity, to the nearest objects, to seven digits as in the card."""
-    rows = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
+    if hasattr(rows, "tocsr"):
+        rows = SparseRows(rows, missing=kind == "dissimilarity")
+        if folds is None:  # as many as the caller likes
+            return np.concatenate([_scores(rows[part], kind, None) for part in row_blocks(*rows.shape)])
+        rows = rows[:]
+    rows = np.asarray(rows, dtype=np.float64)
     sign = 1 if kind == "similarity" else -1
     _, values = top_k(rows, _NEIGHBORS, sign=sign, folds=folds)
     known = ~np.isnan(values)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from similis._utils.environment import version_hint
-from similis.base import predict_responses
+from similis._utils.threads import row_blocks
+from similis.base import SparseRows, predict_responses
 from similis.exceptions import ProximityError
 from similis.inspection import explain as explain_rows
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
@@ -256,7 +257,14 @@ def _scores(model: Any, card: ModelCard, X: NDArray[Any], known: NDArray[Any] | 
         return np.asarray(model.score_samples(X), dtype=np.float64)
     combines = card.matrices is not None and hasattr(model, "steps") and hasattr(model.steps[0][1], "factors_")
     S = np.asarray(model.steps[0][1].transform(X)) if known is None or combines else known
-    values = S.reshape(len(S), -1).astype(np.float64)
-    values = values if card.kind == "similarity" else -values
-    known = np.where(np.isnan(values), -np.inf, values).max(axis=1)
-    return np.where(np.isinf(known), np.nan, known)
+    if sparse.issparse(S):
+        S = SparseRows(S, missing=card.kind == "dissimilarity")
+        return np.concatenate([_largest(S[rows], card.kind) for rows in row_blocks(*S.shape)])
+    return _largest(S.reshape(len(S), -1), card.kind)
+
+
+def _largest(S: NDArray[Any], kind: str) -> NDArray[np.float64]:
+    """Highest similarity of each row, or minus the lowest dissimilarity; NaN for a row without any."""
+    values = S.astype(np.float64) if kind == "similarity" else -S.astype(np.float64)
+    largest = np.where(np.isnan(values), -np.inf, values).max(axis=1)
+    return np.where(np.isinf(largest), np.nan, largest)

@@ -12,13 +12,14 @@ from typing import Any
 import joblib
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.utils import _safe_indexing
 
 from similis._utils.disk import take_block
 from similis._utils.fingerprint import fingerprint
 from similis._utils.messages import warn_user
 from similis._utils.threads import row_blocks
-from similis.base import Kind, check_label_order, check_labels, check_proximity, check_target, count_objects
+from similis.base import Kind, SparseRows, check_label_order, check_labels, check_proximity, check_target, count_objects
 from similis.exceptions import ProximityError
 from similis.io import Objects, Proximity
 from similis.study._differences import check_decision
@@ -31,6 +32,7 @@ __all__ = ["Problem", "choose_task", "make_problem"]
 _MANY_VALUES, _SELDOM = 20, 3  # whole numbers with more values, each found fewer times on average, are no classes
 
 MOST_MEASURED = 25_000  # objects whose proximities are measured once and kept: 5 GB
+_DENSE = 2**28  # bytes of a matrix up to which a sparse one is made dense, so that every method can read it
 _IN_MEMORY = 2**31  # bytes of a block of a matrix on disk that is copied into memory
 
 
@@ -41,7 +43,8 @@ class Problem:
     In a regression `classes` are ranges of the `target`, for stratified splits and pictures.
     """
 
-    matrix: NDArray[Any] | None  # None: measured inside each split, or every method reads the objects
+    # Sparse only if a dense matrix would be large; None: measured inside each split, or every method reads the objects.
+    matrix: NDArray[Any] | SparseRows | None
     objects: MeasuredObjects | None  # with a measure that learns
     codes: NDArray[np.intp]
     classes: NDArray[Any]
@@ -87,9 +90,11 @@ class Problem:
             return train, test, step
         return step.fit_transform(train, self.codes[train]), step.transform(test), None
 
-    def _block(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[Any]:
+    def _block(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Any:
         """Copy a block of the matrix: into memory, or to a scratch file if it is large and the matrix is on disk."""
         assert self.matrix is not None
+        if isinstance(self.matrix, SparseRows):
+            return self.matrix.to_csr()[rows][:, columns]
         if len(rows) * len(columns) * self.matrix.itemsize > _IN_MEMORY:
             return take_block(self.matrix, rows, columns)
         return self.matrix[np.ix_(rows, columns)]
@@ -240,8 +245,14 @@ def _ranges(target: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[Any]
 
 def _from_matrix(S: Any, y: Any, kind: Kind | Sequence[Kind]) -> Problem:
     first: Kind = kind if isinstance(kind, str) else kind[0]
+    is_large = sparse.issparse(S) and 8 * S.shape[0] * S.shape[1] > _DENSE
     A = check_proximity(
-        S, kind=first if isinstance(kind, str) else None, allow_missing=True, allow_stack=True, accept_sparse=True
+        S,
+        kind=first if isinstance(kind, str) else None,
+        allow_missing=True,
+        allow_stack=True,
+        accept_sparse=True,
+        keep_sparse=is_large,
     )
     names: tuple[str, ...] = ()
     kinds: tuple[Kind, ...] = ()
@@ -259,10 +270,14 @@ def _from_matrix(S: Any, y: Any, kind: Kind | Sequence[Kind]) -> Problem:
     if not isinstance(kind, str) and len(kinds) != len(names):
         raise ProximityError(f"kind must name the kind of each matrix. Got {len(kind)} for {len(names) or 'one'}.")
     classes, codes = check_labels(y, len(A), who="A study", of=S)
-    # Strips of rows, so that a matrix on disk is not copied.
-    symmetric = all(
-        np.array_equal(A[rows], np.swapaxes(A[:, rows], 0, 1), equal_nan=True) for rows in row_blocks(len(A), A[0].size)
-    )
+    if isinstance(A, SparseRows):
+        reverse = SparseRows(A.to_csr().T, missing=A.missing)
+        symmetric = all(np.array_equal(getattr(A, name), getattr(reverse, name)) for name in ("indices", "data"))
+    else:  # strips of rows, so that a matrix on disk is not copied
+        symmetric = all(
+            np.array_equal(A[rows], np.swapaxes(A[:, rows], 0, 1), equal_nan=True)
+            for rows in row_blocks(len(A), A[0].size)
+        )
     return Problem(A, None, codes, classes, first, symmetric, data_fingerprint=_digest(A), names=names, kinds=kinds)
 
 
@@ -299,7 +314,9 @@ def _check_groups(groups: ArrayLike, n: int) -> NDArray[np.intp]:
     return codes
 
 
-def _digest(A: NDArray[Any]) -> str:
+def _digest(A: NDArray[Any] | SparseRows) -> str:
+    if isinstance(A, SparseRows):
+        return _digest(np.array([_digest(part) for part in (A.indptr, A.indices, A.data)]))
     digest = hashlib.blake2b(np.ascontiguousarray(A).view(np.uint8).data, digest_size=8)
     digest.update(repr((A.shape, A.dtype.str)).encode())
     return digest.hexdigest()

@@ -19,13 +19,14 @@ from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike
+from sklearn.dummy import DummyClassifier, DummyRegressor
 
 from similis import _kernels
 from similis._utils.cache import CACHE
 from similis._utils.environment import machine, peak_memory, versions
 from similis._utils.messages import warn_user
-from similis.base import Kind
-from similis.exceptions import ProximityError
+from similis.base import Kind, SparseRows
+from similis.exceptions import InputWarning, ProximityError
 from similis.study._assemble import Goal, MatrixFacts, assemble, make_goal
 from similis.study._differences import OF_LABELS, choose_metric, find_metric
 from similis.study._entry import Entry, MethodInfo
@@ -45,6 +46,7 @@ __all__ = ["Study"]
 
 _MAX_PAUSE = 2.0  # seconds between checks of entries that another study is computing
 _LONGEST = 300.0  # seconds of a split from which a method runs on landmarks
+_ONLY_LABELS = DummyClassifier, DummyRegressor  # do not read the matrix
 _LANDMARKS = "landmarks"  # key of these decisions in a journal
 _KILLED = "MemoryError: its worker process was killed, probably for lack of memory; use fewer jobs, or leave it out."
 
@@ -417,9 +419,14 @@ class Study:
         else:
             only_fitted = all(method.details is not None for method in methods)
             parts = given_splits(splits, problem.n, allow_empty_test=only_fitted)
-        missing = problem.matrix is not None and bool(np.isnan(problem.matrix.min()))
+        if isinstance(problem.matrix, SparseRows):
+            missing = problem.matrix.missing and not problem.matrix.is_full
+        else:
+            missing = problem.matrix is not None and bool(np.isnan(problem.matrix.min()))
         rules = self.to_similarity, self.to_dissimilarity
         facts = MatrixFacts(problem.kind, problem.symmetric, *rules, missing, problem.names, problem.kinds)
+        if isinstance(problem.matrix, SparseRows):
+            methods = _sparse_methods(methods, facts)
         budget = None if self.time_budget is None else as_seconds(self.time_budget)
         n_train = min(split.n_train for split in parts)
         header = _header(problem, protocol, facts, goal, bool(self.probabilities), None if splits is None else parts)
@@ -655,6 +662,30 @@ def _header(
         },
         "versions": versions(),
     }
+
+
+def _sparse_methods(methods: list[Method], facts: MatrixFacts) -> list[Method]:
+    """Methods that never make a sparse matrix dense; the others are named in a warning."""
+    usable = []
+    for method in methods:
+        model = assemble(method, facts).estimator
+        steps = [step for _, step in getattr(model, "steps", [("", model)])]
+        if all(
+            isinstance(step, _ONLY_LABELS) or (getattr(step, "keep_sparse", False) and step.accept_sparse)
+            for step in steps
+        ):
+            usable.append(method)
+    others = [method.name for method in methods if method not in usable]
+    if not any(method for method in usable if not method.baseline):
+        raise ProximityError(
+            f"The matrix is sparse and large, and {', '.join(others)[:120]} need all of it. Use k-NN, nearest "
+            "centroids, local SDA or MaxSim, or give a smaller matrix."
+        )
+    if others:
+        warn_user(
+            f"The matrix is sparse and large. Skipped, because they need all of it: {', '.join(others)}.", InputWarning
+        )
+    return usable
 
 
 def _info(method: Method, n: int, spec: str, facts: MatrixFacts) -> MethodInfo:
