@@ -327,3 +327,23 @@ def test_fields_of_any_name_are_alignment_hits(write):
     assert (P.about["format"], P.about["absent"], P.values[1, 0]) == ("alignment hits", "zero", 50)
     P = read_proximity(write("a\ta\t1.0\t80\nb\tb\t1.0\t80\na\tb\t0.5\t60\nb\tc\t0.5\t60\n", "h.m8"))
     assert (P.about["format"], P.about["absent"], P.values[0, 2]) == ("alignment hits", "zero", 0)
+
+
+@pytest.mark.parametrize("odd", ["", "# remark\n", "n1,é,3\n", 'n1,"n 2",3\n', "n1,n2,NA\n", "\n", "n1,n2,3\r\n"])
+def test_plain_lines_are_parsed_as_the_others_are(write, monkeypatch, rng, odd):
+    """Blocks of plain lines are parsed at once; from the first other line on, one by one."""
+    lines = [f"n{a},n{b},{value:.3f}\n" for a, b, value in zip(*rng.integers(0, 12, (2, 200)), rng.random(200))]
+    text = "source,target,similarity\n" + "".join([*lines[:150], odd, *lines[150:]])
+    path, options = write(text, "e.csv"), {"score": "similarity", "aggregate": "mean", "absent": "zero"}
+    monkeypatch.setattr("similis.io._pairs._parse_plain", lambda *_: None)
+    expected = read_pairs(path, **options)
+    monkeypatch.undo()
+    monkeypatch.setattr("similis.io._pairs._BLOCK", 300)
+    found = read_pairs(path, **options)
+    assert (found.ids, found.about) == (expected.ids, expected.about)
+    np.testing.assert_array_equal(found.values, expected.values)
+    for bad in ("n1,n2\n", "n1,n2,x\n", ",n2,1\n"):
+        with pytest.raises(ProximityError, match=r"e\.csv, line 152"):
+            read_pairs(
+                write("".join(["a,b,w\n", *lines[:150], bad, *lines[150:]]), "e.csv"), **options | {"score": "w"}
+            )

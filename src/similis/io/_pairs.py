@@ -7,6 +7,7 @@ and a value, so that memory grows with the number of lines and not with the squa
 from __future__ import annotations
 
 import csv
+import io
 import os
 import re
 from collections import defaultdict
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 _CHUNK = 1 << 13  # lines that are parsed at once
+_BLOCK = 1 << 20  # characters that are parsed at once, where the lines are plain
 _DENSE = 2**28  # bytes of a dense matrix above which a list with few pairs becomes a sparse one
 _SPARSE = 0.25  # largest fraction of present pairs of a sparse result
 _LOWEST_EVALUE = 1e-180  # BLAST prints smaller ones as 0
@@ -481,28 +483,81 @@ def _read_lines(path: Path, pairs: _Collected, delimiter: str | None, max_bytes:
         if "\0" in head[0]:
             raise ProximityError(f"{where} is not a text file: it has NUL characters in line {numbers[0]}.")
         mark = delimiter or sniff_delimiter(head[0], blanks=True)
-        left: Sequence[str]
-        right: Sequence[str]
         try:
-            places, n_header = _layout(pairs, _split(head, mark), names)
-            a, b, s = places
+            rows = _split(head, mark)
+            places, n_header = _layout(pairs, rows, names)
+            width = len(rows[0])
             del numbers[:n_header]
-            reader = _reader(chain(head[n_header:], lines), mark)
+            rest: Iterable[str] = ()
+            if names is None and mark != " ":  # neither comments nor the edge data of NetworkX
+                done = _parse_chunk(list(_reader(head[n_header:], mark)), numbers, places, where, mark)
+                pairs.add(*done)
+                numbers.clear()
+                head, n_header = [], 0
+                while block := text.read(_BLOCK) + text.readline():
+                    plain = _parse_plain(block, places, width, mark)
+                    if plain is None:
+                        rest = io.StringIO(block, newline="")
+                        break
+                    pairs.add(*plain)
+                    counter += len(plain[0])
+            reader = _reader(chain(head[n_header:], body(chain(rest, text))), mark)
             while chunk := list(islice(reader, _CHUNK)):
-                try:
-                    left, right = [row[a] for row in chunk], [row[b] for row in chunk]
-                    values = np.array([float(row[s]) for row in chunk])
-                    if not np.isfinite(values).all() or "" in left or "" in right:
-                        raise ValueError
-                except (ValueError, IndexError):
-                    left, right, values = _parse_slowly(chunk, numbers, places, where, mark)
-                pairs.add(left, right, values)
+                pairs.add(*_parse_chunk(chunk, numbers, places, where, mark))
                 del numbers[: len(chunk)]
         except csv.Error as error:
             raise ProximityError(f"{where}, line {counter}: {error}.") from None
     for name in queries:  # also those without hits
         if name:
             pairs.left[name]
+
+
+def _parse_plain(
+    block: str, places: tuple[int, int, int], width: int, mark: str
+) -> tuple[list[str], list[str], NDArray[np.float64]] | None:
+    """Parse whole lines of text at once, without an object per cell; None where one of them needs the slow path."""
+    if not block.isascii() or "\r" in block or "#" in block or (mark != "\t" and '"' in block):
+        return None
+    text = np.frombuffer(block.removesuffix("\n").encode() + b"\n", np.uint8)
+    newline = text == ord("\n")
+    ends = np.flatnonzero(newline | (text == ord(mark)))
+    if (
+        len(ends) % width
+        or np.count_nonzero(newline) * width != len(ends)
+        or not newline[ends[width - 1 :: width]].all()
+    ):
+        return None
+    starts = np.r_[0, ends[:-1] + 1].reshape(-1, width)
+    ends = ends.reshape(-1, width)
+
+    def cells(j: int, dtype: str) -> NDArray[Any]:
+        """Characters of a column, padded by NUL, as an array of text."""
+        longest = max(int((ends[:, j] - starts[:, j]).max()), 1)
+        places = starts[:, [j]] + np.arange(longest)
+        letters = np.where(places < ends[:, [j]], text.take(places, mode="clip"), 0)
+        return letters.astype(np.uint32 if dtype == "U" else np.uint8).view(f"{dtype}{longest}").ravel()
+
+    try:
+        values = cells(places[2], "S").astype(np.float64)
+    except ValueError:
+        return None
+    left, right = (cells(j, "U").tolist() for j in places[:2])
+    return (left, right, values) if np.isfinite(values).all() and "" not in left and "" not in right else None
+
+
+def _parse_chunk(
+    chunk: list[list[str]], numbers: list[int], places: tuple[int, int, int], where: str, mark: str
+) -> tuple[list[str], list[str], NDArray[np.float64]]:
+    """Parse lines of cells: all at once if each has its ids and a number."""
+    a, b, s = places
+    try:
+        left, right = [row[a] for row in chunk], [row[b] for row in chunk]
+        values = np.array([float(row[s]) for row in chunk])
+        if not np.isfinite(values).all() or "" in left or "" in right:
+            raise ValueError
+    except (ValueError, IndexError):
+        return _parse_slowly(chunk, numbers, places, where, mark)
+    return left, right, values
 
 
 def _parse_slowly(

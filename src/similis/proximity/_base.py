@@ -106,7 +106,7 @@ class Elementwise(ToRows):
         if not self.keep_sparse or not sparse.issparse(X):
             return super().transform(X)
         check_is_fitted(self)
-        return self._transform_entries(X.tocsr())
+        return self._transform_entries(sparse.csr_array(X))
 
     def _transform_entries(self, X: Any) -> Any:
         """Transform the stored entries of a sparse matrix; zero stays zero where ``keep_sparse`` is True."""

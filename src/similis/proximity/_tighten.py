@@ -73,7 +73,7 @@ class Tighten(Elementwise):
     def accept_sparse(self) -> bool:  # type: ignore[override]
         return self.method == "power"
 
-    keep_sparse = accept_sparse  # type: ignore[assignment]
+    keep_sparse = accept_sparse
 
     def __init__(self, *, q: float = 4.0, method: str = "power") -> None:
         self.q = q

@@ -256,7 +256,7 @@ def _scores(model: Any, card: ModelCard, X: NDArray[Any], known: NDArray[Any] | 
     if hasattr(model, "score_samples"):
         return np.asarray(model.score_samples(X), dtype=np.float64)
     combines = card.matrices is not None and hasattr(model, "steps") and hasattr(model.steps[0][1], "factors_")
-    S = np.asarray(model.steps[0][1].transform(X)) if known is None or combines else known
+    S: Any = np.asarray(model.steps[0][1].transform(X)) if known is None or combines else known
     if sparse.issparse(S):
         S = SparseRows(S, missing=card.kind == "dissimilarity")
         return np.concatenate([_largest(S[rows], card.kind) for rows in row_blocks(*S.shape)])

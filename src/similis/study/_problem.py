@@ -246,7 +246,7 @@ def _ranges(target: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[Any]
 def _from_matrix(S: Any, y: Any, kind: Kind | Sequence[Kind]) -> Problem:
     first: Kind = kind if isinstance(kind, str) else kind[0]
     is_large = sparse.issparse(S) and 8 * S.shape[0] * S.shape[1] > _DENSE
-    A = check_proximity(
+    A: Any = check_proximity(
         S,
         kind=first if isinstance(kind, str) else None,
         allow_missing=True,
