@@ -68,6 +68,7 @@ def test_tiles_of_slow_measures_are_small_and_of_fast_ones_large():
 # the same as in memory
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("size", [1, 7, 20, 61, 100, None])
 def test_blocks_are_the_matrix(tmp_path, X, name, size):
@@ -131,6 +132,7 @@ def test_sets_and_one_object(tmp_path):
 # resume
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("version_1", [False, True])
 @pytest.mark.parametrize("name", ["S.npy", pytest.param("S.zarr", marks=pytest.mark.slow)])
 def test_a_kill_costs_no_finished_block(tmp_path, name, version_1):
@@ -269,6 +271,7 @@ def test_infinite_values_are_refused_by_pair(tmp_path):
         measure_to_disk(tmp_path / "S.npy", list(range(9)), measure=measure, block_size=3, dtype="float32")
 
 
+@pytest.mark.slow
 def test_no_room_is_said_before_anything_is_measured(tmp_path):
     resource = pytest.importorskip("resource")
     code = f"""

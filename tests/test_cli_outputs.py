@@ -142,6 +142,7 @@ OVER_OTHERS = [
 ]
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(("line", "name"), [(line, name) for line, names in OVER_OTHERS for name in names])
 def test_files_of_another_kind_need_overwrite(at, line, name):
     (at / "predicted.csv").write_text("id,label,score\n1,u,0.5\n")
@@ -155,6 +156,7 @@ def test_files_of_another_kind_need_overwrite(at, line, name):
     assert contents(at)[name] != before[name]
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(
     "line",
     [

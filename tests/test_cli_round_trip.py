@@ -91,6 +91,7 @@ def test_a_model_demands_the_columns_it_needs(world):
     assert "damaged" in run("predict", folder / "m.skops", whole, code=2).stderr
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("method", ["nc", "sda", "cnn", "svm-kernel(clip)", "psvm", "knn", "svc-raw"])
 def test_a_compact_model_predicts_as_the_whole_one(world, method):
     _, S, _, labels = world

@@ -45,6 +45,7 @@ def votes(n, seed):
     ]
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("measure", CATEGORICAL)
 @pytest.mark.parametrize("text_in", ["training", "new"])
 def test_categories_spelled_like_numbers_match_in_files_with_and_without_text(tmp_path, measure, text_in):

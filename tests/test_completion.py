@@ -106,6 +106,7 @@ def test_new_rows_of_low_rank_are_exact(rng):
     assert not model.transform(np.full((1, 25), np.nan)).any()
 
 
+@pytest.mark.slow
 def test_in_front_of_classifiers(rng):
     K, _, _, _ = hidden_rows(rng, n=60)
     y = (np.linalg.eigh(K)[1][:, -2] > 0).astype(int)

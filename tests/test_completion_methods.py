@@ -27,6 +27,7 @@ def test_em_is_the_algorithm_of_the_paper(rng):
     np.testing.assert_allclose(oracle.stein_loss(found.kernel, M), losses[-1], rtol=1e-6)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("n, noise, seed", [(12, 0.3, 1), (40, 0.3, 2), (100, 0.5, 1)])
 def test_em_stops_at_the_limit(n, noise, seed):
     """Version 1.0 stopped up to 0.33 from the limit: a small step of em, which is slow, does not mean convergence."""
@@ -62,6 +63,7 @@ def test_em_with_several_kernels_stops_at_the_limit(rng):
     np.testing.assert_allclose(found, complete_kernel(partial, kernels, tol=1e-12, max_iter=50_000), atol=1e-4)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), hidden=st.floats(0.1, 0.8), noise=st.floats(0.0, 2.0))
 @settings(deadline=None, max_examples=25)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

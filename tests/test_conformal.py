@@ -63,6 +63,7 @@ def test_full_knn_with_tied_similarities_and_dissimilarities():
         np.testing.assert_allclose(found, expected)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("class_conditional", [True, False])
 @pytest.mark.parametrize("method", ["cross", "split"])
 @pytest.mark.parametrize("response", ["predict_proba", "decision_function"])

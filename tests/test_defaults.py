@@ -66,6 +66,7 @@ def check(name, **settings):
     assert {method: error for method, error in too_large(name, **settings).items() if method not in excused} == {}
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", ["votes", "promoters", "sonar"])
 def test_errors_within_bounds(name):
     check(name, n=120, cv=3, thin=True)

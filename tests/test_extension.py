@@ -134,6 +134,7 @@ def test_commands_read_the_format(environment, tmp_path):
     assert out["read"]["pairs"] == 6
 
 
+@pytest.mark.slow
 def test_broken_entry_point_gives_one_warning(environment, tmp_path):
     info = tmp_path / "broken-0.1.dist-info"
     info.mkdir()

@@ -81,6 +81,7 @@ def test_every_extra_is_tested():
         assert any(requirement.startswith(package) for requirement in EXTRAS[extra])
 
 
+@pytest.mark.slow
 def test_no_other_message_about_a_missing_package():
     for path in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):

@@ -97,6 +97,7 @@ def test_scikit_bio_and_qiime(tmp_path):
         quietly(tmp_path / "t.qza")
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", ["m.csv.bz2", "m.csv.xz", "m.qza"])
 def test_bombs(tmp_path, name):
     path, data = tmp_path / name, b"1," * 10_000_000

@@ -50,6 +50,7 @@ def test_every_page_ends_with_a_verdict_of_the_study(build):
         assert next(row["error"] for row in found["rows"] if row["pair"] == best) == lowest
 
 
+@pytest.mark.slow
 def test_facts_of_a_page_can_be_had_again(build):
     _, problems = build
     found = results(problems)["promoters"]["measures"]

@@ -174,6 +174,7 @@ def test_few_different_permutations_are_reported():
     assert "only 6 different permutations" in " ".join(result.remarks)
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_if_groups_do_not_differ():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 8)
@@ -211,6 +212,7 @@ def test_permdisp_subtracts_the_negative_subspace():
     assert list(found.dispersions.values()) == pytest.approx(means, rel=1e-8)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("method", "correlate"), [("pearson", pearsonr), ("spearman", spearmanr)])
 def test_mantel_equals_the_correlation_of_the_pairs(method, correlate):
     A, B = distances(0), distances(1) + 0.2 * distances(0)

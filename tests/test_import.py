@@ -4,6 +4,8 @@ import importlib
 import subprocess
 import sys
 
+import pytest
+
 import similis
 
 
@@ -19,6 +21,7 @@ def test_import_is_light():
         assert heavy not in loaded
 
 
+@pytest.mark.slow
 def test_packages_load_without_numba():
     packages = [package for package in similis._PACKAGES if package != "exceptions"]
     lines = ["import sys", *(f"import similis.{name}" for name in packages), "print('numba' in sys.modules)"]
@@ -26,7 +29,7 @@ def test_packages_load_without_numba():
     assert _run(code).strip() == "False"
 
 
-def test_public_names_are_the_rooms_own():
+def test_public_names_are_those_of_the_packages():
     for package, names in similis._PACKAGES.items():
         module = importlib.import_module(f"similis.{package}")
         assert set(names) <= set(module.__all__), package

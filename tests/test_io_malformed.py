@@ -353,6 +353,7 @@ def mutate(data, content):
     return bytes(content[: data.draw(st.integers(0, len(content)))]) if data.draw(st.booleans()) else bytes(content)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     "name", ["m.npz", "c.npz", "m.npy", "m.npy.json", "m.csv", "m.csv.gz", "m.labels.csv", "m.parquet"]
 )

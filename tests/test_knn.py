@@ -196,6 +196,7 @@ def test_threads_change_nothing(rng, weights, n_jobs):
 GRID = {"n_neighbors": [1, 2, 5, 9, 16], "regularization": [1e-3, 0.1, 10.0]}
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("weights", ["uniform", "affinity", "kri", "krr", "lime"])
 @pytest.mark.parametrize("cv", [4, LeaveOneOut()])
 def test_search_equals_grid_search(rng, weights, cv):

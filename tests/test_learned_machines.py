@@ -39,6 +39,7 @@ class TestEveryMachine:
         assert model.fit(S[:20, :20], y[:20] == "a").objective_ > 0  # and forgets the pairs
         assert not hasattr(model, "pairs_")
 
+    @pytest.mark.quick_cases(3)
     def test_grids_give_what_single_fits_give(self, estimator, rng):
         S, y, Q, _ = problem(rng, n=24, n_classes=3)
         first, second = estimator.path_params

@@ -333,6 +333,7 @@ SWEEPS = [
 ]
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("options, grid", SWEEPS, ids=lambda v: "-".join(map(str, v)))
 @pytest.mark.parametrize("cv, scoring", [(4, "accuracy"), (4, "neg_log_loss"), (LeaveOneOut(), "accuracy")])
 def test_path_is_grid_search(rng, options, grid, cv, scoring):

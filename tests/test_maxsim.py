@@ -126,6 +126,7 @@ def test_a_model_of_version_1_still_takes_the_smallest_sum(rng):
     np.testing.assert_allclose(model.decision_function(D), -np.stack([D[:, y == g].sum(axis=1) for g in range(3)]).T)
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("C", [None, 0.1, 1.0, 100.0])
 @pytest.mark.parametrize("sigma", [0.5, 1.0, 2.0])
 def test_margin_solver_meets_its_conditions_and_its_peer(sigma, C):
@@ -160,6 +161,7 @@ def test_margin_solver_on_awkward_systems(scale):
     assert not nonnegative_margin(np.array([[1.0, -1.0], [-1.0, 1.0]])).feasible
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("kind", ["normal", "rbf", "counts", "uniform"])
 def test_margin_solver_knows_what_is_feasible(rng, kind):
     """Against a linear program: the largest margin of weights between 0 and 1."""
@@ -401,6 +403,7 @@ def test_as_the_similarity_tightens(rng):
     np.testing.assert_array_equal(SVC(kernel="precomputed", C=1e3).fit(S, y).predict(Q), maxsim)  # proposition 5
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", ["maxsim", "sbc", "perceptron"])
 def test_the_study_searches_the_tightness(name):
     """With the linear conversion alone SBC erred by 50.7 % on iris."""

@@ -57,6 +57,7 @@ META = {
 }
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("meta", META)
 @pytest.mark.parametrize("way", WAYS)
 def test_scores_equal_those_of_the_kernel_computed_inside(way, meta):

@@ -144,6 +144,7 @@ def test_equal_weights_are_no_weights_and_weights_are_those_of_the_formula(seed,
         np.testing.assert_allclose(found[1], scales, rtol=1e-7)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("unit", [1e-100, 2.0**-20, 1e3, 1e100])
 @pytest.mark.parametrize(
     "model", [m for m in EVERY if getattr(m, "shared", True) and getattr(m, "shared_shape", True)], ids=repr
@@ -219,6 +220,7 @@ def test_recovers_dimension_and_variance_of_gaussian_clusters():
 # Searches
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("clustering", ["vsh", "kmedoids", "ward"])
 def test_search_over_components_is_a_plain_search(rng, clustering):
     D, y, _ = problem(rng, n=50, n_classes=3, d=2)
@@ -278,6 +280,7 @@ def degenerate():
     yield "close by", 1e-150 * line, [0, 0, 0, 1, 1, 1]
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("D, y", [case[1:] for case in degenerate()], ids=[case[0] for case in degenerate()])
 @pytest.mark.parametrize("model", EVERY, ids=repr)
 def test_degenerate_data_give_a_model(model, D, y):

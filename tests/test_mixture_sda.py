@@ -199,6 +199,7 @@ def test_unfinished_runs_say_so(rng):
         MixtureSDA(max_iter=2, tol=1e-12, random_state=0).fit(S, y)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("cv", [4, 36])
 def test_path_is_grid_search(rng, cv):
     S, _, _ = problem(rng, n=36)

@@ -134,6 +134,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: f"{type(m).__name__}-{getattr(m, 'weights', '')}")
 def test_local_methods_answer_as_on_the_matrix(rng, model):
     """Distinct proximities, all pairs in the index: the same neighbors, hence the same answers."""

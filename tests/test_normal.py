@@ -144,6 +144,7 @@ def test_pseudo_fisher_is_its_formula(rng):
     np.testing.assert_allclose(ours - ours[:, :1], expected - expected[:, :1], rtol=1e-7, atol=1e-8)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("estimator", NORMAL, ids=repr)
 def test_path_equals_plain_fits(rng, estimator):
     S, y, Q = problem(rng, n=32)
@@ -162,6 +163,7 @@ def test_path_equals_plain_fits(rng, estimator):
                 np.testing.assert_allclose(old[b], expected, **tolerance)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("estimator", "values"),
     [

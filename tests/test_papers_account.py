@@ -92,6 +92,7 @@ def test_sizes_and_words_about_data_are_facts():
     assert account_for(cell).status == "compared"
 
 
+@pytest.mark.slow
 def test_facts_about_the_data_at_hand():
     result = reproduce_tables(["chen2010:4.1", "qiao2013:1", "pekalska2000:1"])
     known = [c for c in result.cells if c.verdict != "no data"]

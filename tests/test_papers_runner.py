@@ -226,6 +226,7 @@ def test_the_figures_do_not_depend_on_the_number_of_workers(small):
     assert [c.values for c in two.cells] == [c.values for c in result.cells]
 
 
+@pytest.mark.slow
 def test_quick_means_four_runs_and_tables_are_found_by_name():
     result = reproduce_tables(["6.1"], methods=["naive-bayes"], quick=True)
     assert result.runs == {"cazzanti2007:6.1": 4}
@@ -259,6 +260,7 @@ def test_absent_data_are_said_and_listed_first(monkeypatch):
     load_data.cache_clear()
 
 
+@pytest.mark.slow
 def test_every_experiment_has_cells_and_methods_that_exist():
     for experiment in EXPERIMENTS:
         cells = experiment.cells()
@@ -338,6 +340,7 @@ def test_deterministic_benchmark_figures():
     assert ours["Aural Sonar"] == pytest.approx(26.0)
 
 
+@pytest.mark.slow
 def test_other_methods_of_a_file_are_kept(small, tmp_path):
     cache, result = small
     (path,) = write_results(result, tmp_path)
@@ -350,6 +353,7 @@ def test_other_methods_of_a_file_are_kept(small, tmp_path):
     assert {cell["method"] for cell in json.loads(path.read_text())["cells"]} == {"nc"}
 
 
+@pytest.mark.slow
 def test_repeated_runs_are_compared_one_by_one(small, tmp_path):
     cache, result = small
     (path,) = write_results(result, tmp_path)
@@ -429,6 +433,7 @@ def test_the_worked_examples_are_those_of_the_paper():
     assert sum(c.verdict == "agrees" for c in result.cells) == 22
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", ["cazzanti2007:fig2.1", "cazzanti2007:fig3.3", "chen2010:fig3.2", "qiao2013:fig1"])
 def test_a_figure_is_drawn(name, tmp_path):
     pytest.importorskip("matplotlib")

@@ -60,6 +60,7 @@ def compare(estimator, grid, X, y, *, groups=None, atol=0.0, **options):
 KS = {"n_neighbors": [1, 2, 3, 5, 8, 13, 21]}
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     "cv", [5, LeaveOneOut(), ShuffleSplit(4, random_state=0), RepeatedStratifiedKFold(n_splits=3, n_repeats=2)]
 )

@@ -95,6 +95,7 @@ def test_a_path_gives_the_same_as_single_fits(problem, weights):
         assert scores == pytest.approx(one.class_scores(rows), abs=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, k, regularization, printed", [("aural_sonar", 12, 1.0, 0.5757), ("voting_vdm", 128, 0.1, 0.8243)]
 )

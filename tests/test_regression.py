@@ -217,6 +217,7 @@ SEARCHES = [
 ]
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.filterwarnings("ignore:n_neighbors exceeds")
 @pytest.mark.parametrize("scoring", [None, "r2", "neg_mean_squared_error", ["r2", "neg_mean_absolute_error"]])
 @pytest.mark.parametrize(("model", "grid"), SEARCHES, ids=lambda part: repr(part)[:40])

@@ -67,6 +67,7 @@ def test_how_to_train_and_cite(page, result):
     assert PAPERS["chen2010"] in page
 
 
+@pytest.mark.slow
 def test_candidates_for_relabeling_are_the_wrong_labels():
     rng = np.random.default_rng(0)
     truth = np.repeat([0, 1], 20)
@@ -229,6 +230,7 @@ def test_notebook_is_left_alone():
 # Size
 
 
+@pytest.mark.slow
 def test_three_thousand_objects_stay_below_three_megabytes():
     methods = {f"method number {k}": 0.05 + 0.01 * k for k in range(45)}
     found = make_result(

@@ -59,6 +59,7 @@ def test_saved_and_loaded(rng, tmp_path):
         np.testing.assert_array_equal(load(tmp_path / "model.skops").predict_proba(Q), model.predict_proba(Q))
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("statistic", ["centroid", "nearest", ["quadratic", "rows"]])
 @pytest.mark.parametrize("cv, scoring", [(4, "accuracy"), (4, "neg_log_loss"), (LeaveOneOut(), "accuracy")])
 def test_path_is_grid_search(rng, statistic, cv, scoring):

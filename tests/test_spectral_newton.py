@@ -34,6 +34,7 @@ def problem(kind, seed, n=60):
     return (S + S.T) / 2, y
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("kind", ["smooth", "noisy", "singular", "copies", "large"])
 def test_random_problems_end_with_certified_gaps(kind, monkeypatch):
     monkeypatch.setattr(_spectral_kernel, "_LARGE", 2)

@@ -48,6 +48,7 @@ def test_the_page_is_current():
     assert RELIABILITY.PAGE.read_text() == RELIABILITY.page(), "run: python scripts/reliability.py --write"
 
 
+@pytest.mark.slow
 def test_no_import_warns():
     modules = ["similis", *(f"similis.{name}" for name in similis._MODULES), "similis.cli"]
     code = "".join(f"import {name} as module\nfor name in module.__all__: getattr(module, name)\n" for name in modules)

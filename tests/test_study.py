@@ -43,6 +43,7 @@ def contents(result):
 # The table of methods
 
 
+@pytest.mark.slow
 def test_every_method_of_the_table_works():
     found = run(list_methods(), n_splits=1)
     assert [row.method for row in found.table() if row.status != "ok"] == []
@@ -270,6 +271,7 @@ class Doomed(Sometimes):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_a_row(tmp_path):
     methods = ["nc", Method("doomed", Doomed), "knn", "majority"]
     found = run(methods, n_splits=1, study={"n_jobs": 2, "journal": tmp_path / "a.journal"})

@@ -43,6 +43,7 @@ def test_a_rare_class_changes_the_ranking_and_says_so(rare):
     assert "--metric error" in plain  # the command that trains the model
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("options", "settings"),
     [
@@ -80,6 +81,7 @@ def test_bad_options_get_one_sentence(rare, options, words):
     assert words in rare("study", "--method", "nc", *options, code=2).stderr
 
 
+@pytest.mark.slow
 def test_estimate_budget_and_race(rare):
     methods = ("--method", "nc", "--method", "knn", "--method", "majority")
     found = rare("study", *methods, "--estimate")

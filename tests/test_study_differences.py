@@ -40,6 +40,7 @@ def by_definition(result, method, loss):
     return delta, variance, N
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize(("n", "grouped"), [(61, False), (61, True), (12, False)])
 @pytest.mark.parametrize("metric", ["error", "balanced_error", "cost", "log_loss", "perplexity", "nce"])
 def test_differences_are_those_of_the_definition(metric, n, grouped):
@@ -316,6 +317,7 @@ def test_groups_travel_to_the_trained_model(twins, tmp_path):
     assert trained.card.settings == {"metric": "error", "groups": 30}
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("options", "method"),
     [({"costs": "balanced"}, "knn"), ({"priors": "equal"}, "sda"), ({"costs": [[0, 9], [1, 0]]}, "kri-knn(clip)")],
@@ -331,6 +333,7 @@ def test_printed_code_trains_what_fit_best_trains(options, method, rare):
     np.testing.assert_array_equal(model.predict(A), best.predict(A))
 
 
+@pytest.mark.slow
 def test_printed_code_with_leave_one_out(rare):
     A, y = rare
     for options in ({}, {"groups": np.arange(69) // 3}):

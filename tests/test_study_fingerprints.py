@@ -91,6 +91,7 @@ def test_different_values_have_different_fingerprints(value, other):
     assert fingerprint(value).digest == fingerprint(value).digest
 
 
+@pytest.mark.slow
 def test_fingerprints_are_the_same_in_every_process():
     code = """
         import numpy as np, functools
@@ -267,6 +268,7 @@ def run_and_disturb(path, disturb, *, n_jobs=None, at=4):
     return study(path, n_jobs=n_jobs).run(S, Y, progress=after)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.parametrize("how", ["removed", "truncated", "copied"])
 def test_a_journal_that_is_removed_during_a_run_is_restored(tmp_path, monkeypatch, n_jobs, how):

@@ -71,6 +71,7 @@ def test_without_a_journal_the_same(whole):
     assert contents(study().run(S, Y)) == contents(whole[1])
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.floats(0, 1))
 def test_any_truncation_is_repaired(whole, tmp_path_factory, monkeypatch, place):

@@ -82,6 +82,7 @@ def test_drops_follow_the_documented_rule(raced, full):
     assert raced.dropped == dropped
 
 
+@pytest.mark.slow
 def test_the_race_does_not_depend_on_the_number_of_processes(raced):
     again = race(n_jobs=2)
     assert again.dropped == raced.dropped
@@ -127,6 +128,7 @@ def test_results_without_a_race_load(full, tmp_path):
         StudyResult.load(tmp_path / "bad.json")
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("stop", [3, 24, 27, 33])
 def test_a_race_resumes_with_the_same_decisions(raced, tmp_path, stop):
     seen = 0
@@ -262,6 +264,7 @@ def test_bad_durations(given):
         as_seconds(given)
 
 
+@pytest.mark.slow
 def test_the_estimate_is_about_right():
     S, y = problem(150)
     study = Study(["knn", "svm-kernel(clip)", "kri-knn(clip)", "rnlc", "hlm-vsh"], n_splits=2, race=False)

@@ -83,6 +83,7 @@ def _code(result, name):
     return training_code(result.model(name))
 
 
+@pytest.mark.slow
 def test_every_method_has_code_that_runs():
     from similis.study._code import training_code
 

@@ -129,6 +129,7 @@ def _multiply(D, rng, n_pairs=10):
     return np.where(mask, 10 * D, D), mask
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("kind", ["dissimilarity", "similarity"])
 @pytest.mark.parametrize("n_pairs", [1, 10, 40])
 def test_values_beyond_all_others_are_found(rng, kind, n_pairs):
@@ -243,6 +244,7 @@ def test_bad_input_is_named(rng):
 # The benchmark matrices, which no constant was chosen on
 
 
+@pytest.mark.slow
 def test_the_damaged_protein_matrix():
     data = _load("protein_uw")
     mask = data["lost_ten_mask"].astype(bool)

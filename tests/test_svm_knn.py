@@ -140,6 +140,7 @@ def test_neighbors_of_one_class_decide(rng):
 GRID = {"n_neighbors": [1, 2, 5, 16, 100], "C": [1e-3, 1.0, 1e5, 10.0]}
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("spectrum", ["clip", "flip", "shift"])
 def test_search_has_the_scores_of_plain_fits(rng, n_classes, spectrum):

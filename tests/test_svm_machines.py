@@ -173,6 +173,7 @@ GRIDS = {
 
 @pytest.mark.parametrize("estimator", MACHINES, ids=repr)
 class TestEveryMachine:
+    @pytest.mark.quick_cases(4)
     @pytest.mark.parametrize(("n_classes", "cv"), [(2, 4), (3, ShuffleSplit(2, random_state=0))])
     def test_search_has_the_scores_of_plain_fits(self, rng, estimator, n_classes, cv):
         S, y, _ = problem(rng, n=36, n_classes=n_classes)

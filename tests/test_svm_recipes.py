@@ -128,6 +128,7 @@ def test_zero_weight_is_absence(rng):
     assert np.abs(theirs - right).max() > 0.1
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_search_over_costs_has_the_scores_of_plain_fits(rng, n_classes):
     S, y = problem(rng, n_classes=n_classes)

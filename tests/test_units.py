@@ -97,6 +97,7 @@ def check(name, change, factors):
         assert not all(same), "no exception any more: remove it from the list"
 
 
+@pytest.mark.quick_cases(16)
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if not method.on_request])
 def test_methods_of_the_study(name, change):

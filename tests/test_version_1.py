@@ -244,6 +244,7 @@ def predicted(name):
     return list(csv.DictReader((FILES / f"{name}.predicted.csv").read_text().splitlines()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["votes", pytest.param("knn", marks=pytest.mark.slow)])
 def test_the_command_line_predicts_the_same(name):
     rows = (FILES / "new-objects.csv", "--id-column", "id") if name == "votes" else (FILES / "rows.csv",)

@@ -18,6 +18,7 @@ def votes():
     return Counting().fit(X).matrix(X), y
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("model, errors", [(SDA(), 51), (NearestNeighborSDA(), 53)], ids=["SDA", "nnSDA"])
 def test_leave_one_out_errors(votes, model, errors):
     S, y = votes

@@ -61,8 +61,8 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
     >>> from similis.distributed import NeighborIndex, OnNeighbors
     >>> X, y = load_votes(return_X_y=True)
     >>> local = SimilarityKNN(n_neighbors=8, weights="kri")
-    >>> model = OnNeighbors(local, NeighborIndex(Counting(), random_state=0)).fit(X[:300], y[:300])
-    >>> bool(model.score(X[300:], y[300:]) > 0.9)
+    >>> model = OnNeighbors(local, NeighborIndex(Counting(), random_state=0)).fit(X[:80], y[:80])
+    >>> bool(model.score(X[80:110], y[80:110]) > 0.9)
     True
     """
 
