@@ -21,7 +21,7 @@ from similis import StudyResult, read_proximity, write_proximity
 from similis.cli import app
 from similis.datasets import make_similarity
 
-COMMANDS = ("measure", "inspect", "complete", "study", "report", "fit", "predict", "datasets")
+COMMANDS = ("measure", "inspect", "complete", "study", "report", "fit", "predict", "stream", "datasets")
 
 
 def run(*arguments, code=0, stdin=None):

@@ -10,6 +10,7 @@ import similis
 from similis.cli._console import echo
 from similis.cli._matrix import complete, convert, datasets, inspect, measure
 from similis.cli._predict import predict
+from similis.cli._stream import stream
 from similis.cli._study import fit, report, study
 
 __all__ = ["app", "main"]
@@ -52,7 +53,7 @@ def _similis(
     """
 
 
-for command in (measure, convert, inspect, complete, study, report, fit, predict, datasets):
+for command in (measure, convert, inspect, complete, study, report, fit, predict, stream, datasets):
     app.command()(command)
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "complete_dataset",
     "load_data",
     "load_unlabeled",
+    "make_measure",
     "measure_names",
     "read_matrix",
 ]
@@ -397,7 +398,7 @@ def _read_file(source: Source, name: str) -> Inputs:
         return _read_several(source, [name, *source.more])
     if source.measure is None:
         return Inputs(read_matrix(source, name))
-    measure = _make_measure(source.measure, source.params or [])
+    measure = make_measure(source.measure, source.params or [])
     with input_path(name) as path:
         objects = read_objects(
             path,
@@ -471,7 +472,7 @@ def _read_dataset(source: Source, name: str) -> Inputs:
     chosen = source.measure or _DEFAULTS[bunch.kind]
     if source.measure is None:
         note(f"{name} holds {bunch.kind}; they are compared by {chosen} (--measure names another one).")
-    measure = _make_measure(chosen, source.params or [])
+    measure = make_measure(chosen, source.params or [])
     if measure.cells == "text":
         if "sequences" not in bunch:
             raise ProximityError(f"{chosen} compares texts, and {name} holds {bunch.kind}; name another measure.")
@@ -543,7 +544,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _make_measure(name: str, params: list[str]) -> Any:
+def make_measure(name: str, params: list[str]) -> Any:
     """Make a measure from its name and ``key=value`` texts."""
     known = measure_names()
     chosen = known.get(name.lower().replace("_", "-"))

@@ -1,0 +1,117 @@
+"""``similis stream``: predict and learn from objects as they arrive."""
+
+from __future__ import annotations
+
+import csv
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from similis.cli._console import note
+from similis.cli._options import Overwrite, Seed, command, option
+from similis.cli._outputs import check_outputs
+from similis.cli._source import Source, make_measure
+from similis.exceptions import ProximityError
+
+__all__ = ["stream"]
+
+
+@command(only=("path", "measure", "params", "columns", "label_column", "id_column"))
+def stream(
+    source: Source,
+    output: str | None = option("-o", metavar="FILE", help="Write the state after the last batch, for --resume."),
+    resume: str | None = option(metavar="FILE", help="Continue with the state that an earlier run wrote."),
+    batch: int = option(default=50, min=1, metavar="N", help="Lines that are read at a time."),
+    scheme: str = option(default="append", metavar="append|resample", help="Scheme I or II of the paper."),
+    components: int = option(default=4, min=1, help="Clusters per class of a batch."),
+    max_components: int | None = option(min=1, help="Largest number of clusters per class; append drops the earliest."),
+    random_state: Seed = 0,
+    overwrite: Overwrite = False,
+) -> None:
+    """Predict objects as they arrive, and learn from those that have labels: incremental HLM.
+
+    Reads a csv of objects, or standard input (-), in batches of lines. Each batch is predicted by the model of the
+    batches before it; a row of the result holds id, predicted label and given label. Then the model learns the batch.
+    Only centroids, and with `resample` a few objects of each cluster, stay in memory. A batch without labels is
+    predicted only; the first batch needs labels. Classes may appear at any time.
+
+    An object is one line. The measure must be a dissimilarity; one that learns is fitted to the first batch.
+
+    **Examples**
+
+        similis stream words.csv --measure edit -o words.stream.skops
+
+        tail -n +1 -f sensor.csv | similis stream - --measure minkowski --batch 20
+
+        similis stream more.csv --resume words.stream.skops -o words.stream.skops
+    """
+    from similis.io import load, save
+    from similis.mixture import IncrementalHLM, stream_fit
+
+    check_outputs([source.path, resume if resume != output else None], overwrite=overwrite, model=output)
+    if source.path is None or (source.measure is None) == (resume is None):
+        raise ProximityError("Name a file of objects, and either --measure or --resume.")
+    if resume is None:
+        model = IncrementalHLM(
+            scheme=scheme,
+            n_components=components,
+            max_components=max_components,
+            bounded=True,
+            random_state=random_state,
+        )
+        state = stream_fit(model, make_measure(str(source.measure), source.params or []))
+    else:
+        state = load(resume)
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(["id", "predicted", "label"])
+    n_objects = n_wrong = n_judged = 0
+    for objects in _batches(source, batch, state.measure.cells):
+        n, started, labels = objects.n, state.objects is not None, [""] * objects.n
+        if objects.labels is not None:
+            labels = objects.labels.astype(str).tolist()
+        elif not started:
+            raise ProximityError("The first batch needs labels; name their column with --label-column.")
+        predicted = state.predict(objects.values).tolist() if started else [""] * n
+        table.writerows(zip(objects.ids or range(n_objects, n_objects + n), predicted, labels))
+        sys.stdout.flush()
+        n_objects += n
+        if objects.labels is not None:
+            if started:
+                n_judged += n
+                n_wrong += sum(a != b for a, b in zip(predicted, labels))
+            state.partial_fit(objects.values, labels)
+    if n_judged:
+        note(f"{n_objects} objects; {100 * n_wrong / n_judged:.1f} % of {n_judged} predictions differ from the label")
+    if output is not None and n_objects:
+        save(state, output)
+        note(f"wrote the state to {output}")
+
+
+def _batches(source: Source, size: int, cells: Any) -> Iterator[Any]:
+    """Objects of each batch of lines, read as a file with the first line of the whole."""
+    from similis.io import read_objects
+
+    with ExitStack() as stack:
+        folder, name = stack.enter_context(tempfile.TemporaryDirectory()), str(source.path)
+        part = Path(folder) / f"batch{'.tsv' if name.endswith(('.tsv', '.tab')) else '.csv'}"
+        lines: Any = sys.stdin
+        if name != "-":
+            lines = stack.enter_context(open(name, encoding="utf-8-sig", newline=""))
+        header = lines.readline()
+        while rows := list(islice(lines, size)):
+            part.write_text(header + "".join(rows), encoding="utf-8", newline="")
+            objects = read_objects(
+                part,
+                id_column=source.id_column,
+                label_column=source.label_column,
+                columns=source.columns or None,
+                types=cells,
+            )
+            if objects.values.ndim == 1 and cells != "text":
+                objects = replace(objects, values=objects.values[:, None])  # one categorical feature
+            yield objects

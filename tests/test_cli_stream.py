@@ -1,0 +1,63 @@
+"""``similis stream``: batches of lines are predicted, then learned."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from similis import IncrementalHLM, Minkowski, load, stream_fit
+from similis.cli._app import app
+
+
+def run(*words, code=0, **options):
+    result = CliRunner().invoke(app, ["stream", *map(str, words)], **options)
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def points(tmp_path, rng):
+    y = np.where(rng.random(60) < 0.5, "near", "far")
+    X = (rng.normal(size=(60, 2)) + 4 * (y == "far")[:, None]).round(6)
+    lines = [f"p{i},{a},{b},{label}\n" for i, ((a, b), label) in enumerate(zip(X, y))]
+    path = tmp_path / "points.csv"
+    path.write_text("id,u,v,class\n" + "".join(lines))
+    return path, X, y
+
+
+def test_batches_are_predicted_by_the_model_of_those_before(points, tmp_path):
+    path, X, y = points
+    state = tmp_path / "state.skops"
+    result = run(path, "--measure", "minkowski", "--batch", 20, "--components", 2, "-o", state)
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    model = stream_fit(IncrementalHLM(n_components=2, bounded=True, random_state=0), Minkowski())
+    expected = [""] * 20
+    for start in (0, 20, 40):
+        if start:
+            expected += model.predict(X[start : start + 20]).tolist()
+        model.partial_fit(X[start : start + 20], y[start : start + 20])
+    assert [row["predicted"] for row in rows] == expected
+    assert [(row["id"], row["label"]) for row in rows] == [(f"p{i}", label) for i, label in enumerate(y)]
+    wrong = 100 * np.mean(np.array(expected[20:]) != y[20:])
+    assert f"60 objects; {wrong:.1f} % of 40 predictions differ" in result.stderr
+    # The same in two parts, the second through standard input; then a file without labels is predicted only.
+    header, *lines = path.read_text().splitlines(keepends=True)
+    first, half = tmp_path / "first.csv", tmp_path / "half.skops"
+    first.write_text(header + "".join(lines[:40]))
+    run(first, "--measure", "minkowski", "--batch", 20, "--components", 2, "-o", half)
+    second = run("-", "--resume", half, "--batch", 20, "-o", half, input=header + "".join(lines[40:]))
+    assert [row["predicted"] for row in csv.DictReader(io.StringIO(second.stdout))] == expected[40:]
+    np.testing.assert_array_equal(load(half).predict(X), load(state).predict(X))
+    new = run("-", "--resume", half, input="u,v\n0,0\n4,4\n").stdout
+    assert new == "id,predicted,label\n0,near,\n1,far,\n"
+
+
+def test_what_is_missing_is_named(points, tmp_path):
+    path, *_ = points
+    assert "either --measure or --resume" in run(path, code=2).stderr
+    assert "stream_fit needs a dissimilarity" in run(path, "--measure", "rbf", code=2).stderr
+    (tmp_path / "bare.csv").write_text("u,v\n1,2\n")
+    assert "The first batch needs labels" in run(tmp_path / "bare.csv", "-m", "minkowski", code=2).stderr
+    assert "There is no file" in run(tmp_path / "no.csv", "-m", "minkowski", code=2).stderr
