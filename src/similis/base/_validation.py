@@ -272,21 +272,7 @@ def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2, of: 
     >>> check_labels(["b", "a", "b"], 3)
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
     """
-    if y is None:
-        raise ProximityError(f"{who} requires y to be passed, but the target y is None.")
-    if getattr(getattr(y, "dtype", None), "kind", "") in ("c", "m", "V"):
-        what = "Complex data not supported: " if y.dtype.kind == "c" else ""  # expected by scikit-learn's checks
-        raise ProximityError(f"{what}y must hold labels: text, numbers or booleans. Got dtype {str(y.dtype)[:60]}.")
-    check_label_order(of, y)
-    if isinstance(y, np.ma.MaskedArray) and np.ma.getmaskarray(y).any():
-        i = int(np.argmax(np.ma.getmaskarray(y).ravel()))
-        raise ProximityError(f"y must hold a label for every object. Object {i} is masked; leave it out.")
-    if getattr(getattr(y, "dtype", None), "kind", "") == "T":  # NumPy's StringDType
-        entries = np.asarray(y).tolist()
-        y = np.array(entries, dtype=None if all(isinstance(entry, str) for entry in entries) else object)
-    y = column_or_1d(y, warn=True)
-    if y.shape[0] != n:
-        raise ProximityError(f"y must hold one label per object. Got {y.shape[0]} labels for {n} objects.")
+    y = _one_per_object(y, n, who, of, "label")
     if y.dtype == object and any(label is None or label != label for label in y):
         i = next(i for i, label in enumerate(y) if label is None or label != label)
         raise ProximityError(f"y must hold a label for every object. Object {i} has none; leave it out.")
@@ -301,6 +287,28 @@ def check_labels(y: Any, n: int, *, who: str = "fit", min_classes: int = 2, of: 
     if len(classes) < min_classes:
         raise ProximityError(f"{who} needs at least {min_classes} classes; y has only one class, {quote(classes[0])}.")
     return classes, codes
+
+
+def _one_per_object(y: Any, n: int, who: str, of: Any, what: str) -> Any:
+    """Validate that y holds a label or number (`what`) for each object of the matrix `of`; return a vector."""
+    if y is None:
+        raise ProximityError(f"{who} requires y to be passed, but the target y is None.")
+    kind = getattr(getattr(y, "dtype", None), "kind", "")
+    if kind == "c" or (kind in ("m", "V") and what == "label"):
+        reason = "Complex data not supported: " if kind == "c" else ""  # expected by scikit-learn's checks
+        wanted = "labels: text, numbers or booleans" if what == "label" else "real numbers"
+        raise ProximityError(f"{reason}y must hold {wanted}. Got dtype {str(y.dtype)[:60]}.")
+    check_label_order(of, y)
+    if isinstance(y, np.ma.MaskedArray) and np.ma.getmaskarray(y).any():
+        i = int(np.argmax(np.ma.getmaskarray(y).ravel()))
+        raise ProximityError(f"y must hold a {what} for every object. Object {i} is masked; leave it out.")
+    if kind == "T":  # NumPy's StringDType
+        entries = np.asarray(y).tolist()
+        y = np.array(entries, dtype=None if all(isinstance(entry, str) for entry in entries) else object)
+    y = column_or_1d(y, warn=True)
+    if y.shape[0] != n:
+        raise ProximityError(f"y must hold one {what} per object. Got {y.shape[0]} {what}s for {n} objects.")
+    return y
 
 
 def check_target(y: Any, n: int, *, who: str = "fit", of: Any = None) -> Floats:
@@ -328,17 +336,7 @@ def check_target(y: Any, n: int, *, who: str = "fit", of: Any = None) -> Floats:
     >>> check_target([1, 2.5], 2)
     array([1. , 2.5])
     """
-    if y is None:
-        raise ProximityError(f"{who} requires y to be passed, but the target y is None.")
-    if getattr(getattr(y, "dtype", None), "kind", "") == "c":
-        raise ProximityError("Complex data not supported: y must hold real numbers.")
-    check_label_order(of, y)
-    if isinstance(y, np.ma.MaskedArray) and np.ma.getmaskarray(y).any():
-        i = int(np.argmax(np.ma.getmaskarray(y).ravel()))
-        raise ProximityError(f"y must hold a number for every object. Object {i} is masked; leave it out.")
-    y = column_or_1d(y, warn=True)
-    if y.shape[0] != n:
-        raise ProximityError(f"y must hold one number per object. Got {y.shape[0]} numbers for {n} objects.")
+    y = _one_per_object(y, n, who, of, "number")
     other = [] if y.dtype.kind in "biuf" else [value for value in y if not isinstance(value, Real)]
     if other:
         raise ProximityError(

@@ -82,15 +82,8 @@ def has_dataset(name: str, *, data_home: str | os.PathLike[str] | None = None) -
 
     Parameters
     ----------
-    name : str
-        A name of :func:`list_datasets`.
-    data_home : str or path-like, optional
+    name, data_home
         As in :func:`load_benchmark`.
-
-    Returns
-    -------
-    bool
-        True if it is bundled with a package, or its file is in the folder.
 
     Examples
     --------

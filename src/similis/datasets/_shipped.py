@@ -18,15 +18,11 @@ class DatasetInfo(NamedTuple):
 
     Attributes
     ----------
-    name : str
-        Name in :func:`load_benchmark`.
-    n : int
-        Number of objects.
-    n_classes : int
-        Number of classes; 0 for a set without labels.
+    name, n, n_classes
+        Name in :func:`load_benchmark`, number of objects, and of classes; 0 for a set without labels.
     kind : str
-        ``similarity`` or ``dissimilarity`` for a matrix; ``features``, ``categorical``, ``sequences`` or ``graphs``
-        for objects that need a measure.
+        ``similarity`` or ``dissimilarity`` for a matrix; ``features``, ``categorical``, ``sequences`` or ``graphs`` for
+        objects that need a measure.
     where : str
         ``shipped`` with similis, part of ``sklearn``, or ``benchmark``: in the folder ``SIMILIS_DATA``.
     about : str
@@ -135,10 +131,8 @@ def load_sonar(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
 
     Parameters
     ----------
-    return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Return data and target as pandas objects.
+    return_X_y, as_frame
+        As in :func:`load_votes`.
 
     Returns
     -------
@@ -174,10 +168,8 @@ def load_promoters(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
 
     Parameters
     ----------
-    return_X_y : bool, default=False
-        Return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        Return data and target as pandas objects.
+    return_X_y, as_frame
+        As in :func:`load_votes`.
 
     Returns
     -------

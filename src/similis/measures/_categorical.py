@@ -124,9 +124,7 @@ class Codebook(FittedArrays):
     from the smallest value `low`, the same in every column.
     """
 
-    fitted_arrays = {
-        "size": fitted_indices("n"),
-    }
+    fitted_arrays = {"size": fitted_indices("n")}
 
     size: Indices
     columns: list[dict[Any, int]] | None = None

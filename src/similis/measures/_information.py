@@ -390,9 +390,7 @@ def _bin_edges(objects: Array, n_bins: int) -> list[Floats]:
 class _Context(FittedArrays):
     """Training objects: their features, the objects that have each feature, and the count of each object."""
 
-    fitted_arrays = {
-        "counts": fitted_reals("objects", low=1),
-    }
+    fitted_arrays = {"counts": fitted_reals("objects", low=1)}
 
     vocabulary: dict[Any, int]
     having: Mask

@@ -39,9 +39,7 @@ from similis.solvers import k_medoids
 class MeasuringTransformer(FittedArrays, TransformerMixin, BaseEstimator):
     """Base of transformers that compare objects with stored ``objects_`` by a fitted measure, ``measure_``."""
 
-    fitted_arrays = {
-        "measure_": fitted_part(Measure),
-    }
+    fitted_arrays = {"measure_": fitted_part(Measure)}
 
     _doc_link_module = "similis"
     _doc_link_template = DOC_LINK_TEMPLATE

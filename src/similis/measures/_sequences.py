@@ -16,15 +16,7 @@ from numpy.typing import NDArray
 from similis import _kernels
 from similis._utils.arrays import Array
 from similis._utils.environment import require_package
-from similis.base import (
-    Measure,
-    Tick,
-    as_collection,
-    at_least,
-    choice,
-    fill_strips,
-    storable,
-)
+from similis.base import Measure, Tick, as_collection, at_least, choice, fill_strips, storable
 from similis.exceptions import ProximityError
 from similis.measures._categorical import is_missing
 from similis.measures._point_sets import PointSetMeasure, PointSets, as_points, read_point_sets

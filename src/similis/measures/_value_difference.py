@@ -216,9 +216,7 @@ class VDM(CategoricalMeasure):
            [2.5, 2. , 0. ]])
     """
 
-    fitted_arrays = {
-        "_tables": fitted_part(ValueTables, n="n"),
-    }
+    fitted_arrays = {"_tables": fitted_part(ValueTables, n="n")}
 
     _parameter_constraints = {
         "q": [positive()],

@@ -536,9 +536,7 @@ def stream_fit(
 class ObjectStream(FittedArrays):
     """A model fitted to distances, with its dissimilarity measure and the stored objects."""
 
-    fitted_arrays = {
-        "numbers": fitted_indices(None),
-    }
+    fitted_arrays = {"numbers": fitted_indices(None)}
 
     def __init__(self, model: IncrementalHLM, measure: Measure, n_jobs: int | None = None) -> None:
         if not hasattr(measure, "matrix"):

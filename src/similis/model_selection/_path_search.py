@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, combinations
 from typing import Any, ClassVar
 
@@ -143,16 +144,9 @@ def _with_path(estimator: Any) -> Any:
 class GridGroup:
     """Grid points that differ only in parameters of the last step.
 
-    Attributes
-    ----------
-    transformers : Pipeline or None
-        Steps in front of the last one, fitted on the training part of each split.
-    last : estimator
-        Last step, with ``predict_path``.
-    grid : list of dict
-        Parameters of the last step, one dict per point.
-    positions : list of int
-        Position of each point in the whole grid.
+    `transformers` are the steps in front of the last one, fitted on the training part of each split, or None. `last` is
+    the last step, with ``predict_path``, `grid` its parameters, one dict per point, and `positions` the places of the
+    points in the whole grid.
     """
 
     transformers: Pipeline | None
@@ -162,21 +156,12 @@ class GridGroup:
 
     def predict_split(self, X_train: Any, y_train: Array, X_test: Any) -> GridPredictions:
         """Predictions of all points from transformed rows of one split."""
-
-        def compute(response: str) -> list[Array]:
-            found: list[Array] = self.last.predict_path(X_train, y_train, X_test, self.grid, response=response)
-            return found
-
+        compute = partial(self.last.predict_path, X_train, y_train, X_test, self.grid)
         return GridPredictions(compute, np.unique(y_train), self.last)
 
     def predict_partition(self, X: Any, y: Array, test_fold: Array) -> GridPredictions:
         """Predictions of all points for every object, each from the objects outside its fold."""
-
-        def compute(response: str) -> list[Array]:
-            found: list[Array] = self.last.predict_path_cv(X, y, test_fold, self.grid, response=response)
-            return found
-
-        return GridPredictions(compute, np.unique(y), self.last)
+        return GridPredictions(partial(self.last.predict_path_cv, X, y, test_fold, self.grid), np.unique(y), self.last)
 
 
 @dataclass
@@ -184,14 +169,7 @@ class FrontFamily:
     """Groups whose transformers differ only in parameters that the last transformer evaluates together, or one group.
 
     Such a transformer has ``path_params``, their names, and ``fit_transform_path``, which yields the rows for each of
-    their values.
-
-    Attributes
-    ----------
-    groups : list of GridGroup
-        The groups.
-    varied : list of dict
-        Parameters of the last transformer, one dict per group.
+    their values; `varied` holds these values, one dict per group.
     """
 
     groups: list[GridGroup] = field(default_factory=list)
@@ -281,29 +259,23 @@ class Splits:
         return fold if complete and disjoint and (fold >= 0).all() else None
 
 
+@dataclass
 class GridPredictions:
     """Responses of all points of a group on one test part, each computed on first use.
 
-    Parameters
-    ----------
-    compute : callable
-        Returns the responses of all points, given the name of the prediction method.
-    classes : ndarray
-        Classes of the training part.
-    template : estimator
-        Has the prediction methods that exist.
+    ``compute(response=...)`` returns the responses of all points, `classes` are those of the training part, and
+    `template` has the prediction methods that exist.
     """
 
-    def __init__(self, compute: Callable[[str], list[Array]], classes: Array, template: Any) -> None:
-        self._compute = compute
-        self._computed: dict[str, list[Array]] = {}
-        self.classes = classes
-        self.template = template
+    compute: Callable[..., list[Array]]
+    classes: Array
+    template: Any
+    computed: dict[str, list[Array]] = field(default_factory=dict)
 
     def __call__(self, response: str) -> list[Array]:
-        if response not in self._computed:
-            self._computed[response] = self._compute(response)
-        return self._computed[response]
+        if response not in self.computed:
+            self.computed[response] = self.compute(response=response)
+        return self.computed[response]
 
     def rows(self, index: Array) -> GridPredictions:
         """Predictions for some of the rows."""

@@ -9,13 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from similis._utils.arrays import Array, Floats, Indices, Mask
-from similis.base import (
-    Points,
-    ProximityRegressor,
-    RegressorPathMixin,
-    fitted_count,
-    fitted_reals,
-)
+from similis.base import Points, ProximityRegressor, RegressorPathMixin, fitted_count, fitted_reals
 from similis.neighbors._weights import NeighborWeights, simple_weights
 from similis.solvers import local_means, neighbor_means
 

@@ -11,15 +11,7 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Floats, Indices
-from similis.base import (
-    ProximityEstimator,
-    at_least,
-    between,
-    choice,
-    fitted_count,
-    fitted_reals,
-    validated,
-)
+from similis.base import ProximityEstimator, at_least, between, choice, fitted_count, fitted_reals, validated
 from similis.exceptions import ProximityError
 from similis.solvers import gamma_shape, top_k
 

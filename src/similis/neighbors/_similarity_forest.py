@@ -9,13 +9,7 @@ from sklearn.utils import check_random_state
 
 from similis import _kernels
 from similis._utils.arrays import Array, Indices
-from similis.base import (
-    ProbabilityMixin,
-    ProximityClassifier,
-    at_least,
-    fitted_indices,
-    fitted_reals,
-)
+from similis.base import ProbabilityMixin, ProximityClassifier, at_least, fitted_indices, fitted_reals
 from similis.exceptions import ProximityError
 
 

@@ -15,13 +15,28 @@ from scipy.linalg import lapack
 
 from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import LARGE, eigen_symmetric
+from similis._utils.moved import DEPRECATED
 from similis._utils.threads import all_blas_threads
-from similis.base import FittedArrays, fitted_reals, storable
+from similis.base import BayesClassifier, FittedArrays, between, choice, fitted_reals, storable
 
 _NOISE = 32 * np.finfo(np.float64).eps  # deviations from a mean below this fraction of the largest entry are round-off
 _LEAST = 1e-10  # smallest regularization of a singular covariance
 _HUGE = 4000  # columns from which a Cholesky factor per regularization is faster than one tridiagonal form
 _FACTORED = 1e-5  # smallest regularization for which these leave enough digits
+
+
+class ShrinkageParams(BayesClassifier):
+    """Parameters of a classifier whose covariances are shrunk towards a diagonal matrix."""
+
+    _parameter_constraints = {
+        "regularization": [between(0, 1)],
+        "shrinkage_target": [choice("diagonal", "trace")],
+        "priors": ["array-like", choice("laplace"), None],
+        "costs": ["array-like", None],
+        "shrinkage": [choice("diagonal", "trace", DEPRECATED)],
+    }
+    _renamed_params = {"shrinkage": ("shrinkage_target", {})}
+    path_params = ("regularization",)
 
 
 class ClassRows:

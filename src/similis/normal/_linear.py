@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from similis._utils.arrays import Array, Indices
 from similis._utils.linalg import roundoff
 from similis._utils.moved import DEPRECATED
-from similis.base import BayesClassifier, Points, between, choice, fitted_indices, fitted_reals
-from similis.normal._covariance import ClassRows, ShrunkCovariance
+from similis.base import BayesClassifier, Points, choice, fitted_indices, fitted_reals
+from similis.normal._covariance import ClassRows, ShrinkageParams, ShrunkCovariance
 
 
 class LinearRule(BayesClassifier):
@@ -62,7 +62,7 @@ class LinearRule(BayesClassifier):
         return list(products.reshape(len(Q), t, G).transpose(1, 0, 2) + constants[:, None, :])
 
 
-class NormalLinear(LinearRule):
+class NormalLinear(ShrinkageParams, LinearRule):
     """Classify rows as features that are normal in each class, with one covariance for all: RNLC.
 
     The discriminant of class g with mean m_g and probability P(g) is
@@ -137,16 +137,6 @@ class NormalLinear(LinearRule):
     >>> round(model.score(D[1::2, ::2], y[1::2]), 2)
     0.99
     """
-
-    _parameter_constraints = {
-        "regularization": [between(0, 1)],
-        "shrinkage_target": [choice("diagonal", "trace")],
-        "priors": ["array-like", choice("laplace"), None],
-        "costs": ["array-like", None],
-        "shrinkage": [choice("diagonal", "trace", DEPRECATED)],
-    }
-    _renamed_params = {"shrinkage": ("shrinkage_target", {})}
-    path_params = ("regularization",)
 
     def __init__(
         self,

@@ -9,11 +9,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Indices
 from similis._utils.moved import DEPRECATED
-from similis.base import BayesClassifier, Points, between, choice, fitted_indices, fitted_part, fitted_reals
-from similis.normal._covariance import ClassRows, ShrunkCovariance
+from similis.base import Points, fitted_indices, fitted_part, fitted_reals
+from similis.normal._covariance import ClassRows, ShrinkageParams, ShrunkCovariance
 
 
-class NormalQuadratic(BayesClassifier):
+class NormalQuadratic(ShrinkageParams):
     """Classify rows as features that are normal in each class, with a covariance of its own: RNQC.
 
     The discriminant of class g with mean m_g, probability P(g) and n_g training objects is
@@ -81,16 +81,6 @@ class NormalQuadratic(BayesClassifier):
         "priors_": fitted_reals("G", low=0),
         "_class_covariances": fitted_part(ShrunkCovariance, many=True, length="G", v="v"),
     }
-
-    _parameter_constraints = {
-        "regularization": [between(0, 1)],
-        "shrinkage_target": [choice("diagonal", "trace")],
-        "priors": ["array-like", choice("laplace"), None],
-        "costs": ["array-like", None],
-        "shrinkage": [choice("diagonal", "trace", DEPRECATED)],
-    }
-    _renamed_params = {"shrinkage": ("shrinkage_target", {})}
-    path_params = ("regularization",)
 
     def __init__(
         self,

@@ -150,56 +150,52 @@ def complete_kernel(
            [0.667, 3.   , 1.   ]])
     """
     K, known = check_partial_kernel(K_partial, "complete_kernel")
-    options: dict[str, Any] = {
-        "psd": psd,
-        "mu": mu,
-        "eta": eta,
-        "degrees_of_freedom": degrees_of_freedom,
-        "regularization": regularization,
-        "tol": tol,
-        "max_iter": max_iter,
-    }
-    kernels = check_auxiliary(K_aux, len(K), method, "complete_kernel")
-    completion, _, _ = complete(K, known, kernels, method, who="complete_kernel", **options)
+    completion, _, _ = complete(
+        K,
+        known,
+        check_auxiliary(K_aux, len(K), method, "complete_kernel"),
+        method,
+        who="complete_kernel",
+        psd=psd,
+        mu=mu,
+        eta=eta,
+        degrees_of_freedom=degrees_of_freedom,
+        regularization=regularization,
+        tol=tol,
+        max_iter=max_iter,
+    )
     return completion.kernel.astype(K.dtype)
 
 
 def complete(
-    K: Array,
-    known: Mask,
-    kernels: list[Floats],
-    method: str,
-    *,
-    who: str,
-    psd: bool,
-    mu: float | str,
-    eta: float,
-    degrees_of_freedom: float | None,
-    regularization: float,
-    tol: float | None,
-    max_iter: int,
+    K: Array, known: Mask, kernels: list[Floats], method: str, *, who: str, mu: float | str, **options: Any
 ) -> tuple[Completion, Floats | None, Floats | None]:
-    """Complete a validated matrix; also return the auxiliary kernel in use and the weights if it is a sum."""
+    """Complete a validated matrix; also return the auxiliary kernel in use and the weights if it is a sum.
+
+    The other options are those of :func:`complete_kernel`.
+    """
     dtype, K = K.dtype, K.astype(np.float64)
-    steps: dict[str, Any] = {"max_iter": max_iter} if tol is None else {"max_iter": max_iter, "tol": tol}
+    steps = {name: options[name] for name in ("max_iter", "tol") if options[name] is not None}
+    aux = shares = None
     if method not in AUXILIARY:
-        completion = _scattered(K, known, method, who, psd, noise_weight(K, known, mu), steps)
-        _warn_if_not_converged(completion, who, method)
-        return completion, None, None
-    rows = measured_objects(known, f"{who} with method={method!r}", "method='nuclear' or 'psd'")
-    block = np.ix_(rows, rows)
-    check_kernel(K[block], f"{who} with method={method!r} needs known entries that form a kernel", dtype)
-    unit = float(np.trace(K[block])) / max(int(rows.sum()), 1) or 1.0
-    try:
-        completion, aux, shares = _with_auxiliary(
-            K, rows, kernels, method, eta=eta, degrees=degrees_of_freedom, share=regularization, unit=unit, steps=steps
+        completion = _scattered(K, known, method, who, options["psd"], noise_weight(K, known, mu), steps)
+    else:
+        rows = measured_objects(known, f"{who} with method={method!r}", "method='nuclear' or 'psd'")
+        block = K[np.ix_(rows, rows)]
+        check_kernel(block, f"{who} with method={method!r} needs known entries that form a kernel", dtype)
+        unit = float(np.trace(block)) / max(int(rows.sum()), 1) or 1.0
+        try:
+            completion, aux, shares = _with_auxiliary(K, rows, kernels, method, options, unit, steps)
+        except np.linalg.LinAlgError:
+            raise ProximityError(
+                f"{who} with method={method!r} got a singular auxiliary kernel. Raise regularization above "
+                f"{options['regularization']:g}."
+            ) from None
+    if not completion.converged:
+        warn_user(
+            f"{who} with method={method!r} did not converge in {completion.n_iter} steps; raise max_iter or tol.",
+            ConvergenceWarning,
         )
-    except np.linalg.LinAlgError:
-        raise ProximityError(
-            f"{who} with method={method!r} got a singular auxiliary kernel. Raise regularization above "
-            f"{regularization:g}."
-        ) from None
-    _warn_if_not_converged(completion, who, method)
     return completion, aux, shares
 
 
@@ -208,15 +204,12 @@ def _with_auxiliary(
     rows: Mask,
     kernels: list[Floats],
     method: str,
-    *,
-    eta: float,
-    degrees: float | None,
-    share: float,
+    options: dict[str, Any],
     unit: float,
     steps: dict[str, Any],
 ) -> tuple[Completion, Floats, Floats | None]:
-    """Complete K with the auxiliary kernels; the ridge is `share` times the mean self-similarity `unit`."""
-    aux, shares = kernels[0], None
+    """Complete K with the auxiliary kernels; the ridge is relative to the mean self-similarity `unit`."""
+    aux, shares, share = kernels[0], None, options["regularization"]
     if len(kernels) > 1:
         completion, aux = mixture_completion(K, rows, kernels, ridge=share * unit, **steps)
         shares = completion.weights
@@ -225,11 +218,11 @@ def _with_auxiliary(
     elif method == "frobenius":
         completion = frobenius_completion(K, rows, aux, **steps)
     elif method == "wishart":
+        degrees = options["degrees_of_freedom"]
         if degrees is not None and degrees <= len(K) - 1:
             raise ProximityError(f"degrees_of_freedom must be above n - 1 = {len(K) - 1}. Got {degrees:.6g}.")
-        ridge = share * (float(np.trace(aux)) / len(aux) or 1.0)
-        model = aux + ridge * np.eye(len(aux))
-        completion = wishart_completion(K, rows, model, eta=eta, degrees_of_freedom=degrees)
+        model = aux + share * (float(np.trace(aux)) / len(aux) or 1.0) * np.eye(len(aux))
+        completion = wishart_completion(K, rows, model, eta=options["eta"], degrees_of_freedom=degrees)
     return completion, aux, shares
 
 
@@ -299,14 +292,6 @@ def _additive(K: Floats, known: Mask) -> Floats:
     return rows[:, None] + rows - total
 
 
-def _warn_if_not_converged(completion: Completion, who: str, method: str) -> None:
-    if not completion.converged:
-        warn_user(
-            f"{who} with method={method!r} did not converge in {completion.n_iter} steps; raise max_iter or tol.",
-            ConvergenceWarning,
-        )
-
-
 class CompleteKernel(ToRows):
     """Fill in the missing entries of training matrix and new rows, in front of any estimator.
 
@@ -323,22 +308,13 @@ class CompleteKernel(ToRows):
         Require the fit of ``"nuclear"`` to be positive semi-definite.
     mu : float or "auto", default="auto"
         Weight of the nuclear norm; 0 fits the known entries exactly.
-    eta : float, default=1.0
-        Weight of the auxiliary kernel in ``"wishart"``.
-    degrees_of_freedom : float, default=None
-        Degrees of freedom of ``"wishart"``.
-    regularization : float, default=1e-6
-        Smallest weights in ``"em"`` and ridge of auxiliary kernels, relative to the mean self-similarity.
+    eta, degrees_of_freedom, regularization, tol, max_iter
+        As in :func:`complete_kernel`.
     keep_known : bool, default=True
         Keep known entries unchanged. False returns the fitted matrix, without the noise of the known entries; for
         ``"psd"`` it is a kernel.
     kind : {"similarity", "dissimilarity"}, default="similarity"
         Kind of the proximities. Dissimilarities are completed by ``"nuclear"`` without `psd`, and never below zero.
-    tol : float, default=None
-        Tolerance of the stopping rule; None means the default of the method. For ``"em"``, the estimated distance of
-        the weights from their limits, relative to the largest weight.
-    max_iter : int, default=5000
-        Largest number of steps.
 
     Attributes
     ----------

@@ -327,9 +327,7 @@ class UnitDiagonal(ToRows):
     array([[1., 1.]])
     """
 
-    fitted_arrays = {
-        "self_similarities_": fitted_reals(None, nan=True),
-    }
+    fitted_arrays = {"self_similarities_": fitted_reals(None, nan=True)}
 
     reads = "similarity"
     accept_sparse = True

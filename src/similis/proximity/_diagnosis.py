@@ -190,7 +190,40 @@ class Diagnosis:
 
     def rows(self) -> list[tuple[str, str]]:
         """Return the findings as pairs of name and text."""
-        return list(fact_rows(self))
+        return list(self._rows())
+
+    def _rows(self) -> Iterator[tuple[str, str]]:
+        e, t, d = self.entries, self.triangles, self.distances
+        sample = "" if self.n_sampled == self.n else f"; findings from a random sample of {self.n_sampled}"
+        yield "objects", f"{self.n}{sample}"
+        scale = "a discrete scale" if e.discrete else "a continuous scale"
+        yield self.kind, f"{e.low:.4g} to {e.high:.4g}, {e.n_distinct} distinct values ({scale})"
+        if e.n_missing:
+            yield "missing", f"{e.n_missing} entries ({e.missing:.1%})"
+        yield "symmetric", "yes" if e.symmetric else f"no, asymmetry {e.asymmetry:.3g} of 1"
+        yield "zero entries", f"{e.zeros:.1%}"
+        yield "itself nearest", f"{e.self_maximal:.1%} of the objects"
+        yield "duplicates", str(e.n_duplicates)
+        if (s := self.spectrum) is not None:
+            share = f"{s.negative_mass:.1%} of the spectrum ({s.smallest:.4g} to {s.largest:.4g})"
+            yield (
+                "positive definite" if self.kind == "similarity" else "Euclidean",
+                f"yes, rank {s.rank}" if s.definite else f"no, {s.n_negative} negative eigenvalues with {share}",
+            )
+        sampled = f" of {t.n_triples:,} sampled" if t.sampled else ""
+        yield "triangles broken", f"{t.violated:.2%}{sampled}" + (f", worst by {t.worst:.0%}" if t.violated else "")
+        yield "distances", f"skewness {d.skewness:.2f}, excess kurtosis {d.kurtosis:.2f}; hubness {d.hubness:.2f}"
+        if self.classes is not None:
+            c = self.classes
+            sizes = ", ".join(f"{name} {count}" for name, count in list(zip(c.names, c.counts))[:8])
+            yield "classes", f"{len(c.counts)}: {sizes}" + (", ..." if len(c.counts) > 8 else "")
+            yield "within, between", f"mean {c.within:.4g} within classes, {c.between:.4g} between"
+            yield from _class_test_rows(c)
+            yield from _normality_rows(c)
+            yield "nearest neighbor", f"of another class for {c.neighbour_error:.1%} of the objects"
+        suspects = self.suspects
+        some = f" (among {suspects.n_objects} of the objects)" if suspects.n_objects < self.n else ""
+        yield "suspicious pairs", f"{suspects.summary()}{some}"
 
     def __str__(self) -> str:
         rows = self.rows()
@@ -586,41 +619,6 @@ def _advise_methods(kind: Kind, n: int, entries: Any, distances: Any, classes: A
                 "Compare methods by balanced error, and set priors or costs",
                 f"the smallest class has {small} objects, the largest {max(classes.counts)}",
             )
-
-
-def fact_rows(diagnosis: Any) -> Iterator[tuple[str, str]]:
-    """Yield the findings as pairs of name and text."""
-    e, t, d = diagnosis.entries, diagnosis.triangles, diagnosis.distances
-    sample = "" if diagnosis.n_sampled == diagnosis.n else f"; findings from a random sample of {diagnosis.n_sampled}"
-    yield "objects", f"{diagnosis.n}{sample}"
-    scale = "a discrete scale" if e.discrete else "a continuous scale"
-    yield diagnosis.kind, f"{e.low:.4g} to {e.high:.4g}, {e.n_distinct} distinct values ({scale})"
-    if e.n_missing:
-        yield "missing", f"{e.n_missing} entries ({e.missing:.1%})"
-    yield "symmetric", "yes" if e.symmetric else f"no, asymmetry {e.asymmetry:.3g} of 1"
-    yield "zero entries", f"{e.zeros:.1%}"
-    yield "itself nearest", f"{e.self_maximal:.1%} of the objects"
-    yield "duplicates", str(e.n_duplicates)
-    if (s := diagnosis.spectrum) is not None:
-        share = f"{s.negative_mass:.1%} of the spectrum ({s.smallest:.4g} to {s.largest:.4g})"
-        yield (
-            "positive definite" if diagnosis.kind == "similarity" else "Euclidean",
-            f"yes, rank {s.rank}" if s.definite else f"no, {s.n_negative} negative eigenvalues with {share}",
-        )
-    sampled = f" of {t.n_triples:,} sampled" if t.sampled else ""
-    yield "triangles broken", f"{t.violated:.2%}{sampled}" + (f", worst by {t.worst:.0%}" if t.violated else "")
-    yield "distances", f"skewness {d.skewness:.2f}, excess kurtosis {d.kurtosis:.2f}; hubness {d.hubness:.2f}"
-    if diagnosis.classes is not None:
-        c = diagnosis.classes
-        sizes = ", ".join(f"{name} {count}" for name, count in list(zip(c.names, c.counts))[:8])
-        yield "classes", f"{len(c.counts)}: {sizes}" + (", ..." if len(c.counts) > 8 else "")
-        yield "within, between", f"mean {c.within:.4g} within classes, {c.between:.4g} between"
-        yield from _class_test_rows(c)
-        yield from _normality_rows(c)
-        yield "nearest neighbor", f"of another class for {c.neighbour_error:.1%} of the objects"
-    suspects = diagnosis.suspects
-    some = f" (among {suspects.n_objects} of the objects)" if suspects.n_objects < diagnosis.n else ""
-    yield "suspicious pairs", f"{suspects.summary()}{some}"
 
 
 def _class_test_rows(classes: ClassFacts) -> Iterator[tuple[str, str]]:

@@ -42,9 +42,7 @@ class SpectrumSquare(ToRows):
            [ 6., 10.]])
     """
 
-    fitted_arrays = {
-        "similarities_": fitted_reals(None, None),
-    }
+    fitted_arrays = {"similarities_": fitted_reals(None, None)}
 
     gives = "similarity"
 
@@ -90,9 +88,7 @@ class RowRBF(ToRows):
            [0.0067, 1.    ]])
     """
 
-    fitted_arrays = {
-        "rows_": fitted_reals(None, None),
-    }
+    fitted_arrays = {"rows_": fitted_reals(None, None)}
 
     gives = "similarity"
     _parameter_constraints = {"gamma": [positive()]}

@@ -94,9 +94,7 @@ class DissimilaritySpace(ToRows):
     array([[2., 5.]])
     """
 
-    fitted_arrays = {
-        "prototype_indices_": fitted_indices("p", below="n"),
-    }
+    fitted_arrays = {"prototype_indices_": fitted_indices("p", below="n")}
 
     reads = "dissimilarity"
     _parameter_constraints = {

@@ -12,14 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Floats, Indices, Mask
-from similis._utils.linalg import (
-    EigenSystem,
-    eigen_symmetric,
-    is_psd,
-    roundoff,
-    symmetric_part_of,
-    take_symmetric_part,
-)
+from similis._utils.linalg import EigenSystem, eigen_symmetric, is_psd, roundoff, symmetric_part_of, take_symmetric_part
 from similis.base import at_least, check_block, check_proximity, choice, fitted_reals, one_per_row
 from similis.exceptions import ProximityError
 from similis.proximity._base import ToRows
@@ -77,9 +70,7 @@ class _Spectrum(ToRows):
 class _Projection(_Spectrum):
     """Clip and flip: training matrix and new rows are multiplied by P = U diag(d) U', d in {-1, 0, 1}."""
 
-    fitted_arrays = {
-        "_signs": fitted_reals(None, optional=True),
-    }
+    fitted_arrays = {"_signs": fitted_reals(None, optional=True)}
 
     _beyond = -1
     _parameter_constraints = {"n_components": [at_least(1), None]}
@@ -108,7 +99,7 @@ class _Projection(_Spectrum):
         if not changed.any():
             return Q.copy()
         U = self.eigenvectors_
-        if changed.sum() <= kept.sum():
+        if changed.sum() <= kept.sum():  # Q P from the eigenvectors that P changes, or from those that it keeps
             U, d = U[:, _span(changed)], self._signs[changed]
             return Q - (Q @ U * (1 - d)) @ U.T
         U, d = U[:, _span(kept)], self._signs[kept]
@@ -207,16 +198,8 @@ class SpectrumFlip(_Projection):
 
     Attributes
     ----------
-    eigenvalues_ : ndarray of shape (n,)
-        Eigenvalues of the training matrix before the repair, ascending.
-    eigenvectors_ : ndarray of shape (n, n)
-        Their eigenvectors, as columns.
-    n_components_ : int
-        Rank of P.
-    projection_ : ndarray of shape (n, n)
-        P, computed on access.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
+    eigenvalues_, eigenvectors_, n_components_, projection_, asymmetry_
+        As in :class:`SpectrumClip`.
 
     See Also
     --------
@@ -267,12 +250,8 @@ class SpectrumShift(_Spectrum):
     ----------
     shift_ : float
         Value added to the diagonal; 0 for a positive semi-definite matrix.
-    eigenvalues_ : ndarray of shape (n,)
-        Eigenvalues of the training matrix before the repair, ascending.
-    eigenvectors_ : ndarray of shape (n, n)
-        Their eigenvectors, as columns.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||); the symmetric part of S is used, with a warning if S is asymmetric.
+    eigenvalues_, eigenvectors_, asymmetry_
+        As in :class:`SpectrumClip`.
 
     See Also
     --------

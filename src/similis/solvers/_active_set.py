@@ -13,23 +13,9 @@ def improve_in_box(
 ) -> None:
     """Reduce q'd + d'Hd / 2 on low <= d <= high, with y also y'd = 0, by the method of active sets, in place.
 
-    Each pivot takes the Newton step of the free variables. At the first bound on its way that variable is fixed;
-    a whole step frees the variable (with y the pair) that violates its optimality condition most.
-
-    Parameters
-    ----------
-    H : ndarray of shape (m, m)
-        Positive semi-definite.
-    q, low, high : ndarray of shape (m,)
-        Linear term and bounds.
-    d : ndarray of shape (m,)
-        Feasible start; replaced by the result.
-    y : ndarray of shape (m,), optional
-        Signs of the balance.
-    pivots : int
-        Changes of the active set at most.
-    tol : float
-        Violation at which to stop.
+    Each pivot takes the Newton step of the free variables. At the first bound on its way that variable is fixed; a
+    whole step frees the variable (with y the pair) that violates its optimality condition most, until the violation is
+    below `tol` or after `pivots` changes. `d` is a feasible start, replaced by the result; H is positive semi-definite.
     """
     ridge = 1e-13 * float(H.diagonal().max(initial=0.0)) + 1e-300
     free = (d > low) & (d < high)

@@ -59,32 +59,11 @@ def class_centroids(
 def centroids_by_fold(
     S: Array, codes: Indices, n_classes: int, test_fold: Indices, *, rule: CentroidRule = "max-sum", sign: float = 1.0
 ) -> Iterator[tuple[Mask, Indices]]:
-    """Yield for each fold a mask of its objects and the class centroids of the objects outside it.
+    """Yield for each fold a mask of its objects and the class centroids, (n_classes,), of the objects outside it.
 
     The sums of the "max-sum" rule are computed once and the part of each fold is subtracted, so that all folds together
-    cost two passes over the matrix, also for leave-one-out.
-
-    Parameters
-    ----------
-    S : ndarray of shape (n, n)
-        Proximities; NaN is missing.
-    codes : ndarray of shape (n,)
-        Class of each object, from 0.
-    n_classes : int
-        Number of classes.
-    test_fold : ndarray of shape (n,)
-        Fold of each object.
-    rule : {"max-sum", "popular", "any-class"}, default="max-sum"
-        As in :func:`class_centroids`.
-    sign : float, default=1.0
-        1 for similarities, -1 for dissimilarities.
-
-    Yields
-    ------
-    test : ndarray of shape (n,)
-        True for the objects of the fold.
-    centroids : ndarray of shape (n_classes,)
-        Indices of the centroids of the others.
+    cost two passes over the matrix, also for leave-one-out. `test_fold` holds the fold of each object; the other
+    parameters are those of :func:`class_centroids`.
     """
     if rule == "max-sum":
         total, mass = _column_sums(S, codes, n_classes, np.ones(len(codes)))

@@ -66,10 +66,8 @@ def conditional_completion(K: Floats, known: Mask, M: Floats, residual: float = 
 
     Parameters
     ----------
-    K : ndarray of shape (n, n)
-        Only the block of the known objects is read.
-    known : ndarray of bool of shape (n,)
-        The known objects.
+    K, known
+        As in :func:`em_completion`.
     M : ndarray of shape (n, n)
         Positive semi-definite; positive definite on the known objects.
     residual : float, default=1.0
@@ -208,10 +206,8 @@ def wishart_completion(
 
     Parameters
     ----------
-    K : ndarray of shape (n, n)
-        Only the block of the known objects is read; positive semi-definite.
-    known : ndarray of bool of shape (n,)
-        The known objects.
+    K, known
+        As in :func:`em_completion`.
     K_aux : ndarray of shape (n, n)
         The auxiliary kernel, positive definite.
     eta : float
@@ -288,16 +284,12 @@ def frobenius_completion(
 
     Parameters
     ----------
-    K : ndarray of shape (n, n)
-        Only the block of the known objects is read; positive semi-definite.
-    known : ndarray of bool of shape (n,)
-        The known objects.
+    K, known
+        As in :func:`em_completion`.
     K_aux : ndarray of shape (n, n)
         The auxiliary kernel.
-    tol : float, default=1e-7
-        Largest distance of the two copies relative to their norm.
-    max_iter : int, default=5000
-        Steps at most.
+    tol, max_iter
+        Largest distance of the two copies relative to their norm; steps at most.
 
     Returns
     -------
@@ -470,11 +462,9 @@ def _separates(D: Floats, known: Mask, S: Floats) -> bool:
     """Return True if D, corrected to a dual certificate, proves that no X >= 0 has the known entries of S.
 
     A certificate is a positive semi-definite D that is zero where X is free, with <D, S> < 0, because <D, X> >= 0 for
-    every X >= 0. A free diagonal entry D_ii = 0 forces the whole row i of D to zero, so only the objects whose
-    diagonal entry is known can contribute. The difference of the two Douglas-Rachford copies converges to such a
-    matrix ([banjac2019]), but keeps small entries in the other rows and small negative eigenvalues. Both are removed
-    exactly: the rows are dropped, and the diagonal is raised by the smallest eigenvalue. The test is applied to the
-    corrected matrix.
+    every X >= 0. A free diagonal entry D_ii = 0 forces row i of D to zero, so only the objects whose diagonal entry is
+    known contribute. The difference of the two Douglas-Rachford copies converges to such a matrix ([banjac2019]), but
+    keeps small entries in the other rows and small negative eigenvalues, which are removed exactly.
     """
     i = np.flatnonzero(known.diagonal())
     part = np.ix_(i, i)
@@ -487,7 +477,7 @@ def _separates(D: Floats, known: Mask, S: Floats) -> bool:
 
 
 class KernelFactor:
-    """Factor R with K = R R', and completion of rows r = R z from their known entries.
+    """Factor R, (n, rank), with K = R R', and completion of rows r = R z from their known entries.
 
     Parameters
     ----------
@@ -631,27 +621,9 @@ def douglas_rachford(
 ) -> tuple[Floats, Floats, int, bool]:
     """Minimize f(X) + g(X), given their proximal maps, by Douglas-Rachford splitting ([lions1979]).
 
-    Parameters
-    ----------
-    first, second : callable
-        ``first(A)`` minimizes f(X) + 1/2 ||X - A||^2, `second` the same with g.
-    start : ndarray of shape (n, n)
-        Initial point.
-    tol : float
-        Largest distance of the two copies relative to their norm.
-    max_iter : int
-        Steps at most.
-    watch : callable, optional
-        Called with both copies every 20 steps; may raise an exception to end the search.
-
-    Returns
-    -------
-    X, Z : ndarray of shape (n, n)
-        Results of the proximal maps of f and g; they agree at the minimum.
-    n_iter : int
-        Number of steps.
-    converged : bool
-        True if the copies agree up to `tol`.
+    ``first(A)`` minimizes f(X) + 1/2 ||X - A||^2, `second` the same with g. `watch` is called with both copies every 20
+    steps and may raise an exception to end the search. Returns the results X and Z of both maps, which agree at the
+    minimum, the number of steps, and True if the copies agree up to `tol` relative to their norm.
     """
     s, memory = start, _AndersonMemory()
     plain, last = start, np.inf  # point after the step without acceleration, and distance of the copies before it

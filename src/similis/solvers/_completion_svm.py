@@ -61,12 +61,8 @@ def completion_machine(
 
     Parameters
     ----------
-    K : ndarray of shape (n, n)
-        Only the block of the known objects is read; positive semi-definite.
-    known : ndarray of bool of shape (n,)
-        The known objects.
-    K_aux : ndarray of shape (n, n)
-        The auxiliary kernel, whose eigenvectors are v_i.
+    K, known, K_aux
+        As in :func:`em_completion`; v_i are the eigenvectors of the auxiliary kernel.
     y : ndarray of shape (n,)
         1 and -1, both present; 0 for an object without label.
     eta, gamma : float

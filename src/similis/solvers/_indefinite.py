@@ -32,12 +32,8 @@ class IndefiniteFit:
     ----------
     v : ndarray of shape (n,)
         y . alpha, the coefficients of the SVM on the learned kernel; zeros for objects without a label.
-    intercept : float
-        The optimal b for `v`.
-    objective : float
-        The value of [chen2010] Eq. (5.8) at alpha.
-    gap : float
-        Upper bound on the difference of the maximum and `objective`.
+    intercept, objective, gap : float
+        The optimal b for `v`, the value of [chen2010] Eq. (5.8) at alpha, and a bound on its distance to the maximum.
     gap_scale : float
         The objective minus the distance of S from the kernels, which no solution avoids: reference for a relative gap.
     distance : float
@@ -279,21 +275,14 @@ class FullKernelFit:
 
     Attributes
     ----------
-    coef : ndarray of shape (n,)
-        c; zeros for objects without a label.
-    intercept : float
-        b.
+    coef, intercept
+        c, zeros for objects without a label, and b.
     rho : float
         K = (S + c c' / (4 rho))_+; infinite where K = S.
-    objective : float
-        The value of [chen2010] Eq. (5.2).
-    gap : float
-        Upper bound on the difference of `objective` and its minimum.
-    gap_scale : float
-        The objective minus gamma times the distance of S from the kernels, which no solution avoids: reference for a
-        relative gap.
-    distance : float
-        ||K - S||_F.
+    objective, gap : float
+        The value of [chen2010] Eq. (5.2), and a bound on its distance to the minimum.
+    gap_scale, distance
+        As in :class:`IndefiniteFit`, the distance of S from the kernels times gamma.
     n_iter : int
         Number of Indefinite SVMs that were solved.
     """

@@ -18,16 +18,8 @@ _potrf, _potrs = linalg.get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
 class InteriorPoint:
     """Mehrotra's predictor-corrector method for min -1'x + costs of the blocks, x in [0, 1]^n, y'x = 0.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Labels, 1 and -1.
-    blocks : sequence of Block
-        Convex costs and constraints of x.
-    x : ndarray of shape (n,)
-        Start, inside the bounds, y'x = 0.
-    cautious : bool, default=False
-        Take short steps without second-order terms, for constraints of large curvature.
+    The start x is inside the bounds, y'x = 0. `cautious` takes short steps without second-order terms, for constraints
+    of large curvature.
     """
 
     def __init__(self, y: Floats, blocks: Sequence[Block], x: Floats, *, cautious: bool = False) -> None:

@@ -95,24 +95,12 @@ def local_svm_scores(
 
     Parameters
     ----------
-    S : ndarray of shape (n, n)
-        Similarities of the training objects; only the symmetric part of the block of a neighborhood is used.
-    indices : ndarray of shape (m, K)
-        Ranked neighbors of each query, at least one; -1 pads at the end.
-    s : ndarray of shape (m, K)
-        Similarities of the queries to them; values at padding are ignored.
-    codes : ndarray of shape (n,)
-        Class code of every training object.
-    n_classes : int
-        Number of classes G.
-    ks : array of shape (T,)
-        Numbers of neighbors, at most K, in any order; a query with fewer known neighbors uses those.
+    S, indices, s, codes, n_classes, ks, n_jobs
+        As in :func:`local_scores`; every query has at least one neighbor.
     Cs : array of shape (R,)
         Costs, in any order.
     spectrum : {"clip", "flip", "shift"}
         Repair of a k x k block that is not positive semi-definite; clip and flip act on s as well.
-    n_jobs : int or None
-        Threads; the result does not depend on it.
 
     Returns
     -------

@@ -1,6 +1,4 @@
-"""Smallest non-negative weights with a margin: min |a|^2 subject to A a >= 1, a >= 0, hard or soft ([bernal2003] sec.
-5).
-"""
+"""Smallest non-negative weights with a margin: min |a|^2, A a >= 1, a >= 0, hard or soft ([bernal2003] sec. 5)."""
 
 from __future__ import annotations
 

@@ -90,9 +90,7 @@ class Omega(FittedArrays):
     array([ 0.7271, -0.4313,     inf])
     """
 
-    fitted_arrays = {
-        "values": fitted_reals(None, optional=True),
-    }
+    fitted_arrays = {"values": fitted_reals(None, optional=True)}
 
     no_table = np.empty((2, 0, _TAYLOR_TERMS + 2))
 

@@ -46,13 +46,7 @@ class Medoids:
     converged: bool
 
     def with_members(self) -> Medoids:
-        """Leave out the medoids that no object belongs to.
-
-        Returns
-        -------
-        Medoids
-            The same clustering with at least one object for each medoid.
-        """
+        """Leave out the medoids that no object belongs to."""
         used = np.bincount(self.labels, minlength=len(self.medoids)) > 0
         return replace(self, medoids=self.medoids[used], labels=(np.cumsum(used) - 1)[self.labels])
 

@@ -156,12 +156,10 @@ def neighbor_means(indices: Indices, target: Floats, ks: ArrayLike, *, weights: 
 
     Parameters
     ----------
-    indices : ndarray of shape (m, K)
-        Ranked neighbors, the best first; -1 pads at the end.
+    indices, ks
+        As in :func:`vote_winners`.
     target : ndarray of shape (n,)
         Target of every training object.
-    ks : array of ints
-        Numbers of neighbors; a k beyond a row's known neighbors uses them all.
     weights : ndarray of shape (m, K), non-negative, or None
         Weight of each neighbor; None, and weights that are all zero among the first k, weight all neighbors equally.
 

@@ -55,18 +55,13 @@ class SpectralFit:
     ----------
     x : ndarray of shape (n,)
         Dual variables in [0, 1], n times the multipliers of the margins; y'x = 0.
-    alphas : list of ndarray
-        Learned multipliers, one array per similarity.
-    weights : ndarray of shape (m,)
-        Weights of the kernels.
-    coef : ndarray of shape (n,)
-        c = y . x / (2 eta n), up to rounding: f = K c + intercept on the training objects.
-    intercept : float
-        b.
-    objective : float
-        Primal value of the solution, [chen2010] Eq. (5.20) or (5.35).
-    gap : float
-        Primal minus dual value, an upper bound on the difference of `objective` and its minimum.
+    alphas, weights : list of ndarray, ndarray of shape (m,)
+        Learned multipliers of each similarity, and weights of the kernels.
+    coef, intercept : ndarray of shape (n,), float
+        c = y . x / (2 eta n), up to rounding, and b: f = K c + b on the training objects.
+    objective, gap : float
+        Primal value, [chen2010] Eq. (5.20) or (5.35), and primal minus dual value, a bound on its distance to the
+        minimum.
     active : bool
         False if every anchor is optimal unchanged.
     n_iter : int
@@ -337,7 +332,6 @@ class Norm2Block(_SpectralBlock):
         return np.asarray(-(e[0] + self.z[0] * (self.c[0] + self.s[0])) / self.s[0] * self.gradient)
 
     def pull(self, dx: Floats, e: Floats) -> None:
-        """Compute the steps of slack and multiplier."""
         self.ds = -(self.c + self.s) - float(self.gradient @ dx)
         self.dz = (e - self.z * self.ds) / self.s
 
@@ -351,7 +345,6 @@ class Norm2Block(_SpectralBlock):
         return float(np.linalg.norm(self.kd * g**2)) / self.gamma
 
     def penalty(self, alpha: Floats) -> float:
-        """Return gamma h(a)."""
         return self.gamma * float(np.linalg.norm(self.k * self.values / self.kd * (alpha - self.anchor)))
 
     def conjugate(self, g: Floats) -> float:
@@ -381,7 +374,6 @@ class Norm1Block(Norm2Block):
         return np.asarray(-self.B @ ((e + self.z * (self.c + self.s)) / self.s * self.slope))
 
     def pull(self, dx: Floats, e: Floats) -> None:
-        """Compute the steps of slacks and multipliers."""
         self.ds = -(self.c + self.s) - self.slope * (self.B.T @ dx)
         self.dz = (e - self.z * self.ds) / self.s
 
@@ -394,7 +386,6 @@ class Norm1Block(Norm2Block):
         return float((self.k * np.abs(self.values) * g**2).max(initial=0.0)) / self.gamma
 
     def penalty(self, alpha: Floats) -> float:
-        """Return gamma h(a)."""
         return self.gamma * float(np.abs(alpha - self.anchor).sum())
 
 
@@ -464,7 +455,6 @@ class IdentityBlock(_SpectralBlock):
         self.dz = (e - self.z * self.ds) / self.s
 
     def move(self, t: float) -> None:
-        """Move by t times the step."""
         super().move(t)
         self.u = self.u + t * self.du
 
@@ -477,7 +467,6 @@ class IdentityBlock(_SpectralBlock):
         return self.k * float(np.linalg.norm(g**2)) / self.gamma
 
     def penalty(self, alpha: Floats) -> float:
-        """Return gamma h(a)."""
         return self.gamma * float(np.linalg.norm(self.values * (alpha - 1.0)))
 
     @property
@@ -565,7 +554,6 @@ class KernelBlock(Block):
         self.dz = (e - self.z * self.ds) / self.s
 
     def move(self, t: float) -> None:
-        """Move by t times the step."""
         super().move(t)
         self.level += t * self.du
 

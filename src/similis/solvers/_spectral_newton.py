@@ -31,23 +31,8 @@ def minimize_in_ball(
 ) -> Any:
     """Minimize -1'x + cost'g^2 / 2 on 0 <= x <= 1, y'x = 0, ||p|| <= gamma with g = B'x, p = k d g^2.
 
-    Parameters
-    ----------
-    block : Norm2Block
-        B, the costs and the constraint.
-    y : ndarray of shape (n,)
-        Labels, 1 and -1.
-    x : ndarray of shape (n,)
-        Start within the bounds, y'x = 0.
-    certify : callable
-        Returns the solution with its gap for x, the multipliers of the spectrum and the number of steps.
-    target : float
-        Relative gap at which to stop.
-
-    Returns
-    -------
-    SpectralFit
-        The best one; its gap tells whether the steps converged.
+    `block` is a Norm2Block, `x` a start within the bounds with y'x = 0. ``certify(x, alpha, steps)`` returns the
+    solution with its gap; the best one is returned, as soon as its relative gap is below `target`.
     """
     B, cost, kd, gamma, n = block.B, block.cost, block.kd, block.gamma, len(y)
     lift = kd / (block.k * block.values) / (n * gamma)

@@ -37,14 +37,12 @@ class FullKernelSVM(KernelSVM):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels; ``classes_[1]`` is the positive side.
+    classes_, objective_, gap_, pairs_, estimators_, asymmetry_
+        As in :class:`SimSVM`.
     kernel_ : ndarray of shape (n, n)
         K; two classes only, as the next three. Transductive: of all objects.
     dual_coef_ : ndarray of shape (n,)
         c, the one of least norm; transductive: of the labeled objects.
-    objective_, gap_ : float
-        The objective, and the duality gap, an upper bound of its distance to the minimum.
     n_iter_ : int
         Number of indefinite SVMs solved.
     intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
@@ -53,10 +51,6 @@ class FullKernelSVM(KernelSVM):
         Transductive only: a label for every object, the given one where there was one.
     coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n)
         f(s) = s'coef + b on a new row s without a self-similarity.
-    pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of FullKernelSVM
-        Three classes or more: the two classes of each model, the second positive; the two-class models.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||).
 
     See Also
     --------

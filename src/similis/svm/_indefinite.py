@@ -34,24 +34,18 @@ class IndefiniteSVM(KernelSVM):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels; ``classes_[1]`` is the positive side.
+    classes_, objective_, gap_, pairs_, estimators_, asymmetry_
+        As in :class:`SimSVM`.
     alpha_ : ndarray of shape (n,)
         The dual variables; two classes only, as all below.
     kernel_ : ndarray of shape (n, n)
         K.
     intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
         b.
-    objective_, gap_ : float
-        The maximum as reached, and an upper bound on how far it is below the true one.
     n_iter_ : int
         Number of ascent steps and Newton steps.
     coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n)
         v projected on the range of K: f(s) = s'coef + b on a new row s without a self-similarity.
-    pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of IndefiniteSVM
-        Three classes or more: the two classes of each model, the second positive; the two-class models.
-    asymmetry_ : float
-        ||S - S'|| / (2 ||S||).
 
     See Also
     --------

@@ -31,10 +31,8 @@ class LPMachine(RowMachine):
         b; the middle where an interval of them is optimal.
     objective_, gap_ : float
         The objective, and the duality gap, an upper bound of its distance to the minimum; two classes only.
-    pairs_ : ndarray of shape (G (G - 1) / 2, 2)
-        Three classes or more: the two classes of each model, the second positive.
-    estimators_ : list of LPMachine
-        Three classes or more: the two-class models, each for its own members.
+    pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of LPMachine
+        Three classes or more: the two classes of each model, the second positive; the two-class models.
     columns_ : ndarray
         Training objects with a non-zero weight.
 

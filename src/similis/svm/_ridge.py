@@ -11,15 +11,7 @@ from numpy.typing import ArrayLike
 from similis._utils.arrays import Array, Floats
 from similis._utils.linalg import EigenSystem, take_symmetric_part
 from similis._utils.threads import single_blas_thread
-from similis.base import (
-    Points,
-    ProximityRegressor,
-    RegressorPathMixin,
-    check_proximity,
-    choice,
-    fitted_reals,
-    positive,
-)
+from similis.base import Points, ProximityRegressor, RegressorPathMixin, check_proximity, choice, fitted_reals, positive
 from similis.exceptions import ProximityError
 from similis.proximity import SpectrumClip, SpectrumFlip, SpectrumShift
 from similis.solvers import RidgePath, ridge_path

@@ -43,8 +43,8 @@ class SimMKL(LearnedSVM):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels; ``classes_[1]`` is the positive side.
+    classes_, objective_, gap_, pairs_, estimators_
+        As in :class:`SimSVM`.
     roles_, names_ : tuple of str
         Role and name of each slice; names are those of the stack, else ``"0"``, ``"1"``, ...
     weights_ : ndarray of shape (m,)
@@ -57,8 +57,6 @@ class SimMKL(LearnedSVM):
         False where every anchor is optimal as it is; told where there is no kernel.
     dual_coef_ : ndarray of shape (n,)
         c.
-    objective_, gap_ : float
-        The objective, and the duality gap, an upper bound of its distance to the minimum.
     trace_ : float
         The trace shared.
     n_iter_ : int
@@ -67,8 +65,6 @@ class SimMKL(LearnedSVM):
         b.
     coef_ : ndarray of shape (n, q), or (G (G - 1) / 2, n, q)
         f = sum of products of a new block with coef, + b.
-    pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of SimMKL
-        Three classes or more: the two classes of each model, the second positive; the two-class models.
 
     See Also
     --------

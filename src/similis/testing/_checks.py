@@ -112,7 +112,7 @@ def estimator_checks(estimator: Any) -> list[Check]:
     Parameters
     ----------
     estimator : estimator
-        A classifier, regressor or transformer that reads proximity matrices.
+        A classifier, regressor, outlier detector or transformer that reads proximity matrices.
 
     Returns
     -------
@@ -128,32 +128,14 @@ def estimator_checks(estimator: Any) -> list[Check]:
     """
     if not get_tags(estimator).input_tags.pairwise:
         return []
-    if is_regressor(estimator):
-        return _regressor_checks(estimator)
-    if is_outlier_detector(estimator):
-        return [check_rows_independent, check_object_order, check_float32, check_fitted_arrays]
-    if not is_classifier(estimator):
+    if not (is_classifier(estimator) or is_regressor(estimator) or is_outlier_detector(estimator)):
         transforms: list[Check] = [check_transform_rows_independent, check_transform_float32, check_fitted_arrays]
         return transforms if hasattr(estimator, "transform") else []
-    checks: list[Check] = [
-        check_predictions_agree,
-        check_rows_independent,
-        check_object_order,
-        check_float32,
-        check_fitted_arrays,
-    ]
+    checks: list[Check] = [check_predictions_agree] if is_classifier(estimator) else []
+    checks += [check_rows_independent, check_object_order, check_float32, check_fitted_arrays]
     if has_fit_parameter(estimator, "sample_weight"):
         checks += [check_weight_repeats_object, check_zero_weight_removes_object]
-    if isinstance(estimator, ProximityClassifier):
-        checks += [check_error_messages, check_compact_predicts_same]
-    if hasattr(estimator, "predict_path"):
-        checks.append(check_path_equals_fits)
-    return checks
-
-
-def _regressor_checks(estimator: Any) -> list[Check]:
-    checks: list[Check] = [check_rows_independent, check_object_order, check_float32, check_fitted_arrays]
-    if isinstance(estimator, ProximityRegressor):
+    if isinstance(estimator, ProximityClassifier | ProximityRegressor):
         checks += [check_error_messages, check_compact_predicts_same]
     if hasattr(estimator, "predict_path"):
         checks.append(check_path_equals_fits)
