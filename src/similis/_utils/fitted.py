@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis.exceptions import ProximityError
 
 __all__ = ["FittedArrays", "fitted_count", "fitted_indices", "fitted_part", "fitted_reals", "verify_numbering"]
@@ -264,6 +265,8 @@ class FittedArrays:
     """
 
     fitted_arrays: ClassVar[dict[str, Any]] = {}
+    _doc_link_module = "similis"
+    _doc_link_template = DOC_LINK_TEMPLATE
 
     def verify_fitted(self) -> None:
         """Raise an error unless the fitted attributes are what ``fit`` can have set.

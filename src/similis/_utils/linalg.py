@@ -20,6 +20,7 @@ from similis.exceptions import AsymmetryWarning
 
 __all__ = [
     "EigenSystem",
+    "array_digest",
     "asymmetry",
     "eigen_symmetric",
     "fix_signs",
@@ -93,7 +94,7 @@ def eigen_symmetric(A: NDArray[Any]) -> EigenSystem:
 
     The divide-and-conquer driver is used: in float32 it takes half the time of float64.
     """
-    key = "eigen", _fingerprint(A)
+    key = "eigen", array_digest(A)
     system: EigenSystem | None = CACHE.get(key)
     if system is None:
         with all_blas_threads() if len(A) >= LARGE else nullcontext():
@@ -127,8 +128,9 @@ def is_psd(A: NDArray[Any], *, above: float = 0.0) -> bool:
     return bool(info == 0)
 
 
-def _fingerprint(A: NDArray[Any]) -> bytes:
-    digest = hashlib.blake2b(np.ascontiguousarray(A).view(np.uint8).data, digest_size=16)
+def array_digest(A: NDArray[Any], size: int = 16) -> bytes:
+    """Digest of the values, the shape and the type of an array."""
+    digest = hashlib.blake2b(np.ascontiguousarray(A).view(np.uint8).data, digest_size=size)
     digest.update(repr((A.shape, A.dtype.str)).encode())
     return digest.digest()
 

@@ -18,7 +18,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Floats, Indices
-from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.fitted import FittedArrays, fitted_indices
 from similis._utils.messages import warn_user
 from similis._utils.moved import DEPRECATED
@@ -75,8 +74,6 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
     accept_sparse: ClassVar[bool] = False
     keep_sparse: ClassVar[bool] = False
     _parameter_constraints: dict[str, list[Any]] = {}
-    _doc_link_module = "similis"
-    _doc_link_template = DOC_LINK_TEMPLATE
     # Parameters with another name since 2.0: old name -> (new name, {old value: new value}). The old name is accepted
     # until 3.0; the constructor keeps it with the default DEPRECATED.
     _renamed_params: ClassVar[dict[str, tuple[str, dict[str, str]]]] = {}

@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from similis._utils.arrays import Array
-from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.fitted import FittedArrays
 from similis._utils.threads import row_chunks
 from similis.base._params import validated
@@ -98,8 +97,6 @@ class Measure(FittedArrays, BaseEstimator):
     kind: Kind = "similarity"
     symmetric: bool = True
     domain_: Any = None
-    _doc_link_module = "similis"
-    _doc_link_template = DOC_LINK_TEMPLATE
     _parameter_constraints: dict[str, list[Any]] = {}
     keeps_float32 = False
     cells: str | None = None

@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from similis._utils.arrays import Array, Floats, Indices, Mask
-from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis.base import (
     LARGEST,
     FittedArrays,
@@ -268,8 +267,6 @@ class MixedSDA(FittedArrays, LogLimitMixin, ClassifierMixin, BaseEstimator):
         "_gaussians": fitted_part(ConditionalGaussians, G="G"),
     }
 
-    _doc_link_module = "similis"
-    _doc_link_template = DOC_LINK_TEMPLATE
     _parameter_constraints = {
         "measure": [HasMethods(["fit", "matrix"])],
         "numeric": ["array-like", None],

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.environment import DOC_LINK_TEMPLATE, require_package
+from similis._utils.environment import require_package
 from similis.base import (
     FittedArrays,
     as_integer_k,
@@ -100,8 +100,6 @@ class NeighborIndex(FittedArrays, BaseEstimator):
         "_near": fitted_indices("N", None, low=-1, below="N"),
     }
 
-    _doc_link_module = "similis"
-    _doc_link_template = DOC_LINK_TEMPLATE
     _parameter_constraints = {
         "measure": [Measure],
         "n_neighbors": [at_least(1)],
@@ -204,18 +202,17 @@ class NeighborIndex(FittedArrays, BaseEstimator):
         m = count_objects(objects)
         proximities, indices = np.empty((m, k)), np.empty((m, k), np.intp)
         batches = [slice(first, min(first + _BATCH, m)) for first in range(0, m, _BATCH)]
-        local = ((rows, _search_batch(self, objects[rows], k)) for rows in batches)
-        for rows, (values, found, calls) in local if client is None else self._on_cluster(objects, batches, k, client):
+        searched: Any = ((rows, _search_batch(self, objects[rows], k)) for rows in batches)
+        if client is not None:
+            index = hold(self, client)
+            options = {"pure": False, "retries": 2}
+            searched = run_unordered(
+                lambda rows: client.submit(_search_batch, index, objects[rows], k, **options), batches, client
+            )
+        for rows, (values, found, calls) in searched:
             proximities[rows], indices[rows] = values, found
             self.n_calls_ += calls
         return proximities, indices
-
-    def _on_cluster(self, objects: Any, batches: list[slice], k: int, client: Any) -> Any:
-        """Search batches on a cluster."""
-        index = hold(self, client)
-        return run_unordered(
-            lambda rows: client.submit(_search_batch, index, objects[rows], k, pure=False, retries=2), batches, client
-        )
 
     @property
     def _sign(self) -> int:

@@ -12,7 +12,6 @@ from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis.base import (
     FittedArrays,
     HasMethods,
@@ -118,8 +117,6 @@ class OnLandmarks(FittedArrays, MetaEstimatorMixin, BaseEstimator):
 
     fitted_arrays = {"landmark_indices_": fitted_indices("landmarks", below="n")}
 
-    _doc_link_module = "similis"
-    _doc_link_template = DOC_LINK_TEMPLATE
     _parameter_constraints = {
         "estimator": [HasMethods(["fit", "predict"])],
         "n_landmarks": [at_least(1)],

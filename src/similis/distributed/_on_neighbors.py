@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis.base import (
     FittedArrays,
     HasMethods,
@@ -71,8 +70,6 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
         "index_": fitted_part(NeighborIndex, N="N"),
     }
 
-    _doc_link_module = "similis"
-    _doc_link_template = DOC_LINK_TEMPLATE
     _parameter_constraints = {"estimator": [HasMethods(["fit", "predict"])], "index": [NeighborIndex]}
 
     def __init__(self, estimator: Any, index: NeighborIndex) -> None:

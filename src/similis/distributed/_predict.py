@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,18 +133,15 @@ def _predict_rows(model: Any, X: Any, rows: slice, method: str) -> NDArray[Any]:
 def _predict_locally(model: Any, X: Any, pieces: list[slice], size: int, method: str, n_jobs: int | None) -> Any:
     """First row and predictions of every block, on threads; a zarr array is read ahead, piece by piece."""
     workers = effective_n_jobs(n_jobs)
-    if workers > 1:
-        with single_blas_thread(), ThreadPoolExecutor(workers) as pool:
-            yield from _predict_pieces(model, X, pieces, size, method, pool.map)
-    else:
-        yield from _predict_pieces(model, X, pieces, size, method, map)
-
-
-def _predict_pieces(model: Any, X: Any, pieces: list[slice], size: int, method: str, each: Any) -> Any:
-    for piece, values in _read_ahead(X, pieces) if is_stored(X) else ((piece, X) for piece in pieces):
-        within = _cut(slice(0, piece.stop - piece.start), size)
-        for rows, answer in zip(within, each(lambda rows, V=values: _predict_rows(model, V, rows, method), within)):
-            yield piece.start + rows.start, answer
+    each: Any = map
+    with ExitStack() as stack:
+        if workers > 1:
+            stack.enter_context(single_blas_thread())
+            each = stack.enter_context(ThreadPoolExecutor(workers)).map
+        for piece, values in _read_ahead(X, pieces) if is_stored(X) else ((piece, X) for piece in pieces):
+            within = _cut(slice(0, piece.stop - piece.start), size)
+            for rows, answer in zip(within, each(lambda rows, V=values: _predict_rows(model, V, rows, method), within)):
+                yield piece.start + rows.start, answer
 
 
 def _read_ahead(X: Any, pieces: list[slice]) -> Any:

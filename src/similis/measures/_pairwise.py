@@ -14,7 +14,6 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from similis._utils.arrays import Array, Indices
-from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.linalg import nystrom_axes, take_symmetric_part
 from similis._utils.messages import progress_bar
 from similis.base import (
@@ -41,8 +40,6 @@ class MeasuringTransformer(FittedArrays, TransformerMixin, BaseEstimator):
 
     fitted_arrays = {"measure_": fitted_part(Measure)}
 
-    _doc_link_module = "similis"
-    _doc_link_template = DOC_LINK_TEMPLATE
     measure: Measure
     objects_: Any
 

@@ -21,7 +21,6 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
-from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis._utils.messages import warn_once, warn_user
 from similis.base import (
     FittedArrays,
@@ -54,8 +53,6 @@ _SPLIT_FOLDS = 3  # method="split" calibrates on one fold of so many
 class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
     """Folds, the models fitted without each of them, and the levels."""
 
-    _doc_link_module = "similis"
-    _doc_link_template = DOC_LINK_TEMPLATE
     fitted_arrays = {
         "fold_": fitted_indices("n_train", low=-1, optional=True),
         "scores_": fitted_reals("n_train", infinite=True, optional=True),

@@ -163,7 +163,8 @@ def _with_settings(method: Method, settings: list[tuple[str, str | None]]) -> Me
         if found.key in fixed or (found.key in grid and grid[found.key] is not method.grid.get(found.key)):
             raise ValueError(f"{method.name!r}: the parameter {found.name} is given twice.")
         values = [_parse_value(method, found, value) for value in _split(text or "true", "|")]
-        values = [value for i, value in enumerate(values) if not any(_same(value, other) for other in values[:i])]
+        # Without repetitions; 1, 1.0 and true are different values.
+        values = [v for i, v in enumerate(values) if not any(type(v) is type(w) and v == w for w in values[:i])]
         grid.pop(found.key, None)
         if len(values) == 1:
             fixed[found.key] = values[0]
@@ -269,10 +270,6 @@ def _format(value: Any) -> str:
         short = f"{value:g}"
         return short if float(short) == value or value != value else repr(value)
     return value if isinstance(value, str) and re.fullmatch(r"[\w.+-]*", value) else repr(value)
-
-
-def _same(a: Any, b: Any) -> bool:
-    return type(a) is type(b) and bool(a == b)
 
 
 def _unknown_method(text: str, base: str, known: list[str]) -> str:

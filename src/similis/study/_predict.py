@@ -121,6 +121,10 @@ def predict_rows(
     names = ["predict", "predict_proba"] if hasattr(model, "predict_proba") else ["predict"]
     try:
         labels, *proba = predict_responses(model, X, names)
+        intervals = None
+        if confidence is not None and hasattr(model, "predict_interval"):
+            at_level = copy(model).set_params(confidence_level=confidence)
+            intervals = np.asarray(at_level.predict_interval(X)[1][:, :, 0])
         return Predictions(
             ids=rows.ids,
             labels=np.asarray(labels),
@@ -129,7 +133,7 @@ def predict_rows(
             scores=_scores(inner, card, part, known),
             p_values=model.p_values(X) if hasattr(model, "p_values") else None,
             outlier_p=None if card.novelty is None else novelty_p_values(card.novelty, X, model, kind=card.kind),  # type: ignore[arg-type]
-            intervals=_intervals(model, X, confidence) if hasattr(model, "predict_interval") else None,
+            intervals=intervals,
             because=_because(inner if own is not None else model, card, part, own, explain) if explain else None,
         )
     except ProximityError:
@@ -217,14 +221,6 @@ def _object_rows(rows: Objects, trained: TrainedModel) -> NDArray[Any]:
     values = rows.values[:, places[0] if known == 1 else places]
     numbers = set((card.types or {}).values()) == {"number"}
     return values.astype(np.float64) if numbers and values.dtype == object else values
-
-
-def _intervals(model: Any, X: Any, confidence: float | None) -> NDArray[np.float64] | None:
-    """Intervals of one level."""
-    if confidence is None:
-        return None
-    model = copy(model).set_params(confidence_level=confidence)
-    return np.asarray(model.predict_interval(X)[1][:, :, 0])
 
 
 def _because(

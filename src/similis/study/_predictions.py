@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from similis._utils.arrays import Floats, Indices
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
@@ -22,31 +22,22 @@ _CONFIDENT = 0.8  # mean probability of the suggested class
 class ObjectPredictions:
     """Predictions of the methods without failure, counted per object; baselines left out, lowest error first.
 
-    Attributes
-    ----------
-    methods : tuple of str
-        Names of the methods.
-    tested, wrong : ndarray of shape (n_methods, n_objects)
-        Number of times an object was held out, and was misclassified.
-    usual : ndarray of shape (n_methods, n_objects)
-        Class predicted most often, the lower code of equally frequent ones; -1 for objects never held out.
-    differ : ndarray of shape (n_methods, n_methods)
-        Fraction of the tests of both methods on which their predictions differ.
+    Arrays have one row per method and one column per object.
     """
 
     methods: tuple[str, ...]
-    tested: NDArray[np.intp]
-    wrong: NDArray[np.intp]
-    usual: NDArray[np.intp]
-    differ: NDArray[np.float64]
+    tested: Indices  # number of times an object was held out
+    wrong: Indices  # number of times it was misclassified
+    usual: Indices  # class predicted most often, the lower code of equally frequent ones; -1 if never held out
+    differ: Floats  # (n_methods, n_methods): fraction of the tests of both on which their predictions differ
 
-    def share_wrong(self) -> NDArray[np.float64]:
+    def share_wrong(self) -> Floats:
         """Error rate of each object over all methods; NaN for objects never held out."""
         tested = self.tested.sum(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(tested > 0, self.wrong.sum(axis=0) / tested, np.nan)
 
-    def hardest(self) -> NDArray[np.intp]:
+    def hardest(self) -> Indices:
         """Objects misclassified at least once, by decreasing error rate."""
         share = np.nan_to_num(self.share_wrong())
         order = np.argsort(-np.round(share, 12), kind="stable")
@@ -83,26 +74,14 @@ def count_predictions(result: StudyResult) -> ObjectPredictions:
 
 @dataclass(frozen=True)
 class Relabeling:
-    """Object whose label the good methods contradict.
+    """Object whose label the good methods contradict."""
 
-    Attributes
-    ----------
-    object : int
-        Index of the object.
-    name, label, suggested : str
-        Its name, its label and the class that the methods predict.
-    probability : float
-        Mean probability of the suggested class; NaN if no method predicts probabilities.
-    n_tests : int
-        Number of predictions, all of the suggested class.
-    """
-
-    object: int
+    object: int  # its index
     name: str
     label: str
-    suggested: str
-    probability: float
-    n_tests: int
+    suggested: str  # class that the methods predict
+    probability: float  # mean, of the suggested class; NaN if no method predicts probabilities
+    n_tests: int  # number of predictions, all of the suggested class
 
 
 def find_relabelings(result: StudyResult) -> list[Relabeling]:

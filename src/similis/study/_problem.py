@@ -17,6 +17,7 @@ from sklearn.utils import _safe_indexing
 
 from similis._utils.disk import take_block
 from similis._utils.fingerprint import fingerprint
+from similis._utils.linalg import array_digest
 from similis._utils.messages import warn_user
 from similis._utils.threads import row_blocks
 from similis.base import Kind, SparseRows, check_label_order, check_labels, check_proximity, check_target, count_objects
@@ -317,9 +318,7 @@ def _check_groups(groups: ArrayLike, n: int) -> NDArray[np.intp]:
 def _digest(A: NDArray[Any] | SparseRows) -> str:
     if isinstance(A, SparseRows):
         return _digest(np.array([_digest(part) for part in (A.indptr, A.indices, A.data)]))
-    digest = hashlib.blake2b(np.ascontiguousarray(A).view(np.uint8).data, digest_size=8)
-    digest.update(repr((A.shape, A.dtype.str)).encode())
-    return digest.hexdigest()
+    return array_digest(A, 8).hex()
 
 
 def _digest_objects(objects: Any, n: int) -> str:

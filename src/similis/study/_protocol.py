@@ -68,10 +68,9 @@ class DealtFolds:
         """Yield training and test indices of each fold."""
         rng = np.random.default_rng(self.random_state)
         codes = np.unique(np.asarray(y), return_inverse=True)[1]
-        if groups is None:
-            fold = deal(codes, min(self.n_splits, len(codes)), rng)
-        else:
-            fold = deal_groups(np.unique(np.asarray(groups), return_inverse=True)[1], self.n_splits, rng)
+        if groups is not None:
+            groups = np.unique(np.asarray(groups), return_inverse=True)[1]
+        fold = deal(codes, self.n_splits, rng, groups)
         for number in range(int(fold.max()) + 1):
             yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
 
@@ -170,11 +169,7 @@ class Protocol:
         """Draw the mask of the objects held out in a split."""
         if self.scheme == "kfold":
             rng = np.random.default_rng([self.random_state, 0, number // self.n_folds])
-            if groups is None:
-                fold = deal(codes, min(self.n_folds, len(codes)), rng)
-            else:
-                fold = deal_groups(groups, self.n_folds, rng)
-            return fold == number % self.n_folds
+            return deal(codes, self.n_folds, rng, groups) == number % self.n_folds
         rng = np.random.default_rng([self.random_state, 0, number])
         names = np.arange(len(codes)) if groups is None else np.unique(groups)
         m = min(max(round(self.test_size * len(names)), 1), len(names) - 1)
@@ -191,10 +186,12 @@ class Protocol:
         return mask
 
 
-def deal(codes: Indices, n_folds: int, rng: np.random.Generator) -> Indices:
-    """Assign objects to folds in turn, in random order sorted by class; return the fold of each object."""
+def deal(codes: Indices, n_folds: int, rng: np.random.Generator, groups: Indices | None = None) -> Indices:
+    """Assign objects to folds in turn, in random order sorted by class, or whole groups; return each object's fold."""
+    if groups is not None:
+        return deal_groups(groups, n_folds, rng)
     fold = np.empty(len(codes), dtype=np.intp)
-    fold[_by_class(codes, rng)] = np.arange(len(codes)) % n_folds
+    fold[_by_class(codes, rng)] = np.arange(len(codes)) % min(n_folds, len(codes))
     return fold
 
 

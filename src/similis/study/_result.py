@@ -617,6 +617,7 @@ class StudyResult:
             raise ProximityError(
                 "This study measured objects. Pass the measure too: fit_best(objects, y, measure=...)."
             )
+        cv = self.protocol.cv
         return make_model(
             self.custom.get(name, name),
             kind=self.situation.kinds or self.situation.kind,
@@ -624,7 +625,7 @@ class StudyResult:
             symmetric=self.situation.symmetric,
             measure=measure,
             n=self.protocol.inner_train_size(len(self.codes)),
-            cv=self._folds(),
+            cv=cv if isinstance(cv, int) else self.protocol.inner(0, grouped=self.groups is not None),
             costs=self.costs,
             priors=self.priors,
             metric=self.metric,
@@ -713,11 +714,6 @@ class StudyResult:
                 )
             groups = self.groups
         return model.fit(S, y, groups=groups)
-
-    def _folds(self) -> Any:
-        """Folds of the parameter search on all data: a number, or a splitter for leave-one-out."""
-        cv = self.protocol.cv
-        return cv if isinstance(cv, int) else self.protocol.inner(0, grouped=self.groups is not None)
 
     def _model_code(self, method: str, data: str) -> str:
         """Python code that trains a method of the table with the metric, costs, priors and groups of the study."""

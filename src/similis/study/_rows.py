@@ -106,7 +106,10 @@ def make_rows(result: StudyResult) -> list[Row]:
     sign, order = METRICS[result.metric].sign, result.paired_scores(result.metric)
     means = {metric: result.mean_scores(metric) for metric in _METRICS}
     ranked = [name for name in complete if order[name] == order[name]]
-    ranks = _mean_ranks({name: sign * merits[name] for name in ranked})
+    # Mean ranks over the splits of each method, among the methods that have the split; ties share ranks.
+    rounded = [np.round(sign * merits[name], 12) for name in ranked]
+    by_split = rankdata(rounded, axis=0, nan_policy="omit") if ranked else []
+    ranks = {name: float(row[~np.isnan(row)].mean()) for name, row in zip(ranked, by_split)}
     differences = result.differences()
     verdicts = result.significance()
     ended = {**dict.fromkeys(result.skipped, "skipped"), **dict.fromkeys(result.dropped, "dropped")}
@@ -164,15 +167,3 @@ def _failed(result: StudyResult, info: MethodInfo) -> Row:
         conversion=info.conversion,
         baseline=info.baseline,
     )
-
-
-def _mean_ranks(errors: dict[str, Any]) -> dict[str, float]:
-    """Mean rank by error over the splits of each method, among the methods that have the split; ties share ranks."""
-    if not errors:
-        return {}
-    table = np.round(np.array(list(errors.values())), 12)
-    ranks = np.full(table.shape, np.nan)
-    for column, rank in zip(table.T, ranks.T):
-        known = ~np.isnan(column)
-        rank[known] = rankdata(column[known])
-    return {name: float(row[~np.isnan(row)].mean()) for name, row in zip(errors, ranks)}

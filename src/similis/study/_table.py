@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from similis.study._methods import AtMost, Chain, Method, lazy
 
@@ -41,8 +42,8 @@ _SVC_LINEAR = lazy("SVC", "sklearn.svm", kernel="linear", max_iter=100_000)
 _SVC_RAW = lazy("SVC", "sklearn.svm", kernel="precomputed", max_iter=10_000)
 
 
-def _family(name: str, *methods: Method) -> list[Method]:
-    return [replace(method, family=name) for method in methods]
+def _family(name: str, *methods: Method, **common: Any) -> list[Method]:
+    return [replace(method, family=name, **common) for method in methods]
 
 
 def _svm(*front: str) -> Chain:
@@ -467,8 +468,6 @@ MIXTURES = _family(
     Method(
         "kernel-hlm",
         lazy("KernelHLM"),
-        reads="dissimilarity",
-        symmetric=True,
         paper="qiao2013 sec. 3.2",
         summary="kernel density from distances alone, without tuning parameters",
     ),
@@ -477,8 +476,6 @@ MIXTURES = _family(
             f"hlm-{name}",
             lazy("MixtureHLM", clustering=clustering),
             {"n_components": COMPONENTS_HLM},
-            reads="dissimilarity",
-            symmetric=True,
             paper="qiao2013 sec. 3.1",
             summary=f"a mixture model from distances alone, clusters by {words}",
         )
@@ -491,16 +488,12 @@ MIXTURES = _family(
     Method(
         "hlm-kernel-vsh",
         lazy("MixtureHLM", n_components="auto"),
-        reads="dissimilarity",
-        symmetric=True,
         paper="qiao2013 sec. 5.3",
         summary="the better of the kernel density and the mixture model, by cross-validation",
     ),
     Method(
         "kernel-hlm(per-class)",
         lazy("KernelHLM", shared=False),
-        reads="dissimilarity",
-        symmetric=True,
         paper="qiao2013 sec. 3.2",
         summary="kernel density from distances alone, shape and scale of each class",
         needs="distances in a natural unit, on which densities of different shapes depend",
@@ -510,13 +503,13 @@ MIXTURES = _family(
         "hlm-vsh(per-class)",
         lazy("MixtureHLM", shared_shape=False),
         {"n_components": COMPONENTS_HLM},
-        reads="dissimilarity",
-        symmetric=True,
         paper="qiao2013 sec. 3.1",
         summary="a mixture model from distances alone, shape of each class, clusters by vertex substitution",
         needs="distances in a natural unit, on which densities of different shapes depend",
         on_request=True,
     ),
+    reads="dissimilarity",
+    symmetric=True,
 )
 
 SIMILARITY_BASED = _family(
@@ -667,7 +660,6 @@ BASELINES = _family(
         symmetric=True,
         rescale=True,
         summary="scikit-learn's SVC on the unmodified matrix, a kernel only if positive semi-definite",
-        baseline=True,
     ),
     Method(
         "sklearn-knn",
@@ -675,7 +667,6 @@ BASELINES = _family(
         {"n_neighbors": AtMost((1, 3, 5, 7, 9, 15, 25))},
         reads="dissimilarity",
         summary="scikit-learn's k-NN on precomputed dissimilarities",
-        baseline=True,
     ),
     Method(
         "naive-bayes",
@@ -689,7 +680,6 @@ BASELINES = _family(
         paper="cazzanti2007 sec. 6.1",
         summary="naive Bayes on the categories of the objects, counts with one added",
         needs="objects described by categories",
-        baseline=True,
         on_request=True,
     ),
     Method(
@@ -697,9 +687,9 @@ BASELINES = _family(
         lazy("DummyClassifier", "sklearn.dummy", strategy="prior"),
         reads="either",
         summary="always the largest class",
-        baseline=True,
         quick=True,
     ),
+    baseline=True,
 )
 
 # The unit of the target must not matter: SVR's epsilon and C are relative to its standard deviation.
