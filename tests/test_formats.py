@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 from scipy import io as scipy_io
 from scipy import sparse as sp
+from scipy.spatial.distance import pdist, squareform
 
 from similis import Proximity, ProximityError, read_proximity, write_proximity
-from similis.exceptions import KindWarning, MissingExtraError
+from similis.exceptions import InputWarning, KindWarning, MissingExtraError
 from similis.io import formats
 
 REAL = Path(os.environ.get("SIMILIS_DATA", "/nowhere")) / "formats"
@@ -419,3 +420,69 @@ def test_provenance_of_an_artifact_is_not_read(tmp_path):
         archive.writestr("1-2/provenance/artifacts/3/data/distance-matrix.tsv", "x")
         archive.writestr("1-2/data/distance-matrix.tsv", LSMAT)
     check(tmp_path / "d.qza", kind="dissimilarity")
+
+
+@pytest.fixture
+def condensed(rng):
+    """Distances of five objects: a vector of all pairs, and the matrix."""
+    values = pdist(rng.normal(size=(5, 2)))
+    return values, squareform(values)
+
+
+@pytest.mark.parametrize("version", ["4", "5"])
+def test_matlab_versions_and_structs(tmp_path, condensed, version):
+    _, D = condensed
+    labels, ids = [1.0, 1, 2, 2, 2], np.array(["a", "b", "cc", "d", "e"], dtype=object)
+    cases = {"plain": {"D": D, "labels": labels}, "sparse": {"D": sp.csc_array(D), "labels": labels}}
+    if version == "5":
+        cases["struct"] = {"data": {"D": D, "inner": {"labels": labels}, "ids": ids, "sigma": 2.0}}
+    for name, content in cases.items():
+        scipy_io.savemat(tmp_path / f"{name}.mat", content, format=version)
+        P = read_proximity(tmp_path / f"{name}.mat")
+        np.testing.assert_array_equal(P.values, D)
+        assert (P.kind, P.labels.tolist()) == ("dissimilarity", [1, 1, 2, 2, 2])
+    assert version == "4" or P.ids == tuple(ids)
+    whole = (tmp_path / "plain.mat").read_bytes()
+    for cut in (whole[:30], whole[:-20], b"\1\2\3\4" + whole):
+        (tmp_path / "cut.mat").write_bytes(cut)
+        with pytest.raises(ProximityError, match=r"cut\.mat"):
+            read_proximity(tmp_path / "cut.mat")
+
+
+def test_condensed_vectors(tmp_path, condensed):
+    values, D = condensed
+    np.savez(tmp_path / "d.npz", d=values)
+    scipy_io.savemat(tmp_path / "d.mat", {"d": values, "labels": [1, 1, 2, 2, 2]})
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "d.h5", "w") as file:
+        file["d"], file["labels"] = values, [1, 1, 2, 2, 2]
+    for name in ("d.npz", "d.mat", "d.h5"):
+        P = read_proximity(tmp_path / name)
+        np.testing.assert_array_equal(P.values, D)
+        assert P.kind == "dissimilarity"
+    for name, table in (("column.txt", values), ("row.txt", values[None])):
+        np.savetxt(tmp_path / name, table)
+        with pytest.warns(InputWarning, match="its 10 numbers are read as those of all pairs of 5 objects"):
+            np.testing.assert_array_equal(read_proximity(tmp_path / name).values, D)
+    (tmp_path / "row.txt").write_text("1,2,3,4\n")
+    with pytest.raises(ProximityError, match="1 rows and 4 columns"):
+        read_proximity(tmp_path / "row.txt")
+
+
+def test_matrix_market(tmp_path, condensed):
+    _, D = condensed
+    listed = np.where(D > np.median(D), 0, D)
+    scipy_io.mmwrite(tmp_path / "distances.mtx", sp.coo_array(listed), symmetry="symmetric")
+    P = read_proximity(tmp_path / "distances.mtx")
+    np.testing.assert_array_equal(P.values, np.where((listed == 0) & ~np.eye(5, dtype=bool), np.nan, listed))
+    assert (P.kind, P.about["absent"]) == ("dissimilarity", "missing")
+    scipy_io.mmwrite(tmp_path / "dense.mtx", D)
+    np.testing.assert_array_equal(read_proximity(tmp_path / "dense.mtx").values, D)
+    head = "%%MatrixMarket matrix coordinate real general\n"
+    for body in ("999999999 999999999 3\n1 1 1\n", "3 3 1\n1 7 1\n", "3 3 x\n", "2 3 1\n1 1 1\n", "3 3 1\n1 1 1e999\n"):
+        (tmp_path / "bad.mtx").write_text(head + body)
+        with pytest.raises(ProximityError, match=r"bad\.mtx"):
+            read_proximity(tmp_path / "bad.mtx")
+    (tmp_path / "bad.mtx").write_text("%%MatrixMarket matrix array real general\n99999 99999\n1\n")
+    with pytest.raises(ProximityError, match="as many as its header declares"):
+        read_proximity(tmp_path / "bad.mtx")

@@ -216,7 +216,7 @@ def test_npz(tmp_path):
     for content in (b"", b"PK", good[:100], good[: len(good) // 2], good[:-10], b"x" * 1000):
         path.write_bytes(content)
         refused(path, "not a readable npz archive")
-    np.savez(path, a=np.arange(3))
+    np.savez(path, a=np.arange(4))
     refused(path, "must hold a square matrix of numbers. Got 'a'")
     np.savez(path)
     refused(path, "Got nothing")

@@ -77,7 +77,7 @@ class Source:
         default=None,
         metavar="FILE",
         help="Matrix of proximities (csv, tsv, txt, npz, npy, zarr, parquet, feather, xlsx, PHYLIP, scikit-bio, "
-        "qza, h5ad, hdf5, mat, rds, graphml; FILE::NAME for one array of several; - reads a csv from standard "
+        "qza, h5ad, hdf5, mat, rds, graphml, mtx; FILE::NAME for one array of several; - reads a csv from standard "
         "input), list of pairs (BLAST, DIAMOND, MMseqs2, Foldseek, Mash, edges), or, with --measure, objects (csv; "
         "json for graphs, point sets and series).",
     )

@@ -6,6 +6,8 @@ array is read, and nothing outside the file is followed.
 
 from __future__ import annotations
 
+import io
+import re
 import warnings
 import zipfile
 import zlib
@@ -17,6 +19,7 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
+from scipy.io import mminfo, mmread
 
 from similis._utils.environment import require_package
 from similis._utils.files import parse_errors, short_path
@@ -24,35 +27,44 @@ from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._kind import kind_in_words
-from similis.io._numpy import choose_array, square_of_condensed
+from similis.io._numpy import choose_array
 from similis.io._options import ReadOptions
 from similis.io._pairs import are_pairs, pairs_of_rows, sparse_values
-from similis.io._proximity import Proximity, as_ids, proximity_in_file, quote_short
+from similis.io._proximity import Proximity, as_ids, is_condensed, proximity_in_file, quote_short, square_of_condensed
 from similis.io._text import matrix_of_rows, open_unpacked
 
-__all__ = ["read_excel", "read_graphml", "read_hdf5", "read_mat", "read_rds", "write_h5ad"]
+__all__ = ["read_excel", "read_graphml", "read_hdf5", "read_mat", "read_mtx", "read_rds", "write_h5ad"]
 
 _IDS = ("ids", "id", "names", "name", "row_names", "obs_names", "samples", "sample_names", "sample_ids", "order")
 _LABELS = ("labels", "label", "y", "classes", "class", "target")
+_VECTORS = (*_IDS, *_LABELS)
 _BY_NAME: dict[str, Kind] = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
 _OBSP: dict[str, Kind] = {"distances": "dissimilarity", "connectivities": "similarity"}
 
 
 def _named_kind(name: str) -> Kind | None:
     """Kind that the name of an array stands for."""
-    last = name.rpartition("/")[2]
+    last = re.split(r"[/.]", name)[-1]
     return _BY_NAME.get(last) or kind_in_words(last.replace("_", " "))
 
 
-def _make(where: str, name: str, values: Any, texts: dict[str, Any]) -> Proximity:
+def _last(name: str) -> str:
+    """Name of an array without the groups or structs that hold it."""
+    return re.split(r"[/.]", name)[-1].lower()
+
+
+def _make(where: str, name: str, values: Any, texts: dict[str, Any], square: bool) -> Proximity:
     """Matrix with the ids and labels among the vectors of a file; labels that are all different are ids."""
+    kind = _named_kind(name)
+    if square and is_condensed(values.shape):
+        values, kind = square_of_condensed(values.ravel(), where), kind or "dissimilarity"
     n = values.shape[0]
     found = {key.lower(): list(vector) for key, vector in texts.items() if len(vector) == n}
     ids = next((found[key] for key in _IDS if key in found), None)
     labels = next((found[key] for key in _LABELS if key in found), None)
     if ids is None and labels is not None and len(set(map(str, labels))) == n > 2:
         ids, labels = labels, None
-    return proximity_in_file(where, values, ids, _named_kind(name), labels)
+    return proximity_in_file(where, values, ids, kind, labels)
 
 
 def _check_size(where: str, name: str, size: int, max_bytes: int) -> None:
@@ -64,7 +76,7 @@ def _check_size(where: str, name: str, size: int, max_bytes: int) -> None:
 
 
 def read_mat(path: Path, options: ReadOptions) -> Proximity:
-    """Read a MATLAB file: version 5, or 7.3 by h5py; ids and labels from cell arrays or vectors of text."""
+    """Read a MATLAB file: version 4 or 5, or 7.3 by h5py; ids and labels from cell arrays or vectors of text."""
     where, max_bytes = short_path(path), options.max_bytes
     with open(path, "rb") as file:
         if file.read(128)[:10] == b"MATLAB 7.3":
@@ -72,10 +84,10 @@ def read_mat(path: Path, options: ReadOptions) -> Proximity:
     arrays: dict[str, Any] = {}
     with parse_errors(where, "MATLAB file"):
         data = path.read_bytes()
-        order = {b"IM": "<", b"MI": ">"}.get(data[126:128])
-        if order is None:
-            raise ProximityError(f"{where} is not a MATLAB file of version 5 or 7.3.")
-        for kind, content in _mat_elements(data[128:], order):
+        order = {b"IM": "<", b"MI": ">"}.get(data[126:128], "")
+        if not order:
+            arrays = dict(_mat4_matrices(data, where))
+        for kind, content in _mat_elements(data[128:], order) if order else ():
             if kind == _COMPRESSED:
                 unpacker = zlib.decompressobj()
                 content = unpacker.decompress(content, max_bytes)
@@ -83,20 +95,23 @@ def read_mat(path: Path, options: ReadOptions) -> Proximity:
                 (kind, content), *_ = _mat_elements(content, order)
             if kind == _MATRIX:
                 name, value = _mat_matrix(content, order)
-                arrays[name] = value
+                fields = value if isinstance(value, dict) else {"": value}
+                arrays |= {f"{name}.{field}".rstrip("."): item for field, item in fields.items()}
         numeric = {
             name: (value.shape, False, value.dtype)
             for name, value in arrays.items()
-            if isinstance(value, np.ndarray) and (name.lower() not in (*_IDS, *_LABELS) or 1 not in value.shape)
+            if isinstance(value, np.ndarray)
+            and value.size > 1
+            and (_last(name) not in _VECTORS or 1 not in value.shape)
         }
         chosen = choose_array(numeric, options.key, where, options.square)
         _check_size(where, chosen, arrays[chosen].nbytes, max_bytes)
         texts = {
-            name: value if isinstance(value, list) else value.ravel().tolist()
+            _last(name): value if isinstance(value, list) else value.ravel().tolist()
             for name, value in arrays.items()
-            if name != chosen and value is not None
+            if name != chosen and isinstance(value, list | np.ndarray)
         }
-        return _make(where, chosen, arrays[chosen], texts)
+        return _make(where, chosen, arrays[chosen], texts, options.square)
 
 
 # [MATLAB MAT-file format, level 5]: types of elements, and classes of matrices.
@@ -115,7 +130,31 @@ _TYPES = {
     16: "u1",
     17: "u2",
 }
-_CELL, _CHAR, _SPARSE, _NUMBERS = 1, 4, 5, range(6, 16)
+_CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE, _NUMBERS = 1, 2, 3, 4, 5, range(6, 16)
+
+
+def _mat4_matrices(data: bytes, where: str) -> Iterator[tuple[str, Any]]:
+    """Name and value of every matrix of a file of version 4, which starts with a matrix rather than a header."""
+    at = 0
+    while at < len(data):
+        order = "<" if int.from_bytes(data[at : at + 4], "little") < 5000 else ">"  # the type is MOPT, four digits
+        kind, rows, columns, is_complex, length = np.frombuffer(data, f"{order}u4", 5, at).tolist()
+        digits = divmod(kind % 100, 10)  # type of the numbers; 0 a matrix, 1 text, 2 sparse
+        if kind % 1000 // 100 or digits[0] > 5 or digits[1] > 2 or is_complex > 1 or kind // 1000 != (order == ">"):
+            raise ProximityError(f"{where} is not a MATLAB file of version 4, 5 or 7.3.")
+        name = data[at + 20 : at + 20 + length].rstrip(b"\0").decode("latin-1")
+        number = np.dtype(order + ("f8", "f4", "i4", "i2", "u2", "u1")[digits[0]])
+        values = np.frombuffer(data, number, rows * columns, at + 20 + length).astype(np.float64)
+        values = values.reshape((rows, columns), order="F")
+        if digits[1] == 1:
+            yield name, ["".join(map(chr, row.astype(int).tolist())).strip() for row in values]
+        elif digits[1] == 2:  # lines (row, column, value), the last one with the shape
+            i, j = values[:, 0].astype(np.int64), values[:, 1].astype(np.int64)
+            _check_size(where, name, 8 * int(i[-1]) * int(j[-1]), 2**31)
+            yield name, sp.coo_array((values[:-1, 2], (i[:-1] - 1, j[:-1] - 1)), shape=(i[-1], j[-1])).toarray()
+        else:
+            yield name, values
+        at += 20 + length + rows * columns * number.itemsize * (1 + is_complex)
 
 
 def _mat_elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
@@ -139,7 +178,7 @@ def _mat_numbers(element: tuple[int, bytes], order: str) -> NDArray[Any]:
 
 
 def _mat_matrix(data: bytes, order: str, depth: int = 0) -> tuple[str, Any]:
-    """Name and value of a matrix: an array, a list of the texts or numbers of a cell array, or None for others."""
+    """Name and value of a matrix: array, list of the cells of a cell array, dict of a struct, None for others."""
     flags, dims, name, *parts = _mat_elements(data, order)
     form = int(_mat_numbers(flags, order)[0]) & 0xFF
     shape = tuple(_mat_numbers(dims, order).tolist())
@@ -147,8 +186,19 @@ def _mat_matrix(data: bytes, order: str, depth: int = 0) -> tuple[str, Any]:
     if form == _CELL and depth < 2:
         cells = [_mat_matrix(content, order, depth + 1)[1] for kind, content in parts if kind == _MATRIX]
         return text, [
-            "".join(x) if isinstance(x, list) else x.ravel()[0].item() if x is not None else "" for x in cells
+            "".join(map(str, x)) if isinstance(x, list) else x.ravel()[0].item() if isinstance(x, np.ndarray) else ""
+            for x in cells
         ]
+    if form in (_STRUCT, _OBJECT) and depth < 2 and shape == (1, 1):
+        length, names, *held = parts[form - _STRUCT :]  # an object has the name of its class in front
+        width = int(_mat_numbers(length, order)[0])
+        fields = [names[1][k : k + width].rstrip(b"\0").decode() for k in range(0, len(names[1]), width)]
+        found: dict[str, Any] = {}
+        for field, (_, content) in zip(fields, held):
+            value = _mat_matrix(content, order, depth + 1)[1]
+            inner = value if isinstance(value, dict) else {"": value}
+            found |= {f"{field}.{name}".rstrip("."): item for name, item in inner.items()}
+        return text, found
     if form == _CHAR and parts:
         kind, content = parts[0]
         letters = list(
@@ -182,18 +232,25 @@ def read_hdf5(path: Path, options: ReadOptions) -> Proximity:
                 arrays[name] = item
 
         file.visititems(collect)
-        held = {n: (a.shape, False, a.dtype) for n, a in arrays.items() if a.dtype.kind in "fiub" and len(a.shape) > 1}
+        held = {
+            n: (a.shape, False, a.dtype)
+            for n, a in arrays.items()
+            if a.dtype.kind in "fiub"
+            and a.size > 1
+            and (_last(n) not in _VECTORS or (len(a.shape) > 1 and 1 not in a.shape))
+        }
         is_matlab = any("MATLAB_class" in a.attrs for a in arrays.values())
         held = {n: h for n, h in held.items() if not is_matlab or _matlab_class(arrays[n]) not in ("cell", "char")}
         chosen = choose_array(held, options.key, where, options.square)
         values = _array(h5py, arrays[chosen], where, max_bytes)
         texts = {}
         for name, item in arrays.items():
-            last = name.rpartition("/")[2].lower()
-            if last in (*_IDS, *_LABELS) and name != chosen:
+            last = _last(name)
+            if last in _VECTORS and name != chosen:
                 _check_size(where, name, item.size * 64, max_bytes)
                 texts[last] = _hdf5_vector(h5py, file, item, where, max_bytes)
-        return _make(where, chosen, values.T if is_matlab else values, texts)  # MATLAB stores columns first
+        values = values.T if is_matlab else values  # MATLAB stores columns first
+        return _make(where, chosen, values, texts, options.square)
 
 
 def _matlab_class(item: Any) -> str:
@@ -500,6 +557,26 @@ def read_excel(path: Path, options: ReadOptions) -> Proximity:
         if key is not None or n_sheets == 1:
             raise
         raise ProximityError(f"{error} This is the first of the sheets {names}; name another with key=...") from None
+
+
+def read_mtx(path: Path, options: ReadOptions) -> Proximity:
+    """Read a Matrix Market file; an entry that is not listed is absent."""
+    where = short_path(path)
+    with open_unpacked(path, options.max_bytes) as file:
+        data = file.read()
+    with parse_errors(where, "Matrix Market file"):
+        rows, columns, n_entries, form, field, _ = mminfo(io.BytesIO(data))
+        size = rows * columns if form == "array" else 3 * n_entries
+        if field == "complex" or size > 2 * len(data):  # a number has two characters at least
+            raise ProximityError(f"{where} must hold real numbers, as many as its header declares.")
+        matrix = mmread(io.BytesIO(data))
+    if form == "array":
+        return proximity_in_file(where, matrix)
+    if options.square and rows != columns:
+        raise ProximityError(f"{where} must hold a square matrix. Got {rows} rows and {columns} columns.")
+    kind = options.kind or kind_in_words(path.stem.replace("_", " "))
+    values, about = sparse_values(sp.csr_array(matrix), kind, options.pairs.absent, where, options.max_bytes)
+    return proximity_in_file(where, values, None, kind, None, None, about)
 
 
 def read_graphml(path: Path, options: ReadOptions) -> Proximity:

@@ -17,7 +17,7 @@ from similis._utils.files import short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._containers import read_excel, read_graphml, read_hdf5, read_mat, read_rds, write_h5ad
+from similis.io._containers import read_excel, read_graphml, read_hdf5, read_mat, read_mtx, read_rds, write_h5ad
 from similis.io._numpy import read_npy, read_npz, write_npz
 from similis.io._options import ReadOptions
 from similis.io._pairs import HITS_ENDINGS, is_pair_list, read_pairs, write_pairs
@@ -127,6 +127,7 @@ _BUILT_IN = (
     Format("rds", "file of R", (".rds", ".rdata", ".rda"), read_rds),
     Format("xlsx", "Excel workbook", (".xlsx",), read_excel),
     Format("graphml", "GraphML graph", (".graphml",), read_graphml, is_text=True),
+    Format("mtx", "Matrix Market file", (".mtx",), read_mtx, is_text=True, magic=b"%%MatrixMarket"),
     Format("qza", "QIIME 2 artifact", (".qza",), read_csv, kind="dissimilarity"),
 )
 

@@ -29,7 +29,16 @@ from similis.base import Kind
 from similis.exceptions import ProximityError
 from similis.io._options import ReadOptions
 from similis.io._pairs import sparse_values
-from similis.io._proximity import Proximity, as_ids, as_labels, proximity_in_file, quote_short, reject_infinite
+from similis.io._proximity import (
+    Proximity,
+    as_ids,
+    as_labels,
+    is_condensed,
+    proximity_in_file,
+    quote_short,
+    reject_infinite,
+    square_of_condensed,
+)
 
 __all__ = [
     "card",
@@ -39,7 +48,6 @@ __all__ = [
     "read_header",
     "read_npz",
     "choose_array",
-    "square_of_condensed",
     "sidecar",
     "write_card",
     "write_npy",
@@ -79,6 +87,8 @@ def read_npz(path: Path, options: ReadOptions) -> Proximity:
     if "kind" in parts:
         kind = str(parts["kind"][()] if parts["kind"].ndim == 0 else parts["kind"]) or None
     about: dict[str, Any] = {}
+    if options.square and not is_sparse and is_condensed(parts[key].shape):
+        parts[key], kind = square_of_condensed(parts[key].ravel(), where), kind or "dissimilarity"
     if is_sparse:
         parts[key], about = _sparse_part(parts, options.kind or kind, options, where)  # type: ignore[arg-type]
     return proximity_in_file(where, parts[key], ids, kind, parts.get(labels), column_ids, about)
@@ -233,20 +243,6 @@ def parts_of_card(found: Any, shape: tuple[int, ...], where: str) -> dict[str, A
     return {name: found.get(name) for name in ("kind", "ids", "column_ids", "labels")}
 
 
-def square_of_condensed(values: NDArray[Any], where: str) -> NDArray[Any]:
-    """Make the symmetric matrix of the upper triangle of a distance matrix, row by row, as SciPy's pdist returns it."""
-    n = round((1 + math.sqrt(1 + 8 * len(values))) / 2)
-    if values.ndim != 1 or n * (n - 1) // 2 != len(values) or not len(values):
-        raise ProximityError(
-            f"{where}: a vector must hold the n (n - 1) / 2 distances of all pairs of n objects. Got {len(values)}."
-        )
-    if values.dtype.kind not in "fiu":
-        raise ProximityError(f"{where} must hold numbers. Got dtype {values.dtype}.")
-    square = np.zeros((n, n), dtype=values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
-    square[np.triu_indices(n, 1)] = values
-    return square + square.T
-
-
 def choose_array(headers: dict[str, Any], key: str | None, where: str, square: bool) -> str:
     """Name of the array that is the matrix."""
     names = ", ".join(map(quote_short, headers))[:120] or "nothing"
@@ -263,6 +259,8 @@ def choose_array(headers: dict[str, Any], key: str | None, where: str, square: b
 
     found = [name for name, header in headers.items() if fits(header, "f")]
     found = found or [name for name, header in headers.items() if fits(header, "iub")]
+    if square and not found:
+        found = [name for name, (shape, _, dtype) in headers.items() if dtype.kind in "fiu" and is_condensed(shape)]
     if len(found) == 1:
         return found[0]
     if any(dtype.hasobject for _, _, dtype in headers.values()):

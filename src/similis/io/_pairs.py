@@ -458,7 +458,7 @@ def _read_lines(path: Path, pairs: _Collected, delimiter: str | None, max_bytes:
     numbers: list[int] = []  # of the lines of the chunk
     counter = 0
 
-    def body(text: IO[str]) -> Iterator[str]:
+    def body(text: Iterable[str]) -> Iterator[str]:
         nonlocal counter, names
         for line in text:
             counter += 1
@@ -520,7 +520,7 @@ def _parse_plain(
         return None
     text = np.frombuffer(block.removesuffix("\n").encode() + b"\n", np.uint8)
     newline = text == ord("\n")
-    ends = np.flatnonzero(newline | (text == ord(mark)))
+    ends: NDArray[Any] = np.flatnonzero(newline | (text == ord(mark)))
     if (
         len(ends) % width
         or np.count_nonzero(newline) * width != len(ends)

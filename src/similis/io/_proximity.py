@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -255,6 +256,26 @@ def mirror_triangle(values: NDArray[Any], where: str) -> NDArray[Any]:
             )
             return np.where(np.tri(len(A), dtype=bool).T if full == 0 else np.tri(len(A), dtype=bool), A, A.T)
     return values
+
+
+def is_condensed(shape: tuple[int, ...]) -> bool:
+    """Tell whether an array is a vector with one number for each pair of three or more objects."""
+    size = math.prod(shape)
+    return max(shape, default=0) == size > 2 and math.isqrt(1 + 8 * size) ** 2 == 1 + 8 * size
+
+
+def square_of_condensed(values: NDArray[Any], where: str) -> NDArray[Any]:
+    """Make the symmetric matrix of the upper triangle of a distance matrix, row by row, as SciPy's pdist returns it."""
+    n = round((1 + math.sqrt(1 + 8 * len(values))) / 2)
+    if values.ndim != 1 or n * (n - 1) // 2 != len(values) or not len(values):
+        raise ProximityError(
+            f"{where}: a vector must hold the n (n - 1) / 2 distances of all pairs of n objects. Got {len(values)}."
+        )
+    if values.dtype.kind not in "fiu":
+        raise ProximityError(f"{where} must hold numbers. Got dtype {values.dtype}.")
+    square = np.zeros((n, n), dtype=values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
+    square[np.triu_indices(n, 1)] = values
+    return square + square.T
 
 
 def as_values(values: Any) -> NDArray[Any]:

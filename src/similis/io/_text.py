@@ -32,7 +32,7 @@ from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._kind import kind_in_words
 from similis.io._options import ReadOptions
-from similis.io._proximity import Proximity, proximity_in_file, quote_short
+from similis.io._proximity import Proximity, is_condensed, proximity_in_file, quote_short, square_of_condensed
 
 __all__ = [
     "PACKED",
@@ -138,6 +138,10 @@ def _bare_table(
 ) -> Proximity:
     """Make the matrix of a table of numbers, the first line of which may hold the ids of the columns."""
     rows, width = values.shape
+    if square and has_header is None and is_condensed(values.shape):  # a header would be one number too many
+        P = proximity_in_file(where, square_of_condensed(values.ravel(), where), kind=kind or "dissimilarity")
+        warn_user(f"{where}: its {values.size} numbers are read as those of all pairs of {P.n} objects.", InputWarning)
+        return P
     if has_header is not None:
         ids = header if has_header else None
         return proximity_in_file(
