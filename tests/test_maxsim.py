@@ -258,6 +258,7 @@ def random_similarities(rng, number):
 def test_class_margin_certifies_random_problems(rng, monkeypatch, count):
     """Cold and warm, ascending and not; without the interior points that are its fallback."""
     monkeypatch.setattr("similis.solvers._class_margin._DENSE", 0)
+    monkeypatch.setattr("similis.solvers._class_margin._DIRECT", 0)
     for number in range(count):
         S, y = random_similarities(rng, number)
         each, normalize = bool(number % 2), number % 7 == 0
@@ -294,6 +295,17 @@ def test_class_margin_falls_back_to_interior_points(rng, monkeypatch):
         assert found.gap < 1e-8
         A = each_other_class(S, y) if each else signed_similarities(S, y)
         assert relative_gap(A, found.alpha, found.multipliers, 10.0) < 1e-7
+
+
+def test_class_margin_of_tight_similarities_takes_few_steps():
+    """More multipliers between the bounds than objects: interior points instead of many pivots."""
+    S, y = make_similarity(80, 5, indefinite=0.1, random_state=0)
+    S = np.exp(4 * (S - S.max()) / S.std())
+    margin = ClassMargin(S, y, each=True)
+    for C in (0.1, 1.0, 10.0, 100.0):
+        found = margin.solve(C)
+        assert found.n_iter < 60
+        assert relative_gap(each_other_class(S, y), found.alpha, found.multipliers, C) < 1e-7
 
 
 @pytest.mark.parametrize("each", [False, True])

@@ -26,6 +26,7 @@ _MAX_STEPS = 400  # per stage of the continuation
 _PATIENCE = 100  # steps that do not halve the gap
 _SMALL = 250  # objects up to which interior points are as fast without C
 _DENSE = 2**26  # entries of A that the fallback may write out
+_DIRECT = 10**9  # products m n^2 of m constraints on n weights up to which interior points take about a second
 
 
 class ClassMargin:
@@ -122,6 +123,9 @@ class ClassMargin:
         if gap > max(tol, 1e-8) and self._used.sum() * len(alpha) <= _DENSE:
             dense = self._solve_dense(C, tol)
             if dense.gap < gap:
+                u = np.zeros(self._u.shape)
+                u[np.nonzero(self._used[np.argsort(self._order)])] = dense.multipliers
+                self.start(u, C)
                 return replace(dense, n_iter=dense.n_iter + steps)
         return self._result(alpha, objective, gap, steps)
 
@@ -213,6 +217,8 @@ class ClassMargin:
             rows, others = self._active(u, slope, wrong, C)
             A = self._rows(rows, others)
             A_P = A[:, pull > 0]
+            if len(A) > len(pull) and self._used.sum() * len(pull) ** 2 <= _DIRECT:
+                return gap, steps, objective, pull  # a singular step takes many pivots; interior points are faster
             H = A_P @ A_P.T / 2
             if damping:
                 H += damping * (A @ A.T) / 2
