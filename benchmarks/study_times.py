@@ -31,7 +31,7 @@ def main():
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--method", action="append", help="measure this method again and keep the others")
     options = parser.parse_args()
-    times = {name: [] for name in options.method or [method.name for method in list_methods()]}
+    times = {name: [] for name in options.method or [method.name for method in list_methods(None)]}
     known = json.loads(TARGET.read_text()) if options.method else {"machine_seconds": machine_seconds(), "methods": {}}
     speed = known["machine_seconds"] / machine_seconds()  # other methods may have been measured on another machine
     for name in times:  # compile and import
