@@ -312,6 +312,8 @@ def test_trained_models_print_sets_and_reasons(tmp_path, method):
     possible = {"no", "yes", "no | yes", ""}
     column = printed[0].split(",").index("set")
     assert all(line.split(",")[column] in possible for line in printed[1:])
+    plain = CliRunner().invoke(app, options[:3]).stdout
+    assert plain == CliRunner().invoke(app, [*options[:3], "--confidence", "0.9"]).stdout
 
 
 def test_confidence_needs_a_calibrated_model(tmp_path):

@@ -17,6 +17,7 @@ from reports import Outline, make_result, noisy_picture, similarities
 from similis import Study
 from similis._drawing.figure import Axis, format_number
 from similis._drawing.svg import plot_style, png
+from similis.exceptions import ProximityError
 from similis.proximity import EmbeddingDisplay, HistogramDisplay, MatrixDisplay, NormalityDisplay, SpectrumDisplay
 from similis.report import make_report
 from similis.study import (
@@ -244,3 +245,51 @@ def test_colors_have_contrast(part):
         if name not in ("card", "faint"):
             a, b = sorted((luminance(name), luminance("card")))
             assert (b + 0.05) / (a + 0.05) >= (4.5 if name in ("ink", "muted", "accent", "bad") else 3.0), name
+
+
+def test_prediction_sets_equal_a_loop_over_objects():
+    found = make_result(60, 3, {"knn": 0.25, "majority": 0.9}, n_splits=6, seed=3)
+    rng = np.random.default_rng(0)
+    for entry in found.entries.values():  # few different values, so that there are ties
+        P = rng.integers(1, 6, size=entry.proba.shape) + 4 * np.eye(3)[found.codes[found.splits[entry.split].test]]
+        entry.proba[:] = P / P.sum(axis=1, keepdims=True)
+    seen = [(i, p) for s in found.splits for i, p in zip(s.test, found.entries["knn", s.number].proba)]
+    sets = []
+    for i, p in seen:
+        known = []
+        for g in range(3):
+            others = [q[g] for j, q in seen if found.codes[j] == g and j != i]
+            n = len({j for j, _ in seen if found.codes[j] == g and j != i})
+            known.append((1 + n * np.mean(np.array(others) <= p[g] + 1e-12)) / (1 + n) > 0.2)
+        sets.append(known)
+    sets, truth = np.array(sets), found.codes[[i for i, _ in seen]]
+    rows = found.prediction_sets(level=0.8)
+    for g, row in enumerate(rows):
+        own = sets[truth == g]
+        assert row.label == f"class {g}"
+        assert row.coverage == pytest.approx(own[:, g].mean())
+        assert row.size == pytest.approx(own.sum(axis=1).mean())
+        assert row.single == pytest.approx((own.sum(axis=1) == 1).mean())
+        assert 0.7 < row.coverage < 0.95
+    assert found.prediction_sets("knn", level=0.8) == rows
+    page = make_report(found)
+    assert "Prediction sets" in page
+    assert "<td>3.00</td>" in make_report(make_result(12, 3))  # too few objects to exclude a class
+
+
+def test_no_prediction_sets_without_probabilities():
+    found = make_result(methods={"svm-kernel(clip)": 0.1})
+    assert found.prediction_sets() == []
+    assert "Prediction sets" not in make_report(found)
+    with pytest.raises(ProximityError, match="predicts no probabilities"):
+        found.prediction_sets("svm-kernel(clip)")
+
+
+def test_reliability_of_predictions_of_a_model():
+    y = np.array(["a"] * 6 + ["b"] * 4)
+    proba = np.tile([0.6, 0.4], (10, 1))
+    curve = ReliabilityDisplay.from_predictions(y, proba, name="mine", plot=False).curves[0]
+    assert curve.error == pytest.approx(0.0)
+    assert curve.counts.sum() == 10
+    with pytest.raises(ProximityError, match="one column for each of the 2 labels"):
+        ReliabilityDisplay.from_predictions(y, proba[:, :1], plot=False)

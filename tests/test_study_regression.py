@@ -284,7 +284,7 @@ def test_command_line(waves, tmp_path, capsys):
     assert "root mean squared error" in done.output
     done = run(app, ["predict", model, str(tmp_path / "d.csv")])
     assert done.exit_code == 0
-    assert "id,value,score,outlier_p" in done.output
+    assert "id,value,score,outlier_p,lower,upper" in done.output  # intervals by default
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from similis.io import ModelCard, Proximity
     from similis.study import Predictions
 
-__all__ = ["predict", "prediction_table"]
+__all__ = ["DEFAULT_LEVEL", "predict", "prediction_table"]
+
+DEFAULT_LEVEL = 0.9  # of the sets and intervals of a calibrated model
 
 _NUMBERS = ("score", "outlier_p", "lower", "upper")  # columns of a table
 
@@ -46,8 +48,8 @@ def predict(
         metavar="LEVEL",
         min=0.0,
         max=1.0,
-        help="Also print the set of classes, or the interval, that contains the true class or value with this "
-        "probability, such as 0.9; for a model of `similis fit --conformal`.",
+        help="Probability with which the set of classes, or the interval, contains the true class or value; for a "
+        "model of `similis fit --conformal`. 0.9 by default.",
     ),
     explain: int = option(default=0, metavar="K", min=0, help="Also print the K training objects that decided."),
     overwrite: Overwrite = False,
@@ -63,9 +65,9 @@ def predict(
     object in the rows, or minus the lowest dissimilarity. `outlier_p` is a p-value: of new objects like the training
     objects, 5 % have 0.05 or less; an object unlike all of them has a value near zero.
 
-    With `--confidence` the column `set` lists the classes that are possible at that level, separated by |. An empty set
-    marks an object between the classes. A regression has the columns `lower` and `upper`. With `--explain` the column
-    `because` names training objects with their contributions to the prediction, the largest first.
+    For a model of `similis fit --conformal`, the column `set` lists the classes that are possible, separated by |. An
+    empty set marks an object between the classes. A regression has the columns `lower` and `upper`. With `--explain`
+    the column `because` names training objects with their contributions to the prediction, the largest first.
 
     Ids and labels are written as they are. Give `--escape-formulas` before opening the table in a spreadsheet if others
     chose the names. On a terminal, control characters are shown by their numbers.
@@ -92,6 +94,8 @@ def predict(
             f"{model} has no calibrated prediction sets, which --confidence needs. Train it again with "
             "`similis fit --conformal`."
         )
+    if confidence is None and trained.card.calibration is not None:
+        confidence = DEFAULT_LEVEL
     blocks: list[Any] = []
     for file in [rows, *(more or [])]:
         with input_path(file) as path:

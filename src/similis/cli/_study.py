@@ -17,7 +17,7 @@ from similis._utils.files import is_stream
 from similis.cli._console import FAILED, INTERRUPTED, echo, in_cli_words, note, print_json, print_table, show_progress
 from similis.cli._options import Json, Overwrite, Quiet, Seed, argument, command, connect_cluster, option
 from similis.cli._outputs import check_outputs, write_table
-from similis.cli._predict import prediction_table
+from similis.cli._predict import DEFAULT_LEVEL, prediction_table
 from similis.cli._source import Inputs, Source, load_data, load_unlabeled
 from similis.exceptions import ClusterError, ProximityError
 
@@ -274,9 +274,10 @@ def fit(
     predict_unlabeled: str | None = option(
         metavar="FILE", help="Also predict the objects without a label, and write them to this csv or tsv file."
     ),
-    conformal: bool = option(
-        default=False,
-        help="Also calibrate prediction sets or intervals, for `similis predict --confidence`, by ten more fits.",
+    conformal: bool | None = option(
+        "--conformal/--no-conformal",
+        help="Also calibrate prediction sets or intervals, which `similis predict` prints, by ten more fits; by "
+        "default for a regression.",
     ),
     overwrite: Overwrite = False,
     json: Json = False,
@@ -313,7 +314,7 @@ def fit(
             study=setup.make_study([{"best": "all"}.get(method, method)], inputs),
             **inputs.arguments(),
             compact=True,
-            conformal=conformal,
+            conformal=inputs.target is not None if conformal is None else conformal,
             progress=show_progress(quiet),
             announce=None if quiet else setup.announce,
         )
@@ -321,7 +322,9 @@ def fit(
     card = trained.card
     if unlabeled is not None:
         what = "value" if card.settings.get("task") == "regression" else "label"
-        write_table(str(predict_unlabeled), prediction_table(predict_rows(trained, unlabeled), what))
+        level = None if card.calibration is None else DEFAULT_LEVEL
+        table = prediction_table(predict_rows(trained, unlabeled, confidence=level), what, level)
+        write_table(str(predict_unlabeled), table)
         note(f"wrote predictions of {unlabeled.n} objects without a label to {predict_unlabeled}")
     if json:
         print_json({"output": output, "card": None if card_file is None else str(card_file), **asdict(card)})

@@ -46,7 +46,7 @@ PAPERS = {  # by the keys of PAPERS.bib
     "qiao2013": "M. Qiao and J. Li. Distance-based Mixture Modeling for Classification via Hypothetical Local Mapping. "
     "2013.",
 }
-_MAX_CLASSES = 24  # classes of a confusion matrix
+_MAX_CLASSES = 24  # classes of a confusion matrix and of the table of prediction sets
 
 
 def write_page(page: str, path: str | os.PathLike[str]) -> None:
@@ -88,6 +88,7 @@ def make_report(result: StudyResult, *, refresh: float | None = None) -> str:
         race=RaceDisplay.from_result(result, plot=False) if len(result.splits) > 1 and not result.is_loo else None,
         time=TimeErrorDisplay.from_result(result, plot=False),
         reliability=ReliabilityDisplay.from_result(result, plot=False),
+        sets=result.prediction_sets() if len(result.classes) <= _MAX_CLASSES else [],
         values=ValuesDisplay.from_result(result, plot=False) if advice and result.target is not None else None,
         grids=[(info.name, _format_grid(info.grid)) for info in result.methods if info.grid],
         papers=_list_papers(result),

@@ -27,9 +27,11 @@ from similis._drawing.figure import (
     label_width,
     names_axis,
 )
+from similis.base import check_labels
 from similis.exceptions import ProximityError
 from similis.proximity import seriation
 from similis.study._metrics import Ranks, average_ranks, bin_by_confidence
+from similis.study._predictions import held_out_probabilities
 
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
@@ -419,8 +421,41 @@ class ReliabilityDisplay(_ResultDisplay):
     @classmethod
     def _read(cls, result: StudyResult) -> Self:
         rows = [row.method for row in result.table() if row.error == row.error and not row.baseline]
-        found = [curve for curve in (_reliability(result, name) for name in rows) if curve is not None]
-        return cls(curves=found[:_MAX_CURVES])
+        found = {name: held_out_probabilities(result, name) for name in rows}
+        curves = [_reliability(name, result.codes[held[0]], held[1]) for name, held in found.items() if held]
+        return cls(curves=curves[:_MAX_CURVES])
+
+    @classmethod
+    def from_predictions(
+        cls, y: Any, proba: Any, *, name: str = "model", plot: bool = True, ax: Any = None, **options: Any
+    ) -> Self:
+        """Draw the reliability of the probabilities that a model predicts for objects it was not fitted to.
+
+        Parameters
+        ----------
+        y : array-like of shape (m,)
+            True labels, all classes among them.
+        proba : array-like of shape (m, G)
+            Probabilities; columns in the sorted order of the labels, as in ``predict_proba``.
+        name : str, default="model"
+            Name of the model.
+        plot : bool, default=True
+            Draw with matplotlib at once.
+        ax, **options
+            Passed to :meth:`plot`.
+
+        Returns
+        -------
+        ReliabilityDisplay
+        """
+        P = np.asarray(proba, dtype=np.float64)
+        classes, codes = check_labels(y, len(P), who="from_predictions", min_classes=1)
+        if P.shape != (len(codes), len(classes)):
+            raise ProximityError(
+                f"proba must have one column for each of the {len(classes)} labels. Got {P.shape[1:]}."
+            )
+        display = cls(curves=[_reliability(name, codes, P)])
+        return display.plot(ax=ax, **options) if plot else display
 
     def describe(self) -> list[Figure]:
         """Describe one panel per method; matplotlib draws all of them into the same axes."""
@@ -452,17 +487,12 @@ class ReliabilityDisplay(_ResultDisplay):
         )
 
 
-def _reliability(result: StudyResult, method: str) -> Reliability | None:
-    """Bin the predictions of a method by confidence; None without probabilities."""
-    found = result._finished(method)
-    proba = [entry.proba for _, entry in found if entry.proba is not None]
-    if not proba or len(proba) < len(found):
-        return None
-    P, t = np.concatenate(proba), np.concatenate([result.codes[split.test] for split, _ in found])
-    counts, sure, right = bin_by_confidence(t, P)
+def _reliability(method: str, truth: NDArray[np.intp], P: NDArray[np.float64]) -> Reliability:
+    """Bin predictions by confidence."""
+    counts, sure, right = bin_by_confidence(truth, P)
     with np.errstate(invalid="ignore", divide="ignore"):
         confidence, share = sure / counts, right / counts
-    gap = float(np.nansum(np.abs(confidence - share) * counts) / len(t))
+    gap = float(np.nansum(np.abs(confidence - share) * counts) / len(truth))
     return Reliability(method, confidence, share, counts.astype(np.intp), gap)
 
 

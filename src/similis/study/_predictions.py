@@ -13,9 +13,18 @@ from similis.exceptions import ProximityError
 if TYPE_CHECKING:
     from similis.study._result import StudyResult
 
-__all__ = ["ObjectPredictions", "Relabeling", "count_predictions", "find_relabelings"]
+__all__ = [
+    "ClassSets",
+    "ObjectPredictions",
+    "Relabeling",
+    "count_predictions",
+    "find_relabelings",
+    "held_out_probabilities",
+    "measure_sets",
+]
 
 _CONFIDENT = 0.8  # mean probability of the suggested class
+_ROUND_OFF = 1e-9  # probabilities that differ by less are equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,3 +116,70 @@ def find_relabelings(result: StudyResult) -> list[Relabeling]:
         for i in np.flatnonzero(found).tolist()
     ]
     return sorted(candidates, key=lambda c: (-np.nan_to_num(c.probability), -c.n_tests))
+
+
+def held_out_probabilities(result: StudyResult, method: str) -> tuple[Indices, Floats] | None:
+    """Test objects of all splits, and the probabilities that a method predicted; None if it predicts none."""
+    found = result._finished(method)
+    if not found or any(entry.proba is None for _, entry in found):
+        return None
+    return np.concatenate([split.test for split, _ in found]), np.concatenate([entry.proba for _, entry in found])
+
+
+@dataclass(frozen=True)
+class ClassSets:
+    """Prediction sets of the held-out objects of one class.
+
+    Attributes
+    ----------
+    label : str
+        The class.
+    n_objects : int
+        Number of its objects that were held out.
+    coverage : float
+        Share of their sets that contain the class.
+    size : float
+        Mean number of classes in their sets.
+    single, empty : float
+        Share of their sets with one class, and with none.
+    """
+
+    label: str
+    n_objects: int
+    coverage: float
+    size: float
+    single: float
+    empty: float
+
+
+def measure_sets(result: StudyResult, method: str, level: float) -> list[ClassSets]:
+    """Measure prediction sets that are calibrated on held-out probabilities; see ``StudyResult.prediction_sets``."""
+    found = held_out_probabilities(result, method)
+    if found is None:
+        raise ProximityError(f"{method} predicts no probabilities, which prediction sets need.")
+    objects, P = found
+    codes = result.codes[objects]
+    p_values = np.empty_like(P)
+    for g, scores in enumerate(P.T):
+        own = codes == g
+        n_objects = np.full(len(P), len(np.unique(objects[own])))
+        total = np.full(len(P), own.sum())
+        below = np.searchsorted(np.sort(scores[own]), scores + _ROUND_OFF, side="right")
+        # An object is compared with the other objects of the class. Its own predictions are those with keys between
+        # its number and the number plus one.
+        keys = np.sort(objects[own] + scores[own] / 2)
+        first = np.searchsorted(keys, objects[own])
+        below[own] -= np.searchsorted(keys, objects[own] + scores[own] / 2 + _ROUND_OFF, side="right") - first
+        total[own] -= np.searchsorted(keys, objects[own] + 0.75) - first
+        n_objects[own] -= 1
+        p_values[:, g] = (1 + n_objects * below / np.maximum(total, 1)) / (1 + n_objects)
+    sets = p_values > 1 - level + _ROUND_OFF
+    sizes = sets.sum(axis=1)
+    rows = []
+    for g, label in enumerate(result.classes):
+        own = codes == g
+        if own.any():
+            size = sizes[own]
+            shares = (sets[own, g].mean(), size.mean(), (size == 1).mean(), (size == 0).mean())
+            rows.append(ClassSets(str(label), len(np.unique(objects[own])), *map(float, shares)))
+    return rows

@@ -31,7 +31,15 @@ from similis.study._metrics import (
     value_interval,
 )
 from similis.study._picture import Picture, make_picture
-from similis.study._predictions import ObjectPredictions, Relabeling, count_predictions, find_relabelings
+from similis.study._predictions import (
+    ClassSets,
+    ObjectPredictions,
+    Relabeling,
+    count_predictions,
+    find_relabelings,
+    held_out_probabilities,
+    measure_sets,
+)
 from similis.study._problem import Problem
 from similis.study._progress import clock
 from similis.study._protocol import Protocol, Split
@@ -544,6 +552,33 @@ class StudyResult:
             first; empty for a regression.
         """
         return find_relabelings(self)
+
+    def prediction_sets(self, method: str | None = None, *, level: float = 0.9) -> list[ClassSets]:
+        """Measure prediction sets of held-out objects: how often they contain the true class, and their size.
+
+        A class is in the set of an object if its probability is not unusually low among the other objects of that
+        class, as in :class:`~similis.ConformalClassifier`, with the probabilities of all splits as calibration.
+
+        Parameters
+        ----------
+        method : str, optional
+            A method with probabilities; by default the best one of them.
+        level : float, default=0.9
+            Share of the objects of each class whose set shall contain it. A class with fewer than 1 / (1 - `level`)
+            objects is in every set.
+
+        Returns
+        -------
+        list of ClassSets
+            With ``label``, ``n_objects``, ``coverage``, ``size``, ``single`` and ``empty``, one per class; empty for a
+            regression and without probabilities.
+        """
+        if self.target is not None:
+            return []
+        if method is None:
+            names = [row.method for row in self.table() if row.error == row.error and not row.baseline]
+            method = next((name for name in names if held_out_probabilities(self, name) is not None), None)
+        return [] if method is None else measure_sets(self, method, level)
 
     def frame(self) -> Any:
         """One row per method and split, with every metric and the chosen parameters.
