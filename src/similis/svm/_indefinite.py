@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,10 @@ class IndefiniteSVM(KernelSVM):
     mentions; raw rows are what footnote 3 there warns of. No rule reproduces K on training rows from S alone: K
     contains v v' too.
 
+    The paper states (5.8) for two classes and the hinge loss. Regression and one-class forms, with the box and the
+    linear term of their losses, are not offered: :class:`~similis.ProximityRidge` and
+    :class:`~similis.ProximityOutlier` cover these tasks.
+
     References
     ----------
     [chen2010] Eq. (5.8)-(5.9), (5.14).
@@ -102,15 +107,22 @@ class IndefiniteSVM(KernelSVM):
             C, rho = float(point["C"]), float(point["rho"])
             fit = machine.solve(C, rho)
             learned = {"alpha_": y * fit.v, "n_iter_": fit.n_iter, "_kernel_coef": fit.v}
-            if len(points) == 1:
-                k, W = machine.kernel(fit.v, rho)
-                learned["kernel_"] = (W * k) @ W.T
-            if self.query == "augmented":  # K is the positive part of this matrix, Eq. (5.9)
+            if len(points) == 1:  # K is the positive part of this matrix, Eq. (5.9)
                 learned["_before_clip"] = S + np.outer(fit.v, fit.v) / (4 * rho)
+            if self.query == "augmented":
                 learned["_typical_self"] = float(np.diag(S).mean())
             coef = fit.v if self.query == "raw" else machine.project(fit.v, rho)
             machines.append(LearnedMachine(coef, fit.intercept, fit.objective, fit.gap, learned, fit.gap_scale))
         return machines
+
+    @cached_property
+    def kernel_(self) -> Array:
+        """K, decomposed on first access: `predict` needs it with a self-similarity only."""
+        if "_before_clip" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} has kernel_ after a fit to two classes.")
+        system = eigen_system(self._before_clip)
+        keep = system.values > system.tolerance
+        return (system.vectors[:, keep] * system.values[keep]) @ system.vectors[:, keep].T
 
     def class_scores(self, Q: Array) -> Array:
         return self._augmented_scores(Q, None) if self.query == "augmented" else super().class_scores(Q)
