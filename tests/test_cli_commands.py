@@ -266,7 +266,7 @@ def test_help_comes_without_the_heavy_packages():
 @pytest.mark.parametrize(
     "typed, offered",
     [
-        ("similis st", {"study"}),
+        ("similis st", {"stream", "study"}),
         ("similis study --dataset vo", {"votes", "voting_vdm"}),
         ("similis measure --measure tv", {"tversky-contrast", "tversky-ratio"}),
         ("similis fit --method krr", {"krr-knn(pinv)", "krr-knn(clip)", "krr-knn(flip)", "krr-knn(shift)"}),

@@ -47,12 +47,8 @@ def command(
     """Turn a function into a command whose errors are reported in one line.
 
     An argument that is a dataclass becomes one option per field, in its place: ``def study(source: Source)`` has the
-    options of all fields of `Source` and is called with a `Source`.
-
-    Parameters
-    ----------
-    only, without : collection of str
-        Fields that the command has options for, or has none for; the others keep their defaults.
+    options of all fields of `Source` and is called with a `Source`. `only` names the fields that have options, or
+    `without` those that have none and keep their defaults.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:

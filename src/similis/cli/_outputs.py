@@ -29,16 +29,7 @@ def check_outputs(inputs: Iterable[str | None], *, overwrite: bool = False, **ou
     """Reject output paths before anything is computed.
 
     An output must not be an input or another output, under any name. An existing file is replaced if it is of the same
-    kind, or if `overwrite` is true.
-
-    Parameters
-    ----------
-    inputs : iterable of str or None
-        Files that the command reads; None and ``-`` are left out.
-    overwrite : bool, default=False
-        Replace existing files of another kind.
-    **outputs : str or None
-        Files that the command writes, by their kind: matrix, predictions, objects, report, results, model, journal.
+    kind, or if `overwrite` is true. Outputs are given by their kind, a key of `_KINDS`; None and ``-`` are left out.
     """
     given = [(kind, Path(path)) for kind, path in outputs.items() if path is not None and path != "-"]
     for kind, path in given:

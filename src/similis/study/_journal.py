@@ -46,23 +46,11 @@ class JournalWarning(UserWarning):
 
 
 class Journal:
-    """Append-only file of finished entries.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file, created if it does not exist.
-
-    Attributes
-    ----------
-    study : str
-        Fingerprint of the study whose entries are used; that of the first header until :meth:`start` or
-        :meth:`join`.
-    """
+    """Append-only file of finished entries, created if it does not exist."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
-        self.study = ""
+        self.study = ""  # fingerprint of the study whose entries are used; set by `start` and `join`
         self._entries: dict[str, dict[tuple[str, int, str], Entry]] = {}  # by study
         self._sessions: dict[str, list[dict[str, Any]]] = {}
         self._decisions: dict[str, list[dict[str, Any]]] = {}

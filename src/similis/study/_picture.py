@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from similis._utils.arrays import Floats, Indices
 from similis.distributed import choose_landmarks
 from similis.exceptions import ProximityError
 from similis.proximity import EmbeddingDisplay, MatrixDisplay, SpectrumDisplay, ToSimilarity, diagnose
-from similis.study._entry import as_indices
+from similis.study._entry import as_indices, to_json
 
 if TYPE_CHECKING:
     from similis.study._assemble import MatrixFacts
@@ -31,53 +32,23 @@ SUSPECTS = 12  # pairs listed
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """Summary of the matrix of a study, as a report shows it.
+    """Summary of the matrix of a study, as a report shows it."""
 
-    Attributes
-    ----------
-    objects : ndarray of shape (m,)
-        Objects of the heat map, by class, similar ones adjacent.
-    levels : ndarray of uint8 of shape (m, m)
-        Their proximities in 255 levels from `low` to `high`; 0 is a missing entry.
-    low, high : float
-        Values at the two ends of the color scale.
-    nearness : ndarray of shape (m,)
-        Positions in `objects`, ordered by similarity alone.
-    looked_at : ndarray of shape (p,)
-        Objects behind spectrum, embedding and facts.
-    eigenvalues : ndarray of shape (p,) or None
-        Eigenvalues of their similarities, descending; None where entries are missing.
-    points : ndarray of shape (p, 2) or None
-        Their embedding; None where missing entries leave objects unconnected.
-    shares, signature : ndarray of shape (2,)
-        Share and sign of the axes of the embedding; 0 and 1 where entries are missing.
-    facts : tuple of (str, str)
-        The diagnosis, line by line.
-    advice : tuple of str
-        Recommendations from the papers.
-    suspects : tuple of (int, int, float, float, float)
-        Suspicious pairs, the most extreme first: two objects, value, expected value, deviation.
-    n_suspects : int
-        Number of suspicious pairs.
-    note : str
-        Remark on the choice of objects or matrix.
-    """
-
-    objects: NDArray[np.intp]
-    levels: NDArray[np.uint8]
+    objects: Indices  # of the heat map, by class, similar ones adjacent
+    levels: NDArray[np.uint8]  # their proximities in 255 levels from `low` to `high`; 0 is a missing entry
     low: float
     high: float
-    nearness: NDArray[np.intp]
-    looked_at: NDArray[np.intp]
-    eigenvalues: NDArray[np.float64] | None
-    points: NDArray[np.float64] | None
-    shares: tuple[float, ...]
-    signature: tuple[int, ...]
-    facts: tuple[tuple[str, str], ...]
-    advice: tuple[str, ...]
-    suspects: tuple[tuple[int, int, float, float, float], ...]
+    nearness: Indices  # positions in `objects`, ordered by similarity alone
+    looked_at: Indices  # objects behind spectrum, embedding and facts
+    eigenvalues: Floats | None  # of their similarities, descending; None where entries are missing
+    points: Floats | None  # their embedding in a plane; None where missing entries leave objects unconnected
+    shares: tuple[float, ...]  # of the two axes of the embedding; 0 where entries are missing
+    signature: tuple[int, ...]  # signs of the axes; 1 where entries are missing
+    facts: tuple[tuple[str, str], ...]  # the diagnosis, line by line
+    advice: tuple[str, ...]  # recommendations from the papers
+    suspects: tuple[tuple[int, int, float, float, float], ...]  # pairs: two objects, value, expected value, deviation
     n_suspects: int
-    note: str = ""
+    note: str = ""  # on the choice of objects or matrix
 
     def to_record(self) -> dict[str, Any]:
         """Convert to plain data for JSON."""
@@ -87,8 +58,8 @@ class Picture:
             "limits": [self.low, self.high],
             "nearness": self.nearness.tolist(),
             "looked_at": self.looked_at.tolist(),
-            "eigenvalues": None if self.eigenvalues is None else self.eigenvalues.tolist(),
-            "points": None if self.points is None else self.points.tolist(),
+            "eigenvalues": to_json(self.eigenvalues),
+            "points": to_json(self.points),
             "axes": [list(self.shares), list(self.signature)],
             "facts": [list(fact) for fact in self.facts],
             "advice": list(self.advice),
@@ -178,7 +149,7 @@ def make_picture(problem: Problem, situation: MatrixFacts) -> Picture:
     )
 
 
-def _matrix(problem: Problem, part: NDArray[np.intp]) -> tuple[NDArray[Any], str]:
+def _matrix(problem: Problem, part: Indices) -> tuple[NDArray[Any], str]:
     """Proximities of a sample of the objects, and a remark on them."""
     if problem.matrix is None:
         assert problem.objects is not None
@@ -190,7 +161,7 @@ def _matrix(problem: Problem, part: NDArray[np.intp]) -> tuple[NDArray[Any], str
     return problem.matrix[np.ix_(part, part)], ""
 
 
-def _spectrum(A: NDArray[Any], situation: MatrixFacts) -> NDArray[np.float64]:
+def _spectrum(A: NDArray[Any], situation: MatrixFacts) -> Floats:
     """Eigenvalues of the similarities, converted as for the methods of this study."""
     if situation.kind == "dissimilarity":
         try:
@@ -200,7 +171,7 @@ def _spectrum(A: NDArray[Any], situation: MatrixFacts) -> NDArray[np.float64]:
     return np.array(_rounded(SpectrumDisplay.from_proximity(A, plot=False).eigenvalues))
 
 
-def _fix_signs(points: NDArray[Any]) -> NDArray[np.float64]:
+def _fix_signs(points: NDArray[Any]) -> Floats:
     """Flip axes so that the coordinate farthest from zero is positive: signs of eigenvectors are arbitrary."""
     X = np.asarray(points, dtype=np.float64)
     far = X[np.abs(np.round(X, 9)).argmax(axis=0), [0, 1]]
