@@ -66,6 +66,21 @@ def test_a_model_that_measures_objects():
     np.testing.assert_allclose(found, detector.p_values(distances(new, X)))
 
 
+def test_explanations_of_a_compact_model_of_objects_name_the_training_objects():
+    X, y = points()
+    new = Objects(points(3, seed=1)[0], ("a", "b"))
+    names = [f"object {i}" for i in range(len(X))]
+    study = Study(["svm-kernel(clip, C=1)"], n_splits=2, cv=2)
+    for ids in (names, None):
+        whole, small = (
+            predict_rows(train_model(X, y, study=study, ids=ids, measure=Minkowski(), compact=compact), new, explain=3)
+            for compact in (False, True)
+        )
+        for expected, found in zip(whole.because, small.because):
+            assert [name for name, _ in found] == [name for name, _ in expected]
+            assert all(name in names or (ids is None and int(name) < len(X)) for name, _ in found)
+
+
 def test_missing_proximities_and_several_matrices():
     X, y = points()
     D = distances(X, X)

@@ -17,7 +17,7 @@ from similis.base import Kind, SparseRows, as_collection, take_objects
 from similis.measures import Pairwise
 from similis.solvers import top_k
 
-__all__ = ["novelty_p_values", "novelty_record"]
+__all__ = ["measure_step", "novelty_p_values", "novelty_record"]
 
 _NEIGHBORS = 5
 _SCORED = 1000  # training objects whose scores are kept
@@ -33,7 +33,7 @@ def novelty_record(
     `whole` is the model, `small` the one that predicts, perhaps reduced to the objects that it needs, and `needed` are
     the columns that it reads, None for all. None is returned for several matrices and for landmarks of objects.
     """
-    measures = _measure_step(whole), _measure_step(small)
+    measures = measure_step(whole), measure_step(small)
     if measures[0] is not None and measures[1] is not None:
         names = measures[0]._ids
         sample = _draw(len(names), _MEASURED)
@@ -54,7 +54,7 @@ def novelty_record(
 
 def novelty_p_values(record: dict[str, Any], X: Any, model: Any, *, kind: Kind) -> NDArray[np.float64]:
     """P-value of new objects: the share of training objects with an equal or lower score; NaN without proximities."""
-    step = _measure_step(model)
+    step = measure_step(model)
     scores = _scores(X if step is None else step.transform(X), kind, None)
     below = np.searchsorted(np.array(record["scores"]), scores, side="right")
     return np.where(np.isnan(scores), np.nan, (1 + below) / (len(record["scores"]) + 1))
@@ -65,7 +65,7 @@ def _draw(n: int, size: int) -> NDArray[np.intp]:
     return np.sort(np.random.default_rng(0).choice(n, size, replace=False))
 
 
-def _measure_step(model: Any) -> Pairwise | None:
+def measure_step(model: Any) -> Pairwise | None:
     """Step that measures objects, of a pipeline or the pipeline in a conformal model."""
     steps = getattr(getattr(model, "estimator_", model), "steps", [("", None)])
     return steps[0][1] if isinstance(steps[0][1], Pairwise) else None

@@ -17,7 +17,7 @@ from similis.base import SparseRows, predict_responses
 from similis.exceptions import ProximityError
 from similis.inspection import explain as explain_rows
 from similis.io import ModelCard, Objects, Proximity, TrainedModel
-from similis.study._novelty import novelty_p_values
+from similis.study._novelty import measure_step, novelty_p_values
 
 __all__ = ["Predictions", "predict_rows"]
 
@@ -227,11 +227,12 @@ def _because(
     model: Any, card: ModelCard, X: Any, own: NDArray[np.intp] | None, k: int
 ) -> list[list[tuple[str, float]]]:
     """Names and contributions of the training objects that contribute most to each prediction."""
-    needed = list(card.needed or range(card.n))
+    step = measure_step(model)
+    needed: list[Any] = list(card.needed or range(card.n)) if step is None else step._ids
     needed = needed if own is None else [needed[j] for j in own]
     found = explain_rows(model, X)
     if len(found.ids) == len(needed):
-        found.ids = tuple(str(j) if card.ids is None else card.ids[j] for j in needed)
+        found.ids = tuple(card.ids[j] if card.ids and isinstance(j, int) else str(j) for j in needed)
     return found.top(k)
 
 

@@ -184,7 +184,9 @@ def make_problem(
         if objects is not None:
             raise ProximityError("Give the objects once: as S with measure, or as objects beside a matrix.")
         if learns(measure) == "labels" and target is not None:  # also rejects anything but a measure
-            raise ProximityError(f"{type(measure).__name__} learns from class labels; name another measure.")
+            raise ProximityError(
+                f"{type(measure).__name__} learns from class labels, and a regression has numbers. Use another measure."
+            )
         if kind not in (None, measure.kind):
             raise ProximityError(
                 f"kind={kind!r} does not fit the measure, which gives a {measure.kind}. Leave kind out."
