@@ -38,6 +38,7 @@ SCRIPTS = {
     "hlm": ("hlm",),
     "searches": ("searches",),
     "learned_kernels": ("learned_kernels",),
+    "pairs": ("pairs",),
     "scale": ("scale_disk",),
     "accuracy": ("accuracy",),
 }
@@ -48,7 +49,7 @@ def read(folder, record):
     """The comparisons of a record."""
     path = folder / f"{record}.json"
     items = json.loads(path.read_text())["items"] if path.exists() else []
-    return [item for item in items if "ours_seconds" in item]
+    return [item for item in items if "ours_seconds" in item or "ours_megabytes" in item]
 
 
 def run(name, folder, quick):

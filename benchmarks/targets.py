@@ -117,5 +117,11 @@ TARGETS = (
         ("VDM", "cdist", 3, 6),
     ),
     *_same("out of core", "scale_disk", ("k-NN pass over npy", "memmap", 0.5, 1)),
+    *_same(
+        "five million hits",
+        "pairs",
+        ("read 5000000 hits", "pandas", 0.3, 1),
+        ("peak memory, 5000000 hits", "pandas", 1.2, 2),
+    ),
     *_same("import", "import", ("import", "", 0.83, 1)),
 )

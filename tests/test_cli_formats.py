@@ -1,6 +1,7 @@
 """Files of other tools on the command line: options of pair lists, convert, metadata, inspect."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -175,3 +176,31 @@ def test_sparse_matrices_are_converted_without_a_dense_copy(run, tmp_path, kind,
         np.testing.assert_array_equal(read_proximity(name, **options).to_dense(), dense.values)
     top = read_proximity("top.npz", directed=True)
     assert top.values.nnz <= 4 * 40
+
+
+@pytest.mark.slow
+def test_a_large_text_file_is_converted_in_bounded_memory(run, monkeypatch, rng):
+    """Rows go through a scratch file: far less memory is used than the matrix has."""
+    D = np.abs(np.subtract.outer(*[rng.random(1500).round(3)] * 2)).round(3)
+    write_proximity("d.csv", D, ids=range(1500), kind="dissimilarity")
+    for name, size in (("_IN_MEMORY", 2**16), ("_WRITTEN", 2**14)):
+        monkeypatch.setattr(f"similis.io._text.{name}", size)
+    monkeypatch.setattr("similis._utils.threads.row_blocks.__defaults__", (2**14,))
+    tracemalloc.start()
+    run("convert", "d.csv", "d.npy")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(read_proximity("d.npy").values, D)
+    assert peak < D.nbytes / 2
+
+
+def test_rows_in_a_scratch_file(tmp_path, monkeypatch):
+    D = np.abs(np.subtract.outer(np.arange(9.0), np.arange(9.0)))
+    write_proximity(tmp_path / "d.csv", D, ids=list("abcdefghi"), kind="dissimilarity")
+    monkeypatch.setattr("similis.io._text._IN_MEMORY", 200)
+    monkeypatch.setattr("similis.io._text._WRITTEN", 150)
+    P = read_proximity(tmp_path / "d.csv")
+    assert isinstance(P.values, np.memmap)
+    np.testing.assert_array_equal(P.values, D)
+    write_proximity(tmp_path / "d.zarr", P)
+    np.testing.assert_array_equal(read_proximity(tmp_path / "d.zarr").values, D)

@@ -14,6 +14,7 @@ import gzip
 import io
 import lzma
 import re
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -53,6 +54,8 @@ _NO_VALUE = MISSING | {"-", "--", "?", "."}  # also of a cell that must hold a n
 _UNKNOWN = dict.fromkeys(("", "NA", "NaN", "nan", "N/A", "null"), "nan")  # the usual spellings, in the fast loop
 _INFINITE = ("inf", "infinity")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*")
+_IN_MEMORY = 2**30  # bytes of a matrix of text that stays in memory
+_WRITTEN = 2**22  # bytes of rows that are written to a scratch file at once
 _DIRECTIVE = "#q2:"  # types of the columns, in a metadata file of QIIME 2
 TEXT_PACKERS = (".gz", ".bz2", ".xz", ".zst")
 
@@ -85,7 +88,7 @@ def matrix_of_rows(
     skip = 0 if bare else 1  # the first cell of a row is its id
     ids: list[str] = []
     lines: list[int] = []
-    numbers: list[NDArray[np.float64]] = []
+    numbers = _RowBuffer()
     width = 0
     for line, cells in chain([first], rows) if bare or ids_only else rows:
         width = width or len(cells)
@@ -97,13 +100,14 @@ def matrix_of_rows(
         ids += cells[:skip]
         lines.append(line)
         numbers.append(_parse_numbers(cells[skip:], where, line, skip))
-    if bare:
-        return _bare_table(where, header, lines, np.stack(numbers), square, kind, has_header)
     if not lines:
         raise ProximityError(f"{where} has ids in line {header_line} but no rows of numbers below them.")
+    values = numbers.to_matrix()
+    if bare:
+        return _bare_table(where, header, lines, values, square, kind, has_header)
     if len(header) == width and not any(cell.strip() for cell in (header[0], *ids)) and all(map(is_number, header)):
         # No line has an id: an upper triangle without diagonal, of which the first column is empty.
-        rest = np.stack([_parse_numbers(header[1:], where, header_line, 1), *numbers])
+        rest = np.vstack([_parse_numbers(header[1:], where, header_line, 1), values])
         if len(rest) == width and np.isnan(rest[np.tril_indices(width, -1, width - 1)]).all():
             return proximity_in_file(where, np.hstack([np.full((width, 1), np.nan), rest]), kind=kind)
     if width == 1:
@@ -111,9 +115,9 @@ def matrix_of_rows(
             f"{where}, line {lines[0]}: there is one cell per line. A matrix needs one column of numbers per object."
         )
     if ids_only:
-        return proximity_in_file(where, np.stack(numbers), ids=ids, kind=kind)
+        return proximity_in_file(where, values, ids=ids, kind=kind)
     if len(header) == width - 1:  # no corner cell
-        return proximity_in_file(where, np.stack(numbers), ids=ids, kind=kind, column_ids=header)
+        return proximity_in_file(where, values, ids=ids, kind=kind, column_ids=header)
     if len(header) != width:
         raise ProximityError(
             f"{where}, line {header_line}: it must name every column. Got {len(header)} cells, while line {lines[0]} "
@@ -121,10 +125,35 @@ def matrix_of_rows(
         )
     if square and len(lines) == width and all(map(is_number, ids)):  # only the columns have ids
         column = [_parse_numbers([cell], where, line, 0) for cell, line in zip(ids, lines)]
-        return proximity_in_file(where, np.hstack([np.stack(column), np.stack(numbers)]), ids=header, kind=kind)
-    return proximity_in_file(
-        where, np.stack(numbers), ids=ids, kind=kind_in_words(header[0]) or kind, column_ids=header[1:]
-    )
+        return proximity_in_file(where, np.hstack([np.stack(column), values]), ids=header, kind=kind)
+    return proximity_in_file(where, values, ids=ids, kind=kind_in_words(header[0]) or kind, column_ids=header[1:])
+
+
+class _RowBuffer:
+    """Rows of a matrix whose number is not known: in memory, or in a scratch file if there are many."""
+
+    def __init__(self) -> None:
+        self.rows: list[NDArray[np.float64]] = []
+        self.width = 0
+        self.file: Any = None
+
+    def append(self, row: NDArray[np.float64]) -> None:
+        """Add a row."""
+        self.rows.append(row)
+        self.width = len(row)
+        if (len(self.rows) + 1) * row.nbytes > (_IN_MEMORY if self.file is None else _WRITTEN):
+            self.file = self.file or tempfile.TemporaryFile()
+            self.file.writelines(self.rows)
+            self.rows.clear()
+
+    def to_matrix(self) -> NDArray[np.float64]:
+        """Return all rows, a memory map if they are in a scratch file, which is removed with it."""
+        if self.file is None:
+            return np.stack(self.rows)
+        with self.file:
+            self.file.writelines(self.rows)
+            self.file.flush()
+            return np.memmap(self.file, np.float64, "r+").reshape(-1, self.width)
 
 
 def _bare_table(
