@@ -116,6 +116,14 @@ def test_bad_names(given, words):
     assert words in str(error.value)
 
 
+def test_settings_that_need_similarities_get_them(S):
+    """The table's methods read either kind; weighted neighbors do not."""
+    names = ["knn(weights=kri)", "knn(weights=uniform|affinity)", "local-sda(weights=kri, n_neighbors=5)"]
+    assert [find(name).reads for name in [*names, "knn(n_neighbors=3)"]] == ["similarity"] * 3 + ["either"]
+    result = Study(names[::2], n_splits=2, cv=2).run(1 - S, Y, kind="dissimilarity")
+    assert "failed" not in str(result)
+
+
 def test_every_parameter_can_be_written():
     """The values of each method, written as text, give the same method."""
     for method in list_methods():

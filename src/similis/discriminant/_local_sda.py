@@ -412,12 +412,17 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
 
         return self.map_rows(mixture, X)
 
+    @property
+    def needs_similarities(self) -> bool:
+        """True if the parameters exclude dissimilarities."""
+        return self.weights is not None or self.neighborhood == "enclosing"
+
     def _check_combinations(self, S: Array) -> None:
         """Check parameter combinations."""
         domain = check_domain(self.domain)
         if self.weights == "affinity" and S.min() < 0:
             raise ProximityError("weights='affinity' needs similarities of at least zero.")
-        if self.kind == "dissimilarity" and (self.weights is not None or self.neighborhood == "enclosing"):
+        if self.kind == "dissimilarity" and self.needs_similarities:
             raise ProximityError(
                 "weights and neighborhood='enclosing' need similarities. Got kind='dissimilarity'. Convert "
                 "with ToSimilarity, or choose other options."

@@ -142,9 +142,14 @@ class NeighborWeights(ProximityEstimator):
     def _is_local(self) -> Any:
         return isinstance(self.weights, str) and self.weights in LOCAL_WEIGHTS
 
+    @property
+    def needs_similarities(self) -> bool:
+        """True if the parameters exclude dissimilarities."""
+        return isinstance(self.weights, str) and self.weights != "uniform"
+
     def _check_combinations(self) -> None:
         """Check parameter combinations."""
-        if self.kind == "dissimilarity" and isinstance(self.weights, str) and self.weights != "uniform":
+        if self.kind == "dissimilarity" and self.needs_similarities:
             raise ProximityError(
                 f"weights={self.weights!r} needs similarities, but kind='dissimilarity'. Convert with ToSimilarity, or "
                 "use weights='uniform' or a function of the dissimilarities."

@@ -175,7 +175,14 @@ def _with_settings(method: Method, settings: list[tuple[str, str | None]]) -> Me
         words.append(f"{found.name}={'|'.join(map(_format, values))}")
     base, option, _ = _parse_call(method.name)
     make = Configured(method.make, tuple(fixed.items())) if fixed else method.make
-    return replace(method, name=f"{base}({', '.join([*option, *words])})", make=make, grid=grid)
+    reads = "similarity" if method.reads == "either" and _needs_similarities(make(), grid) else method.reads
+    return replace(method, name=f"{base}({', '.join([*option, *words])})", make=make, grid=grid, reads=reads)
+
+
+def _needs_similarities(model: Any, grid: Mapping[str, Any]) -> bool:
+    """Tell whether a model, or one of its grid, reads similarities only, as weighted neighbors do."""
+    settings = [{key: value} for key, values in grid.items() if isinstance(values, list) for value in values]
+    return any(getattr(model.set_params(**given), "needs_similarities", False) for given in ({}, *settings))
 
 
 def _parse_call(text: str) -> tuple[str, list[str], list[tuple[str, str | None]]]:
@@ -277,7 +284,8 @@ def _unknown_method(text: str, base: str, known: list[str]) -> str:
         base if "=" in text else text, known, n=2, cutoff=0.5
     )
     hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"Some are {', '.join(map(repr, known[:4]))}."
-    return f"There is no method {text[:60]!r} in the table. {hint} similis.study.list_methods() gives all."
+    shown = "`similis study --list` and similis.study.list_methods() show all."
+    return f"There is no method {text[:60]!r} in the table. {hint} {shown}"
 
 
 def _unknown_parameter(method: Method, given: str, text: str | None, parameters: dict[str, Parameter]) -> str:
