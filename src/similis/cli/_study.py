@@ -450,11 +450,11 @@ def _list_methods(name: str | None, json: bool) -> None:
     methods = list_methods(None) if name is None else [find_method(name)]
     if json:
         keys = ("name", "family", "paper", "summary", "needs", "reads", "baseline", "quick", "on_request")
-        rows = []
+        records = []
         for method in methods:
             parameters = {p.name: {"values": p.format(), "allowed": p.allowed} for p in list_parameters(method)}
-            rows.append({key: getattr(method, key) for key in keys} | {"parameters": parameters})
-        print_json({"methods": rows})
+            records.append({key: getattr(method, key) for key in keys} | {"parameters": parameters})
+        print_json({"methods": records})
         return
     if name is None:
         for family in dict.fromkeys(method.family for method in methods):

@@ -128,28 +128,14 @@ def held_out_probabilities(result: StudyResult, method: str) -> tuple[Indices, F
 
 @dataclass(frozen=True)
 class ClassSets:
-    """Prediction sets of the held-out objects of one class.
-
-    Attributes
-    ----------
-    label : str
-        The class.
-    n_objects : int
-        Number of its objects that were held out.
-    coverage : float
-        Share of their sets that contain the class.
-    size : float
-        Mean number of classes in their sets.
-    single, empty : float
-        Share of their sets with one class, and with none.
-    """
+    """Prediction sets of the held-out objects of one class."""
 
     label: str
-    n_objects: int
-    coverage: float
-    size: float
-    single: float
-    empty: float
+    n_objects: int  # that were held out
+    coverage: float  # share of their sets that contain the class
+    size: float  # mean number of classes in their sets
+    single: float  # share of their sets with one class
+    empty: float  # share of their sets with none
 
 
 def measure_sets(result: StudyResult, method: str, level: float) -> list[ClassSets]:
