@@ -131,12 +131,17 @@ def test_equal_weights_are_no_weights_and_weights_are_those_of_the_formula(seed,
     n, k = int(rng.integers(6, 40)), int(rng.integers(1, 4))
     labels, u = rng.permutation(np.arange(n) % k), rng.gamma(1.5, size=n)
     u[rng.random(n) < 0.2] = 0.0
-    plain = estimate(Clusters.of(u, labels, k), np.zeros(k, int), 1, True, None, None)
-    equal = estimate(Clusters.of(u, labels, k, weights=np.full(n, weight)), np.zeros(k, int), 1, True, None, None)
+
+    def whole():  # read where too few distances are above zero
+        return Clusters.of(u, np.zeros(n, int), 1)
+
+    others = np.zeros(k, int), 1, True, lambda: (whole(), 0.0), whole
+    plain = estimate(Clusters.of(u, labels, k), *others)
+    equal = estimate(Clusters.of(u, labels, k, weights=np.full(n, weight)), *others)
     np.testing.assert_allclose(equal[0], plain[0], rtol=1e-9)
     np.testing.assert_allclose(equal[1], plain[1], rtol=1e-9)
     w = rng.random(n) + 0.1
-    found = estimate(Clusters.of(u, labels, k, weights=w), np.zeros(k, int), 1, True, None, None)
+    found = estimate(Clusters.of(u, labels, k, weights=w), *others)
     clusters = [(int(np.sum(labels == j)), list(u[labels == j])) for j in range(k)]
     if any(members >= 3 and np.count_nonzero(us) > 1 for members, us in clusters):
         s, scales = oracle.estimate(clusters, [list(w[labels == j]) for j in range(k)])

@@ -13,6 +13,8 @@ _MOVED = """
 _utils.folded base._compact FoldedSVC
 datasets._catalog datasets._shipped DatasetInfo
 discriminant._gaussian discriminant._mixed_sda ConditionalGaussians
+discriminant._nn_sda discriminant._sda NearestNeighborSDA
+maxsim._perceptron maxsim._maxsim SimilarityPerceptron
 measures._base base._measure Measure
 measures._codes measures._categorical Codebook
 measures._compression measures._texts Compression
@@ -38,10 +40,13 @@ measures._weisfeiler_lehman measures._graphs WeisfeilerLehman _Labels
 mixture._past mixture._incremental_hlm Past=ClassHistory
 mixture._statistics mixture._base Clusters
 mixture._stream mixture._incremental_hlm ObjectStream
+neighbors._medoid_regressor neighbors._condensed MedoidRegressor
 normal._fisher normal._linear PseudoFisher
 proximity._boxcox proximity._convert BoxCox
 proximity._complete_kernel proximity._complete CompleteKernel
+proximity._row_kernels proximity._spaces RowRBF SpectrumSquare
 proximity._symmetrize proximity._convert Symmetrize
+proximity._tighten proximity._convert Tighten
 proximity._unit_diagonal proximity._convert UnitDiagonal
 solvers._completion_rows solvers._completion KernelFactor
 solvers._full_kernel solvers._indefinite FullKernelFit FullKernelMachine
@@ -51,6 +56,7 @@ study._card io._models ModelCard TrainedModel
 study._display_reliability study._displays Reliability
 study._report._compare study._compare Comparison
 study._significance study._metrics Ranks Verdict
+svm._lp_machine svm._potential LPMachine
 """
 
 

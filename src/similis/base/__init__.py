@@ -35,7 +35,6 @@ from similis.base._estimators import (
     model_scores,
     predict_responses,
 )
-from similis.base._incomplete import check_kernel, check_partial_kernel, measured_objects
 from similis.base._measure import (
     STRIP,
     Measure,
@@ -72,8 +71,10 @@ from similis.base._validation import (
     Kind,
     check_block,
     check_frame_order,
+    check_kernel,
     check_label_order,
     check_labels,
+    check_partial_kernel,
     check_per_class,
     check_proximity,
     check_query,
@@ -83,6 +84,7 @@ from similis.base._validation import (
     fill_masked,
     first_position,
     kind_evidence,
+    measured_objects,
     one_per_row,
     quote,
 )

@@ -4,7 +4,6 @@ from similis.discriminant._display import SDADisplay
 from similis.discriminant._local_sda import LocalSDA
 from similis.discriminant._mixed_sda import MixedSDA
 from similis.discriminant._mixture_sda import MixtureSDA
-from similis.discriminant._nn_sda import NearestNeighborSDA
-from similis.discriminant._sda import SDA
+from similis.discriminant._sda import SDA, NearestNeighborSDA
 
 __all__ = ["SDA", "NearestNeighborSDA", "LocalSDA", "MixtureSDA", "MixedSDA", "SDADisplay"]

@@ -192,20 +192,9 @@ def as_list(statistic: Any) -> list[Any]:
 class Statistics(FittedArrays):
     """Statistics of a row: names and functions, with the centroids and labels that they need.
 
-    Parameters
-    ----------
-    chosen : list of str and callables
-        Statistics in the order of their columns.
-    centroids : ndarray of shape (q, G)
-        Centroid of each class under each of the q proximities.
-    labels : ndarray of shape (n,)
-        Training labels, passed to a user's function.
-    codes : ndarray of shape (n,)
-        Their class codes.
-    sign : {1, -1}
-        -1 for dissimilarities.
-    means : ndarray of shape (q, G)
-        Mean proximity of each class to its centroid.
+    `chosen` holds the statistics in the order of their columns, `centroids` and `means`, (q, G), the centroid of each
+    class under each of the q proximities and the mean proximity of the class to it; `labels`, passed to a user's
+    function, and class `codes` are those of the training objects.
     """
 
     fitted_arrays = {

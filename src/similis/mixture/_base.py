@@ -137,12 +137,8 @@ def _shape_and_mean(clusters: Any) -> Any:
     some = clusters.take(used if used.any() else there)
     some = some if (some.numbers > 1).any() else some.pooled()
     n = some.counts.sum()
-    return _shape(some.excess.sum() / n), some.counts @ some.means / n
-
-
-def _shape(excess: Any) -> Any:
     # [qiao2013] Eq. (3), (4) -> log s - psi(s) = r
-    return min(float(gamma_shape(excess)), LARGEST_SHAPE)
+    return min(float(gamma_shape(some.excess.sum() / n)), LARGEST_SHAPE), some.counts @ some.means / n
 
 
 def round_shape(shapes: Any) -> Any:

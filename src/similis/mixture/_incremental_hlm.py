@@ -364,7 +364,8 @@ class IncrementalHLM(HLMClassifier):
             D = self.check_training(X)
             classes, codes = check_labels(y, len(D), who=type(self).__name__, min_classes=1)
             return self._learn(D[:, :0], D, classes, codes, first=True)
-        self._check_not_compacted()
+        if self._pasts is None:
+            raise ProximityError("A compacted IncrementalHLM cannot be updated. Use partial_fit of the original model.")
         D = check_block(X, kind="dissimilarity", who=type(self).__name__)
         m, known = len(D), self.n_features_in_
         if D.shape[1] != known + m and not (self.scheme == "append" and D.shape[1] == m):
@@ -374,7 +375,12 @@ class IncrementalHLM(HLMClassifier):
                 f"of {past}, and then one for each of the {m} new objects: {known + m} columns."
             )
         classes, codes = check_labels(y, m, who=type(self).__name__, min_classes=1)
-        self._check_type_of(classes)
+        # An array of labels would convert numbers beside text to text.
+        if (classes.dtype.kind in "US") != (self.classes_.dtype.kind in "US"):
+            raise ProximityError(
+                f"Labels of a new batch must have the type of the earlier ones. Got {quote(classes[0])} beside "
+                f"{quote(self.classes_[0])}."
+            )
         return self._learn(D[:, :-m], D[:, -m:], classes, codes)
 
     @property
@@ -411,7 +417,9 @@ class IncrementalHLM(HLMClassifier):
             draw = np.random.default_rng([self._seed, self.n_batches_, place])
             among = take_block(new, rows, rows)
             self._pasts[place].learn(self, past, rows, known, among, arrived[rows], int(seeds[place]), draw)
-        self._add_between(past, new)
+        # Squared distances to nearest objects, used if no cluster has a positive distance.
+        nearest = nearest_squares(AdjacentBlocks(new, past), positive=True)
+        self._between += np.count_nonzero(nearest), nearest.sum()
         self.n_seen_ += len(new)
         self.n_batches_ += 1
         self._finish()
@@ -423,12 +431,6 @@ class IncrementalHLM(HLMClassifier):
         self._pasts = [known.get(label) or ClassHistory() for label in everyone.tolist()]
         self.classes_ = everyone
         return np.searchsorted(everyone, classes)
-
-    def _add_between(self, past: Array, new: Array) -> None:
-        """Accumulate squared distances to nearest objects, used if no cluster has a positive distance."""
-        nearest = nearest_squares(AdjacentBlocks(new, past), positive=True)
-        nearest = nearest[nearest > 0]
-        self._between += len(nearest), nearest.sum()
 
     def _finish(self) -> None:
         """Estimate the mixture and set the columns that it reads."""
@@ -464,18 +466,6 @@ class IncrementalHLM(HLMClassifier):
         small.n_features_in_ = len(columns)
         small.__dict__.pop("feature_names_in_", None)
         return small, columns
-
-    def _check_not_compacted(self) -> None:
-        if self._pasts is None:
-            raise ProximityError("A compacted IncrementalHLM cannot be updated. Use partial_fit of the original model.")
-
-    def _check_type_of(self, classes: Any) -> None:
-        """Reject text among numbers, which an array of labels would convert to text."""
-        if (classes.dtype.kind in "US") != (self.classes_.dtype.kind in "US"):
-            raise ProximityError(
-                f"Labels of a new batch must have the type of the earlier ones. Got {quote(classes[0])} beside "
-                f"{quote(self.classes_[0])}."
-            )
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
         """Scores after one batch; nothing varies between the points."""
@@ -527,7 +517,9 @@ def stream_fit(
             objects, labels = batch
         except (TypeError, ValueError):
             raise ProximityError("Each batch must be a pair of objects and labels, such as (X, y).") from None
-        if _count(objects):
+        if not hasattr(objects, "__len__"):
+            raise ProximityError(f"The objects of a batch must be a collection. Got a {type(objects).__name__}.")
+        if count_objects(objects):
             stream.partial_fit(objects, labels)
     return stream
 
@@ -564,7 +556,12 @@ class ObjectStream(FittedArrays):
         self.model.partial_fit(D, labels)
         n_seen = self.model.n_seen_
         self.numbers = np.concatenate([self.numbers, np.arange(n_seen - len(D), n_seen)])
-        self.objects = new if first else _concatenate(self.objects, new)
+        if first:
+            self.objects = new
+        elif isinstance(self.objects, list) or isinstance(new, list):
+            self.objects = [*self.objects, *new]
+        else:
+            self.objects = np.concatenate([self.objects, new])
         if self.model.bounded or self.model.scheme == "append":
             places = np.searchsorted(self.numbers, self.model.columns_)
             self.objects, self.numbers = take_objects(self.objects, places), self.numbers[places]
@@ -593,13 +590,3 @@ class ObjectStream(FittedArrays):
         small = compact(self.model)
         centroids = take_objects(self.objects, np.searchsorted(self.numbers, small.columns_))
         return getattr(small, response)(self.measure.matrix(objects, centroids, n_jobs=self.n_jobs))
-
-
-def _count(objects: Any) -> Any:
-    if not hasattr(objects, "__len__"):
-        raise ProximityError(f"The objects of a batch must be a collection. Got a {type(objects).__name__}.")
-    return count_objects(objects)
-
-
-def _concatenate(a: Any, b: Any) -> Any:
-    return [*a, *b] if isinstance(a, list) or isinstance(b, list) else np.concatenate([a, b])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -263,7 +264,6 @@ class _Classes:
         self.seeds = rng.randint(2**31 - 1, size=len(self.members))
         self.folds_seed = int(rng.randint(2**31 - 1))
         self._clusterings: dict[tuple[int, str], Clustering] = {}
-        self._neighbors: Any = None
 
     def mix(self, point: dict[str, Any]) -> Any:
         """Mixture for one grid point, and the shapes before rounding."""
@@ -274,7 +274,8 @@ class _Classes:
         labels = [labels + before for (_, labels, _), before in zip(parts, np.cumsum(sizes) - sizes)]
         centroids, u = (np.concatenate([part[i] for part in parts]) for i in (0, 2))
         clusters = Clusters.of(u, np.concatenate(labels), len(codes))
-        shapes, scales = estimate(clusters, codes, len(parts), point["shared_shape"], self._nearest, self._whole)
+        shared = point["shared_shape"]
+        shapes, scales = estimate(clusters, codes, len(parts), shared, lambda: self._nearest, self._whole)
         mixture = Mixture(centroids, codes, clusters.members, round_shape(shapes), scales, self.model.priors)
         return mixture, shapes
 
@@ -303,10 +304,9 @@ class _Classes:
         medoids, labels = clustering(k)
         return members[medoids], labels, squares_to(clustering.D, medoids, labels)
 
+    @cached_property
     def _nearest(self) -> Any:
-        if self._neighbors is None:
-            self._neighbors = neighbor_statistics(self.D, self.codes, len(self.members))
-        return self._neighbors
+        return neighbor_statistics(self.D, self.codes, len(self.members))
 
     def _whole(self) -> Any:
         return Clusters.join([whole_class(self.D, members) for members in self.members])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -228,32 +229,27 @@ class _Widths:
     """Bandwidth and dimension, estimated where the parameters do not give them; shared quantities are computed once."""
 
     def __init__(self, model: Any, S: Array, codes: Indices) -> None:
-        self._model, self._S, self._codes = model, S, codes
-        self._D: Any = None
-        self._default: Any = None
+        self.model, self.S, self.codes = model, S, codes
 
     def __call__(self, bandwidth: Any, dimension: Any) -> Any:
         if dimension == "objects":
-            dimension = len(self._S)
+            dimension = len(self.S)
         elif dimension is None:
-            dimension = self._dimension()
+            dimension = self.dimension
         if bandwidth == "ml":
-            bandwidth = likely_bandwidth(self._between_training(), self._codes, dimension)
+            bandwidth = likely_bandwidth(self.distances, self.codes, dimension)
         return float(bandwidth), float(dimension)
 
-    def _dimension(self) -> Any:
-        if self._default is None:
-            if self._model.space == "features":
-                symmetric = symmetric_part(self._S) is self._S  # the eigenvalues then take a third of the time
-                self._default = max(1, int(np.linalg.matrix_rank(self._S, hermitian=symmetric)))
-            else:
-                self._default = distance_dimension(self._S, self._codes)
-        return self._default
+    @cached_property
+    def dimension(self) -> Any:
+        if self.model.space == "given":
+            return distance_dimension(self.S, self.codes)
+        symmetric = symmetric_part(self.S) is self.S  # the eigenvalues then take a third of the time
+        return max(1, int(np.linalg.matrix_rank(self.S, hermitian=symmetric)))
 
-    def _between_training(self) -> Any:
-        if self._D is None:
-            self._D = self._model._distances(self._S, self._S)
-        return self._D
+    @cached_property
+    def distances(self) -> Any:
+        return self.model._distances(self.S, self.S)
 
 
 def _log_windows(D: Array, codes: Indices, h: Any) -> Any:

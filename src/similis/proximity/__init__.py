@@ -7,6 +7,7 @@ from similis.proximity._convert import (
     BoxCox,
     Rescale,
     Symmetrize,
+    Tighten,
     ToDissimilarity,
     ToSimilarity,
     UnitDiagonal,
@@ -24,12 +25,10 @@ from similis.proximity._displays import (
 from similis.proximity._embedding import PseudoEuclidean, Whiten
 from similis.proximity._group_tests import PermutationTest, anosim, mantel, permanova, permdisp
 from similis.proximity._landmarks import Landmarks
-from similis.proximity._row_kernels import RowRBF, SpectrumSquare
 from similis.proximity._smacof import SMACOF
-from similis.proximity._spaces import DissimilaritySpace, SimilarityFeatures
+from similis.proximity._spaces import DissimilaritySpace, RowRBF, SimilarityFeatures, SpectrumSquare
 from similis.proximity._spectrum import SpectrumClip, SpectrumFlip, SpectrumShift, augmented_rows
 from similis.proximity._suspects import Suspects, suspects
-from similis.proximity._tighten import Tighten
 
 __all__ = [
     "check_proximity",

@@ -503,7 +503,9 @@ def _sweep(
             _kernels.gather_blocks(*(S.among(indices[part]) if is_sparse else (S, indices[part])), blocks)
             solved = _solve(blocks, s[part], known[part], ks, ridges, method, spectrum, query)
             if solved.gap is not None:
-                failures.append(_uncertified(solved.gap, blocks, s[part], ridges))
+                # problems whose gap exceeds 1e-8 of the scale of their objective
+                scale = np.abs(np.einsum("cii->ci", blocks)).max(axis=1) + np.abs(s[part]).max(axis=1)
+                failures.append(int((solved.gap > 1e-8 * (scale[:, None, None] + ridges)).sum()))
             keep(part, solved.weights)
 
     with single_blas_thread():
@@ -555,9 +557,3 @@ def _solve(
             kept = solved.weights[rows, t, :, :size]
             solved.weights[rows, t, :, :size] = np.where(due[:, :, None], fresh, kept)
     return solved
-
-
-def _uncertified(gap: Floats, blocks: Floats, s: Floats, ridges: Floats) -> int:
-    """Count the problems whose gap exceeds 1e-8 of the scale of their objective."""
-    scale = np.abs(np.einsum("cii->ci", blocks)).max(axis=1) + np.abs(s).max(axis=1)
-    return int((gap > 1e-8 * (scale[:, None, None] + ridges)).sum())
