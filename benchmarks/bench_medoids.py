@@ -1,13 +1,16 @@
-"""k-medoids against plain NumPy vertex substitution and the kmedoids package.
+"""k-medoids against plain NumPy vertex substitution, the kmedoids package, and packages with a permissive license.
 
     python benchmarks/bench_medoids.py      # writes benchmarks/results/medoids.json
 
-The package (GPL) is installed in the benchmarks' own folder and never imported by the library or its tests.
+kmedoids (GPL) is installed in the benchmarks' own folder and never imported by the library or its tests. BanditPAM
+(MIT), scikit-learn-extra (BSD, needs NumPy 1) and pyclustering (BSD) run in an environment of their own, one start.
 """
 
+from pathlib import Path
+
 import numpy as np
-from _measure import Benchmark
-from _peers import peers
+from _measure import Benchmark, seconds
+from _peers import ask, peers
 from sklearn.metrics.pairwise import euclidean_distances
 
 from similis.solvers import k_medoids
@@ -89,7 +92,44 @@ def main():
                 repeats=3,
                 check=excess,
             )
+    for n, n_starts in ((1000, 10), (5000, 10), (10000, 3)):
+        against_fasterpam(bench, kmedoids, n, n_starts)
+    against_permissive_packages(bench)
     print(bench.write())
+
+
+def against_fasterpam(bench, kmedoids, n, n_starts, k=10):
+    """Time and total of the same starts."""
+    D = problem(n)
+    starts = np.stack([np.random.default_rng(s).choice(n, k, replace=False) for s in range(n_starts)])
+    for method in ("eager", "vsh"):
+        bench.compare(
+            f"k-medoids ({method}), n = {n}, k = {k}, {n_starts} starts",
+            lambda method=method: k_medoids(D, k, sign=-1, method=method, init=starts, n_jobs=1).total,
+            lambda: min(kmedoids.fasterpam(D, row.astype(np.uint64), n_cpu=1).loss for row in starts),
+            peer_name="kmedoids.fasterpam",
+            floor=1 if method == "eager" else None,
+            repeats=3 if n < 10000 else 1,
+            check=excess,
+        )
+
+
+def against_permissive_packages(bench, n=1000, k=10):
+    """One start of each package, ten of ours."""
+    D = problem(n)
+    start = np.random.default_rng(0).choice(n, k, replace=False)
+    found = ask("k-medoids", Path(__file__).with_name("peer_medoids.py"), D=D, k=k, start=start)
+
+    def ours():
+        return k_medoids(D, k, sign=-1, n_init=10, random_state=0, n_jobs=1).total
+
+    total = ours()
+    time = min(seconds(ours) for _ in range(3))
+    for name, peer in (found or {}).items():
+        item = {"name": f"k-medoids (vsh), n = {n}, k = {k}, 10 starts", "peer": f"{name}, one start"}
+        item |= {"ours_seconds": time, "peer_seconds": peer["seconds"], "ratio": peer["seconds"] / time}
+        bench.items.append(item | {"floor": 1, "goal": None, "error": excess(total, peer["total"])})
+        print(item)
 
 
 if __name__ == "__main__":
