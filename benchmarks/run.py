@@ -17,7 +17,7 @@ from targets import TARGETS
 
 HERE = Path(__file__).parent
 LIMIT = 900  # seconds for a script
-BY_HAND = ("incremental", "suspects", "group_tests")  # no peer to compare with but earlier ways
+BY_HAND = ("incremental", "suspects", "group_tests", "pairs")  # no peer but earlier ways; pairs: large files
 # Name -> records it writes, the quick ones first.
 SCRIPTS = {
     "import": ("import",),

@@ -16,8 +16,14 @@ import zipfile
 import zlib
 from pathlib import Path
 
+import h5py
 import numpy as np
+import openpyxl
+import pyarrow as pa
 import scipy.io
+import zstandard
+from pyarrow import feather
+from scipy import sparse
 
 import similis
 from similis import Proximity, Study, StudyResult, read_proximity, write_proximity
@@ -27,6 +33,7 @@ from similis.study import read_model, train_model, write_model
 from similis.study._journal import Journal
 
 LIMIT = 2**24  # what a file may unpack to here
+SPARSE = sparse.csc_array(np.array([[0, 1.0], [1.0, 0]]))
 
 
 DIALECTS = [b"# distance\n0 1 2\n1 0 3\n2 3 0\n", b"#q\ta\tb\na\t0\t\nb\t1\t0\n", b"a,0,0.5\nb,0.5,0\n"]
@@ -186,9 +193,33 @@ GRAPHML = (
 )
 
 
-def _mat(**arrays):
+BOMB = b"0," * LIMIT  # unpacks to twice of what is allowed
+MTX = [
+    b"%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 1.5\n3 1 2\n3 2 0.5\n",
+    b"%%MatrixMarket matrix array real general\n2 2\n0\n1\n1\n0\n",
+]
+
+
+def _mat(version="5", packed=False, **arrays):
     buffer = io.BytesIO()
-    scipy.io.savemat(buffer, arrays)
+    scipy.io.savemat(buffer, arrays, format=version, do_compression=packed)
+    return buffer.getvalue()
+
+
+def _hdf5(**arrays):
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
+        for name, values in arrays.items():
+            file[name] = values
+    return buffer.getvalue()
+
+
+def _xlsx():
+    book = openpyxl.Workbook()
+    for row in (["", "a", "b"], ["a", 0, 1.5], ["b", 1.5, 0]):
+        book.active.append(row)
+    buffer = io.BytesIO()
+    book.save(buffer)
     return buffer.getvalue()
 
 
@@ -207,10 +238,51 @@ def tool_readers(folder):
         "qza": Reader(folder, "o.qza", matrix("o.qza"), seeds=[_zip("u/data/distance-matrix.tsv")(lsmat)]),
         "csv.xz": Reader(folder, "m.csv.xz", matrix("m.csv.xz"), seeds=[lzma.compress(b"1,0.5\n0.5,1\n")]),
         "matlab": Reader(
-            folder, "m.mat", matrix("m.mat"), seeds=[_mat(D=np.eye(3), ids=np.array(["a", "b", "c"], dtype=object))]
+            folder,
+            "m.mat",
+            matrix("m.mat"),
+            seeds=[
+                _mat(D=np.eye(3), ids=np.array(["a", "b", "c"], dtype=object)),
+                _mat(data={"D": np.eye(3), "inner": {"labels": [1.0, 1, 2]}}),
+                _mat(packed=True, D=np.zeros((1500, 1500))),
+            ],
+        ),
+        "matlab, version 4": Reader(
+            folder, "o.mat", matrix("o.mat"), seeds=[_mat("4", D=np.eye(3), labels=[1.0, 1, 2]), _mat("4", D=SPARSE)]
         ),
         "condensed vector": Reader(folder, "v.npy", matrix("v.npy"), seeds=[_npy(np.arange(3.0))]),
+        "condensed text": Reader(folder, "v.txt", matrix("v.txt"), seeds=[b"1\n2\n3\n", b"1 2 3 4 5 6\n"]),
+        "matrix market": Reader(folder, "m.mtx", matrix("m.mtx"), seeds=MTX),
+        "matrix market inside gzip": Reader(folder, "g.mtx.gz", matrix("g.mtx.gz"), seeds=MTX, wrap=gzip.compress),
+        "bombs": Reader(
+            folder,
+            "bomb.csv",
+            matrix("bomb.csv"),
+            seeds=[
+                gzip.compress(b"1,0.5\n0.5,1\n"),
+                *(pack(BOMB) for pack in (gzip.compress, bz2.compress, lzma.compress, zstandard.compress)),
+                _zip("u/data/distance-matrix.tsv", stored=False)(BOMB),
+            ],
+        ),
         "graphml": Reader(folder, "m.graphml", matrix("m.graphml"), seeds=[GRAPHML]),
+    }
+
+
+def library_readers(folder):
+    """Readers of the files of other tools through optional libraries."""
+    matrix, h5ad = _matrix_in(folder), _written("m.h5ad")
+    pairs = io.BytesIO()
+    feather.write_feather(pa.table({"source": ["a", "b"], "target": ["b", "c"], "weight": [1.0, 2.0]}), pairs)
+    return {
+        "hdf5": Reader(
+            folder,
+            "m.h5",
+            matrix("m.h5"),
+            seeds=[_hdf5(D=np.eye(3), ids=["a", "b", "c"]), _hdf5(d=np.arange(3.0), labels=[1, 1, 2])],
+        ),
+        "h5ad": Reader(folder, "m.h5ad", matrix("m.h5ad"), seeds=[h5ad["m.h5ad"]]),
+        "excel": Reader(folder, "m.xlsx", matrix("m.xlsx"), seeds=[_xlsx()]),
+        "feather pairs": Reader(folder, "m.feather", matrix("m.feather"), seeds=[pairs.getvalue()]),
     }
 
 
@@ -343,7 +415,8 @@ def study_readers(folder):
 
 NAMES = (
     "csv|csv, any shape|csv.gz|csv inside gzip|labels beside a csv|labels|labels of ids|pairs|pairs, any shape|"
-    "pairs inside bzip2|phylip|lsmat inside a qza|qza|csv.xz|matlab|condensed vector|graphml|npy|npy, mapped|"
+    "pairs inside bzip2|phylip|lsmat inside a qza|qza|csv.xz|matlab|matlab, version 4|condensed vector|condensed text|"
+    "matrix market|matrix market inside gzip|bombs|graphml|hdf5|h5ad|excel|feather pairs|npy|npy, mapped|"
     "sidecar of an npy|npz|array inside an npz|ids inside an npz|parquet|zarr metadata|zarr chunk|"
     "zarr metadata, format 2|objects|objects in JSON|model|description inside a model|array inside a model|"
     "card of a model|results|results.gz|results, and their report|journal|lines of a journal"
@@ -356,6 +429,7 @@ def make_readers(folder):
     found = (
         text_readers(folder)
         | tool_readers(folder)
+        | library_readers(folder)
         | array_readers(folder)
         | table_readers(folder)
         | object_readers(folder)
