@@ -464,6 +464,8 @@ def test_condensed_vectors(tmp_path, condensed):
         np.savetxt(tmp_path / name, table)
         with pytest.warns(InputWarning, match="its 10 numbers are read as those of all pairs of 5 objects"):
             np.testing.assert_array_equal(read_proximity(tmp_path / name).values, D)
+    (tmp_path / "row.txt").write_text("3\n1\n2\n")  # not the number of objects of a PHYLIP matrix
+    np.testing.assert_array_equal(quietly(tmp_path / "row.txt").values, [[0, 3, 1], [3, 0, 2], [1, 2, 0]])
     (tmp_path / "row.txt").write_text("1,2,3,4\n")
     with pytest.raises(ProximityError, match="1 rows and 4 columns"):
         read_proximity(tmp_path / "row.txt")

@@ -24,6 +24,8 @@ def is_phylip(lines: list[str]) -> bool:
     rows = [line.split() for line in lines if line.strip()]
     if len(rows) < 2 or len(rows[0]) != 1 or not rows[0][0].isdecimal():
         return False
+    if len(rows) > 2 and all(len(row) == 1 and is_number(row[0]) for row in rows):  # a vector, one number per line
+        return False
     n = int(rows[0][0])
     return not is_number(rows[1][0]) or len(rows[1]) in (1, 2, n, n + 1)
 
