@@ -238,7 +238,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     -----
     The guarantee assumes that new objects come from the same source as the training objects. It is `confidence_level`
     for "split" and "full". For "cross" the theory guarantees 1 - 2 alpha, where alpha = 1 - `confidence_level`;
-    on six matrices, at level 0.9, 90 % to 100 % of the objects and 88 % to 98 % of the worst class were covered.
+    on six matrices, at level 0.9, 90 % to 100 % of the objects and 89 % to 98 % of the worst class were covered.
 
     A class with fewer than 1 / alpha - 1 calibration objects is in every set; ``fit`` warns. k-NN has few different
     probabilities; ties between them make sets larger than necessary.
