@@ -32,6 +32,11 @@ LEFT_OUT = {
     "mixed-sda": "reads tables",
     "naive-bayes": "reads tables",
     "completion-svm": "reads a kernel with missing rows and an auxiliary kernel",
+    "simmkl": "reads several matrices",
+    "mkl": "reads several matrices",
+    "mkl(signed)": "reads several matrices",
+    "simsvm(lp)": "takes minutes for a hundred objects",
+    "full-kernel-svm": "takes minutes for a hundred objects",
 }
 
 
