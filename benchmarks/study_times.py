@@ -1,64 +1,85 @@
 """Measure how long each method takes on a split, and fit the coefficients that the estimate of a study uses.
 
-    python benchmarks/study_times.py            # about ten minutes in one process; writes src/similis/study/times.json
+    python benchmarks/study_times.py                # about half an hour; writes src/similis/study/times.json
+    python benchmarks/study_times.py --method sbc   # this method again, the others as they are
 
 Seconds of processor time, in one thread, for n training objects are fitted by a + b n + c n^2 + d n^3 (n in thousands)
-with coefficients that are not negative, by least squares of relative errors.
+with coefficients that are not negative, by least squares of relative errors. Methods that read objects are left out.
 """
 
 import argparse
 import json
+import multiprocessing
 import time
 from pathlib import Path
 
 import numpy as np
 from _measure import compact_json
 from scipy.optimize import nnls
+from threadpoolctl import threadpool_limits
 
 from similis.study import Study, find_method, list_methods
 from similis.study._estimate import machine_seconds
 
-SIZES = (60, 120, 240, 400, 600)
+SIZES = (60, 120, 240, 500, 1000)
 TARGET = Path(__file__).parents[1] / "src" / "similis" / "study" / "times.json"
-# Simulated similarities are far harder for sbc than real ones; these are its times in benchmarks/results/study.json.
-REAL = {"sbc": [(80, 2.2424), (170, 3.1109), (181, 1.1859), (348, 2.2168)]}
-LIMIT = 120.0  # seconds: larger sizes are left out for a method that exceeds it
+LIMIT = 60.0  # seconds of a split; larger sizes of a method are left out when one takes a sixth of it
 
 
 def main():
-    """Measure every method of the table and write the coefficients."""
+    """Measure every method of the table and write the coefficients, after each method."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--method", action="append", help="measure this method again and keep the others")
     options = parser.parse_args()
-    times = {name: [] for name in options.method or [method.name for method in list_methods(None)]}
+    names = options.method or [method.name for method in list_methods(None) if method.reads != "objects"]
     known = json.loads(TARGET.read_text()) if options.method else {"machine_seconds": machine_seconds(), "methods": {}}
     speed = known["machine_seconds"] / machine_seconds()  # other methods may have been measured on another machine
-    for name in times:  # compile and import
-        measure(name, 40)
-    for n in options.sizes:
-        for name, found in times.items():
-            if not found or found[-1][1] < LIMIT / 10:
-                found.append((n, speed * measure(name, n)))
-        print(n, {name: round(found[-1][1], 2) for name, found in times.items() if found[-1][0] == n}, flush=True)
-        fitted = {name: fit(REAL.get(name, found)) for name, found in times.items()}
-        TARGET.write_text(compact_json({**known, "methods": {**known["methods"], **fitted}}))
+    for name in names:
+        found = []
+        for n in options.sizes:
+            seconds = measure_in_child(name, n)
+            if seconds is not None:
+                found.append((n, speed * seconds))
+            if seconds is None or seconds > LIMIT / 6:
+                break
+        print(name, *(f"{n}: {seconds:.3g} s" for n, seconds in found), flush=True)
+        if len(found) > 1:
+            known["methods"][name] = fit(found)
+            TARGET.write_text(compact_json(known))
+
+
+def measure_in_child(name, n_train):
+    """Processor time of one method on one split, in a process of its own; None if it fails or exceeds the limit."""
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    child = context.Process(target=lambda: sender.send(measure(name, n_train)))
+    child.start()
+    sender.close()
+    child.join(2 * LIMIT)
+    child.kill()
+    try:
+        return receiver.recv() if receiver.poll() else None
+    except EOFError:
+        return None
 
 
 def measure(name, n_train):
-    """Processor time of one method on one split."""
-    n = round(n_train / 0.8)
+    """Processor time of one method on one split; the first run compiles and imports."""
+    with threadpool_limits(1):
+        Study(name, n_splits=1).run(*problem(name, 40))
+        start = time.process_time()
+        Study(name, n_splits=1).run(*problem(name, round(n_train / 0.8)))
+        return time.process_time() - start
+
+
+def problem(name, n):
+    """Similarities of n objects, indefinite, with four classes or a numeric target."""
     rng = np.random.default_rng(n)
     y = np.arange(n) % 4
     X = rng.normal(size=(n, 6)) + 1.2 * np.eye(6)[y]
     S = np.exp(-np.linalg.norm(X[:, None] - X, axis=2)) + 0.02 * np.tri(n) * rng.normal(size=(n, n))
-    S = np.clip((S + S.T) / 2, 0, None)
-    if find_method(name).task == "regression":
-        y = X[:, 0]
-    study = Study(name, n_splits=1)
-    start = time.process_time()
-    study.run(S, y)
-    return time.process_time() - start
+    return np.clip((S + S.T) / 2, 0, None), X[:, 0] if find_method(name).task == "regression" else y
 
 
 def fit(found):

@@ -336,7 +336,7 @@ def test_storable_classes_keep_any_dictionary(tmp_path):
     assert back.done == value
     assert [type(key) for key in back.done[0]] == [type(key) for key in value[0]]
     assert back.head == {"nested": ({1: [{2: {3: 4}}]},)}
-    np.testing.assert_array_equal(back.path, np.eye(2))
+    np.testing.assert_array_equal(back.store, np.eye(2))
 
 
 # Versions
