@@ -150,8 +150,10 @@ def test_commands(problem, tmp_path):
     files = [str(tmp_path / f"{name}.csv") for name in stack.names]
     common = [*files, "-l", str(tmp_path / "labels.csv"), "--splits", "2", "--jobs", "1", "-q"]
     run = CliRunner().invoke
-    found = run(app, ["study", *common, "--method", "knn(n_neighbors=5)"])
+    results = str(tmp_path / "r.json")
+    found = run(app, ["study", *common, "--method", "knn(n_neighbors=5)", "--save", results])
     assert found.exit_code == 0, found.output
+    assert StudyResult.load(results).name == ", ".join(stack.names)
     assert "knn(n_neighbors=5)[s2]" in found.output
     assert "The best matrix is" in found.output
     model = str(tmp_path / "m.skops")

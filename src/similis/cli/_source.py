@@ -181,7 +181,7 @@ class Source:
         """Name of the data, for titles; empty for standard input."""
         if self.dataset is not None:
             return self.dataset
-        return "" if self.path in (None, "-") else PurePath(str(self.path)).stem
+        return ", ".join(PurePath(path).stem for path in (self.path, *(self.more or [])) if path and path != "-")
 
     def files(self) -> list[str | None]:
         """Files that are read."""
