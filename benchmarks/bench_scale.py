@@ -116,7 +116,7 @@ def resume(folder, X):
             pass
         BlockFile.write = real
         shutil.copy(store.part, ready / "part")
-        shutil.copy(Record.beside(store).path, ready / "journal")
+        shutil.copy(Record(store).path, ready / "journal")
     target.unlink(missing_ok=True)
     Path(f"{target}.part").unlink(missing_ok=True)
     os.link(ready / "part", f"{target}.part")

@@ -104,6 +104,10 @@ def test_any_array(data, dtype, options, order):
     goes_in(np.asarray(A, order=order), **options)
 
 
+def test_missing_entries_in_half_precision():
+    goes_in(np.array([[np.nan]], np.float16), n=1, allow_missing=True)
+
+
 @SETTINGS
 @given(
     data=st.data(), n=st.integers(1, 4), dtype=st.sampled_from(["f4", "f8", "i4", "?"]), form=st.sampled_from(range(8))

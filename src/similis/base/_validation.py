@@ -45,7 +45,7 @@ def check_values(A: Array, *, kind: Kind | None, allow_missing: bool, who: str, 
                 f"{who} does not accept missing entries. Got NaN at {first_position(np.isnan(A))}. Fill them with "
                 "complete_kernel, or use an estimator that allows them, such as SimilarityKNN."
             )
-        if np.nanmax(A, initial=0.0) > largest or np.nanmin(A, initial=0.0) < -largest:
+        if float(np.nanmax(A, initial=0.0)) > largest or float(np.nanmin(A, initial=0.0)) < -largest:
             more = ", or give it as float64" if A.dtype == np.float32 else ""
             raise ProximityError(
                 f"{who} needs entries of at most {largest:g}, so that their squares can be added up. Got a larger one "
