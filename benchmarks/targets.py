@@ -120,7 +120,7 @@ TARGETS = (
     *_same(
         "five million hits",
         "pairs",
-        ("read 5000000 hits", "pandas", 0.3, 1),
+        ("read 5000000 hits", "pandas", 0.2, 0.5),
         ("peak memory, 5000000 hits", "pandas", 1.2, 2),
     ),
     *_same("import", "import", ("import", "", 0.83, 1)),
