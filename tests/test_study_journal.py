@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.dummy import DummyClassifier
 
-from similis import ProximityError, Study, StudyResult
+from similis import KreinRidgeClassifier, ProximityError, Study, StudyResult
 from similis.exceptions import KindWarning
 from similis.study import Entry, JournalWarning, Method
 from similis.study import _run as scheduler
@@ -65,6 +65,21 @@ def test_resumes_without_computing(whole, tmp_path, monkeypatch):
     assert stamps(again) == stamps(result)
     assert not again.partial
     assert len(again.sessions) == 2
+
+
+def test_infinite_parameters_and_details_are_kept(tmp_path):
+    def details(*_):
+        return {"score": np.nan}
+
+    method = Method("krein", lambda: KreinRidgeClassifier(), {"ratio": [np.inf, np.inf]}, details=details)
+    result = study(tmp_path / "j", methods=[method], n_splits=2).run(S, Y)
+    assert result.entries["krein", 0].params == {"ratio": np.inf}
+    result.save(tmp_path / "r.json")
+    for again in (study(tmp_path / "j", methods=[method], n_splits=2).run(S, Y), StudyResult.load(tmp_path / "r.json")):
+        entry = again.entries["krein", 0]
+        assert entry.params == {"ratio": "inf"}
+        assert np.isnan(entry.details["score"])
+        assert str(again) == str(result)
 
 
 def test_without_a_journal_the_same(whole):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,7 +112,7 @@ class Entry:
             "params": {name: to_json(value) for name, value in self.params.items()},
             "seconds": [self.fit_seconds, self.predict_seconds],
             "notes": list(self.notes),
-            **({"details": dict(self.details)} if self.details else {}),
+            **({"details": {name: to_json(value) for name, value in self.details.items()}} if self.details else {}),
             "finished": self.finished,
             "session": self.session,
         }
@@ -134,7 +135,7 @@ class Entry:
                 fit_seconds=float(record["seconds"][0]),
                 predict_seconds=float(record["seconds"][1]),
                 notes=tuple(map(str, record["notes"])),
-                details=dict(record.get("details", {})),
+                details={name: float(value) for name, value in record.get("details", {}).items()},
                 finished=str(record["finished"]),
                 session=str(record["session"]),
             )
@@ -143,9 +144,11 @@ class Entry:
 
 
 def to_json(value: Any) -> Any:
-    """Convert a parameter value to types of JSON; anything but numbers, text and lists of them becomes its repr."""
+    """Convert a parameter value to types of JSON; anything but finite numbers, text and lists of them as its repr."""
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):
