@@ -7,6 +7,8 @@ python scripts/pages.py --write      # puts them between their markers
 import json
 import sys
 import warnings
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 from sklearn.utils import get_tags
@@ -50,7 +52,7 @@ def indefinite(method):
         if name == "SVMKNN" or weighted:
             spectrum = step.spectrum if step.spectrum != "auto" else "clip"
             return f"{spectrum}, local"
-    return "stops anywhere" if method.name == "svc-raw" else ""
+    return "no repair" if method.name == "svc-raw" else ""
 
 
 def few_columns(method):
@@ -91,27 +93,37 @@ def methods():
     from similis.study import list_methods
 
     seconds = seconds_by_method()
-    heads = "method,reads,asymmetric,indefinite,unknown entries,probabilities,few columns,parameters,a split".split(",")
+    heads = "method,reads,asymmetric,indefinite,probabilities,few columns,a split".split(",")
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
-    family = None
+    rows = []
     for m in list_methods():
-        if m.family != family:
-            family = m.family
-            lines.append(f"| **[{family}](guide/{GUIDES[family]}.md)** | | | | | | | | |")
         model = m.make()
         cells = (
-            f"`{m.name}`" + ("*" if m.on_request else ""),
             {"similarity": "s", "dissimilarity": "d", "either": "s, d", "objects": "objects"}[m.reads],
             "averaged" if m.symmetric else "read",
             indefinite(m),
-            "read" if get_tags(model).input_tags.allow_nan else "completed",
             tick(hasattr(model, "predict_proba")),
             tick(few_columns(m)),
-            ", ".join(key.split("__")[-1] for key in m.grid),
-            duration(seconds.get(m.name)),
         )
-        lines.append(f"| {' | '.join(cells)} |")
+        rows.append((m.family, cells, f"`{m.name}`" + ("*" if m.on_request else ""), seconds.get(m.name)))
+    for family, members in groupby(rows, key=itemgetter(0)):
+        lines.append(f"| **[{family}](guide/{GUIDES[family]}.md)** | | | | | | |")
+        for cells, alike in groupby(
+            members, key=itemgetter(1)
+        ):  # methods that differ in name and time only share a row
+            names, times = zip(*(row[2:] for row in alike))
+            slowest = max((time for time in times if time is not None), default=None)
+            lines.append(f"| {' | '.join((', '.join(names), *cells, duration(slowest)))} |")
     return "\n".join(lines)
+
+
+def missing():
+    """The methods that read missing entries."""
+    from similis.study import list_methods
+
+    found = [m.name for m in list_methods() if get_tags(m.make()).input_tags.allow_nan]
+    names = ", ".join(f"`{name}`" for name in found)
+    return f"Missing entries (NaN) are read by {names}; the other methods get `CompleteKernel` in front."
 
 
 def packages():
@@ -120,7 +132,11 @@ def packages():
     return "\n".join(["| package | contents |", "|---|---|", *rows])
 
 
-SECTIONS = {("docs/choose.md", "methods"): methods, ("docs/api/index.md", "packages"): packages}
+SECTIONS = {
+    ("docs/choose.md", "missing"): missing,
+    ("docs/choose.md", "methods"): methods,
+    ("docs/api/index.md", "packages"): packages,
+}
 
 
 def quoted(page, name):

@@ -1,26 +1,25 @@
-"""Tables of docs/methods.md, docs/benchmarks.md and docs/guide/diagnosis.md, made from the code and the records.
+"""Tables of docs/methods.md, docs/benchmarks.md, docs/results and docs/guide/diagnosis.md, made from code and records.
 
 python scripts/readme.py              # prints them
-python scripts/readme.py --write      # puts them into their pages, between markers
+python scripts/readme.py --write      # puts them into their pages, between markers, and writes the csv tables
 """
 
+import csv
+import io
 import json
+import re
 import sys
 from itertools import groupby
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "benchmarks")]
 
 import _marked  # noqa: E402
+from targets import OPEN_GOALS  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results"
 PAPERS = {
-    "cazzanti2007": "Cazzanti 2007",
-    "chen2010": "Chen 2010",
-    "qiao2013": "Qiao and Li 2013",
-    "pekalska2000": "Pekalska and Duin 2000",
-    "bernal2003": "Bernal et al. 2003",
     "loosli2016": "Loosli et al. 2016",
     "oglic2018": "Oglic and Gärtner 2018",
     "chen2009pcvm": "Chen et al. 2009",
@@ -29,7 +28,7 @@ PAPERS = {
     "zhou2004": "Zhou et al. 2004",
     "haasdonk2008": "Haasdonk and Pekalska 2008",
 }
-# Lines of docs/benchmarks.md; docs/results/speed.md has them all.
+# Lines of docs/benchmarks.md; benchmarks/results/speed.csv has them all.
 HEADLINES = (
     "k-NN search, n = 2500",
     "KRI sweep 19 k x 9 lambda, noisy",
@@ -50,33 +49,68 @@ HEADLINES = (
 
 
 def shown(value):
-    return f"{value:.0f}x" if value >= 10 else f"{value:.1f}x"
+    return f"{value:.{0 if value >= 10 else 1 if value >= 1 else 2}f}x"
 
 
 def items():
-    """Every comparison, in the order of the files."""
+    """Every comparison with the name of its record, in the order of the files."""
     for path in sorted(RESULTS.glob("*.json")):
-        yield from json.loads(path.read_text()).get("items", ())
+        yield from ({"record": path.stem} | item for item in json.loads(path.read_text()).get("items", ()))
 
 
-def ratio_rows(found):
-    lines = ["| what | against, in the same run | ratio | floor |", "|---|---|---|---|"]
-    for item in found:
-        floor = "" if item.get("floor") is None else f"{item['floor']:g}x"
-        lines.append(f"| {item['name']} | {item['peer']} | {shown(item['ratio'])} | {floor} |")
-    return "\n".join(lines)
+def markdown(head, rows):
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def table(name):
+    """A csv table of :data:`TABLES` as text."""
+    columns, found = TABLES[name]
+    file = io.StringIO()
+    writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(found())
+    return file.getvalue()
 
 
 def headlines():
-    return ratio_rows(item for item in items() if item.get("floor") and item["name"].startswith(HEADLINES))
+    found = (item for item in items() if item.get("floor") and item["name"].startswith(HEADLINES))
+    rows = [[item["name"], item["peer"], shown(item["ratio"]), f"{item['floor']:g}x"] for item in found]
+    return markdown(["what", "against, in the same run", "ratio", "floor"], rows)
 
 
-def all_ratios():
-    found = [item for item in items() if "ours_seconds" in item]
-    judged = [item for item in found if item.get("floor")]
-    missed = [f"{item['name']} ({shown(item['ratio'])})" for item in judged if item["ratio"] < item["floor"]]
-    verdict = f"{len(judged) - len(missed)} of {len(judged)} floors are met"
-    return f"{ratio_rows(found)}\n\n{verdict}{'; missed: ' + ', '.join(missed) if missed else ''}."
+def timed():
+    """Comparisons of times; those of models before and after `compact` are on the page of costs."""
+    return [item for item in items() if "ours_seconds" in item and item["record"] != "scale_compact"]
+
+
+def speed():
+    """One row per record: who is compared, the range of the ratios, the floors; then the floors that are missed."""
+    rows, missed, total = [], [], 0
+    for record, found in groupby(timed(), key=lambda item: item["record"]):
+        found = list(found)
+        peers = list(dict.fromkeys(re.split(r",|\(| of | on ", item["peer"])[0] for item in found))
+        ratios = sorted(item["ratio"] for item in found)
+        low, median, high = (shown(ratios[place]) for place in (0, len(ratios) // 2, -1))
+        judged = [item for item in found if item.get("floor")]
+        below = [item for item in judged if item["ratio"] < item["floor"]]
+        missed += [f"{i['name']}, {i['peer']}: {i['ratio']:.3g}x of {i['floor']:g}x" for i in below]
+        total += len(judged)
+        against = ", ".join(peers[:3]) + (" ..." if len(peers) > 3 else "")
+        rows.append([record, against, f"{low}-{high}", median, f"{len(judged) - len(below)} of {len(judged)}"])
+    head = ["record", "against, in the same run", "ratios", "median", "floors met"]
+    verdict = f"{total - len(missed)} of {total} floors are met{'; missed:' if missed else ''}"
+    return "\n".join([markdown(head, rows), "", verdict, "", *(f"* {line}" for line in missed)]).strip()
+
+
+def open_goals():
+    """Goals of version 1.0 that are not reached: the range of the ratios of today and why they are left."""
+    rows = []
+    for goal in OPEN_GOALS:
+        ratios = sorted(i["ratio"] for i in goal.items([i for i in items() if i["record"] == goal.record]))
+        now = " to ".join(dict.fromkeys(map(shown, (ratios[0], ratios[-1]))))
+        rows.append([goal.work, now, f"{goal.goal:g}x", goal.why])
+    return markdown(["goal of version 1.0", "ratio", "goal", "left open because of"], rows)
 
 
 def joined(summaries):
@@ -88,20 +122,34 @@ def joined(summaries):
     return " ".join(said)
 
 
+def searched(method):
+    """Parameters of the grid with the range of their values."""
+    found = []
+    for key, grid in method.grid.items():
+        values = list(getattr(grid, "values", grid))
+        name = key.rpartition("__")[2]
+        if len(values) > 1 and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values):
+            found.append(f"`{name}` {min(values):g} to {max(values):g}")
+        else:
+            found.append(f"`{name}` {', '.join(map(str, values))}".strip())
+    return "; ".join(found)
+
+
 def methods():
     from similis.study import list_methods
 
-    lines = ["| method | what it does | paper |", "|---|---|---|"]
+    lines = ["| method | what it does | searched parameters | paper |", "|---|---|---|---|"]
 
     def row(m):  # methods that differ in an option and one word of the summary share a row
-        return m.name.partition("(")[0], m.paper, len(m.summary.split()), m.summary.split()[:-1]
+        return m.name.partition("(")[0], m.paper, len(m.summary.split()), m.summary.split()[:-1], [*m.grid]
 
     for (_, paper, *_), family in groupby(list_methods(), key=row):
         family = list(family)
         names = ", ".join(f"`{m.name}`" for m in family)
         summary = joined([m.summary for m in family]).replace("|", r"\|")
         key, _, place = paper.partition(" ")
-        lines.append(f"| {names} | {summary} | {PAPERS.get(key, '')}{', ' if place else ''}{place} |")
+        cite = f"[{key}] {place}" if place else PAPERS.get(key, "")
+        lines.append(f"| {names} | {summary} | {searched(family[0])} | {cite} |")
     return "\n".join(lines)
 
 
@@ -117,24 +165,21 @@ def damage():
     return "\n".join(lines)
 
 
-def accuracy():
-    """Errors of ours and the peers on the same splits."""
-    path = RESULTS / "accuracy.json"
-    found = json.loads(path.read_text())["items"] if path.exists() else []
-    lines = ["| data, objects | method | of | error, % | seconds a split | splits |", "|---|---|---|---|---|---|"]
-    for item in found:
-        error, seconds = f"{item['error']:.1f} ± {item['deviation']:.1f}", f"{item['seconds']:.2g}"
-        data = f"{item['name'].replace('_', ' ')}, {item['objects']}"
-        lines.append(f"| {data} | {item['method']} | {item['by']} | {error} | {seconds} | {item['splits']} |")
-    return "\n".join(lines)
+def errors():
+    """Errors of ours and of peers on the same splits."""
+    return [item for item in items() if item["record"] == "accuracy"]
 
 
+TABLES = {
+    "speed": (("record", "name", "peer", "ours_seconds", "peer_seconds", "ratio", "floor"), timed),
+    "accuracy": (("name", "objects", "method", "by", "error", "deviation", "seconds", "splits"), errors),
+}
 SECTIONS = {
     ("docs/guide/diagnosis.md", "damage"): damage,
     ("docs/methods.md", "methods"): methods,
     ("docs/benchmarks.md", "ratios"): headlines,
-    ("docs/results/speed.md", "ratios"): all_ratios,
-    ("docs/results/accuracy.md", "accuracy"): accuracy,
+    ("docs/benchmarks.md", "open goals"): open_goals,
+    ("docs/results/speed.md", "ratios"): speed,
 }
 
 
@@ -145,6 +190,8 @@ def quoted(page, name):
 
 def main():
     _marked.run({(ROOT / page, name): make for (page, name), make in SECTIONS.items()})
+    for name in TABLES if "--write" in sys.argv else ():
+        (RESULTS / f"{name}.csv").write_text(table(name))
 
 
 if __name__ == "__main__":

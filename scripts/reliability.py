@@ -13,10 +13,8 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reliability.md"
 HEAD = """# Reliability
 
-`./scripts/stress` tries to break the package; `./scripts/stress kills threads` runs some parts and `./scripts/stress
---quick` a short version. Each script describes what it does and what counts as a failure. Its last result is in
-`stress/results`, item by item, with versions and machine. This page is made from these files by
-`python scripts/reliability.py --write`; a test keeps it current.
+The stress tests of similis and their last results. `./scripts/stress` runs them all, `./scripts/stress kills threads`
+some of them, `./scripts/stress --quick` a short version. `stress/results` has the details, with versions and machine.
 
 | script | what it does | result | run on |
 |---|---|---|---|

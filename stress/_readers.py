@@ -27,7 +27,7 @@ from scipy import sparse
 
 import similis
 from similis import Proximity, Study, StudyResult, read_proximity, write_proximity
-from similis.io import align_labels, read_labels, read_objects
+from similis.io import _pair_lines, align_labels, read_labels, read_objects, read_pairs
 from similis.report import make_report
 from similis.study import read_model, train_model, write_model
 from similis.study._journal import Journal
@@ -36,7 +36,12 @@ LIMIT = 2**24  # what a file may unpack to here
 SPARSE = sparse.csc_array(np.array([[0, 1.0], [1.0, 0]]))
 
 
-DIALECTS = [b"# distance\n0 1 2\n1 0 3\n2 3 0\n", b"#q\ta\tb\na\t0\t\nb\t1\t0\n", b"a,0,0.5\nb,0.5,0\n"]
+DIALECTS = [
+    b"# distance\n0 1 2\n1 0 3\n2 3 0\n",
+    b"#q\ta\tb\na\t0\t\nb\t1\t0\n",
+    b"a,0,0.5\nb,0.5,0\n",
+    b"1\n0.5 1\n0.2 0.1 1\n",
+]
 
 
 class Reader:
@@ -146,6 +151,23 @@ def _matrix_in(folder):
     return matrix
 
 
+def _both_parsers(path):
+    """Read a list of pairs in one block, line by line, and in many, by compiled code: the results must be the same."""
+    results = []
+    for size in (2**20, 50):
+        _pair_lines._BLOCK = size
+        try:
+            results.append(read_pairs(path, max_bytes=LIMIT))
+        except ValueError as error:
+            results.append(error)
+    one, many = results
+    if isinstance(one, ValueError) and isinstance(many, ValueError):
+        raise many
+    if isinstance(one, ValueError) or isinstance(many, ValueError) or one.ids != many.ids or one.about != many.about:
+        raise AssertionError(f"two parsers disagree: {one!r}, {many!r}")
+    np.testing.assert_array_equal(one.to_dense(), many.to_dense())
+
+
 def text_readers(folder):
     """Readers of proximities and labels in text."""
     matrix, csv, bare = _matrix_in(folder), _written("m.csv"), b"1,0.5\n0.5,1\n"
@@ -185,6 +207,20 @@ PAIRS = [
     b"b\ta\t0.5\t1\t3/9\n",
     b"source,target,weight\na,b,1\n",
     b"1 2 0.5\n2 3 1\n1 3 2\n4 1 0\n4 2 1\n",
+    b"a\t9\t0\t9\t+\tb\t9\t0\t9\t5\t9\t0\ttp:A:S\n",
+    b"a\tb\t97.1\t8\t9\n",
+    b"# target name accession query name accession E-value score bias\nb - a - 1e-9 30 2\n",
+]
+MANY_PAIRS = [
+    b"".join(b"n%d%sn%d%s%d.5%s" % (i % 9, mark, i % 7, mark, i, end) for i in range(90))
+    for mark, end in ((b"\t", b"\n"), (b",", b"\n"), (b" ", b"\n"), (b";", b"\r\n"))
+]
+MANY_PAIRS.append(b"".join(b'"n%d","n %d",%de-30\n' % (i % 9, i % 7, i) for i in range(90)))
+TRIANGLES = [
+    b"#mega\n!Title t;\n#a\n#b\n#c\n1 2\n3\n",
+    b"#  Percent Identity  Matrix\n\n 1: a 100 50 20\n 2: b 50 100 30\n 3: c 20 30 100\n",
+    b"#mega\n!Title: t;\n[1] #a\n[2] #b\n[3] #c\n[ 1 2 3 ]\n[1]\n[2] 1\n[3] 2 3\n",
+    b"Distance Matrix\n---\n\n\t 1\t 2\n\t 0\t 1.5\t\ta 1\n\t\t 0\t\tb 2\n",
 ]
 GRAPHML = (
     b'<graphml><key id="d" for="edge" attr.name="distance"/><graph edgedefault="undirected"><node id="a"/>'
@@ -229,8 +265,10 @@ def tool_readers(folder):
     lsmat = b"\ta\tb\na\t0.0\t1.0\nb\t1.0\t0.0\n"
     return {
         "pairs": Reader(folder, "p.m8", matrix("p.m8"), seeds=PAIRS),
+        "pairs in small blocks": Reader(folder, "s.edges", lambda: _both_parsers(folder / "s.edges"), seeds=MANY_PAIRS),
         "pairs, any shape": Reader(folder, "q.edges", matrix("q.edges", square=False, absent="missing"), seeds=PAIRS),
         "pairs inside bzip2": Reader(folder, "b.m8.bz2", matrix("b.m8.bz2"), seeds=PAIRS, wrap=bz2.compress),
+        "triangle": Reader(folder, "t.meg", matrix("t.meg"), seeds=TRIANGLES),
         "phylip": Reader(folder, "m.phy", matrix("m.phy"), seeds=PHYLIP),
         "lsmat inside a qza": Reader(
             folder, "m.qza", matrix("m.qza"), seeds=[lsmat], wrap=_zip("u/data/distance-matrix.tsv", stored=False)
@@ -414,8 +452,10 @@ def study_readers(folder):
 
 
 NAMES = (
-    "csv|csv, any shape|csv.gz|csv inside gzip|labels beside a csv|labels|labels of ids|pairs|pairs, any shape|"
-    "pairs inside bzip2|phylip|lsmat inside a qza|qza|csv.xz|matlab|matlab, version 4|condensed vector|condensed text|"
+    "csv|csv, any shape|csv.gz|csv inside gzip|labels beside a csv|labels|labels of ids|pairs|"
+    "pairs in small blocks|pairs, any shape|"
+    "pairs inside bzip2|triangle|phylip|lsmat inside a qza|qza|csv.xz|"
+    "matlab|matlab, version 4|condensed vector|condensed text|"
     "matrix market|matrix market inside gzip|bombs|graphml|hdf5|h5ad|excel|feather pairs|npy|npy, mapped|"
     "sidecar of an npy|npz|array inside an npz|ids inside an npz|parquet|zarr metadata|zarr chunk|"
     "zarr metadata, format 2|objects|objects in JSON|model|description inside a model|array inside a model|"

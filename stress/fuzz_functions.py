@@ -1,4 +1,4 @@
-"""Every public function, estimator and measure is called with drawn inputs, proper and improper.
+"""Call every public function, estimator and measure with random valid and invalid inputs.
 
 Matrices of all shapes, types, orders and sizes of number, sparse matrices, frames, lists and things that are no matrix;
 labels of every sort and of the wrong length; parameters inside and outside their constraints; objects of every kind for

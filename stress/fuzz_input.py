@@ -1,4 +1,4 @@
-"""Label files, dialects of text matrices, and data frames whose right reading is known, written in random ways.
+"""Read label files, text matrices and data frames with known contents, written in random dialects.
 
 Labels are written with ids or without, in any order, with headers, further columns, gaps, blank lines, other
 delimiters, quotes, byte order marks and ids that do not exist. Matrices are written as square tables or triangles with

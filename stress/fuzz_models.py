@@ -1,4 +1,4 @@
-"""Changed model files are loaded and, if they load, used: no compiled loop may leave its arrays.
+"""Load changed model files and predict with those that load, with bounds checks in compiled code.
 
 Every model of tests/v1 (each estimator, transformer and measure, pipelines, searches, compact forms) is changed at
 random: a number in an array, its shape or type, two arrays exchanged, a number or word in the description. The kernels

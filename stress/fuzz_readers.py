@@ -1,4 +1,4 @@
-"""Every file reader is given changed files, by atheris: guided by coverage, from valid files on.
+"""Read changed files with every reader, generated from valid ones by atheris, guided by coverage.
 
 A reader must return what the file holds or refuse with a ValueError of one line, below 300 characters, that names the
 file. Any other exception, a crash, a file not read in 10 seconds, more than 2 GB of memory, a file written or removed,

@@ -1,4 +1,4 @@
-"""Writers killed before every single file operation: open, rename, remove, make, truncate.
+"""Kill writers before each file operation: open, rename, remove, make, truncate.
 
 Python reports each operation on a file before it happens (its audit events). A forked process counts those in its own
 folder and sends itself SIGKILL at the first, the next time at the second, and so on until it gets through. After each

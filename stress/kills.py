@@ -1,4 +1,4 @@
-"""Studies, measurements, streams, reproductions and writers killed at random moments, and taken up again.
+"""Kill studies, measurements, streams, reproductions and writers at random moments, and resume them.
 
 Every process is a group of its own and gets a real SIGKILL. Most are forked with similis imported; of the commands
 every tenth is started anew, and every one of the study on two processes. A job is killed again and again until it ends

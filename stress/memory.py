@@ -1,4 +1,4 @@
-"""Memory: each job runs in a process that may not have more than its stated bound, and 1,000 repetitions leak nothing.
+"""Run jobs in processes with a memory limit, and repeat them 1,000 times to find leaks.
 
 The bound is private memory (RLIMIT_DATA) beyond what the process holds after the libraries are loaded, everything is
 compiled and the input is there; mapped files do not count. A job that asks for more fails. The peak is sampled every

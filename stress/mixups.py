@@ -1,4 +1,4 @@
-"""Cells that are spelled alike, journals of several studies, and finished files that were changed.
+"""Read labels that are spelled alike, journals of several studies, and finished files that were changed.
 
 *Tables.* Random tables of cells such as ``1``, ``01``, ``1.0``, ``NA`` and empty ones are read for every categorical
 measure; a second file with some of the rows, perhaps only those that look like numbers, must give the same rows of the

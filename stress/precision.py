@@ -1,4 +1,4 @@
-"""Single against double precision, one BLAS thread against more, and the order of the objects.
+"""Compare single with double precision, one BLAS thread with more, and different orders of the objects.
 
 *Rounding.* Every estimator is fitted to a matrix in float32 and in float64, and every measure of vectors is asked in
 both. The yardstick is measured, not chosen: the same numbers in float64, each moved by up to one rounding of float32 at

@@ -1,4 +1,4 @@
-"""No warning on import and none in the demo: both run with every warning turned into an error.
+"""Import the package and run the demo with every warning turned into an error.
 
 Every room of the package is imported and every public name is fetched. Then the demo runs as
 `scripts/demo` does, worker processes included. What a solver says of points of its grid where it stopped early is kept

@@ -1,4 +1,4 @@
-"""Files and names that mean harm, as tests that run in CI, counted.
+"""Run the security tests of CI: malicious files and names.
 
 Pickles inside arrays, archives, stores, tables and models; bombs that unpack to gigabytes, read in a process with
 little memory; archives with members named ``../../x``; scripts in ids, labels, class names, method names and names of

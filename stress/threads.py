@@ -1,4 +1,4 @@
-"""Sixteen threads, and several processes, ask one fitted estimator at the same time.
+"""Query one fitted estimator from 16 threads and from several processes at the same time.
 
 Every classifier and transformer is fitted once and asked by 16 threads that start together; each answer must equal the
 serial one bit for bit. Then 16 threads fit clones of it at the same time. In a fresh process with an empty numba cache

@@ -1,4 +1,4 @@
-"""The tests on every supported Python, with the newest, the lowest and the coming versions of all that is needed.
+"""Run the tests on every supported Python with the newest, lowest and pre-release versions of the dependencies.
 
 For each environment the last commit is exported, a wheel is built from it and installed (not editable) with all extras
 into a fresh environment, and the quick tests run against the installed package. "Lowest" takes the lower bounds of

@@ -43,11 +43,18 @@ def test_pages_quote_what_the_repository_holds(page, name):
     assert README.quoted(page, name) == README.SECTIONS[page, name](), "run: python scripts/readme.py --write"
 
 
+@pytest.mark.parametrize("name", list(README.TABLES))
+def test_csv_tables_are_those_of_the_records(name):
+    committed = (ROOT / "benchmarks" / "results" / f"{name}.csv").read_text()
+    assert committed == README.table(name), "run: python scripts/readme.py --write"
+
+
 @pytest.mark.parametrize("page", SCALE.PAGES, ids=lambda page: page.stem)
 def test_the_pages_on_scale_quote_what_was_measured(page):
     text = page.read_text()
     assert "<!-- end of " in text
     assert SCALE.filled(text) == text, "run: python benchmarks/bench_scale.py page"
+    assert SCALE.METHODS.read_text() == SCALE.methods()
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda t: f"{t.item}-{t.peer}")
@@ -62,7 +69,8 @@ def test_all_kinds_of_work_are_promised_and_all_scripts_are_run():
     assert len({target.work for target in TARGETS}) >= 18
     scripts = {path.stem.removeprefix("bench_") for path in (ROOT / "benchmarks").glob("bench_*.py")}
     assert scripts == {*RUN.SCRIPTS, *RUN.BY_HAND}
-    assert {target.record for target in TARGETS} <= {record for records in RUN.SCRIPTS.values() for record in records}
+    written = {record for records in RUN.SCRIPTS.values() for record in records} | {*RUN.BY_HAND}
+    assert {target.record for target in TARGETS} <= written
 
 
 def test_a_missed_floor_is_said_and_counted(tmp_path, capsys):
@@ -113,13 +121,15 @@ def test_the_leaderboard_quotes_its_record(monkeypatch):
         "date": "2026-11-18",
         "machine": {"cpu": "one"},
         "versions": {"python": "3.11"},
-        "protocol": {"splits": 2, "folds": 5},
-        "sets": [{"set": name, "objects": 150} for name in ("iris", "wine")],
+        "protocol": {"folds": 5},
+        "sets": [{"set": name, "objects": 150, "splits": 2} for name in ("iris", "wine")],
         "rows": rows,
     }
     text = page.page(record)
-    assert "| 1.0 | `knn` | 10.0 % | 0.1 | 2 |" in text
-    assert "The best peer is svc-raw (mean rank 3.0)" in text
+    assert "| 1.0 | `knn` | 10.0 % | 0.1 | 2 |  |" in text
+    assert "The best peer is svc-raw (mean rank 3.0, error 30.0 %)" in text
+    assert "**Start with `knn`**" in text
+    assert "`knn` (0.1 s, 10.0 %)." in text
     path = ROOT / "benchmarks" / "results" / "leaderboard.json"
     measured = json.loads(path.read_text()) if path.exists() else None
     shown = (ROOT / "docs" / "leaderboard.md").read_text()

@@ -5,6 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy import sparse as sp
 from test_pairs import HITS
 from typer.testing import CliRunner
 
@@ -47,6 +48,30 @@ def test_options_in_messages(run):
     error = run("inspect", "hits.m8", "--score", "evalue", "--absent", "zero", status=2).stderr
     assert "Use --absent 'missing', or a number" in error
     assert "There is no format 'x'" in run("inspect", "hits.m8", "--format", "x", status=2).stderr
+
+
+def test_an_error_is_one_message(run, tmp_path):
+    (tmp_path / "e.csv").write_text("source,target,weight\na,b,0.5\nb,c,0.25\n")
+    error = run("inspect", "e.csv", status=2).stderr
+    assert error.count("similis:") == 1
+    assert "set --kind similarity" in error
+
+
+def test_kind_and_absent_entries_are_printed(run, tmp_path):
+    """Also where the format, the name of an array, or a sparse matrix decides them."""
+    D = np.array([[0, 1, 2.0], [1, 0, 3], [2, 3, 0]])
+    write_proximity("d.phylip", D, ids=list("abc"), kind="dissimilarity")
+    write_proximity("d.lsmat", D, ids=list("abc"), kind="dissimilarity")
+    np.savez("d.npz", K=9 - D)
+    for name, words in {
+        "d.phylip": "PHYLIP distance matrix, 3 objects, dissimilarity",
+        "d.lsmat": "scikit-bio distance matrix, 3 objects, dissimilarity",
+        "d.npz": "NumPy archive, 3 objects, similarity by the name of the array, 'K'",
+    }.items():
+        assert words in run("convert", name, "o.csv", "--overwrite").stderr
+    sp.save_npz("s.npz", sp.csr_array(np.where(D > 2, 0, D)))
+    done = run("convert", "s.npz", "o.csv", "--overwrite", "--kind", "dissimilarity").stderr
+    assert "4 of 6 ordered pairs present, absent ones are missing" in done
 
 
 def test_convert(run, tmp_path):

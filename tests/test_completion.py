@@ -269,12 +269,13 @@ def test_the_experiment_met_its_criterion_and_the_page_quotes_it():
     page = (root / "docs" / "guide" / "completion.md").read_text()
     items = json.loads((root / "benchmarks" / "results" / "completion.json").read_text())["items"]
     assert {item["part"] for item in items} == {"votes", "protein", "small"}
+    gains = []
     for item in items:
         errors = item["errors"]
-        assert item["criterion_met"] == (errors["em"]["mean"] < errors["auxiliary"]["mean"])
+        gains.append(100 * (errors["auxiliary"]["mean"] - errors["em"]["mean"]))
+        assert item["criterion_met"] == (gains[-1] > 0)
         assert item["criterion_met"]
-        quoted = f"| {item['name']} | {100 * errors['auxiliary']['mean']:.1f} | {100 * errors['em']['mean']:.1f} |"
-        assert quoted in page
+    assert f"all {len(items)} settings, by {min(gains):.1f} to {max(gains):.1f} points" in " ".join(page.split())
 
 
 def test_a_missing_conic_solver_is_named(rng, monkeypatch):

@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics.pairwise import euclidean_distances
 
-from similis import diagnose, load_sonar, permanova
+from similis import anosim, diagnose, load_sonar, permanova
 from similis.exceptions import KindWarning
 from similis.proximity import NormalityDisplay, _diagnosis
 
@@ -87,9 +87,9 @@ def test_shape_of_the_distances(rng):
 
 def advised(D):
     """Texts of the advice that follows from the distribution of distances, without the slower findings."""
-    entries = SimpleNamespace(discrete=False, n_duplicates=0)
+    entries = SimpleNamespace(discrete=False, n_duplicates=0, n_missing=0, symmetric=True)
     facts = _diagnosis.distance_facts(np.asarray(D))
-    return " ".join(item.text for item in _diagnosis._advise_methods("dissimilarity", len(D), entries, facts, None))
+    return " ".join(item.text for item in _diagnosis.advise("dissimilarity", len(D), entries, None, facts, None, ()))
 
 
 def normal_enough(D):
@@ -188,6 +188,12 @@ def test_classes_are_tested_for_differences():
     assert "whole blocks were permuted" in str(blocked)
     assert blocked.classes.location.p_value > found.classes.location.p_value
     D[3, 4] = np.nan
+    missing = diagnose(D, y, "dissimilarity")
+    assert missing.classes.location.statistic == pytest.approx(anosim(D, y, permutations=0).statistic)
+    assert "ANOSIM; missing pairs are left out" in str(missing)
+    D[:30, 30:] = np.nan
+    assert diagnose(D, y, "dissimilarity").classes.location is not None  # the other direction is known
+    D[30:, :30] = np.nan
     assert diagnose(D, y, "dissimilarity").classes.location is None
 
 

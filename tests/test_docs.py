@@ -1,29 +1,56 @@
 """The code on the pages runs. Blocks with >>> are doctests; the others are run here, page by page."""
 
+import json
+import os
 import re
+import shutil
+import subprocess
 import sys
 import types
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from similis import make_similarity, write_proximity
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FILES = {  # of the README, in the folder of real files
+    "hits.m8": "promoters_blast.m8",
+    "samples.tsv": "metadata.tsv",
+    "distances.lsmat": "promoters_skbio.lsmat",
+    "cells.h5ad": "promoters_anndata.h5ad",
+}
+WITH_REAL_FILES = ("from_blast", "from_qiime", "from_mash", "from_anndata")  # test_how_to.py runs these
 
 
-def blocks(page):
-    found = re.findall(r"^```python\n(.*?)^```", page.read_text(), flags=re.MULTILINE | re.DOTALL)
-    return [block for block in found if ">>>" not in block]
+def blocks(page, kinds="python"):
+    """Blocks of code with their language, doctests apart."""
+    found = re.findall(rf"^```({kinds})\n(.*?)^```", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return [(kind, block) for kind, block in found if ">>>" not in block]
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
-def test_code_on_the_page_runs(page, tmp_path, monkeypatch):
+def commands(block):
+    """Commands of a block, each with the output that the page shows."""
+    return re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE)
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     module = types.ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)  # classes of the page can be pickled,
     cloudpickle = pytest.importorskip("cloudpickle")  # with Dask and joblib; also for workers, which cannot import it
     cloudpickle.register_pickle_by_value(module)
-    for block in blocks(page):
+    return module
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if blocks(p) and p.stem != "tutorial"], ids=lambda p: str(p.relative_to(ROOT))
+)  # the code of the tutorial needs its commands, see below
+def test_code_on_the_page_runs(page, module):
+    for _, block in blocks(page):
         exec(compile(block, page.name, "exec"), vars(module))
 
 
@@ -32,3 +59,98 @@ def test_links_inside_the_repository_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
         if "://" not in target and not target.startswith("mailto:"):
             assert (page.parent / target).exists(), target
+
+
+def files_of_the_reader():
+    """Files that some pages take as given, such as the reader's own matrix.csv."""
+    S, y = make_similarity(60, 2, separation=1.2, indefinite=0.1, random_state=0)
+    ids = [f"seq{i:02d}" for i in range(60)]
+    names = np.where(y == 0, "healthy", "ill")
+    labels = "id,label\n" + "".join(f"{i},{c}\n" for i, c in zip(ids, names))
+    for name in ("matrix.csv", "sequence.csv", "structure.npz", "expression.csv"):
+        write_proximity(name, S, ids=ids, kind="similarity")
+    write_proximity("matrix.npz", S, ids=ids, labels=names, kind="similarity")
+    write_proximity("sequences.npz", S @ S.T, ids=ids, kind="similarity")
+    holes = S @ S.T
+    holes[50:] = holes[:, 50:] = np.nan
+    write_proximity("structures.npz", holes, ids=ids, kind="similarity")
+    write_proximity("distances.csv", S.max() - S - np.diag(np.diag(S.max() - S)), ids=ids, kind="dissimilarity")
+    Path("labels.csv").write_text(labels)
+    Path("samples.csv").write_text("id,ph\n" + "".join(f"{i},{4 + 2 * v:.3f}\n" for i, v in zip(ids, S.mean(axis=0))))
+    head, *rows = Path("matrix.csv").read_text().splitlines()
+    Path("new-rows.csv").write_text("\n".join([head, *rows[:3]]) + "\n")
+    head, *rows = Path("distances.csv").read_text().splitlines()
+    Path("new-distances.csv").write_text("\n".join([head, *rows[:3]]) + "\n")
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list(letters), 12)) for letters in ("ACDEFGHIKL", "MNPQRSTVWY") for _ in range(12)]
+    table = "word,class\n" + "".join(f"{w},{k // 12}\n" for k, w in enumerate(words))
+    Path("words.csv").write_text(table)
+    Path("proteins.csv").write_text(table)
+    atoms = [{"label": k % 2, "edges": [[0, 1], [1, 2 + k % 2]], "node_labels": list("CCON")} for k in range(24)]
+    Path("molecules.json").write_text(json.dumps(atoms))
+    points = [{"label": k % 2, "object": (rng.normal(size=(3, 2)) + k % 2).tolist()} for k in range(8)]
+    Path("signatures.json").write_text(json.dumps(points))
+
+
+def without_times(text):
+    """Text in one line without what depends on the machine: the column of seconds, estimates, number of processes."""
+    end, lines = 0, []
+    for line in text.splitlines():
+        head = line.find("  fit s")
+        end = head + 7 if head >= 0 else end if line.strip() else 0
+        if end and head < 0:
+            line = line[: line.rfind(" ", 0, end)] + " #" + line[end:]
+        lines.append(line)
+    text = re.sub(r"about [\d.]+ \w+ for", "about # for", " ".join(" ".join(lines).split()))
+    return re.sub(r"in \d+ process(es)?", "in # processes", text)
+
+
+def run(command):
+    """Output of a shell command in which `similis` is this installation."""
+    environment = {**os.environ, "COLUMNS": "140", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    script = f'similis() {{ "{sys.executable}" -m similis "$@"; }}\n{command} 2>&1'
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, (command, done.stdout)
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    "page",
+    [p for p in PAGES if p.stem not in WITH_REAL_FILES and any(commands(b) for _, b in blocks(p, "console"))],
+    ids=lambda p: str(p.relative_to(ROOT)),
+)
+def test_commands_on_the_page_print_what_it_shows(page, module):
+    """Commands and code run in order in one folder; `...` stands for lines that the page leaves out."""
+    if page.stem != "tutorial":
+        files_of_the_reader()
+    for kind, block in blocks(page, "console|python"):
+        if kind == "python":
+            exec(compile(block, page.name, "exec"), vars(module))
+            continue
+        for command, shown in commands(block):
+            if command.startswith(("pip install", "./scripts/")):
+                continue
+            output = run(command)
+            printed = without_times(output)
+            for part in re.split(r"\.\.\.", shown):
+                place = printed.find(without_times(part))
+                assert place >= 0, (command, part, output)
+                printed = printed[place:]
+
+
+@pytest.mark.slow
+def test_table_of_the_readme(module):
+    source = Path(os.environ.get("SIMILIS_DATA", "")) / "formats"
+    if not source.exists():
+        pytest.skip("real files are not here")
+    files_of_the_reader()
+    for name, origin in FILES.items():
+        shutil.copy(source / origin, name)
+    rows = re.findall(r"^\| .*? \| `(similis .*?)` \| (.*) \|$", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
+    assert len(rows) == 5
+    for command, shown in rows:
+        printed = without_times(run(command))
+        for line in re.findall(r"`(.*?)`", shown):
+            assert without_times(line) in printed, (command, line)

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 from oracles import field
+from scipy.special import ndtri
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import euclidean_distances
+from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import SVC
 
@@ -23,6 +26,7 @@ from similis import (
     SpectrumFlip,
     compact,
 )
+from similis.datasets import load_benchmark
 from similis.exceptions import ProximityError
 from similis.neighbors._relational_glvq import _cost
 from similis.svm._krein import _on_sphere
@@ -168,7 +172,7 @@ def test_fisher_discriminant_does_not_depend_on_the_signature(rng):
 
 def test_pcvm_is_the_plain_algorithm(rng):
     S, y, _, _ = indefinite(rng)
-    S = S / np.sqrt((S**2).mean())
+    S = S / np.abs(S).max()
     for n_iter in (1, 4, 12):
         with pytest.warns(UserWarning, match="max_iter"):
             model = PCVM(max_iter=n_iter, tol=1e-15).fit(S, y)
@@ -186,6 +190,28 @@ def test_pcvm_is_sparse_and_its_weights_have_the_signs_of_their_classes(rng):
     assert model.score(Q, truth) > 0.7
     np.testing.assert_array_equal(compact(model).predict(Q[:, model.columns_]), model.predict(Q))
     np.testing.assert_allclose(PCVM().fit(100 * S, y).predict_proba(100 * Q), model.predict_proba(Q), atol=1e-6)
+    np.testing.assert_allclose(PCVM().fit(S, 1 - y).predict_proba(Q)[:, ::-1], model.predict_proba(Q), atol=1e-9)
+
+
+def test_pcvm_couples_the_probabilities_of_pairs(rng):
+    """[price1995]: exact where the pairs come from one distribution, p_gh = p_g / (p_g + p_h)."""
+    S, y, Q, truth = indefinite(rng, n=90, m=60, n_classes=3)
+    model = PCVM().fit(S, y)
+    assert model.score(Q, truth) > 0.6
+    p = np.array([0.6, 0.3, 0.1])
+    model.coef_[:] = 0
+    model.intercept_[:] = [ndtri(p[h] / (p[g] + p[h])) for g, h in ((0, 1), (0, 2), (1, 2))]
+    np.testing.assert_allclose(model.predict_proba(Q), np.tile(p, (60, 1)))
+
+
+def test_pcvm_reaches_the_error_of_the_published_updates():
+    """Sonar, where precisions of 1 / w^2 instead of 1 / (2 w^2) leave two objects and err in 26 %."""
+    data = load_benchmark("sonar")
+    D = euclidean_distances(StandardScaler().fit_transform(data.data))
+    K = np.exp(-((D / np.median(D)) ** 2))
+    splits = StratifiedShuffleSplit(5, test_size=0.2, random_state=0).split(K, data.target)
+    errors = [1 - PCVM().fit(K[np.ix_(a, a)], data.target[a]).score(K[np.ix_(b, a)], data.target[b]) for a, b in splits]
+    assert np.mean(errors) < 0.23
 
 
 # Relational GLVQ

@@ -79,6 +79,186 @@ def test_malformed_phylip(tmp_path, text, message):
     assert "m.phylip" in str(caught.value)
 
 
+def test_large_phylip_is_read_row_by_row(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    big = squareform(rng.random(30 * 29 // 2).round(3))
+    names = tuple(f"n{i}" for i in range(30))
+    write_proximity(tmp_path / "m.phy", big, ids=names, kind="dissimilarity")
+    rows = ["\t".join([name, *map(repr, row[:i].tolist())]) for i, (name, row) in enumerate(zip(names, big))]
+    (tmp_path / "t.dist").write_text("\n".join(["30", *rows, ""]))
+    monkeypatch.setattr("similis.io._text._IN_MEMORY", 1000)
+    monkeypatch.setattr("similis.io._phylip._rows", None)  # of files that are held as text
+    for name in ("m.phy", "t.dist"):
+        P = check(tmp_path / name, ids=names, values=big)
+        assert isinstance(P.values, np.memmap)
+        write_proximity(tmp_path / "m.npy", P)
+        check(tmp_path / "m.npy", ids=names, values=big)
+
+
+@pytest.mark.parametrize("text", ["53200\n.1 1\n", "720050\n2\n"])
+def test_announced_objects_take_no_space(tmp_path, monkeypatch, text):
+    (tmp_path / "m.phy").write_text(text)
+    monkeypatch.setattr("tempfile.TemporaryFile", None)
+    with pytest.raises(ProximityError, match=r"m\.phy"):
+        quietly(tmp_path / "m.phy")
+
+
+def test_missing_identity_of_genomes(tmp_path):
+    (tmp_path / "m.tsv").write_text("# vs\nb -a - 3 2020\nd \n")
+    with pytest.raises(ProximityError, match=r"m\.tsv"):
+        quietly(tmp_path / "m.tsv", format="pairs")
+
+
+def test_zip_of_a_later_version(tmp_path):
+    with zipfile.ZipFile(tmp_path / "m.qza", "w") as archive:
+        archive.writestr("u/data/distance-matrix.tsv", "\ta\tb\na\t0\t1\nb\t1\t0\n")
+    data = bytearray((tmp_path / "m.qza").read_bytes())
+    data[data.index(b"PK\x01\x02") + 6] = 105  # version needed to extract
+    (tmp_path / "m.qza").write_bytes(data)
+    with pytest.raises(ProximityError, match=r"m\.qza is damaged"):
+        quietly(tmp_path / "m.qza")
+
+
+def test_table_with_a_label_column_only(tmp_path):
+    (tmp_path / "m.csv").write_text("label\n1,211]f\n")
+    with pytest.raises(ProximityError, match=r"m.csv, line 2, column 2: '211\]f' is not"):
+        quietly(tmp_path / "m.csv")
+
+
+def triangle(text):
+    """Symmetric matrix of three numbers, and of the diagonal."""
+    a, b, c, own = map(float, text.split())
+    return np.array([[own, a, b], [a, own, c], [b, c, own]])
+
+
+PAF_LINE = "{0}\t9\t0\t9\t+\t{1}\t9\t0\t9\t{2}\t9\t0{3}\n"
+HITS_LINE = "{0}\t{1}\t{2}\t99\t1\t0\t1\t99\t1\t99\t-1\t0\n"
+MEGA = "#mega\n!Title: t;\n!Format DataType=Distance DataFormat={};\n\n[1] #a\n[2] #b\n[3] #c_d\n\n[  1  2  3 ]\n"
+HMMER = "# --- full sequence\n# target name accession query name accession E-value score bias E-value score\n#---\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "values", "kind", "ids"),
+    [  # written after files of the tools themselves
+        ("clustalo.mat", "3\na 0.0 0.8 0.1\nb 0.8 0.0 0.2\nc 0.1 0.2 0.0\n", "0.8 0.1 0.2 0", "dissimilarity", IDS),
+        ("ident.mat", "3\na 100.0 80 10\nb 80 100.0 20\nc 10 20 100.0\n", "80 10 20 100", "similarity", IDS),
+        ("mothur.dist", "3\na     \nb     \t0.8\nc     \t0.1\t0.2\n", "0.8 0.1 0.2 0", "dissimilarity", IDS),
+        ("column.dist", "b a 0.8\nc a 0.1\nc b 0.2\n", "0.8 0.1 0.2 0", "dissimilarity", IDS),
+        ("ani.out.matrix", "3\na\nb\t97.5\nc\tNA\t89\n", "97.5 nan 89 100", "similarity", IDS),
+        ("skani.matrix", "3\na\nb\t97.5\nc\t0.00\t89\n", "97.5 0 89 100", "similarity", IDS),
+        ("ani.out", "a\tb\t97\t9\t9\nb\tc\t89\t8\t9\na\tc\t80\t1\t9\n", "97 80 89 97", "similarity", IDS),
+        (
+            "emboss.distmat",
+            "Distance Matrix\n---\n\nUsing Kimura\n\n\t  1\t  2\t  3\n\t 0.00\t117.44\t 8.65\t\ta 1\n"
+            "\t\t 0.00\t16.6\t\tb 2\n\t\t\t 0.00\t\tc d 3\n",
+            "117.44 8.65 16.6 0",
+            "dissimilarity",
+            ("a", "b", "c d"),
+        ),
+        ("l.meg", MEGA.format("LowerLeft") + "[1]\n[2] 1\n[3] 2 3\n", "1 2 3 0", "dissimilarity", ("a", "b", "c d")),
+        ("u.meg", MEGA.format("UpperRight") + "[1] 1 2\n[2] 3\n[3]\n", "1 2 3 0", "dissimilarity", ("a", "b", "c d")),
+        ("n.meg", MEGA.format("LowerLeft") + "1\n2 3\n", "1 2 3 0", "dissimilarity", ("a", "b", "c d")),
+        ("r.meg", MEGA.format("UpperRight") + "1 2\n3\n", "1 2 3 0", "dissimilarity", ("a", "b", "c d")),
+        (
+            "c.pim",
+            "#\n#  Percent Identity  Matrix - created by Clustal2.1 \n#\n\n     1: a  100.00   80.00   10.00\n"
+            "     2: b   80.00  100.00   20.00\n     3: c   10.00   20.00  100.00\n",
+            "80 10 20 100",
+            "similarity",
+            IDS,
+        ),
+        ("t.csv", ",a,b,c,\na,0,1,2,\nb,1,0,3,\nc,2,3,0,\n", "1 2 3 0", None, IDS),
+        ("p.mibs", "1\n0.5\t1\n0.25\t0.125\t1\n", "0.5 0.25 0.125 1", "similarity", ("i0", "i1", "i2")),
+        ("p.mdist", "0\t1\t2\n1\t0\t3\n2\t3\t0\n", "1 2 3 0", "dissimilarity", ("i0", "i1", "i2")),
+        (
+            "p.kin0",
+            "#FID1\tIID1\tFID2\tIID2\tKINSHIP\nf\ta\tf\tb\t0.1\nf\ta\tf\tc\t0.2\nf\tb\tf\tc\t0.3\n",
+            "0.1 0.2 0.3 1",
+            "similarity",
+            IDS,
+        ),
+        ("v.b6", "".join(map(HITS_LINE.format, "aab", "bcc", "974")), "9 7 4 9", "similarity", IDS),
+        (
+            "m.paf",
+            "".join(map(PAF_LINE.format, "aab", "bcc", "567", ("", "\tx", "\tx\ty"))),
+            "5 6 7 7",
+            "similarity",
+            IDS,
+        ),
+        (
+            "h.tbl",
+            HMMER + "a - b - 1e-9 31 2 3 4 x y\nc - a - 1e-9 30 2 3 4 x\nc - b - 1e-9 20 2 3 4 x\n",
+            "31 30 20 31",
+            "similarity",
+            IDS,
+        ),
+    ],
+)
+def test_files_of_other_tools(tmp_path, name, text, values, kind, ids):
+    (tmp_path / "p.mibs.id").write_text("f\ti0\nf\ti1\nf\ti2\n")
+    (tmp_path / "p.mdist.id").write_text("#FID\tIID\nf\ti0\nf\ti1\nf\ti2\n")
+    (tmp_path / name).write_text(text)
+    check(tmp_path / name, ids=ids, kind=kind, values=triangle(values))
+
+
+@pytest.mark.parametrize(
+    "text", [MEGA.format("x") + "[1]\n[2] 1 2\n[3] 2 3\n", "Distance Matrix\n---\n\n\t 0 \t\ta 1\n\t x y\t\tb 2\n"]
+)
+def test_malformed_named_triangle(tmp_path, text):
+    (tmp_path / "m.txt").write_text(text)
+    with pytest.raises(ProximityError, match=r"m.txt, line (12: the rows must form|5: 'x' is not a num)"):
+        quietly(tmp_path / "m.txt")
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        ("BLASTP 2.12.0+\n\n\nReference: Stephen F. Altschul, Thomas L. Madden\n", "report of BLAST.*-outfmt 6"),
+        ('{"directed": false, "nodes": [{"id": "a"}, {"id": "b"}]}\n', "JSON file.*GraphML"),
+        ('graph [\n  node [\n    id 0\n    label "a"\n  ]\n]\n', "GML file.*GraphML"),
+        ('*vertices 2\n1 "a"\n2 "b"\n*edges\n1 2 0.5\n', "Pajek file.*GraphML"),
+    ],
+)
+def test_files_that_are_not_read(tmp_path, start, message):
+    for name in ("m.txt", "m.other"):
+        (tmp_path / name).write_text(start)
+        with pytest.raises(ProximityError, match=rf"{name}.* {message}"):
+            quietly(tmp_path / name)
+
+
+def test_labels_in_a_column_of_a_matrix(tmp_path):
+    pd = pytest.importorskip("pandas")
+    for place, name in ((0, "class"), (3, "label"), (2, "Target")):
+        frame = pd.DataFrame(D, IDS, IDS)
+        frame.insert(place, name, ["x", "y", "x"])
+        frame.to_csv(tmp_path / "m.csv")
+        frame.to_excel(tmp_path / "m.xlsx")
+        frame.to_parquet(tmp_path / "m.parquet")
+        for file in ("m.csv", "m.xlsx", "m.parquet"):
+            P = check(tmp_path / file, kind=None)
+            np.testing.assert_array_equal(P.labels, ["x", "y", "x"])
+
+
+def test_condensed_vectors_are_announced(tmp_path):
+    np.save(tmp_path / "v.npy", np.arange(1.0, 4))
+    (tmp_path / "v.txt").write_text("1\n2\n3\n")
+    for name in ("v.npy", "v.txt"):
+        with pytest.warns(InputWarning, match="3 numbers are read as the dissimilarities of all pairs of 3 objects"):
+            read_proximity(tmp_path / name)
+
+
+def test_damaged_files_that_the_fuzzer_found(tmp_path):
+    text = np.array([1, 2**32 - 16, 0, 0, 2], "<u4").tobytes() + b"D\0"  # MATLAB 4: text with 4 billion empty rows
+    (tmp_path / "m.mat").write_bytes(text)
+    (tmp_path / "m.mtx").write_text("%%MatrixMarket matrix array real general\n0 2\n0\n1\n1\n0\n")
+    (tmp_path / "n.mtx").write_bytes(b"%%MatrixMarket matrix array real general\n2 2\n0\n1\n1\n0\0")
+    (tmp_path / "m.phy").write_text("x" * 500 + "\0" * 500 + "\na 1\n")
+    for name in ("m.mat", "m.mtx", "n.mtx", "m.phy"):
+        with pytest.raises(ProximityError, match=name) as caught:
+            quietly(tmp_path / name)
+        assert len(str(caught.value)) < 300
+
+
 LSMAT = "# from beta-diversity\n\ta\tb\tc\na\t0.0\t1.0\t2.5\nb\t1.0\t0.0\t3.0\nc\t2.5\t3.0\t0.0\n"
 
 
@@ -462,7 +642,9 @@ def test_condensed_vectors(tmp_path, condensed):
         assert P.kind == "dissimilarity"
     for name, table in (("column.txt", values), ("row.txt", values[None])):
         np.savetxt(tmp_path / name, table)
-        with pytest.warns(InputWarning, match="its 10 numbers are read as those of all pairs of 5 objects"):
+        with pytest.warns(
+            InputWarning, match="its 10 numbers are read as the dissimilarities of all pairs of 5 objects"
+        ):
             np.testing.assert_array_equal(read_proximity(tmp_path / name).values, D)
     (tmp_path / "row.txt").write_text("3\n1\n2\n")  # not the number of objects of a PHYLIP matrix
     np.testing.assert_array_equal(quietly(tmp_path / "row.txt").values, [[0, 3, 1], [3, 0, 2], [1, 2, 0]])
@@ -480,11 +662,27 @@ def test_matrix_market(tmp_path, condensed):
     assert (P.kind, P.about["absent"]) == ("dissimilarity", "missing")
     scipy_io.mmwrite(tmp_path / "dense.mtx", D)
     np.testing.assert_array_equal(read_proximity(tmp_path / "dense.mtx").values, D)
+    A, off = np.round(np.random.default_rng(0).random((5, 5)), 3), ~np.eye(5, dtype=bool)
+    for symmetry, values in {"general": A, "symmetric": A + A.T, "skew-symmetric": A - A.T}.items():
+        scipy_io.mmwrite(tmp_path / "similarities.mtx", values, symmetry=symmetry)
+        np.testing.assert_array_equal(quietly(tmp_path / "similarities.mtx").values, values)
+        scipy_io.mmwrite(tmp_path / "similarities.mtx", sp.coo_array(values), symmetry=symmetry)
+        np.testing.assert_array_equal(
+            quietly(tmp_path / "similarities.mtx", absent="zero").to_dense()[off], values[off]
+        )
     head = "%%MatrixMarket matrix coordinate real general\n"
     for body in ("999999999 999999999 3\n1 1 1\n", "3 3 1\n1 7 1\n", "3 3 x\n", "2 3 1\n1 1 1\n", "3 3 1\n1 1 1e999\n"):
         (tmp_path / "bad.mtx").write_text(head + body)
         with pytest.raises(ProximityError, match=r"bad\.mtx"):
             read_proximity(tmp_path / "bad.mtx")
+    for head in ("%%MatrixMarket matrix coordinate real lopsided", "x matrix coordinate real general"):
+        (tmp_path / "bad.mtx").write_text(head + "\n2 2 1\n2 1 1\n")
+        with pytest.raises(ProximityError, match=r"bad\.mtx, line 1"):
+            quietly(tmp_path / "bad.mtx")
+    crash = b"\x15%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 1.\xcf5\x0e3 1 3\n3 2 0 sy"
+    (tmp_path / "bad.mtx").write_bytes(crash)  # ends SciPy's reader
+    with pytest.raises(ProximityError, match=r"bad\.mtx"):
+        quietly(tmp_path / "bad.mtx")
     (tmp_path / "bad.mtx").write_text("%%MatrixMarket matrix array real general\n99999 99999\n1\n")
-    with pytest.raises(ProximityError, match="as many as its header declares"):
+    with pytest.raises(ProximityError, match="as many numbers as its header declares"):
         read_proximity(tmp_path / "bad.mtx")

@@ -44,23 +44,34 @@ def test_statistics_equal_the_definitions(D):
 
 def test_p_values_are_those_of_the_permuted_statistics():
     D = distances(shift=0.3)
-    rng = np.random.RandomState(5)
-    orders = [np.arange(30), *(rng.permutation(30) for _ in range(60))]
+    orders = plain.orders(30, 60, seed=5)
     for test, statistic in [(permanova, plain.permanova_f), (anosim, plain.anosim_r)]:
         values = np.array([statistic(D, GROUPS[order]) for order in orders])
         expected = (values >= values[0] - 1e-9).mean()
         assert test(D, GROUPS, permutations=60, random_state=5).p_value == pytest.approx(expected)
 
 
-def test_loops_and_matrix_products_agree(monkeypatch):
-    D = curved()
-    y = np.arange(30) % 4
-    by_product = permanova(D, y, permutations=50, random_state=0), anosim(D, y, permutations=50, random_state=0)
-    monkeypatch.setattr(module, "MAX_GROUPS_BY_PRODUCT", 0)
-    by_loop = permanova(D, y, permutations=50, random_state=0), anosim(D, y, permutations=50, random_state=0)
-    for a, b in zip(by_product, by_loop, strict=True):
-        assert a.statistic == pytest.approx(b.statistic, rel=1e-12)
-        assert a.p_value == b.p_value
+def test_near_ties_are_decided_in_double_precision():
+    # Dissimilarities 1 + 1e-7 k differ by less than the rounding of single precision.
+    rng = np.random.default_rng(0)
+    D = 1 + 1e-7 * squareform(rng.integers(0, 9, 435).astype(float))
+    np.fill_diagonal(D, 0)
+    y = np.arange(30) % 3
+    orders = plain.orders(30, 99, seed=1)
+    for test, statistic in [(permanova, plain.permanova_f), (anosim, plain.anosim_r)]:
+        values = np.array([statistic(D, y[order]) for order in orders])
+        expected = (values >= values[0] - 1e-10 * abs(values[0])).mean()
+        assert test(D, y, permutations=99, random_state=1).p_value == pytest.approx(expected)
+        assert 0.02 < expected < 0.98
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e40])
+def test_single_precision_has_the_range_of_double_precision(scale):
+    y = np.arange(30) % 7
+    for test in (permanova, anosim):
+        found, scaled = (test(D, y, permutations=99, random_state=0) for D in (curved(), scale * curved()))
+        assert scaled.statistic == pytest.approx(found.statistic, rel=1e-9)
+        assert scaled.p_value == found.p_value
 
 
 @pytest.mark.parametrize("test", [permanova, anosim, permdisp])
@@ -120,11 +131,8 @@ def test_residuals_of_the_reduced_model_are_permuted():
     X, age = points(shift=0.3), covariates()["age"].to_numpy()
     reduced, full = design(age), design(age, GROUPS)
     fitted = reduced @ np.linalg.lstsq(reduced, X, rcond=None)[0]
-    rng = np.random.RandomState(2)
-    values = [plain.regression_f(X, reduced, full)]
-    values += [
-        plain.regression_f(fitted + (X - fitted)[np.argsort(rng.permutation(30))], reduced, full) for _ in range(80)
-    ]
+    orders = plain.orders(30, 80, seed=2)
+    values = [plain.regression_f(fitted + (X - fitted)[np.argsort(o)], reduced, full) for o in orders]
     expected = (np.array(values) >= values[0] - 1e-9).mean()
     found = permanova(squareform(pdist(X)), GROUPS, covariates=age, permutations=80, random_state=2)
     assert found.p_value == pytest.approx(expected)
@@ -219,12 +227,8 @@ def test_mantel_equals_the_correlation_of_the_pairs(method, correlate):
     expected = correlate(squareform(A, checks=False), squareform(B, checks=False)).statistic
     found = mantel(A, B, method=method, random_state=0)
     assert found.statistic == pytest.approx(expected, rel=1e-9)
-    rng = np.random.RandomState(0)
-    values = [expected]
-    for _ in range(999):
-        o = rng.permutation(30)
-        values.append(correlate(squareform(A, checks=False), squareform(B[np.ix_(o, o)], checks=False)).statistic)
-    values = np.array(values)
+    permuted = (squareform(B[np.ix_(o, o)], checks=False) for o in plain.orders(30, 999, seed=0))
+    values = np.array([correlate(squareform(A, checks=False), pairs).statistic for pairs in permuted])
     for alternative, side in [("two-sided", np.abs(values)), ("greater", values), ("less", -values)]:
         p = mantel(A, B, method=method, alternative=alternative, random_state=0).p_value
         assert p == pytest.approx((side >= side[0] - 1e-9).mean())
@@ -243,8 +247,27 @@ def test_mantel_leaves_out_missing_pairs_and_compares_ordered_pairs():
     o = np.random.RandomState(0).permutation(30)
     P = B[np.ix_(o, o)]
     known = off & ~np.isnan(A) & ~np.isnan(P)
-    r = module._correlations(*module._known_entries(A), *module._known_entries(B), np.array([o]), False)
+    r = module._known_correlations(A, B, np.array([o], dtype=np.uint32), symmetric=False)
     assert r[0] == pytest.approx(np.corrcoef(A[known], P[known])[0, 1], rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [9, 10])
+@pytest.mark.parametrize("kind", ["even", "heavy tails", "near ties", "asymmetric"])
+def test_mantel_in_low_precision_has_the_p_value_of_double_precision(kind, n):
+    rng = np.random.default_rng(n)
+    A, B = rng.random((2, n, n))
+    if kind != "asymmetric":
+        A, B = A + A.T, B + B.T
+    if kind == "heavy tails":  # 16-bit integers are too coarse
+        B[0, 1] = B[1, 0] = 1e6
+    if kind == "near ties":
+        B = 1 + 1e-9 * np.round(3 * B)
+    off = ~np.eye(n, dtype=bool)
+    r = np.array([np.corrcoef(A[off], B[np.ix_(o, o)][off])[0, 1] for o in plain.orders(n, 300, seed=3)])
+    for alternative, side in [("two-sided", np.abs(r)), ("greater", r)]:
+        p = mantel(A, B, alternative=alternative, permutations=300, random_state=3).p_value
+        assert p == pytest.approx((side >= side[0] - 1e-7 * abs(r[0])).mean())
+        assert p > 0.01
 
 
 def test_mantel_permutes_within_blocks():

@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import pytest
 from sklearn.utils._testing import ignore_warnings
 from typer.testing import CliRunner
 
-from similis import __version__, load, make_similarity, save, write_proximity
+from similis import __version__, load, save
 from similis.cli import app
 from similis.testing import parametrize_with_checks
 
@@ -62,39 +61,6 @@ def test_saved_and_loaded_as_the_page_says(tmp_path):
     save(model, tmp_path / "model.skops", trusted=[CentralMembers])
     again = load(tmp_path / "model.skops", trusted=[CentralMembers])
     np.testing.assert_array_equal(model.predict(Q), again.predict(Q))
-
-
-def test_commands_of_bring_your_own_matrix(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    S, y = make_similarity(60, 2, separation=1.2, indefinite=0.1, random_state=0)
-    ids = [f"seq{i:02d}" for i in range(60)]
-    write_proximity("matrix.csv", S, ids=ids, kind="similarity")
-    write_proximity("matrix.npz", S, ids=ids, labels=y, kind="similarity")
-    Path("labels.csv").write_text("id,label\n" + "".join(f"{i},{c}\n" for i, c in zip(ids, y)))
-    lines = re.findall(r"^\$ similis (.*)$", (PAGES / "bring_your_own_matrix.md").read_text(), flags=re.MULTILINE)
-    assert len(lines) == 4
-    for line in lines:
-        result = CliRunner().invoke(app, shlex.split(line))
-        assert result.exit_code == 0, (line, result.output)
-
-
-@pytest.mark.slow
-def test_commands_of_the_tutorial(tmp_path, monkeypatch):
-    """Commands run in order; every line that the page shows is printed, times in a study's table apart."""
-    monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "tutorial.md").read_text()
-    for block in re.findall(r"^```console\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL):
-        for command, shown in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, flags=re.MULTILINE):
-            if command.startswith("similis "):
-                result = CliRunner().invoke(app, shlex.split(command)[1:])
-                assert result.exit_code == 0, (command, result.output)
-                printed = result.output
-            else:
-                printed = subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
-            words = " ".join(printed.split())
-            for line in shown.splitlines():
-                start = line[:60] if "study" in command else line  # the last columns are times
-                assert "seconds" in line or "about" in line or " ".join(start.split()) in words, line
 
 
 FILES = {  # of the page: where they come from in the folder of real files

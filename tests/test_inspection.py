@@ -190,6 +190,13 @@ def test_suspicious_labels_are_the_changed_ones():
     assert suspicious_labels(D, y, kind="dissimilarity") == []
 
 
+@pytest.mark.parametrize("wrong", [{"n_neighbors": 0}, {"n_neighbors": 2.5}, {"kind": "distance"}], ids=repr)
+def test_suspicious_labels_checks_its_parameters(wrong):
+    """Zero neighbors never returned."""
+    with pytest.raises(ValueError, match=f"The '{next(iter(wrong))}' parameter of suspicious_labels must be"):
+        suspicious_labels(np.eye(4), [0, 0, 1, 1], **wrong)
+
+
 @pytest.mark.parametrize("k", [1, 3, 12])
 def test_knn_influence_is_leaving_out(k):
     S, y, _ = problem(n=12)

@@ -35,7 +35,8 @@ class TestEveryMachine:
             members = np.flatnonzero((y == "abc"[g]) | (y == "abc"[h]))
             alone = type(estimator)(**estimator.get_params()).fit(S[np.ix_(members, members)], y[members])
             np.testing.assert_allclose(part.decision_function(Q[:, members]), alone.decision_function(Q[:, members]))
-            assert part.objective_ == alone.objective_
+            # Equal but for rounding: vectorized sums depend on the alignment of the arrays in memory.
+            np.testing.assert_allclose(part.objective_, alone.objective_, rtol=1e-13)
         assert model.fit(S[:20, :20], y[:20] == "a").objective_ > 0  # and forgets the pairs
         assert not hasattr(model, "pairs_")
 

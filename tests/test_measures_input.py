@@ -175,6 +175,7 @@ def test_tables_that_are_none():
     refused(Counting().fit([["a", "b"]]).matrix, [["a"]], match="1 features.*expecting 2")
     refused(Counting().fit([["a", "b"]]), ["a"], ["b"], match="1 features.*expecting 2")
     refused(Counting().matrix, [["a", ["b"]]], match="hashable.*list at row 0, column 1")
+    refused(Counting().matrix, [["a", ("b", [1])]], match="hashable.*tuple at row 0, column 1")
     refused(Counting().fit([["a"]]).matrix, np.array([[{}]], dtype=object), match="hashable")
     refused(VDM().fit, ROWS, match="requires y")
     refused(VDM().fit, ROWS, LABELS[:2], match="2 labels for 4 objects")

@@ -5,6 +5,7 @@ import pytest
 
 from similis import (
     SVMKNN,
+    VDM,
     Counting,
     Edit,
     FromFunction,
@@ -177,3 +178,27 @@ def test_bad_input(rng):
         NeighborIndex(Counting(), method="pynndescent").fit(X)
     with pytest.raises(ProximityError, match="n_neighbors must be an integer of at least 1"):
         index.fit(X).kneighbors(X, 0)
+
+
+@pytest.mark.parametrize("missing", ["match", "mismatch"])
+def test_objects_are_encoded_together(missing):
+    """Pairs equal the entries of the matrix, and objects are encoded in a few calls."""
+    rng = np.random.default_rng(0)
+    X = rng.choice(np.array(["a", "b", "c", None], dtype=object), size=(60, 6))
+    y = (X[:, 0] == "a").astype(int)
+    calls = []
+
+    class Counted(Counting):
+        def encode(self, objects):
+            calls.append(len(objects))
+            return super().encode(objects)
+
+    measure = Counted(missing=missing).fit(X)
+    i, j = rng.integers(60, size=(2, 500))
+    np.testing.assert_array_equal(measure.pairs(X[i], X[j]), measure.matrix(X)[i, j])
+    vdm = VDM().fit(X, y)
+    np.testing.assert_allclose(vdm.pairs(X[i], X[j]), vdm.matrix(X)[i, j], atol=1e-14)
+    model = OnNeighbors(SimilarityKNN(n_neighbors=5, weights="kri"), NeighborIndex(Counted(), random_state=0)).fit(X, y)
+    calls.clear()
+    model.predict(X)
+    assert len(calls) < 5

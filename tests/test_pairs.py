@@ -317,8 +317,10 @@ def test_edge_data_of_networkx(write):
 
 
 def test_labels_beside_the_ids_of_a_matrix_are_no_pairs(write):
+    P = read_proximity(write("id,class,a,b\na,x,1,0.5\nb,y,0.5,1\n", "m.csv"))
+    np.testing.assert_array_equal(P.labels, ["x", "y"])
     with pytest.raises(ProximityError, match="line 2, column 2: 'x' is not a number"):
-        read_proximity(write("id,class,a,b\na,x,1,0.5\nb,y,0.5,1\n", "m.csv"))
+        read_proximity(write("id,color,a,b\na,x,1,0.5\nb,y,0.5,1\n", "m.csv"))
 
 
 def test_fields_of_any_name_are_alignment_hits(write):
@@ -329,21 +331,101 @@ def test_fields_of_any_name_are_alignment_hits(write):
     assert (P.about["format"], P.about["absent"], P.values[0, 2]) == ("alignment hits", "zero", 0)
 
 
-@pytest.mark.parametrize("odd", ["", "# remark\n", "n1,é,3\n", 'n1,"n 2",3\n', "n1,n2,NA\n", "\n", "n1,n2,3\r\n"])
+ODD = ["", "# remark\n", "n1,é,3\n", 'n1,"n 2",3\n', '"n1","n""2",3\n', 'n1,"n\n2",3\n', "n1,n2,NA\n", "\n"]
+ODD += ["n1,n2,3\r\n", "n1,n2,3\rn2,n1,4\n", "n1 , n2,3 ,x,y\n", "n1,n2,-1.25e-30\n", "n1,n2,0.12345678901234567\n"]
+
+
+@pytest.mark.parametrize("odd", ODD)
 def test_plain_lines_are_parsed_as_the_others_are(write, monkeypatch, rng, odd):
-    """Blocks of plain lines are parsed at once; from the first other line on, one by one."""
+    """Blocks of plain lines are parsed by compiled code, blocks with other lines one by one."""
     lines = [f"n{a},n{b},{value:.3f}\n" for a, b, value in zip(*rng.integers(0, 12, (2, 200)), rng.random(200))]
     text = "source,target,similarity\n" + "".join([*lines[:150], odd, *lines[150:]])
     path, options = write(text, "e.csv"), {"score": "similarity", "aggregate": "mean", "absent": "zero"}
-    monkeypatch.setattr("similis.io._pairs._parse_plain", lambda *_: None)
+    monkeypatch.setattr("similis.io._pair_lines._PlainParser.parse", lambda *_: 0)
     expected = read_pairs(path, **options)
     monkeypatch.undo()
-    monkeypatch.setattr("similis.io._pairs._BLOCK", 300)
+    monkeypatch.setattr("similis.io._pair_lines._BLOCK", 300)
     found = read_pairs(path, **options)
     assert (found.ids, found.about) == (expected.ids, expected.about)
     np.testing.assert_array_equal(found.values, expected.values)
-    for bad in ("n1,n2\n", "n1,n2,x\n", ",n2,1\n"):
+    for bad in ("n1,n2\n", "n1,n2,x\n", ",n2,1\n", " ,,\n"):
         with pytest.raises(ProximityError, match=r"e\.csv, line 152"):
             read_pairs(
                 write("".join(["a,b,w\n", *lines[:150], bad, *lines[150:]]), "e.csv"), **options | {"score": "w"}
             )
+
+
+@pytest.mark.parametrize("mark", ["\t", ";", " "])
+def test_plain_lines_with_other_marks(write, monkeypatch, rng, mark):
+    names = rng.integers(0, 30, (2, 300))
+    texts = rng.choice(["1", "-0", "+2.5", ".5", "7.", "1e5", "3E-7", "123456789012345678", "2.5e-300", "0e99"], 300)
+    lines = [mark.join((f"n{a}", f"n{b}", text)) for (a, b), text in zip(names.T, texts)]
+    path = write("\n".join(lines), "e.txt")  # without a last newline
+    monkeypatch.setattr("similis.io._pair_lines._BLOCK", 500)
+    P = quietly(path, aggregate="sum", directed=True, absent="missing")
+    expected = {}
+    for (a, b), text in zip(names.T.tolist(), texts.tolist()):
+        expected[f"n{a}", f"n{b}"] = expected.get((f"n{a}", f"n{b}"), 0.0) + float(text)
+    place = {name: i for i, name in enumerate(P.ids)}
+    for (a, b), value in expected.items():
+        assert P.values[place[a], place[b]] == pytest.approx(value, rel=1e-15)
+    assert np.count_nonzero(~np.isnan(P.values)) == len(expected)
+
+
+def test_comments_between_plain_blocks(write, monkeypatch):
+    monkeypatch.setattr("similis.io._pair_lines._BLOCK", 100)
+    fields = "# Fields: query acc.ver, subject acc.ver, bit score\n"
+    text = "".join(f"# Query: q{i} title\n{fields}" + f"q{i}\tq{i // 2}\t{i + 1}\n" * (i % 3 > 0) for i in range(60))
+    P = quietly(write(text, "h.txt"))
+    assert len(P.ids) == 60  # also queries without hits
+    assert P.about["lines"] == 40
+    with pytest.raises(ProximityError, match=r"h\.txt, line 161: a line must have at least 3 cells"):
+        quietly(write(text + "q1\tq2\n", "h.txt"))
+
+
+@pytest.mark.parametrize(
+    "title", ["kinase, putative", "kinase, a, b, c, d, e, f, g, h, i, j, k, l, m", 'a "b", 5" end']
+)
+def test_commas_in_titles_of_hits(write, title):
+    lines = "".join(line + f"\t{title}\n" for line in HITS.splitlines() if not line.startswith("#"))
+    for name in ("h.m8", "h.tsv", "h.txt"):
+        P = quietly(write(lines, name), read_proximity)
+        np.testing.assert_array_equal(P.values, quietly(write(HITS, "g.m8")).values)
+
+
+@pytest.mark.parametrize("header", ["level_0,level_1,0\n", ",,0\n", ",,distance\n"])
+def test_headers_of_stacked_frames(write, header):
+    pairs = "".join(f"{a},{b},{abs(i - j)}\n" for i, a in enumerate("abc") for j, b in enumerate("abc"))
+    P = quietly(write(header + pairs, "s.csv"), read_proximity)
+    assert P.ids == ("a", "b", "c")
+    np.testing.assert_array_equal(P.values[0], [0, 1, 2])
+
+
+def test_numbers_called_id_are_no_ids(write):
+    """US-align calls sequence identities ID1 and ID2."""
+    text = "#PDBchain1\tPDBchain2\tTM1\tTM2\tRMSD\tID1\tID2\na.pdb\tb.pdb\t0.9\t0.8\t1.5\t0.31\t0.32\n"
+    P = quietly(write(text + "a.pdb\tc.pdb\t0.5\t0.4\t3.5\t0.11\t0.12\n", "u.tsv"), read_proximity)
+    assert P.ids == ("a.pdb", "b.pdb", "c.pdb")
+    assert (P.about["score"], P.kind, P.values[0, 2]) == ("tm1", "similarity", 0.5)
+
+
+def test_kind_and_its_reason_are_one_message(write):
+    with pytest.warns(InputWarning) as caught:
+        P = read_pairs(write("a\ta\t9\nb\tb\t9\na\tb\t3\n", "e.tsv"))
+    assert (len(caught), P.kind) == (1, "similarity")
+    assert "similarity, because lines of an object with itself have the largest values" in str(caught[0].message)
+    assert quietly(write("p q combined_score\na b 3\nb c 4\n", "e.txt"), read_proximity).kind == "similarity"
+
+
+def test_a_list_without_numbers(write):
+    with pytest.raises(ProximityError, match=r"two ids and a number\. Got 2 cells"):
+        read_proximity(write("a,b\nb,c\nc,a\n", "e.csv"))
+
+
+def test_whole_numbers_as_ids_in_parquet(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pairs = [(i, j) for i in range(5) for j in range(i)]
+    i, j = zip(*pairs)
+    pq.write_table(pa.table({"i": i, "j": j, "dist": [a + b / 2 for a, b in pairs]}), tmp_path / "e.parquet")
+    P = quietly(tmp_path / "e.parquet", read_proximity)
+    assert (P.ids, P.kind, P.values[4, 3]) == (tuple("01234"), "dissimilarity", 5.5)

@@ -114,7 +114,7 @@ def pages(tmp_path_factory):
 
 def test_committed_pages_are_made_from_the_committed_results(pages):
     committed = {path.name: path.read_text() for path in PAGES.glob("*.md")}
-    assert committed.keys() - pages.keys() == {"accuracy.md", "cost.md", "differences.md", "speed.md"}
+    assert committed.keys() - pages.keys() == {"cost.md", "differences.md", "speed.md", "study.md"}
     for name, text in pages.items():
         assert text.partition("\n")[2] == committed[name].partition("\n")[2], f"{name}: run scripts/reproduce --pages"
 
@@ -132,20 +132,26 @@ def test_results_hold_every_cell_that_is_said_to_be_compared():
         assert not [cell for cell in judged if cell["verdict"] in ("no data", "failed")]
 
 
-def test_the_pages_add_up(pages):
-    for name, text in pages.items():
-        rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
-        first = {"index.md": 1}.get(name, 2)
-        counts = [list(map(int, row[first:])) for row in rows if len(row) == first + 6 and row[-1].isdigit()]
-        assert counts, name
-        for printed, *parts in counts:
-            assert printed == sum(parts), name
-        if name == "index.md":
-            assert counts[-1][0] == len(published_cells())
+def test_the_counts_add_up(pages):
+    rows = [line.strip("| ").split(" | ") for line in pages["index.md"].splitlines() if line.startswith("| ")]
+    counts = [list(map(int, row[1:])) for row in rows if row[-1].isdigit()]
+    assert len(counts) == len(PAPERS) + 1
+    assert counts[-1] == [sum(column) for column in zip(*counts[:-1])]
+    assert counts[-1][0] == len(published_cells())
+    with open(RECORDS / "counts.csv", encoding="utf-8", newline="") as file:
+        tables = [list(map(int, row[3:])) for row in list(csv.reader(file))[1:]]
+    assert counts[-1] == [sum(column) for column in zip(*tables)]
+    for printed, *parts in (*counts, *tables):
+        assert printed == sum(parts)
 
 
 def test_the_pages_are_short(pages):
-    assert sum(len(text.split()) for text in pages.values()) < 8000
+    """Words of all result pages, without code and numbers."""
+    texts = [re.sub("^```.*?^```", "", path.read_text(), flags=re.M | re.S) for path in PAGES.rglob("*.md")]
+    assert sum(len(re.findall(r"\S*[^\W\d]\S*", text)) for text in texts) < 8000
+    for paper in PAPERS:  # two screens: the tables are folded
+        open_text = re.sub("<details>.*?</details>", "", pages[f"{paper}.md"], flags=re.DOTALL)
+        assert len(open_text.split()) < 850, paper
 
 
 def test_headings_start_at_one_and_skip_no_level(pages):

@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -32,6 +33,7 @@ from papers.methods import BENCHMARK, SIMULATION
 from papers.notes import NOTES, notes_on
 from papers.problems import LeaveOneOut, PerturbedCentroids, Problem
 from papers.published import PAPERS
+from papers.records import _seconds
 from papers.runner import run_once
 from papers.verdict import joint_differences, judge
 from similis.datasets import load_benchmark
@@ -286,8 +288,8 @@ def test_results_are_complete_and_pages_come_from_them_alone(small, tmp_path):
     pages = write_pages(tmp_path / "results", tmp_path / "pages")
     assert [page.name for page in pages] == ["index.md", "cazzanti2007.md"]
     text = pages[1].read_text()
-    assert text.index("## Tables") < text.index("## Remarks")
-    assert "The printed errors of tables 6.1-6.8 carry a floor" in text
+    assert text.index("<details>") < text.index("## Remarks")
+    assert "* **Floor:** The printed errors lie 1.1 to 2 points above" in text
     assert str(tmp_path) not in text
     first = [page.read_bytes() for page in pages]
     assert [page.read_bytes() for page in write_pages(tmp_path / "results", tmp_path / "pages")] == first
@@ -348,6 +350,8 @@ def test_other_methods_of_a_file_are_kept(small, tmp_path):
     one = reproduce_tables(["6.1"], methods=["nc"], runs=2, cache=cache)
     write_results(one, tmp_path)
     again = json.loads(path.read_text())
+    for cell in (*again["cells"], *whole["cells"]):
+        cell.pop("seconds")  # runs that are read from a journal have their wall time
     assert again["cells"] == whole["cells"]
     write_results(reproduce_tables(["6.1"], methods=["nc"], runs=1, cache=cache), tmp_path)
     assert {cell["method"] for cell in json.loads(path.read_text())["cells"]} == {"nc"}
@@ -364,10 +368,16 @@ def test_repeated_runs_are_compared_one_by_one(small, tmp_path):
     again = reproduce_tables(["6.1"], methods=["nc"], runs=2, cache=cache)
     assert note_repetition(again, tmp_path) == (26, 25)
     cells = json.loads(path.read_text())["cells"]
-    assert [cell["repeated"][2:] for cell in cells if cell["method"] == "nc"].count([2, 1]) == 1
+    assert [cell["repeated"][2:4] for cell in cells if cell["method"] == "nc"].count([2, 1]) == 1
     assert not any(cell["repeated"] for cell in cells if cell["method"] != "nc")
     page = next(page for page in write_pages(tmp_path, tmp_path) if page.name == "cazzanti2007.md").read_text()
     assert "of 26 figures that were repeated with later code, 25 came out the same" in page
+
+
+def test_the_estimate_is_that_of_the_last_repetition():
+    first = {"seconds": 100.0, "values": [1.0] * 20, "repeated": []}
+    assert _seconds(first) == 100
+    assert _seconds(first | {"repeated": ["2026-11-18", "abc", 2, 2, 3.0]}) == 30
 
 
 def test_data_beside_the_papers_are_shown_and_not_judged(tmp_path):
@@ -382,8 +392,10 @@ def test_data_beside_the_papers_are_shown_and_not_judged(tmp_path):
     damaged = next(c for c in result.cells if c.dataset == "Protein")
     assert max(clean[0].values) < min(damaged.values)  # the same splits
     write_results(result, tmp_path)
-    text = next(page for page in write_pages(tmp_path, tmp_path) if page.name == "chen2010.md").read_text()
-    assert f"* 4.5, Protein, clean: knn {clean[0].ours:.2f}." in text
+    write_pages(tmp_path, tmp_path)
+    rows = list(csv.DictReader((tmp_path / "chen2010.csv").read_text().splitlines()))
+    (row,) = [r for r in rows if r["dataset"] == "Protein, clean"]
+    assert (row["verdict"], float(row["ours"])) == ("beside", pytest.approx(clean[0].ours, abs=1e-3))
 
 
 def test_a_slow_method_takes_part_in_few_runs():
@@ -456,6 +468,10 @@ def test_the_command_lists_runs_and_writes(tmp_path, capsys):
     assert "cazzanti2007:6.1" in capsys.readouterr().out
     assert main(["--list", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["table"] == "cazzanti2007:3.1.1"
+    assert main(["chen2010:4.7", "chen2010:4.8", "--estimate"]) == 0
+    shown = capsys.readouterr().out
+    alone, both = re.search(r"chen2010:4.7 +([\d.]+)", shown), re.search(r"once: (\d+) minutes", shown)
+    assert int(both[1]) == round(float(alone[1])) > 0  # the two tables share their runs
     base = ["6.1", "--method", "naive-bayes", "--runs", "2", "-q", "--cache", str(tmp_path / "runs")]
     assert main([*base, "--results", str(tmp_path / "results")]) == 0
     text = capsys.readouterr().out
@@ -464,7 +480,7 @@ def test_the_command_lists_runs_and_writes(tmp_path, capsys):
     assert main([*base, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["cells"]) == 26
     assert main(["--results", str(tmp_path / "results"), "--pages", str(tmp_path / "pages")]) == 0
-    assert "## Tables" in (tmp_path / "pages" / "cazzanti2007.md").read_text()
+    assert "## Remarks" in (tmp_path / "pages" / "cazzanti2007.md").read_text()
 
 
 @pytest.mark.parametrize(

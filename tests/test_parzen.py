@@ -66,6 +66,35 @@ def test_bandwidth_of_two_modes(rng):
         assert max(grid) <= best + 1e-9
 
 
+def test_bandwidth_where_some_have_no_distance(rng):
+    """Each object has a copy; objects of class 1 have nothing else and are left out."""
+    x = np.repeat(np.r_[rng.normal(size=9), 50.0], 2)
+    y = np.r_[np.zeros(18, int), 1, 1]
+    D = np.abs(np.subtract.outer(x, x))
+    h = Parzen(dimension=2).fit(D, y).bandwidth_
+    alone = np.ix_(np.arange(18), np.arange(18))
+    u = np.where(D[alone] > 0, D[alone], np.inf) ** 2
+    widths = np.array([h, 0.99 * h, 1.01 * h])
+    likelihood = [np.log(np.exp(-u / (2 * w**2)).sum(axis=1)).sum() - 18 * 2 * np.log(w) for w in widths]
+    assert np.argmax(likelihood) == 0
+
+
+def test_searched_dimensions_are_those_of_single_folds(rng):
+    """Distances of all folds come from one product; near copies and one column far larger than the others."""
+    A = rng.normal(size=(60, 60))
+    A[7] = A[3] + 1e-9 * rng.normal(size=60)
+    A[:, 11] *= 1e4
+    y, fold = np.arange(60) % 3, rng.integers(5, size=60)
+    grid = [{"dimension": d, "bandwidth": "ml"} for d in (1, 20, "objects")]
+    model = Parzen(space="features")
+    found = model.predict_path_cv(A, y, fold, grid, response="predict_proba")
+    for f in range(5):
+        a, b = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
+        for point, proba in zip(grid, found):
+            alone = Parzen(space="features", **point).fit(A[np.ix_(a, a)], y[a]).predict_proba(A[np.ix_(b, a)])
+            np.testing.assert_allclose(proba[b], alone, rtol=1e-6, atol=1e-12)
+
+
 PUBLISHED = {  # [pekalska2000] table 2, Sonar: mean errors of Parzen (r) and Parzen (f) in percent
     "euclidean": (18.2, 22.8),
     "exponent": (17.7, 25.9),

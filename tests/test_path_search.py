@@ -10,7 +10,17 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from similis import RBF, LocalNearestCentroid, NearestCentroid, Pairwise, PathSearchCV, RowRBF, Whiten
+from similis import (
+    RBF,
+    LocalNearestCentroid,
+    NearestCentroid,
+    Pairwise,
+    PathSearchCV,
+    RowRBF,
+    SimilarityKNN,
+    SimilarityKNNRegressor,
+    Whiten,
+)
 
 
 @pytest.fixture
@@ -366,3 +376,20 @@ def test_responses_share_one_ranking(data, monkeypatch):
             np.testing.assert_array_equal(response, getattr(model, name)(S))
     svc = SVC(kernel="precomputed").fit(S, y)
     np.testing.assert_array_equal(predict_responses(svc, S, ["predict"])[0], svc.predict(S))
+
+
+@pytest.mark.parametrize(
+    ("n", "cv", "words"), [(6, [], "at least one split"), (1, LeaveOneOut(), "at least two objects")]
+)
+def test_splits_that_cannot_be_made(n, cv, words):
+    S = np.eye(n) + 1
+    with pytest.raises(ValueError, match=words):
+        PathSearchCV(LocalNearestCentroid(), {"n_neighbors": [1, 2]}, cv=cv).fit(S, np.arange(n) % 2)
+
+
+@pytest.mark.parametrize("fold", [np.zeros(4, int), [0, 1, 0], [[0, 1, 0, 1]]], ids=str)
+@pytest.mark.parametrize("model", [SimilarityKNN(), SimilarityKNNRegressor(), LocalNearestCentroid()], ids=repr)
+def test_a_partition_has_two_folds(model, fold):
+    """Nothing to train on: neighbors were searched for ever."""
+    with pytest.raises(ValueError, match="test_fold must hold a fold number for each of the 4 objects"):
+        model.predict_path_cv(np.eye(4), [0, 0, 1, 1], fold, [{"n_neighbors": 1}])

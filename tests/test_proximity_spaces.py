@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from similis._utils.linalg import row_distances
+from similis._utils.linalg import fold_row_distances, row_distances
 from similis.exceptions import AsymmetryWarning, DiagonalWarning, ProximityError
 from similis.proximity import (
     DissimilaritySpace,
@@ -64,6 +64,18 @@ class TestRowRBF:
         same = np.tile(Y[:1], (30, 1)) + dtype(1e-6) * Y[:30]
         exact = np.sqrt(((same[:, None].astype(float) - same.astype(float)) ** 2).sum(axis=2))
         np.testing.assert_allclose(row_distances(same, same), exact, rtol=1e-6 if dtype == np.float32 else 1e-8)
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
+    def test_distances_outside_each_fold(self, rng, dtype):
+        """With a fold whose columns are far larger than all others, and near copies."""
+        A = rng.normal(size=(30, 30)).astype(dtype)
+        fold = np.arange(30) % 4
+        A[:, fold == 2] *= 1e5
+        A[4] = A[9] * dtype(1 + 1e-6)
+        for f, D in enumerate(fold_row_distances(A, fold)):
+            B = A[:, fold != f].astype(float)
+            exact = np.sqrt(((B[:, None] - B) ** 2).sum(axis=2))
+            np.testing.assert_allclose(D, exact, rtol=1e-6 if dtype == np.float32 else 1e-9)
 
 
 class TestSimilarityFeatures:

@@ -138,7 +138,7 @@ def test_objects_and_a_measure_give_the_same_page(tmp_path):
     found.save(tmp_path / "result.json")
     again = make_report(StudyResult.load(tmp_path / "result.json"))
     assert again == make_report(found)
-    assert "fitted on all objects shown" in again
+    assert "fitted to the labels of all objects shown" in again
     assert "Pairwise(VDM())" in unescape(again)
 
 

@@ -161,11 +161,12 @@ def test_weights_solve_the_treated_problem_of_each_query(rng, spectrum):
             assert oracle.kri_kkt(block, query, 0.3, weights[i, : len(row)]) < 1e-10
 
 
+@pytest.mark.parametrize("shares", [(1 / 3, 1 / 3, 1 / 3), (0.9, 0.1, 0.0)])  # the second: many pure neighborhoods
 @pytest.mark.parametrize("method, spectrum", [("kri", "clip"), ("kri", "flip"), ("kri", "shift"), ("lime", "clip")])
-def test_scores_of_a_grid_are_the_scores_of_its_points(rng, method, spectrum):
+def test_scores_of_a_grid_are_the_scores_of_its_points(rng, method, spectrum, shares):
     S, indices, s = indefinite_problem(rng)
     S[:20, :20] += 30 * np.eye(20)  # some leading blocks definite, others not
-    codes = rng.integers(0, 3, len(S))
+    codes = rng.choice(3, size=len(S), p=shares)
     ks, ridges = [5, 1, 11, 3], [0.1, 10.0, 1e-3]
     scores = local_scores(S, indices, s, codes, 3, ks, ridges, method=method, spectrum=spectrum)
     assert scores.shape == (4, 3, len(indices), 3)

@@ -74,6 +74,8 @@ def test_methods_by_name_alias_and_hand():
     assert [info.name for info in found.methods] == ["mine", "svm-features(linear)", "nc"]
     named = {word: [m.name for m in find_methods(word)] for word in ("quick", "all")}
     assert set(named["quick"]) < set(named["all"]) < {m.name for m in list_methods()}
+    assert [m.name for m in find_methods(["majority", "quick", "knn"])][:2] == ["majority", "knn"]
+    assert {m.name for m in find_methods(["majority", "quick", "knn"])} == {"majority", *named["quick"]}
     assert "lp-machine" not in named["all"]
     for bad, words in ((["knm"], "Did you mean 'knn'"), ([], "at least one"), (["nc", "nc"], "different names")):
         with pytest.raises(ValueError, match=words):

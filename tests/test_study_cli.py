@@ -81,6 +81,13 @@ def test_bad_options_get_one_sentence(rare, options, words):
     assert words in rare("study", "--method", "nc", *options, code=2).stderr
 
 
+def test_a_long_estimate_names_the_option_that_limits_it(rare):
+    long = rare("study", "--splits", "5000", "--estimate").stdout
+    assert "5000 splits of 58 training objects" in long
+    assert "This is more than ten minutes: --budget 5m limits it." in long
+    assert "This is more" not in rare("study", "--splits", "5000", "--budget", "1m", "--estimate").stdout
+
+
 @pytest.mark.slow
 def test_estimate_budget_and_race(rare):
     methods = ("--method", "nc", "--method", "knn", "--method", "majority")

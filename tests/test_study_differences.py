@@ -122,18 +122,19 @@ def test_too_few_objects_are_not_called_equivalent():
     advice = few.recommend()
     assert "Too few objects to test" in advice.text
     assert "8 were tested" in advice.text
-    assert "cannot tell" not in advice.text
+    assert "not significant" not in advice.text
     assert advice.n_worse == 0
 
 
 def test_words_of_the_verdict():
     methods = {"nc": 0.02, "knn": 0.03, "sda": 0.03, "cnn": 0.04, "maxsim": 0.8, "sbc": 0.9, "majority": 0.95}
     advice = make_result(n=150, methods=methods).recommend()
-    assert "Clearly worse: 2 methods." in advice.certainty
+    assert "Of the other methods, 2 are clearly worse" in advice.certainty
     assert len(advice.alike) + len(advice.possibly_worse) + advice.n_worse == 5  # without the baseline
-    assert f"These objects cannot tell it from {advice.alike[0]}" in advice.certainty
+    assert f"to {advice.alike[0]}" in advice.certainty
+    assert "not significant on these objects." in advice.certainty
     grouped = replace(make_result(n=150, methods=methods), groups=np.arange(150) // 3).recommend()
-    assert "These groups cannot tell it from" in grouped.certainty
+    assert "not significant on these groups." in grouped.certainty
 
 
 def test_intervals_are_in_the_table_of_the_report(tmp_path):

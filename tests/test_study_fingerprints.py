@@ -16,6 +16,7 @@ from test_study_journal import S, Y, contents, study
 
 from similis import Edit, FromFunction, ProximityError, Study, TverskyContrast
 from similis._utils.fingerprint import fingerprint
+from similis._utils.journal import JsonLines
 from similis.measures import Measure
 from similis.study import JournalWarning, Method
 from similis.study import _run as scheduler
@@ -255,6 +256,21 @@ def test_entries_below_a_damaged_header_belong_to_no_study(tmp_path):
         again = study(both).run(S, Y)
     assert contents(again)[:3] == contents(first)
     assert contents(again) == contents(study().run(S, Y))
+
+
+def test_an_incomplete_entry_is_computed_again(tmp_path):
+    path = tmp_path / "a.journal"
+    first = study(path).run(S, Y)
+    lines = JsonLines(path)
+    records = [line.record for line in lines.read_new()]
+    lines.close()
+    path.unlink()
+    del records[-1]["predictions"]
+    lines = JsonLines(path)
+    lines.append(records)
+    lines.close()
+    with pytest.warns(JournalWarning, match="1 damaged line"):
+        assert contents(study(path).run(S, Y)) == contents(first)
 
 
 # a journal that is removed or replaced during a run

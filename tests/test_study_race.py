@@ -2,13 +2,16 @@
 
 import json
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from joblib import effective_n_jobs, parallel_config
 
 from similis import SimilarityKNN, Study, datasets
-from similis.study import Method, StudyResult, _plan
+from similis.study import Method, StudyResult, _plan, _run
+from similis.study._entry import Entry
 from similis.study._plan import Plan, as_seconds, checkpoints
 
 
@@ -186,7 +189,7 @@ def test_race_and_full_study_recommend_the_same_on_shipped_data():
 
 class Slow(SimilarityKNN):
     def fit(self, X, y):
-        time.sleep(0.5)
+        time.sleep(1.0)
         return super().fit(X, y)
 
 
@@ -195,7 +198,7 @@ SLOW = Method("slow", Slow, summary="sleeps")
 
 def test_a_budget_is_shared_fairly_and_a_slow_method_is_skipped(tmp_path):
     race(["nc", "knn"], n_splits=1)  # imports and compiles
-    study = Study(["nc", "knn", SLOW], n_splits=6, cv=3, time_budget=2, race=False, journal=tmp_path / "j")
+    study = Study(["nc", "knn", SLOW], n_splits=6, cv=3, time_budget=5, race=False, journal=tmp_path / "j")
     result = study.run(S, Y)
     counts = {name: sum(method == name for method, _ in result.entries) for name in ("nc", "knn", "slow")}
     assert counts["nc"] == counts["knn"] == 6
@@ -203,7 +206,7 @@ def test_a_budget_is_shared_fairly_and_a_slow_method_is_skipped(tmp_path):
     assert counts["slow"] < 6
     assert not result.partial
     assert f"skipped after {counts['slow']} split" in str(result)
-    assert f"The time budget was 2 s; skipped, since the next split did not fit: slow after {counts['slow']}" in str(
+    assert f"The time budget was 5 s; skipped, since the next split did not fit: slow after {counts['slow']}" in str(
         result
     )
     text = (tmp_path / "j").read_text()
@@ -216,6 +219,9 @@ def test_a_budget_is_shared_fairly_and_a_slow_method_is_skipped(tmp_path):
     more = Study(["nc", "knn", SLOW], n_splits=6, cv=3, time_budget="1h", race=False, journal=tmp_path / "j").run(S, Y)
     assert not more.skipped
     assert len(more.entries) == 18
+    replayed = study.run(S, Y)  # without the splits that only the larger budget allowed
+    assert contents(replayed) == contents(result)
+    assert replayed.format_table() == result.format_table()
 
 
 @pytest.mark.parametrize(("preparation", "n_tasks"), [(0, 5), (3, 3), (9, 2)])
@@ -229,7 +235,45 @@ def test_the_preparation_takes_at_most_half_of_the_budget(monkeypatch, full, pre
         begun.append(task.key)
         clock.now += 2.0
     assert len(begun) == n_tasks
-    assert plan.skipped == {"nc": 0}
+    assert plan.skipped == {"nc": n_tasks}  # with those that have begun
+
+
+def test_a_method_is_skipped_after_the_splits_that_have_begun(monkeypatch, full):
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(_plan, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    tasks = [SimpleNamespace(method=SimpleNamespace(name="nc"), key=("nc", r)) for r in range(12)]
+    plan = Plan(tasks, full, race=False, budget=10, expected={"nc": 4.0})
+    begun = plan.fair_share(2)
+    assert [next(begun).key for _ in range(2)] == [("nc", 0), ("nc", 1)]  # both run
+    clock.now = 7.0
+    assert not list(begun)
+    assert plan.skipped == {"nc": 2}
+    for r in range(3):
+        plan.add(Entry("nc", r, fit_seconds=5.0))
+    assert {key for key in plan.snapshot().entries if key[0] == "nc"} == {("nc", 0), ("nc", 1)}
+
+
+def test_methods_with_too_few_splits_are_below_the_others_and_named_together(full):
+    entries = {key: e for key, e in full.entries.items() if key[0] not in ("knn", "sda") or key[1] < 2}
+    for split in range(2):
+        entries["sda", split] = replace(entries["sda", split], predictions=full.codes[full.splits[split].test])
+    result = replace(full, entries=entries, skipped={"knn": 2, "sda": 2}, time_budget=60.0)
+    order = [row.method for row in result.table()]
+    assert order[0] == result.leader() == result.best()
+    assert set(order[-2:]) == {"knn", "sda"}
+    assert "did not fit: knn and sda after 2 splits." in str(result)
+
+
+def test_times_of_methods_that_hardly_take_any_do_not_correct_the_estimate(full):
+    expected = {"a": 0.01, "b": 0.01, "c": 0.01, "d": 1.0, "e": 2.0, "f": 4.0, "g": 5.0}
+    plan = Plan([], full, race=False, budget=10, expected=expected)
+    for name in "abc":  # the first fits of a process import and compile
+        plan.add(Entry(name, 0, fit_seconds=5.0))
+    assert plan.expected_seconds("g") == 5.0
+    for name, seconds in (("d", 2.0), ("e", 4.0), ("f", 8.0)):
+        plan.add(Entry(name, 0, fit_seconds=seconds))
+    assert plan.expected_seconds("g") == 10.0
+    assert plan.expected_seconds("a") == 5.0
 
 
 def test_methods_with_fewer_than_three_splits_are_not_recommended():
@@ -300,3 +344,22 @@ def test_progress_tells_leader_and_time():
     assert states[-1].seconds_left == 0
     assert states[-1].done == states[-1].total == 12
     assert states[-1].splits_done == 7
+
+
+def test_all_cores_are_used_by_default_but_one_process_for_a_short_study():
+    cores = effective_n_jobs(-1)
+    assert Study("all").estimate(y=[0, 1] * 500).n_jobs == cores
+    assert Study("all", n_jobs=1).estimate(y=[0, 1] * 500).n_jobs == 1
+    assert Study(["nc", "knn"]).estimate(y=[0, 1] * 50).n_jobs == 1
+    with parallel_config(n_jobs=cores + 2):
+        assert Study("nc").estimate(y=[0, 1] * 50).n_jobs == cores + 2
+    with parallel_config("threading", n_jobs=1):
+        assert Study("all").estimate(y=[0, 1] * 500).n_jobs == 1
+
+
+def test_the_default_number_of_processes_gives_the_same_results(monkeypatch, full):
+    monkeypatch.setattr(_run, "_SHORT", 0.0)
+    sizes = []
+    monkeypatch.setattr(_run, "_backend", lambda n_jobs, backend=_run._backend: sizes.append(n_jobs) or backend(n_jobs))
+    assert contents(race(race=False)) == contents(full)
+    assert set(sizes) == {effective_n_jobs(-1)}

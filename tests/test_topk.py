@@ -96,3 +96,9 @@ def test_votes_for_all_k_are_the_votes_for_each_k(seed, weighted):
         expected = oracle.class_sums(indices, codes, k, G, weights)
         np.testing.assert_allclose(sums[t], expected, rtol=1e-14)
         np.testing.assert_array_equal(winners[t], expected.argmax(axis=1))
+
+
+def test_no_neighbors_are_found_at_once():
+    """The compiled loop waited for a first value."""
+    indices, values = top_k(np.ones((3, 4)), 0)
+    assert indices.shape == values.shape == (3, 0)

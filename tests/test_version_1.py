@@ -6,11 +6,12 @@ The fixtures in tests/v1 were written by version 1.0 (see tests/v1/make.py). Nev
 import csv
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from v1.models import continue_learning, outputs
 
 import similis
 from similis import PathSearchCV, ProximityError, SimilarityKNN, StudyResult, read_proximity
+from similis.base import _measure
 from similis.distributed import measure_to_disk
 from similis.exceptions import MissingExtraError
 from similis.study import Method, Study, list_methods, predict_rows, read_model
@@ -420,15 +422,39 @@ def test_the_fingerprint_of_a_search():
     assert search(error_score="raise").fingerprint(100) != "23a0da878039"
 
 
-RENAMED_PARAMETERS = [
-    (similis.PotentialSVM, "columns", "objects", "input", "proximities"),
-    (similis.PotentialSVM, "columns", "features", "input", "features"),
-    (similis.NormalLinear, "shrinkage", "trace", "shrinkage_target", "trace"),
-    (similis.NormalQuadratic, "shrinkage", "trace", "shrinkage_target", "trace"),
+# Deprecated names: every row of the table in CHANGELOG, "Migrating from 1.0".
+
+MIGRATING = (HERE.parents[1] / "CHANGELOG.md").read_text().partition("### Migrating from 1.0")[2].partition("\n### ")[0]
+DEPRECATED = re.findall(r"^\| `(\w+)([.(])(\w+)[=)]*` \| `\w+[.(](\w+)", MIGRATING, flags=re.MULTILINE)
+OLD_VALUES = {"columns": {"objects": "proximities", "features": "features"}, "shrinkage": {"trace": "trace"}}
+PARAMETERS = [(cls, old, new) for cls, mark, old, new in DEPRECATED if mark == "("]
+HOOKS = [(old, new) for cls, mark, old, new in DEPRECATED if cls == "Measure"]
+FIELD_NAMES = [(cls, old, new) for cls, mark, old, new in DEPRECATED if mark == "." and cls != "Measure"]
+
+
+def test_the_changelog_lists_every_deprecated_name():
+    declared = {
+        (cls, old, new) for cls in PARAMETER_CLASSES for old, (new, _) in getattr(similis, cls)._renamed_params.items()
+    }
+    assert set(PARAMETERS) == declared
+    assert dict(HOOKS) == _measure._RENAMED
+    assert {(f"similis.solvers.{cls}.{old}", new) for cls, old, new in FIELD_NAMES} == {*FIELDS.items()}
+    assert MIGRATING.count("\n| `") == len(DEPRECATED)
+
+
+PARAMETER_CLASSES = [
+    name for name in similis.__all__ if getattr(getattr(similis, name), "_renamed_params", None) and name[0].isupper()
 ]
 
 
-@pytest.mark.parametrize(("cls", "old", "old_value", "new", "new_value"), RENAMED_PARAMETERS)
+@pytest.mark.parametrize(
+    ("cls", "old", "old_value", "new", "new_value"),
+    [
+        (getattr(similis, cls), old, *pair[:1], new, *pair[1:])
+        for cls, old, new in PARAMETERS
+        for pair in OLD_VALUES[old].items()
+    ],
+)
 def test_renamed_parameters(cls, old, old_value, new, new_value, matrices):
     S, y = matrices["similarity"], matrices["similarity/labels"]
     now, before = cls(**{new: new_value}), cls(**{old: old_value})
@@ -441,6 +467,22 @@ def test_renamed_parameters(cls, old, old_value, new, new_value, matrices):
     np.testing.assert_array_equal(now.fit(S, y).decision_function(S), before.decision_function(S))
     np.testing.assert_array_equal(path, now.predict_path(S, y, S, grid))
     assert get_tags(before).input_tags.pairwise == get_tags(now).input_tags.pairwise
+
+
+@pytest.mark.parametrize(("old", "new"), HOOKS)
+def test_renamed_methods_of_a_measure(old, new):
+    """A measure written for 1.0 is called through the new name, and says so once, when its class is made."""
+    with pytest.warns(FutureWarning, match=f"Own.{old} is called {new} since similis 2.0"):
+        cls = type("Own", (similis.Minkowski,), {old: lambda self, *args, **options: (old, args)})
+    assert getattr(cls(), new)(1, 2) == (old, (1, 2))
+
+
+@pytest.mark.parametrize(("cls", "old", "new"), FIELD_NAMES)
+def test_renamed_fields(cls, old, new):
+    record = getattr(import_module("similis.solvers"), cls)
+    fit = record(**{field.name: i for i, field in enumerate(fields(record))})
+    with pytest.warns(FutureWarning, match=f"{cls}.{old} is called {new} since similis 2.0"):
+        assert getattr(fit, old) == getattr(fit, new)
 
 
 # Predictions of the study's methods.

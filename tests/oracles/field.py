@@ -32,23 +32,23 @@ def fisher_direction(K, y, beta):
 
 
 def pcvm(S, y, n_iter):
-    """Weights and intercept after some iterations, from the joint normal equations of weights and intercept."""
+    """Weights and intercept after some iterations of [chen2009pcvm], by normal equations."""
     n = len(y)
-    w, f = np.ones(n), np.zeros(n)
+    w, b, size, f = np.full(n, 0.7), 0.0, 1.0, 5.0 * y
     for _ in range(n_iter):
         h = np.zeros(n)
         for i in range(n):
             density = math.exp(-0.5 * f[i] ** 2) / math.sqrt(2 * math.pi)
             h[i] = f[i] + y[i] * density / (0.5 * math.erfc(-y[i] * f[i] / math.sqrt(2)))
         used = [i for i in range(n) if w[i] > 0]
-        B = np.column_stack([*(S[:, i] * y[i] for i in used), np.ones(n)])
-        precision = np.diag([*(1 / w[i] ** 2 for i in used), 0.0])
-        found = np.linalg.solve(B.T @ B + precision, B.T @ h)
+        B = np.column_stack([S[:, i] * y[i] for i in used])
+        precision = np.diag([1 / (2 * w[i] ** 2) for i in used])
         w = np.zeros(n)
-        w[used] = found[:-1]
-        w[w < 1e-3 * w.max()] = 0.0
-        # The intercept belongs to all weights; what is left of it after the removal is the mean of h - B w.
-        b = float(np.mean(h - S @ (y * w)))
+        w[used] = np.linalg.solve(B.T @ B + precision, B.T @ (h - b))
+        w[w < 1e-3] = 0.0
+        # n b + b / (2 size^2) = sum(h - B w)
+        b = float(np.sum(h - S @ (y * w))) / (n + 1 / (2 * size**2))
+        size = abs(b)
         f = S @ (y * w) + b
     return y * w, b
 

@@ -7,6 +7,19 @@ from scipy.optimize import minimize
 from scipy.stats import f_oneway, rankdata
 
 
+def orders(n, permutations, seed):
+    """The observed order and random ones, by exchanging each entry, last first, with a random one not after it."""
+    uniform = np.random.RandomState(seed).random_sample((permutations, n))
+    found = [np.arange(n)]
+    for draws in uniform:
+        order = list(range(n))
+        for i in reversed(range(1, n)):
+            k = int(draws[i] * (i + 1))
+            order[i], order[k] = order[k], order[i]
+        found.append(np.array(order))
+    return found
+
+
 def permanova_f(D, y):
     """Pseudo-F from sums over pairs."""
     n, groups = len(D), sorted(set(y))

@@ -2,7 +2,7 @@
 
 Usage, with similis 1.0 installed::
 
-    PYTHONPATH=tests python -m v1.make models files scores names
+    PYTHONPATH=tests python -m v1.make models files scores names commands
 
 Each argument writes one group of fixtures; without arguments all of them are written. The numbers are deterministic.
 Time stamps, session ids and the object ids inside the model files differ from run to run.
@@ -17,6 +17,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import typer
 from v1.data import some_objects
 from v1.files import write_files
 from v1.models import write_models
@@ -111,7 +112,28 @@ def describe_parameters(value):
     return [[p.name, kinds.get(p.kind, p.kind.name), None if p.default is p.empty else repr(p.default)] for p in found]
 
 
-GROUPS = {"models": write_models, "files": write_files, "scores": write_scores, "names": write_names}
+# The command line: flags of every command with their defaults.
+
+
+def write_commands(out):
+    """Write the flags and defaults of every command."""
+    from similis.cli import app
+
+    lines = []
+    for name, command in sorted(typer.main.get_command(app).commands.items()):
+        options = [p for p in sorted(command.params, key=lambda p: p.name) if p.param_type_name == "option"]
+        flags = {flag: p.default for p in options for flag in (*p.opts, *p.secondary_opts)}
+        lines.append(f" {json.dumps(name)}: {json.dumps(flags)}")
+    (out / "command_line.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+GROUPS = {
+    "models": write_models,
+    "files": write_files,
+    "scores": write_scores,
+    "names": write_names,
+    "commands": write_commands,
+}
 
 if __name__ == "__main__":
     assert similis.__version__ == "1.0.0", similis.__version__

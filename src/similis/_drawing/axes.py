@@ -28,8 +28,6 @@ from similis._drawing.figure import (
 )
 from similis._drawing.svg import heat_palette, plot_style
 
-__all__ = ["draw", "new_axes"]
-
 _MARKERS = "os^DvP"
 _DASHES: dict[str, Any] = {"": "-", "dash": "--", "dotted": ":"}
 _LEGEND = 12  # entries of a legend

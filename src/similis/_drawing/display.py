@@ -13,8 +13,6 @@ from similis._drawing.html import Markup
 from similis._drawing.svg import frame_for_notebook, render_svg
 from similis._utils.environment import require_package
 
-__all__ = ["Display"]
-
 
 class Display:
     """A picture that a notebook shows as SVG and :meth:`plot` draws with matplotlib.

@@ -15,30 +15,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Axis",
-    "Bars",
-    "Cells",
-    "Dash",
-    "Figure",
-    "Groups",
-    "HeatMap",
-    "Key",
-    "Labels",
-    "Lines",
-    "Mark",
-    "Points",
-    "Rule",
-    "Segments",
-    "Texts",
-    "class_color",
-    "format_number",
-    "label_width",
-    "names_axis",
-    "place_labels",
-]
-
-
 Numbers = Sequence[float] | NDArray[Any]
 Dash = Literal["", "dash", "dotted"]
 

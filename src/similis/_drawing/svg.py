@@ -37,8 +37,6 @@ from similis._drawing.figure import (
 )
 from similis._drawing.html import Markup, read_template, render, tag
 
-__all__ = ["color_levels", "frame_for_notebook", "heat_palette", "plot_style", "png", "render_svg"]
-
 # Symbols of about the same area around the origin, told apart without color.
 SHAPES = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",

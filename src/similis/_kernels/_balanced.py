@@ -8,8 +8,6 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = ["balanced_sweeps"]
-
 
 @kernel
 def balanced_sweeps(H: Any, y: Any, low: Any, high: Any, d: Any, slope: Any, most: int, tol: float) -> float:

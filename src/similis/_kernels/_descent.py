@@ -11,8 +11,6 @@ from typing import Any
 
 from similis._kernels._jit import kernel
 
-__all__ = ["candidate_pairs", "push_pairs", "sample_candidates"]
-
 
 @kernel
 def push_pairs(rows: Any, columns: Any, scores: Any, indices: Any, best: Any, fresh: Any) -> int:

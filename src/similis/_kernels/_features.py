@@ -15,19 +15,6 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = [
-    "COLUMNS",
-    "ROWS",
-    "put_tile",
-    "count_equal",
-    "value_difference",
-    "common_bits",
-    "contrast_model",
-    "overlap_model",
-    "ratio_model",
-    "residual_entropies",
-]
-
 ROWS = 64
 COLUMNS = 512
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = ["grow_tree"]
-
 
 @kernel
 def grow_tree(

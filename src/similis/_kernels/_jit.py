@@ -19,8 +19,6 @@ import numba
 
 from similis.exceptions import CompilationCacheWarning
 
-__all__ = ["check_cache", "kernel"]
-
 _FLAGS = {"reassoc", "contract", "arcp", "nsz"}
 _VARIABLE = "SIMILIS_KERNEL_CACHE"  # "off" compiles in every process; set for child processes after the warning
 

@@ -11,8 +11,6 @@ from similis._kernels._jit import kernel
 from similis._kernels._maxent import POINT, solve_rate
 from similis._kernels._neighbors import _nearest
 
-__all__ = ["local_sda", "lost_values"]
-
 
 @kernel
 def local_sda(

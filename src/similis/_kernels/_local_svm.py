@@ -15,8 +15,6 @@ import numpy as np
 from similis._kernels._jit import kernel
 from similis._kernels._local_weights import back_substitute, grow_cholesky
 
-__all__ = ["local_svm", "svm_path"]
-
 EPS = float(np.finfo(np.float64).eps)
 # Rows of V: labels y, coefficients c, v = y - K c, 1 / diag(L); direction d, L^-1 1 and K d of the Newton step.
 Y, COEF, SLACK, INVERSE, STEP, ONES, CHANGE = range(7)
@@ -198,12 +196,13 @@ def _decompose(n: int, C: float, K: Any, V: Any) -> bool:
                 i, up = p, v[p]
         j, best, curve, row = -1, 0.0, 1.0, K[i]
         for p in range(n):
-            if c[p] > min(C * y[p], 0.0) and v[p] < up:
+            # Without this limit a pair of copies (no curvature) with a violation of 1e-10 would hide larger ones.
+            if c[p] > min(C * y[p], 0.0) and up - v[p] > 1e-9:
                 bend = max(row[i] + K[p, p] - 2.0 * row[p], 1e-12 * (row[i] + K[p, p]) + 1e-300)
                 gain = (up - v[p]) * (up - v[p]) / bend
                 if gain > best:
                     j, best, curve = p, gain, bend
-        if j < 0 or up - v[j] <= 1e-9:
+        if j < 0:
             return True
         rise, depth = max(C * y[i], 0.0) - c[i], c[j] - min(C * y[j], 0.0)
         step = min((up - v[j]) / curve, rise, depth)

@@ -15,18 +15,6 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = [
-    "back_substitute",
-    "forward_substitute",
-    "grow_cholesky",
-    "gather_blocks",
-    "krr_path",
-    "psd_prefix",
-    "sum_by_class",
-    "simplex_path",
-    "lime_path",
-]
-
 
 @kernel
 def grow_cholesky(

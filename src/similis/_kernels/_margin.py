@@ -11,8 +11,6 @@ from typing import Any
 
 from similis._kernels._jit import kernel
 
-__all__ = ["box_sweeps", "margin_pull", "margin_rows", "margin_sums", "margin_sweep"]
-
 
 @kernel
 def margin_sums(T: Any, weights: Any, starts: Any, sums: Any) -> None:

@@ -20,8 +20,6 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = ["maxent_nodes", "maxent_rates", "maxent_table", "solve_rate", "mixture_em"]
-
 POINT, DISCRETE, INTERVAL, RAY = 0, 1, 2, 3
 _LOG2E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 0.693145751953125, 1.42860682030941723e-6
 

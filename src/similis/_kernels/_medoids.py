@@ -11,7 +11,7 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = ["cluster_totals", "eager_exchanges", "exchange_gains", "nearest_two", "vertex_substitution"]
+CACHE = 2**16  # gains that stay in the cache
 
 
 @kernel
@@ -29,57 +29,71 @@ def nearest_two(D: Any, sign: float, medoids: Any, nearest: Any, first: Any, sec
 
 
 @kernel
-def exchange_gains(D: Any, sign: float, weights: Any, nearest: Any, first: Any, second: Any, gains: Any) -> None:
-    """Write ``gains[m, j]``, the change of the total cost when object j replaces medoid m.
+def exchange_gains(
+    D: Any, sign: float, weights: Any, starts: Any, nearest: Any, first: Any, second: Any, gains: Any
+) -> None:
+    """Write ``gains[s, m, j]``, the change of the total cost of start s when object j replaces its medoid m.
 
     [qiao2013] sec. 2.2, vertex substitution. With c the cost of object i under the candidate and d1, d2 its two
     smallest costs, it contributes w min(c - d1, 0) for every m, plus w (min(max(c, d1), d2) - d1) if m is its own
-    medoid, so that one pass over D evaluates all medoids. The last row of `gains` holds the common part.
+    medoid, so that one pass over D evaluates all medoids of all `starts`. The last row of ``gains[s]`` holds the common
+    part.
     """
     n_objects, n_candidates = D.shape
-    k = gains.shape[0] - 1
-    for m in range(k + 1):
-        for j in range(n_candidates):
-            gains[m, j] = 0.0
-    for start in range(0, n_candidates, 512):
-        stop = min(start + 512, n_candidates)
-        common = gains[k, start:stop]
+    k = gains.shape[1] - 1
+    for s in starts:
+        gains[s] = 0.0
+    tile = max(512, CACHE // (starts.shape[0] * (k + 1)))  # candidates
+    for begin in range(0, n_candidates, tile):
+        end = min(begin + tile, n_candidates)
         for i in range(n_objects):
-            row, own = D[i, start:stop], gains[nearest[i], start:stop]
-            d1, d2, weight = first[i], second[i], weights[i]
-            for j in range(stop - start):
-                cost = sign * row[j]
-                common[j] += weight * min(cost - d1, 0.0)
-                own[j] += weight * (min(max(cost, d1), d2) - d1)
-    for m in range(k):
-        for j in range(n_candidates):
-            gains[m, j] += gains[k, j]
+            row, weight = D[i, begin:end], weights[i]
+            for s in starts:
+                common, own = gains[s, k, begin:end], gains[s, nearest[s, i], begin:end]
+                d1, d2 = first[s, i], second[s, i]
+                for j in range(end - begin):
+                    cost = sign * row[j]
+                    common[j] += weight * min(cost - d1, 0.0)
+                    own[j] += weight * (min(max(cost, d1), d2) - d1)
+    for s in starts:
+        for m in range(k):
+            gains[s, m] += gains[s, k]
 
 
 @kernel
-def vertex_substitution(D: Any, sign: float, weights: Any, medoids: Any, gains: Any, rounds: int) -> Any:
-    """Make the best exchange of each sweep until none improves; `medoids` is updated in place.
+def vertex_substitution(D: Any, sign: float, weights: Any, medoids: Any, rounds: int, counts: Any) -> None:
+    """Make the best exchange of each sweep until none improves; ``medoids[s]`` of each start is updated in place.
 
-    Among equals the lowest object is chosen, then the lowest medoid. An exchange must gain more than rounding of the
-    total cost. Returns the numbers of sweeps and of exchanges; they are equal if `rounds` was reached first.
+    Starts run side by side, so that a sweep reads D once. Among equals the lowest object is chosen, then the lowest
+    medoid. An exchange must gain more than rounding of the total cost. ``counts[s]`` receives the numbers of sweeps and
+    of exchanges; they are equal if `rounds` was reached first.
     """
-    n, k = D.shape[0], medoids.shape[0]
-    nearest, first, second = np.empty(n, np.intp), np.empty(n), np.empty(n)
-    for exchanges in range(rounds):
-        nearest_two(D, sign, medoids, nearest, first, second)
-        exchange_gains(D, sign, weights, nearest, first, second, gains)
-        best, m, j = np.inf, 0, 0
-        for candidate in range(n):
-            for medoid in range(k):
-                if gains[medoid, candidate] < best:
-                    best, m, j = gains[medoid, candidate], medoid, candidate
-        total = 0.0
-        for i in range(n):
-            total += weights[i] * abs(first[i])
-        if not best < -1e-13 * np.sqrt(n) * total:
-            return exchanges + 1, exchanges
-        medoids[m] = j
-    return rounds, rounds
+    n_starts, k = medoids.shape
+    n = D.shape[0]
+    nearest, gains = np.empty((n_starts, n), np.intp), np.empty((n_starts, k + 1, n))
+    first, second = np.empty((n_starts, n)), np.empty((n_starts, n))
+    active, left = np.arange(n_starts), n_starts
+    while left:
+        for s in active[:left]:
+            nearest_two(D, sign, medoids[s], nearest[s], first[s], second[s])
+        exchange_gains(D, sign, weights, active[:left], nearest, first, second, gains)
+        swept, left = left, 0
+        for s in active[:swept]:
+            best, m, j = np.inf, 0, 0
+            for candidate in range(n):
+                for medoid in range(k):
+                    if gains[s, medoid, candidate] < best:
+                        best, m, j = gains[s, medoid, candidate], medoid, candidate
+            total = 0.0
+            for i in range(n):
+                total += weights[i] * abs(first[s, i])
+            counts[s, 0] += 1
+            if best < -1e-13 * np.sqrt(n) * total:
+                medoids[s, m] = j
+                counts[s, 1] += 1
+                if counts[s, 0] < rounds:
+                    active[left] = s
+                    left += 1
 
 
 @kernel
@@ -91,49 +105,53 @@ def eager_exchanges(
     nearest: Any,
     first: Any,
     second: Any,
-    tolerance: float,
+    tolerance: Any,
     rounds: int,
-) -> Any:
+    counts: Any,
+) -> None:
     """Make every exchange that lowers the total cost as soon as it is found, until no object offers one.
 
     Eager swapping, FasterPAM of [schubert2021]. ``C[j, i]`` is the cost of assigning i to j, the transpose
     of D. Only objects closer to the candidate than to their second medoid change the sum; `leaving` holds the cost of
-    removing each medoid without a replacement. Returns the numbers of candidates examined and of exchanges made;
-    `medoids`, `nearest`, `first` and `second` are updated in place.
+    removing each medoid without a replacement. Starts run side by side, so that all read a row of C while it is in the
+    cache. ``counts[s]`` receives the numbers of candidates examined and of exchanges made; `medoids`, `nearest`,
+    `first` and `second` have one row per start and are updated in place.
     """
-    n, k = C.shape[0], medoids.shape[0]
-    leaving, change = np.empty(k), np.empty(k)
-    looked = exchanges = idle = 0
+    n_starts, k = medoids.shape
+    n = C.shape[0]
+    leaving, change, idle = np.empty((n_starts, k)), np.empty(k), np.zeros(n_starts, np.intp)
+    active, left = np.arange(n_starts), n_starts
     j = 0
-    while idle < n and looked < rounds * n:
-        if idle == 0:  # after an exchange: removing medoid m moves its objects to their second medoid
-            for m in range(k):
-                leaving[m] = 0.0
+    while left:
+        row = C[j]
+        looking, left = left, 0
+        for s in active[:looking]:
+            near, d1, d2 = nearest[s], first[s], second[s]
+            if idle[s] == 0:  # after an exchange: removing medoid m moves its objects to their second medoid
+                leaving[s] = 0.0
+                for i in range(n):
+                    leaving[s, near[i]] += weights[i] * (d2[i] - d1[i])
+            common = 0.0
+            change[:] = leaving[s]
+            # Change of the total cost: `common` for any medoid that leaves, `change[m]` in addition for medoid m.
             for i in range(n):
-                leaving[nearest[i]] += weights[i] * (second[i] - first[i])
-        common, row = 0.0, C[j]
-        for m in range(k):
-            change[m] = leaving[m]
-        # Change of the total cost: `common` for any medoid that leaves, `change[m]` in addition for medoid m.
-        for i in range(n):
-            cost = sign * row[i]
-            if cost < second[i]:
-                if cost < first[i]:
-                    common += weights[i] * (cost - first[i])
-                    cost = first[i]
-                change[nearest[i]] += weights[i] * (cost - second[i])
-        best = 0
-        for m in range(k):
-            if change[m] < change[best]:
-                best = m
-        looked += 1
-        idle += 1
-        if common + change[best] < -tolerance:
-            _exchange(C, sign, medoids, best, j, nearest, first, second)
-            exchanges += 1
-            idle = 0
+                cost = sign * row[i]
+                if cost < d2[i]:
+                    if cost < d1[i]:
+                        common += weights[i] * (cost - d1[i])
+                        cost = d1[i]
+                    change[near[i]] += weights[i] * (cost - d2[i])
+            best = np.argmin(change)
+            counts[s, 0] += 1
+            idle[s] += 1
+            if common + change[best] < -tolerance[s]:
+                _exchange(C, sign, medoids[s], best, j, near, d1, d2)
+                counts[s, 1] += 1
+                idle[s] = 0
+            if idle[s] < n and counts[s, 0] < rounds * n:
+                active[left] = s
+                left += 1
         j = (j + 1) % n
-    return looked, exchanges
 
 
 @kernel

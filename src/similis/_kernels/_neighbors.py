@@ -11,8 +11,6 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = ["top_k", "class_sums", "vote_winners", "local_centroids"]
-
 
 @kernel
 def top_k(S: Any, sign: Any, row_fold: Any, col_fold: Any, indices: Any, values: Any) -> None:

@@ -8,8 +8,6 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = ["perceptron"]
-
 
 @kernel
 def perceptron(columns: Any, max_iter: int, alpha: Any, total: Any) -> Any:

@@ -13,8 +13,6 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = ["greedy_matches", "shared_counts", "transport_costs"]
-
 
 @kernel
 def greedy_matches(M: Any, p: Any, q: Any, starts: Any, flips: Any, out: Any) -> None:

@@ -22,8 +22,6 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = ["ascend", "rank_one_positive"]
-
 EPS = float(np.finfo(np.float64).eps)
 
 

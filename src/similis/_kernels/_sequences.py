@@ -11,8 +11,6 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = ["edit_distances", "warping_distances"]
-
 
 @kernel
 def edit_distances(

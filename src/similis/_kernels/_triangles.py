@@ -12,8 +12,6 @@ import numpy as np
 
 from similis._kernels._jit import kernel
 
-__all__ = ["pair_spreads", "expected_from_neighbors", "row_differences"]
-
 
 @kernel
 def row_differences(T: Any, cap: float, rows: Any, R: Any) -> None:

@@ -9,8 +9,6 @@ import numpy as np
 from similis._kernels._features import COLUMNS, ROWS, put_tile
 from similis._kernels._jit import kernel
 
-__all__ = ["minkowski"]
-
 
 @kernel
 def add_squares(x: Any, Bt: Any, j0: int, row: Any) -> None:

@@ -16,8 +16,6 @@ from typing import Any
 
 from similis.exceptions import ProximityError
 
-__all__ = ["CACHE", "Cache"]
-
 _VARIABLE = "SIMILIS_CACHE_MB"
 _DEFAULT = 512.0
 

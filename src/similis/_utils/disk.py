@@ -14,8 +14,6 @@ from numpy.typing import DTypeLike, NDArray
 from similis._utils.files import name_file
 from similis._utils.threads import row_blocks
 
-__all__ = ["take_block", "is_stored", "load_stored", "on_disk", "allocate", "as_contiguous_map"]
-
 _IN_MEMORY = 2**26  # bytes up to which an array stays in memory
 _PART = 2**20  # the same for blocks of a matrix on disk, of which there may be many
 
@@ -42,10 +40,8 @@ def allocate(shape: tuple[int, ...], dtype: DTypeLike, *, part: bool = False) ->
         return np.empty(shape, dtype)
     with tempfile.TemporaryFile() as file:
         if hasattr(os, "posix_fallocate"):
-            try:
-                os.posix_fallocate(
-                    file.fileno(), 0, n_bytes
-                )  # a full disk raises here; in a mapped page it would crash
+            try:  # a full disk raises here; in a mapped page it would crash
+                os.posix_fallocate(file.fileno(), 0, n_bytes)
             except OSError as error:
                 name_file(error, tempfile.gettempdir())
                 raise

@@ -12,8 +12,6 @@ from typing import Any
 import similis
 from similis.exceptions import MissingExtraError
 
-__all__ = ["DOC_LINK_TEMPLATE", "machine", "peak_memory", "versions", "require_package", "version_hint"]
-
 # The documentation has no public address yet; an empty template shows no link. With an address it becomes
 # "https://<address>/api/generated/{estimator_module}.{estimator_name}.html", as docs/_ext/similis_site.py names pages.
 # Without it, scikit-learn links classes of similis to pages of its own site, which do not exist.

@@ -17,19 +17,6 @@ from typing import IO
 
 from similis.exceptions import ProximityError
 
-__all__ = [
-    "atomic_write",
-    "copy_owner",
-    "parse_errors",
-    "draft_folder",
-    "is_stream",
-    "name_file",
-    "short_path",
-    "remove_drafts",
-    "sync",
-    "sync_directory",
-]
-
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:

@@ -22,8 +22,6 @@ from sklearn.base import BaseEstimator
 from similis._utils.disk import is_stored
 from similis._utils.moved import name_in_files, params_in_files
 
-__all__ = ["Fingerprint", "fingerprint"]
-
 # Classes of these packages are identified by name: their code changes with the version only.
 _PACKAGES = {"builtins", "similis", "sklearn", "numpy", "scipy", "pandas", "polars", "joblib", *sys.stdlib_module_names}
 _PACKAGES -= {"__main__"}

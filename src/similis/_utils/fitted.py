@@ -12,8 +12,6 @@ from sklearn.base import BaseEstimator
 from similis._utils.environment import DOC_LINK_TEMPLATE
 from similis.exceptions import ProximityError
 
-__all__ = ["FittedArrays", "fitted_count", "fitted_indices", "fitted_part", "fitted_reals", "verify_numbering"]
-
 Size = int | str | None
 
 
@@ -151,16 +149,12 @@ def fitted_reals(
 
     Parameters
     ----------
-    *shape : int, str or None
-        Sizes of the dimensions, as for :func:`fitted_indices`.
+    *shape, any_shape, optional
+        As in :func:`fitted_indices`.
     low : float, optional
         Least value.
     nan, infinite : bool, default=False
         Accept NaN; accept infinities.
-    any_shape : bool, default=False
-        Accept every shape.
-    optional : bool, default=False
-        Accept None, and a model without the attribute.
 
     Returns
     -------

@@ -19,8 +19,6 @@ from typing import Any, NamedTuple
 
 from similis._utils.files import name_file
 
-__all__ = ["JsonLines", "Line", "byte_lock"]
-
 _PREFIX = b'{"crc":"'
 _BODY = len(_PREFIX) + 8 + 2  # first byte behind the checksum, its quote and its comma
 _APPEND = 2**40  # byte whose lock allows appending

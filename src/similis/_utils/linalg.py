@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -17,21 +18,6 @@ from similis._utils.cache import CACHE
 from similis._utils.messages import warn_user
 from similis._utils.threads import all_blas_threads, row_chunks
 from similis.exceptions import AsymmetryWarning
-
-__all__ = [
-    "EigenSystem",
-    "array_digest",
-    "asymmetry",
-    "eigen_symmetric",
-    "fix_signs",
-    "is_psd",
-    "roundoff",
-    "symmetric_part",
-    "symmetric_part_of",
-    "take_symmetric_part",
-    "nystrom_axes",
-    "row_distances",
-]
 
 LARGE = 1500  # objects from which one decomposition gains more from several BLAS threads than it can lose
 
@@ -58,11 +44,20 @@ class EigenSystem:
         return roundoff(self.values.size, float(np.abs(self.values).max(initial=0.0)), self.values.dtype)
 
 
+def is_symmetric(S: NDArray[Any]) -> bool:
+    """Return True if the square S equals its transpose, where NaN equals NaN; compares blocks that fit in the cache."""
+    size = 256
+    for i in range(0, len(S), size):
+        for j in range(0, i + 1, size):
+            A, B = S[i : i + size, j : j + size], S[j : j + size, i : i + size].T
+            if not (np.array_equal(A, B) or np.array_equal(A, B, equal_nan=True)):
+                return False
+    return True
+
+
 def symmetric_part(S: NDArray[Any]) -> NDArray[Any]:
     """(S + S') / 2, exactly symmetric; S itself when it already is."""
-    if np.array_equal(S, S.T):
-        return S
-    return (S + S.T) / 2
+    return S if is_symmetric(S) else (S + S.T) / 2
 
 
 def asymmetry(S: NDArray[Any]) -> float:
@@ -90,15 +85,12 @@ def take_symmetric_part(S: NDArray[Any], estimator: Any) -> NDArray[Any]:
 
 
 def eigen_symmetric(A: NDArray[Any]) -> EigenSystem:
-    """Decompose a symmetric matrix; the decomposition of an equal matrix is taken from the cache.
-
-    The divide-and-conquer driver is used: in float32 it takes half the time of float64.
-    """
+    """Decompose a symmetric matrix; the decomposition of an equal matrix is taken from the cache."""
     key = "eigen", array_digest(A)
     system: EigenSystem | None = CACHE.get(key)
     if system is None:
         with all_blas_threads() if len(A) >= LARGE else nullcontext():
-            values, vectors = linalg.eigh(A, driver="evd", check_finite=False)
+            values, vectors = linalg.eigh(A, driver="evd", check_finite=False)  # float32: half the time of float64
         values.setflags(write=False)
         vectors.setflags(write=False)
         system = EigenSystem(values, vectors)
@@ -167,13 +159,39 @@ def row_distances(X: NDArray[Any], Y: NDArray[Any]) -> NDArray[Any]:
     for rows in row_chunks(len(X), 1 + out.size // _CHUNK):
         A = X[rows] - center
         size = np.einsum("ij,ij->i", A, A)[:, None] + bb
-        squared = size - 2 * (A @ B.T)
-        close = squared <= _CLOSE * size
-        if np.count_nonzero(close) > 0.1 * close.size:
-            out[rows] = cdist(A, B)
-            continue
-        out[rows] = np.sqrt(np.where(close, 0, squared))
-        i, j = np.nonzero(close)
-        for part in row_chunks(len(i), 1 + len(i) * X.shape[1] // _CHUNK):
-            out[rows][i[part], j[part]] = np.linalg.norm(A[i[part]] - B[j[part]], axis=1)
+        out[rows] = _exact_where_close(size - 2 * (A @ B.T), size, A, B)
+    return out
+
+
+def fold_row_distances(S: NDArray[Any], test_fold: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """For each fold ||x - y|| between all rows of S, (n, n), over the columns of the objects outside the fold.
+
+    One product of all columns, less that of the fold's columns: all folds together take the time of two distance
+    matrices.
+    """
+    A = S - S.mean(axis=0, dtype=np.float64)
+    inner = A @ A.T
+    norms = inner.diagonal()
+    size = norms[:, None] + norms
+    for fold in np.unique(test_fold):
+        test, train = A[:, test_fold == fold], A[:, test_fold != fold]
+        squared = test @ test.T
+        squared -= inner
+        half = -0.5 * squared.diagonal()[:, None]
+        squared += half
+        squared += half.T
+        squared *= 2
+        yield _exact_where_close(squared, size, train, train).astype(S.dtype, copy=False)
+
+
+def _exact_where_close(squared: NDArray[Any], size: NDArray[Any], A: NDArray[Any], B: NDArray[Any]) -> NDArray[Any]:
+    """Square roots of `squared`; from the differences of the rows of A and B where it is small beside `size`."""
+    close = squared <= _CLOSE * size
+    if np.count_nonzero(close) > 0.1 * close.size:
+        return cdist(A, B)
+    squared[close] = 0
+    out = np.sqrt(squared, out=squared)
+    i, j = np.nonzero(close)
+    for part in row_chunks(len(i), 1 + len(i) * A.shape[1] // _CHUNK):
+        out[i[part], j[part]] = np.linalg.norm(A[i[part]] - B[j[part]], axis=1)
     return out

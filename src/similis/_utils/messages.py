@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-__all__ = ["escape_controls", "warn_user", "warn_once", "progress_bar", "track"]
-
 _LAYERS = ("similis", "sklearn", "joblib")
 # Control characters except tab and line feed, marks that change the direction of text, and lone surrogates.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

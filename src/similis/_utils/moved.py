@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["DEPRECATED", "current_name", "name_in_files", "params_in_files"]
+from similis._utils.messages import warn_user
 
 DEPRECATED = "deprecated"  # default of a parameter that has another name now, as in scikit-learn
 
@@ -18,7 +18,6 @@ maxsim._perceptron maxsim._maxsim SimilarityPerceptron
 measures._base base._measure Measure
 measures._codes measures._categorical Codebook
 measures._compression measures._texts Compression
-measures._counting measures._categorical Counting
 measures._dtw measures._sequences DTW
 measures._edit measures._sequences Edit
 measures._from_function measures._stored FromFunction
@@ -71,6 +70,19 @@ def _table() -> dict[str, str]:
 
 _NOW = _table()
 _BEFORE = {new: old for old, new in _NOW.items()}
+
+
+def former_name(old: str, new: str) -> property:
+    """Attribute under the name that it had in 1.0, with a warning until 3.0."""
+
+    def get(self: Any) -> Any:
+        warn_user(
+            f"{type(self).__name__}.{old} is called {new} since similis 2.0; the old name works until 3.0.",
+            FutureWarning,
+        )
+        return getattr(self, new)
+
+    return property(get)
 
 
 def current_name(name: str) -> str:

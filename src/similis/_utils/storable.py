@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-__all__ = ["STORABLE", "storable"]
-
 STORABLE: set[type] = set()
 
 _Class = TypeVar("_Class", bound=type)

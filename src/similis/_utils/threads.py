@@ -22,8 +22,6 @@ from typing import Any
 from joblib import effective_n_jobs
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
-__all__ = ["all_blas_threads", "map_row_chunks", "row_blocks", "row_chunks", "single_blas_thread", "thread_pools"]
-
 _BLOCK = 2**21  # entries: 16 MB in double precision
 
 
@@ -93,10 +91,7 @@ def all_blas_threads() -> Iterator[None]:
 
 
 def thread_pools() -> ThreadpoolController:
-    """Return the thread pools of all loaded libraries.
-
-    Finding them takes milliseconds, so it is repeated only after further imports.
-    """
+    """Return the thread pools of all libraries, found anew (some milliseconds) only after further imports."""
     return _thread_pools(len(sys.modules))
 
 

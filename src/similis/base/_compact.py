@@ -57,10 +57,7 @@ def _pair_coefficients(svc: Any) -> Floats:
 class FoldedSVC(ProximityClassifier):
     """Decision functions of a fitted SVC, linear in a row of proximities; made by :func:`similis.compact`."""
 
-    fitted_arrays = {
-        "coef_": fitted_reals("pairs", None),
-        "intercept_": fitted_reals("pairs"),
-    }
+    fitted_arrays = {"coef_": fitted_reals("pairs", None), "intercept_": fitted_reals("pairs")}
 
     accept_sparse = True
 
@@ -154,13 +151,11 @@ def compact(model: Any, *, return_columns: bool = False) -> Any:
         small, columns = model.select_columns()
         return (small, columns) if return_columns else small
     steps = _fold_svc([(name, step) for name, step in model.steps if step not in (None, "passthrough")])
-    if not all(hasattr(step, "select_columns") for _, step in steps):
-        return (copy.copy(model), None) if return_columns else copy.copy(model)
-    name, last = steps[-1]
-    last, columns = last.select_columns()
-    kept = [(name, last)]
-    for name, step in reversed(steps[:-1]):
-        step, columns = step.select_columns(columns)
-        kept.append((name, step))
-    small = Pipeline(kept[::-1])
+    small, columns = copy.copy(model), None
+    if all(hasattr(step, "select_columns") for _, step in steps):
+        kept: Steps = []
+        for name, step in reversed(steps):
+            step, columns = step.select_columns(columns) if kept else step.select_columns()
+            kept.insert(0, (name, step))
+        small = Pipeline(kept)
     return (small, columns) if return_columns else small

@@ -99,26 +99,16 @@ class ProximityEstimator(FittedArrays, BaseEstimator):
         Returns float64 or float32, C-contiguous; with `keep_sparse`, a sparse matrix as ``SparseRows``.
         """
         self._warn_renamed_params()
-        return check_proximity(
-            X,
-            kind=self.proximity_kind,
-            allow_missing=self.allow_missing,
-            allow_stack=self.allow_stack,
-            accept_sparse=self.accept_sparse,
-            keep_sparse=keep_sparse,
-            estimator=self,
-        )
+        return check_proximity(X, estimator=self, keep_sparse=keep_sparse, **self._input_rules)
 
     def check_rows(self, X: ArrayLike) -> Array:
         """Validate rows of m new objects, (m, n), or (m, n, q) with ``allow_stack``; return float64 or float32."""
-        return check_query(
-            X,
-            self,
-            kind=self.proximity_kind,
-            allow_missing=self.allow_missing,
-            allow_stack=self.allow_stack,
-            accept_sparse=self.accept_sparse,
-        )
+        return check_query(X, self, **self._input_rules)
+
+    @property
+    def _input_rules(self) -> dict[str, Any]:
+        rules = {name: getattr(self, name) for name in ("allow_missing", "allow_stack", "accept_sparse")}
+        return {"kind": self.proximity_kind, **rules}
 
     def map_rows(self, function: Callable[[Array], Any], X: Any) -> Any:
         """Validate new rows and call a function of them; sparse rows are made dense block by block.
@@ -224,9 +214,7 @@ class ColumnsMixin:
     n_features_in_: int
 
     def keep_columns(self, objects: Indices) -> None:
-        """Declare in ``fit`` the training objects whose columns the predictions need, such as centroids; repeats are
-        allowed.
-        """
+        """Declare in ``fit`` the training objects, also repeated, whose columns the predictions need."""
         self._kept_objects = np.asarray(objects, dtype=np.intp)
         self._kept_places = self._kept_objects
 
@@ -262,7 +250,37 @@ class ColumnsMixin:
         return small, columns
 
 
-class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
+class _Predictor(ColumnsMixin, ProximityEstimator):
+    """Base class of classifiers and regressors."""
+
+    @validated
+    def fit(self, X: ArrayLike, y: Any) -> Self:
+        """Fit to the training matrix and the class labels, or the target of a regression.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n)
+            Training proximities.
+        y : array-like of shape (n,)
+            Class labels, or target values.
+
+        Returns
+        -------
+        self
+        """
+        self.learn(*self._check_pair(X, y, self.keep_sparse))
+        return self
+
+    def learn(self, S: Array, y: Array, /) -> None:
+        """Set the fitted attributes from a validated matrix and class codes or target: the hook behind ``fit``."""
+        raise NotImplementedError(f"{type(self).__name__} must define learn(S, y) or fit(X, y).")
+
+    def _check_pair(self, X: ArrayLike, y: Any, keep_sparse: bool) -> tuple[Array, Array]:
+        """Validate the training matrix and the labels or target."""
+        raise NotImplementedError
+
+
+class ProximityClassifier(ClassifierMixin, _Predictor):
     """Base class of classifiers on proximity rows.
 
     A subclass writes :meth:`learn`, or all of ``fit``, which then starts with :meth:`check_training_labels`, and
@@ -298,28 +316,6 @@ class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
 
     classes_: Array
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Fit to the training matrix and the labels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-
-        Returns
-        -------
-        self
-        """
-        self.learn(*self.check_training_labels(X, y, keep_sparse=self.keep_sparse))
-        return self
-
-    def learn(self, S: Array, codes: Indices) -> None:
-        """Set the fitted attributes from a validated matrix and class codes: the hook behind ``fit``."""
-        raise NotImplementedError(f"{type(self).__name__} must define learn(S, codes) or fit(X, y).")
-
     def check_training_labels(self, X: ArrayLike, y: Any, *, keep_sparse: bool = False) -> tuple[Array, Indices]:
         """Validate the training matrix and the labels; set ``classes_``.
 
@@ -329,6 +325,9 @@ class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
         self.classes_, codes = check_labels(y, S.shape[0], who=type(self).__name__, of=X)
         check_costs(getattr(self, "costs", None), len(self.classes_))
         return S, codes
+
+    def _check_pair(self, X: ArrayLike, y: Any, keep_sparse: bool) -> tuple[Array, Indices]:
+        return self.check_training_labels(X, y, keep_sparse=keep_sparse)
 
     def class_scores(self, Q: Array) -> Array:
         """Score validated rows, (m, G), larger for a more likely class: the hook behind ``predict``.
@@ -353,9 +352,7 @@ class ProximityClassifier(ColumnsMixin, ClassifierMixin, ProximityEstimator):
         return np.subtract(second, first, out=np.zeros(len(scores)), where=first != second)  # both may be infinite
 
     def scores_to_codes(self, scores: Array) -> Indices:
-        """Choose the class with the least expected cost, or without costs the largest score; the earlier one wins a
-        tie.
-        """
+        """Choose the class with the least expected cost, or the largest score; the earlier one wins a tie."""
         return least_cost(scores, check_costs(getattr(self, "costs", None), scores.shape[1]))
 
     def respond(self, X: ArrayLike, response: str) -> Array:
@@ -416,7 +413,7 @@ class DecisionMixin:
         return self.respond(X, "decision_function")
 
 
-class ProximityRegressor(ColumnsMixin, RegressorMixin, ProximityEstimator):
+class ProximityRegressor(RegressorMixin, _Predictor):
     """Base class of regressors on proximity rows.
 
     A subclass writes :meth:`learn`, or all of ``fit``, which then starts with :meth:`check_training_target`, and
@@ -445,32 +442,13 @@ class ProximityRegressor(ColumnsMixin, RegressorMixin, ProximityEstimator):
     array([4.])
     """
 
-    @validated
-    def fit(self, X: ArrayLike, y: Any) -> Self:
-        """Fit to the training matrix and the target.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : array-like of shape (n,)
-            Target values.
-
-        Returns
-        -------
-        self
-        """
-        self.learn(*self.check_training_target(X, y, keep_sparse=self.keep_sparse))
-        return self
-
-    def learn(self, S: Array, target: Floats) -> None:
-        """Set the fitted attributes from a validated matrix and target: the hook behind ``fit``."""
-        raise NotImplementedError(f"{type(self).__name__} must define learn(S, target) or fit(X, y).")
-
     def check_training_target(self, X: ArrayLike, y: Any, *, keep_sparse: bool = False) -> tuple[Array, Floats]:
         """Validate the training matrix, see :meth:`check_training`, and the target, returned as float64."""
         S = self.check_training(X, keep_sparse=keep_sparse)
         return S, check_target(y, S.shape[0], who=type(self).__name__, of=X)
+
+    def _check_pair(self, X: ArrayLike, y: Any, keep_sparse: bool) -> tuple[Array, Floats]:
+        return self.check_training_target(X, y, keep_sparse=keep_sparse)
 
     def row_values(self, Q: Array) -> Floats:
         """Predict the values of validated rows, (m,): the hook behind ``predict``."""
@@ -493,28 +471,10 @@ class ProximityRegressor(ColumnsMixin, RegressorMixin, ProximityEstimator):
 
 
 def model_scores(model: Any, X: Any) -> Floats:
-    """Score rows by any fitted classifier, one column per class, larger for a more likely class.
+    """Score rows by any fitted classifier, pipeline or search: (m, G), larger for a more likely class.
 
-    Parameters
-    ----------
-    model : fitted classifier, pipeline or search
-        Any classifier.
-    X : array-like
-        Rows, as for ``model.predict``.
-
-    Returns
-    -------
-    ndarray of shape (m, G)
-        Probabilities if the model has them, else decision values, else the class scores of a classifier of similis,
-        else 1 for the predicted class and 0 for the others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from similis import NearestCentroid
-    >>> from similis.base import model_scores
-    >>> model_scores(NearestCentroid().fit([[3.0, 1.0], [1.0, 4.0]], ["a", "b"]), [[2.0, 1.0]])
-    array([[ 1., -1.]])
+    Probabilities if the model has them, else decision values, else the class scores of a classifier of similis, else 1
+    for the predicted class and 0 for the others.
     """
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X), dtype=np.float64)

@@ -35,6 +35,7 @@ ProgressCallback = Callable[[int], object]
 Tick = ProgressCallback | None
 STRIP = 256
 _FEW = 8  # pairs per block of which only the diagonal is used
+_MANY = 2**13  # pairs whose objects are encoded together
 
 _RENAMED = {  # methods that a measure written for 1.0 may define
     "_objects": "validate_objects",
@@ -100,7 +101,7 @@ class Measure(FittedArrays, BaseEstimator):
     _parameter_constraints: dict[str, list[Any]] = {}
     keeps_float32 = False
     cells: str | None = None
-    fit_only_indexes = False  # whether fit keeps an order of symbols and the like, on which no value depends
+    fit_only_indexes = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -194,9 +195,16 @@ class Measure(FittedArrays, BaseEstimator):
         ``B is A`` for a collection against itself. The result does not depend on `n_jobs`; `tick` is called with the
         number of rows after each strip.
         """
+        mirror = B is A and self.symmetric
         if type(self).compare is Measure.compare:
-            return self._matrix_of_calls(A, B, n_jobs, tick)
-        return self._matrix_of_blocks(A, B, n_jobs, tick)
+            return self._matrix_of_calls(A, B, n_jobs, tick, mirror)
+        out = np.empty((A.shape[0], B.shape[0]), self.result_dtype(A, B))
+
+        def work(rows: slice) -> None:
+            first = rows.start if mirror else 0
+            out[rows, first:] = self.compare(A[rows], B[first:])
+
+        return fill_strips(out, work, n_jobs, tick, mirror=mirror)  # the strips, and so the last bits, are fixed
 
     def pairs(self, left: Any, right: Any) -> Array:
         """Compute the proximities of left[0] to right[0], of left[1] to right[1], and so on, of validated objects."""
@@ -204,16 +212,17 @@ class Measure(FittedArrays, BaseEstimator):
         if type(self).__call__ is not Measure.__call__:
             return np.fromiter((self(left[i], right[i]) for i in range(n)), dtype=np.float64, count=n)
         out = np.empty(n)
-        for i in range(0, n, _FEW):  # the diagonal of small blocks
-            A, B = self.encode(left[i : i + _FEW]), self.encode(right[i : i + _FEW])
-            out[i : i + _FEW] = np.diagonal(self.block(A, B))
+        step = _MANY if n and hasattr(self.encode(left[:1]), "__getitem__") else _FEW
+        for first in range(0, n, step):
+            A, B = self.encode(left[first : first + step]), self.encode(right[first : first + step])
+            for i in range(first, min(first + step, n), _FEW):  # the diagonal of small blocks
+                some = slice(i - first, i - first + _FEW)
+                block = self.block(A, B) if step == _FEW else self.block(A[some], B[some])
+                out[i : i + _FEW] = np.diagonal(block)
         return out
 
-    # Two ways to fill a matrix.
-
-    def _matrix_of_calls(self, A: Any, B: Any, n_jobs: int | None, tick: Tick) -> Array:
-        """Call the measure on every pair, or every unordered pair if it is symmetric; strips run in processes."""
-        mirror = B is A and self.symmetric
+    def _matrix_of_calls(self, A: Any, B: Any, n_jobs: int | None, tick: Tick, mirror: bool) -> Array:
+        """Call the measure on every pair, or with `mirror` on every unordered pair; strips run in processes."""
         n, workers = len(A), effective_n_jobs(n_jobs)
         strips = list(row_chunks(n, 4 * workers if workers > 1 else 1 if tick is None else 100))
         tasks = (delayed(_strip_of_calls)(self, A[r], B, r.start, mirror) for r in strips)
@@ -225,18 +234,6 @@ class Measure(FittedArrays, BaseEstimator):
         if mirror:
             mirror_upper(out)
         return out
-
-    def _matrix_of_blocks(self, A: Any, B: Any, n_jobs: int | None, tick: Tick) -> Array:
-        """Compare strips of rows on threads; the strips, and so the last bits, do not depend on `n_jobs`."""
-        mirror = B is A and self.symmetric
-        out = np.empty((A.shape[0], B.shape[0]), self.result_dtype(A, B))
-
-        def work(rows: slice) -> None:
-            first = rows.start if mirror else 0
-            block = self.compare(A[rows], B[first:])
-            out[rows, first:] = block
-
-        return fill_strips(out, work, n_jobs, tick, mirror=mirror)
 
     def result_dtype(self, A: Any, B: Any) -> np.dtype[Any]:
         """Data type of a matrix: float32 if both collections and the measure keep it, else float64."""

@@ -6,31 +6,15 @@ An estimator declares ``_parameter_constraints`` and decorates ``fit`` with :fun
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Integral as Integral
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions, make_constraint, validate_params
-
-__all__ = [
-    "HasMethods",
-    "Integral",
-    "Number",
-    "Options",
-    "Real",
-    "StrOptions",
-    "at_least",
-    "between",
-    "choice",
-    "describe_constraints",
-    "positive",
-    "satisfies_constraints",
-    "string_options",
-    "validated",
-    "validated_function",
-    "validated_outer",
-]
+from sklearn.utils._param_validation import HasMethods as HasMethods
+from sklearn.utils._param_validation import Interval, StrOptions, make_constraint, validate_params
+from sklearn.utils._param_validation import Options as Options
 
 
 def validated(fit: Callable[..., Any]) -> Callable[..., Any]:

@@ -20,7 +20,6 @@ from sklearn.base import clone
 from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.disk import take_block
 from similis._utils.threads import row_blocks
-from similis.base._validation import check_labels, check_target
 from similis.exceptions import ProximityError
 
 Points = list[dict[str, Any]]
@@ -47,6 +46,13 @@ class _GridPath:
             `train`. An estimator whose columns are features returns all columns.
         """
         return train
+
+    def _folds(self, S: Array, test_fold: Indices) -> Iterator[tuple[Indices, Indices, Array, Array]]:
+        """Test and training objects of each fold, ascending, and their rows of the fold's columns."""
+        for fold in np.unique(test_fold):
+            test, train = np.flatnonzero(test_fold == fold), np.flatnonzero(test_fold != fold)
+            columns = self.path_columns(S, train)
+            yield test, train, take_block(S, train, columns), take_block(S, test, columns)
 
     def predict_path(
         self, S_train: ArrayLike, y_train: Any, S_test: ArrayLike, grid: Points, *, response: str = "predict"
@@ -102,8 +108,13 @@ class _GridPath:
         responses: list[Any] = [None] * len(grid)
         for model, positions, points in self._path_groups(grid):
             in_blocks = sparse.issparse(X) and sparse.issparse(rows) and model.keep_sparse
-            S = model.check_training(X, keep_sparse=in_blocks)
-            target = model._path_target(X, y, S.shape[0])
+            S, target = model._check_pair(X, y, in_blocks)
+            n = S.shape[0]
+            if test_fold is not None and (test_fold.shape != (n,) or (test_fold == test_fold[0]).all()):
+                raise ProximityError(
+                    f"test_fold must hold a fold number for each of the {n} objects, at least two different ones. Got "
+                    f"shape {test_fold.shape}, {len(np.unique(test_fold))} different."
+                )
             parts = [rows.tocsr()[part] for part in row_blocks(*rows.shape)] if in_blocks else [rows]
             found = []
             for part in parts:
@@ -112,10 +123,6 @@ class _GridPath:
             for position, *predicted in zip(positions, *found):
                 responses[position] = predicted[0] if len(predicted) == 1 else np.concatenate(predicted)
         return responses
-
-    def _path_target(self, X: Any, y: Any, n: int) -> Array:
-        """Validate labels or target."""
-        raise NotImplementedError
 
     def _group_responses(
         self, S: Array, y: Array, Q: Any, test_fold: Any, points: Points, response: str
@@ -229,17 +236,14 @@ class PathMixin(_GridPath):
         numbers: results that an overridden :meth:`path_scores_cv` has computed for all folds at once.
         """
         scores = [np.full((len(codes), len(self.classes_)), -np.inf) for _ in points]
-        for fold, extra in zip(np.unique(test_fold), repeat({}) if options is None else options):
-            test, train = np.flatnonzero(test_fold == fold), np.flatnonzero(test_fold != fold)
-            columns = self.path_columns(S, train)
+        for (test, train, S_train, S_test), extra in zip(
+            self._folds(S, test_fold), repeat({}) if options is None else options
+        ):
             # A class that occurs in this fold only is absent from the training part.
             present, inner = np.unique(codes[train], return_inverse=True)
             model: Any = copy.copy(self)
             model.classes_ = self.classes_[present]
-            found = model.path_scores(
-                take_block(S, train, columns), inner, take_block(S, test, columns), points, **extra
-            )
-            for table, part in zip(scores, found):
+            for table, part in zip(scores, model.path_scores(S_train, inner, S_test, points, **extra)):
                 table[np.ix_(test, present)] = part
         return scores
 
@@ -249,10 +253,6 @@ class PathMixin(_GridPath):
         """Predict class codes for every grid point: of new rows `Q`, or if it is None of the folds of a partition."""
         model: Any = self
         return [model.scores_to_codes(scores) for scores in self._grid_scores(S, codes, Q, test_fold, points)]
-
-    def _path_target(self, X: Any, y: Any, n: int) -> Indices:
-        self.classes_, codes = check_labels(y, n, who=type(self).__name__, of=X)
-        return codes
 
     def _group_responses(
         self, S: Array, y: Array, Q: Any, test_fold: Any, points: Points, response: str
@@ -310,16 +310,10 @@ class RegressorPathMixin(_GridPath):
     def path_values_cv(self, S: Array, target: Floats, test_fold: Indices, points: Points) -> Iterable[Floats]:
         """Predict every object for every grid point, each from the objects outside its fold."""
         values = np.empty((len(points), len(target)))
-        for fold in np.unique(test_fold):
-            test, train = np.flatnonzero(test_fold == fold), np.flatnonzero(test_fold != fold)
-            columns = self.path_columns(S, train)
-            found = self.path_values(take_block(S, train, columns), target[train], take_block(S, test, columns), points)
-            for row, part in zip(values, found):
+        for test, train, S_train, S_test in self._folds(S, test_fold):
+            for row, part in zip(values, self.path_values(S_train, target[train], S_test, points)):
                 row[test] = part
         return values
-
-    def _path_target(self, X: Any, y: Any, n: int) -> Floats:
-        return check_target(y, n, who=type(self).__name__, of=X)
 
     def _group_responses(
         self, S: Array, y: Array, Q: Any, test_fold: Any, points: Points, response: str

@@ -19,25 +19,10 @@ _AMONG = 1024  # neighbors whose block is dense at a time
 
 @storable
 class SparseRows(FittedArrays):
-    """Sparse proximities that are indexed like a dense matrix.
+    """Sparse proximities that are indexed like a dense matrix; entries that appear more than once are added up.
 
-    Parameters
-    ----------
-    matrix : sparse matrix of shape (m, n)
-        Proximities. Entries that appear more than once are added up.
-    missing : bool
-        Whether an absent entry is missing (NaN), as in dissimilarities, rather than zero.
-    own_zero : bool, default=False
-        Whether an absent entry of the diagonal is zero nevertheless, as in training dissimilarities.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> from similis.base import SparseRows
-    >>> S = SparseRows(sparse.csr_array([[0.0, 2.0], [3.0, 0.0]]), missing=True)
-    >>> S[np.ix_([1], [0, 1])]
-    array([[ 3., nan]])
+    With `missing` an absent entry is missing (NaN), as in dissimilarities, else zero; with `own_zero` an absent entry
+    of the diagonal is zero nevertheless, as in training dissimilarities.
     """
 
     fitted_arrays = {"indptr": fitted_indices(None), "indices": fitted_indices("e"), "data": fitted_reals("e")}
@@ -108,19 +93,13 @@ class SparseRows(FittedArrays):
         return self.data.max(initial=-np.inf if self.missing or self.is_full else 0.0)
 
     def among(self, indices: Indices) -> tuple[Array, Indices]:
-        """Return the dense block among all objects of some neighborhoods, and the neighborhoods as indices of that
-        block.
-
-        `indices` holds neighbors of any shape; -1 for none.
-        """
+        """Return the dense block among the objects in `indices` (-1 for none), and `indices` within that block."""
         objects = np.unique(indices[indices >= 0])
         local = np.where(indices >= 0, np.searchsorted(objects, indices), -1)
         return np.ascontiguousarray(self[np.ix_(objects, objects)]), local
 
     def neighborhoods(self, indices: Indices) -> Iterator[tuple[Any, ...]]:
-        """Yield for some rows of `indices`, (m, k), at a time: the rows, the objects of their neighborhoods, and
-        :meth:`among` of them.
-        """
+        """Yield some rows of `indices`, (m, k), at a time: the rows, their distinct objects, :meth:`among` of them."""
         step = max(1, _AMONG // max(indices.shape[1], 1))
         for start in range(0, max(len(indices), 1), step):
             rows = slice(start, start + step)

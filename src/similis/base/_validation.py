@@ -16,6 +16,7 @@ from similis._utils.arrays import Array, Floats, Indices, Mask
 from similis._utils.disk import as_contiguous_map, is_stored, load_stored, on_disk
 from similis._utils.linalg import roundoff, symmetric_part_of
 from similis._utils.messages import warn_user
+from similis._utils.threads import row_chunks
 from similis.base._sparse import SparseRows
 from similis.exceptions import KindWarning, ProximityError
 
@@ -25,10 +26,7 @@ _LEAST = {8: 1e-290, 4: 1e-36}  # lower bound of the largest entry: reciprocals 
 
 
 def check_values(A: Array, *, kind: Kind | None, allow_missing: bool, who: str, training: bool = False) -> None:
-    """Reject infinite, missing and negative entries and name the first one.
-
-    `training` also rejects a nonzero matrix with entries so small that quotients by them overflow.
-    """
+    """Reject infinite, missing, negative and, in `training`, only tiny entries; name the first one."""
     # The sum of squares is finite if all entries are finite and of moderate size: one product for the usual case.
     largest = LARGEST[4 if A.dtype == np.float32 else 8]
     with np.errstate(all="ignore"):
@@ -128,16 +126,9 @@ def check_proximity(
     array([[1., 2.],
            [2., 1.]])
     """
-    _check_ids(S)
-    A = _to_array(
-        S,
-        estimator=estimator,
-        reset=True,
-        allow_stack=allow_stack,
-        accept_sparse=accept_sparse,
-        kind=kind,
-        keep_sparse=keep_sparse,
-    )
+    check_frame_order(S, same_ids=True)
+    rules = {"allow_stack": allow_stack, "accept_sparse": accept_sparse, "keep_sparse": keep_sparse}
+    A = _to_array(S, estimator=estimator, reset=True, kind=kind, **rules)
     if isinstance(A, SparseRows):
         check_values(A.data, kind=kind, allow_missing=allow_missing, who=f"{_who(estimator)} (stored entries)")
         if A.missing and not A.is_full and not allow_missing:
@@ -319,12 +310,8 @@ def check_target(y: Any, n: int, *, who: str = "fit", of: Any = None) -> Floats:
     ----------
     y : array-like of shape (n,)
         Finite numbers.
-    n : int
-        Number of objects.
-    who : str, default="fit"
-        Name used in messages.
-    of : object, optional
-        The matrix, as given. A pandas Series must not hold the objects of a frame in another order.
+    n, who, of
+        As in :func:`check_labels`.
 
     Returns
     -------
@@ -512,26 +499,22 @@ def kind_evidence(A: Array) -> Kind | None:
     if is_largest:
         return "similarity"
     shared = others = 0
-    for rows in _row_slices(n):
+    for rows in row_chunks(n, n // 256 + 1):
         diagonal = np.diagonal(A[rows, rows])[:, None]
         shared += int(np.count_nonzero(A[rows] == diagonal)) - len(diagonal)
         others += int(np.count_nonzero(A[rows] == A[rows])) - len(diagonal)
     return "dissimilarity" if 2 * shared <= others else None
 
 
-def _row_slices(n: int) -> list[slice]:
-    return [slice(start, start + 256) for start in range(0, n, 256)]
-
-
 def _diagonal_is(extreme: np.ufunc, A: Array) -> bool:
     """Tell whether the diagonal is the minimum (np.fmin) or maximum (np.fmax) of 95 % of its rows."""
     n = A.shape[0]
-    diagonal = np.concatenate([np.diagonal(A[rows, rows]) for rows in _row_slices(n)])
+    diagonal = np.concatenate([np.diagonal(A[rows, rows]) for rows in row_chunks(n, n // 256 + 1)])
     known = np.count_nonzero(diagonal == diagonal)
     if 2 * known < n or known < 3:
         return False
     failed = 0
-    for rows in _row_slices(n):
+    for rows in row_chunks(n, n // 256 + 1):
         best = extreme.reduce(A[rows], axis=1)
         failed += int(np.count_nonzero((diagonal[rows] != best) & (diagonal[rows] == diagonal[rows])))
         if failed > 0.05 * known:  # mostly after a few rows
@@ -546,27 +529,37 @@ def _warn_if_other_kind(A: Array, kind: Kind) -> None:
     found = kind_evidence(A)
     if found in (None, kind):
         return
+    what, large, convert = "its largest entries on the diagonal", "alike", "ToDissimilarity"
     if found == "dissimilarity":
         is_zero = not np.any(np.diagonal(A))
         what = "a zero diagonal and no negative entry" if is_zero else "its smallest entries on the diagonal"
-        warn_user(
-            f"X has {what}, as dissimilarities have, but is read as similarities. "
-            "If large means different, set kind='dissimilarity' or convert with ToSimilarity.",
-            KindWarning,
-        )
-    else:
-        warn_user(
-            "X has its largest entries on the diagonal, as similarities have, but is read as dissimilarities. "
-            "If large means alike, set kind='similarity' or convert with ToDissimilarity.",
-            KindWarning,
-        )
+        large, convert = "different", "ToSimilarity"
+    plural = {"similarity": "similarities", "dissimilarity": "dissimilarities"}
+    warn_user(
+        f"X has {what}, as {plural[found]} have, but is read as {plural[kind]}. If large means {large}, set "
+        f"kind={found!r} or convert with {convert}.",
+        KindWarning,
+    )
 
 
-def check_frame_order(frame: Any) -> None:
-    """Reject a pandas frame whose rows and columns are the same objects in another order."""
-    names = _frame_names(frame)
-    if names is not None and sorted(names[0]) == sorted(names[1]):
-        _compare_names(*names)
+def check_frame_order(frame: Any, *, same_ids: bool = False) -> None:
+    """Reject a pandas frame whose rows and columns are the same objects in another order.
+
+    With `same_ids`, reject different objects too; 0, 1, 2, ... on one side only are no ids.
+    """
+    index, columns = getattr(frame, "index", None), getattr(frame, "columns", None)
+    if index is None or columns is None or not hasattr(frame, "iloc") or len(index) != len(columns):
+        return
+    names = list(map(str, index)), list(map(str, columns))
+    numbers = list(map(str, range(len(index))))
+    if sorted(names[0]) != sorted(names[1]) and (not same_ids or numbers in names):
+        return
+    for i, (row, column) in enumerate(zip(*names)):
+        if row != column:
+            raise ProximityError(
+                f"Row and column ids must be the same, in the same order. Position {i} is {_cut(row)} among the rows "
+                f"and {_cut(column)} among the columns. Reorder the frame, or reset its index."
+            )
 
 
 def check_label_order(S: Any, y: Any) -> None:
@@ -580,33 +573,6 @@ def check_label_order(S: Any, y: Any) -> None:
             f"y and X must hold the same objects in the same order. Position {i} is {_cut(labels[i])} in the index of "
             f"y and {_cut(rows[i])} in that of X. Reorder y: y.loc[X.index]."
         )
-
-
-def _frame_names(S: Any) -> tuple[list[str], list[str]] | None:
-    """Row and column labels of a pandas frame with as many rows as columns, as text; None for anything else."""
-    index, columns = getattr(S, "index", None), getattr(S, "columns", None)
-    if index is None or columns is None or callable(index) or not hasattr(S, "iloc") or len(index) != len(columns):
-        return None
-    return list(map(str, index)), list(map(str, columns))
-
-
-def _check_ids(S: Any) -> None:
-    """Reject a frame whose row ids differ from its column ids; 0, 1, 2, ... on one side only are no ids."""
-    names = _frame_names(S)
-    if names is None:
-        return
-    check_frame_order(S)
-    if list(map(str, range(len(names[0])))) not in names:
-        _compare_names(*names)
-
-
-def _compare_names(rows: list[str], columns: list[str]) -> None:
-    for i, (row, column) in enumerate(zip(rows, columns)):
-        if row != column:
-            raise ProximityError(
-                f"Row and column ids must be the same, in the same order. Position {i} is {_cut(row)} among the rows "
-                f"and {_cut(column)} among the columns. Reorder the frame, or reset its index."
-            )
 
 
 def _cut(text: str) -> str:

@@ -24,20 +24,6 @@ from rich.table import Table
 from similis._utils.messages import escape_controls, warn_once
 from similis.exceptions import ClusterError, ProximityError
 
-__all__ = [
-    "BAD_INPUT",
-    "FAILED",
-    "INTERRUPTED",
-    "echo",
-    "in_cli_words",
-    "input_path",
-    "note",
-    "print_json",
-    "print_table",
-    "report_errors",
-    "show_progress",
-]
-
 FAILED = 1
 BAD_INPUT = 2
 INTERRUPTED = 130

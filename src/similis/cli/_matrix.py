@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from similis.cli._console import echo, in_cli_words, note, print_json, print_table, show_progress
 from similis.cli._options import Jobs, Json, Overwrite, Quiet, argument, command, connect_cluster, option
-from similis.cli._outputs import check_outputs, write_matrix, write_table
-from similis.cli._source import PAIRS, Source, complete_dataset, load_data, read_matrix
+from similis.cli._outputs import check_outputs, write_result, write_table
+from similis.cli._source import PAIRS, Source, complete_dataset, in_order, load_data, read_matrix
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
     from similis.io import Proximity
-
-__all__ = ["complete", "convert", "datasets", "inspect", "measure"]
 
 _WITH_AUXILIARY = ("em", "frobenius", "wishart")
 _ALONE = ("nuclear", "psd")
@@ -87,10 +85,11 @@ def measure(
     source = replace(source, path=objects)
     check_outputs(source.files(), overwrite=overwrite, matrix=output)
     data, chosen, *_ = load_data(source)
-    done = ""
     if chosen is None:
         raise ProximityError(f"{source.dataset} is a matrix already; `similis datasets` exports it.")
-    if output.lower().endswith((".npy", ".zarr")):
+    message = f"wrote {data.n} x {data.n} {chosen.kind} values to {output}"
+    on_disk = output.lower().endswith((".npy", ".zarr"))
+    if on_disk:
         from similis.distributed import measure_to_disk
 
         before = _stamps(output)
@@ -111,20 +110,13 @@ def measure(
                 progress=show_progress(quiet),
             )
         if (kept := _stamps(output)) == before:
-            done = f"{output} is complete and unchanged; nothing was measured"
+            message = f"{output} is complete and unchanged; nothing was measured"
         elif before and kept[0] == before[0]:
-            done = f"wrote ids and labels of {output}; its values are unchanged"
+            message = f"wrote ids and labels of {output}; its values are unchanged"
     else:
         step = Pairwise(chosen, symmetrize=symmetrize, n_jobs=jobs, progress=show_progress(quiet))
         matrix = Proximity(step.fit_transform(data.values, data.labels), data.ids, chosen.kind, data.labels)
-        if output == "-" and json:
-            print_json({"kind": matrix.kind, "ids": matrix.ids, "labels": matrix.labels, "values": matrix.values})
-            return
-        write_matrix(output, matrix)
-    if json:
-        print_json({"output": output, "n": matrix.n, "kind": matrix.kind, "measure": repr(chosen)})
-    elif output != "-":
-        note(done or f"wrote {matrix.n} x {matrix.n} {matrix.kind} values to {output}")
+    write_result(output, matrix, json, message, written=on_disk, measure=repr(chosen))
 
 
 def _stamps(output: str) -> list[tuple[int, int]]:
@@ -167,6 +159,8 @@ def inspect(source: Source, json: Json = False) -> None:
     else:
         if read and "possible" in read:
             read["pairs"] = f"{read['pairs']} of {read.pop('possible')} ordered pairs are present"
+        if reason := read.pop("reason", ""):
+            read["kind"] = f"{read['kind']} {reason}"
         for name, value in read.items():
             if value not in ("", None, 0, False):
                 echo(f"read: {name:<12} {value}")
@@ -224,12 +218,8 @@ def convert(
     P: Any = load_data(source).data
     if top is not None:
         P = replace(P, values=_nearest(P, top))
-    write_matrix(output, P)
     rows, columns = P.shape[:2]
-    if json and output != "-":
-        print_json({"output": output, "n": P.n, "kind": P.kind, "read": P.about})
-    elif output != "-":
-        note(f"wrote {rows} x {columns} {P.kind} values to {output}")
+    write_result(output, P, json, f"wrote {rows} x {columns} {P.kind} values to {output}", read=P.about)
 
 
 def _nearest(P: Proximity, k: int) -> Any:
@@ -237,6 +227,7 @@ def _nearest(P: Proximity, k: int) -> Any:
     import numpy as np
     from scipy import sparse
 
+    from similis._utils.threads import row_blocks
     from similis.base import SparseRows
 
     if len(P.shape) != 2:
@@ -244,22 +235,19 @@ def _nearest(P: Proximity, k: int) -> Any:
     is_sparse = sparse.issparse(P.values)
     source: Any = SparseRows(P.values, missing=P.kind == "dissimilarity") if is_sparse else P.values
     sign, parts = -1.0 if P.kind == "similarity" else 1.0, []
-    for i in range(P.shape[0]):
-        row = np.array(source[i : i + 1])[0]
-        key = np.where(np.isnan(row), np.inf, sign * row)
+    for rows in row_blocks(*P.shape):
+        block = np.array(source[rows])
+        key = np.where(np.isnan(block), np.inf, sign * block)
         if P.square:
-            key[i] = -np.inf
-        kept = np.argsort(key, kind="stable")[: k + P.square]
-        kept = kept[~np.isnan(row[kept])]
-        parts.append((kept, row[kept]))
+            np.fill_diagonal(key[:, rows], -np.inf)
+        nearest = np.argsort(key, axis=1, kind="stable")[:, : k + P.square]
+        i, j = np.nonzero(~np.isnan(np.take_along_axis(block, nearest, axis=1)))
+        parts.append((rows.start + i, nearest[i, j], block[i, nearest[i, j]]))
+    *places, data = map(np.concatenate, zip(*parts))
     if is_sparse:  # stays sparse: an absent similarity is zero
-        rows = np.repeat(np.arange(len(parts)), [len(kept) for kept, _ in parts])
-        columns = np.concatenate([kept for kept, _ in parts])
-        data = np.concatenate([nearest for _, nearest in parts])
-        return sparse.csr_array((data, (rows, columns)), shape=P.shape)
+        return sparse.csr_array((data, places), shape=P.shape)
     values = np.full(P.shape, np.nan)
-    for i, (kept, nearest) in enumerate(parts):
-        values[i, kept] = nearest
+    values[*places] = data
     return values
 
 
@@ -320,28 +308,18 @@ def complete(
         values = make_stack([P.values, *(_auxiliary_values(name, P) for name in auxiliary)])
     step = CompleteKernel(method=method, psd=psd, mu=weight, keep_known=not fitted, kind=str(P.kind))
     completed = replace(P, values=step.fit_transform(values))
-    summary: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "method": method,
-        "n": completed.n,
         "missing": step.n_missing_,
         "objective": step.objective_,
         "steps": step.n_iter_,
-        "kind": completed.kind,
     }
-    if output == "-" and json:
-        print_json({**summary, "ids": completed.ids, "labels": completed.labels, "values": completed.values})
-        return
-    write_matrix(output, completed)
-    if json:
-        print_json({"output": output, **summary})
-    elif output != "-":
-        note(f"filled in {step.n_missing_} of {completed.n**2} entries by {method} and wrote {output}")
+    message = f"filled in {step.n_missing_} of {completed.n**2} entries by {method} and wrote {output}"
+    write_result(output, completed, json, message, **facts)
 
 
 def _auxiliary_values(name: str, P: Proximity) -> Any:
     """Values of an auxiliary kernel, its objects in the order of P if both have ids."""
-    import numpy as np
-
     from similis.io import read_proximity
 
     Q = read_proximity(name)
@@ -349,13 +327,7 @@ def _auxiliary_values(name: str, P: Proximity) -> Any:
         if Q.n != P.n:
             raise ProximityError(f"{name} must be over the same {P.n} objects as the matrix. Got {Q.n}.")
         return Q.values
-    other = sorted(set(P.ids) ^ set(Q.ids))
-    if other:
-        raise ProximityError(
-            f"{name} must be over the same objects as the matrix. {other[0]!r} is in one of them only."
-        )
-    order = [Q.ids.index(i) for i in P.ids]
-    return Q.values[np.ix_(order, order)]
+    return in_order(Q, P.ids, f"{name} must be over the same objects as the matrix.").values
 
 
 @command()
@@ -396,7 +368,7 @@ def datasets(
     is_matrix = bunch.kind in ("similarity", "dissimilarity")
     check_outputs([], overwrite=overwrite, **{"matrix" if is_matrix else "objects": output})
     if output is not None:
-        _export(bunch, output)
+        _export(bunch, output, json)
         return
     info = next(info for info in list_datasets() if info.name == name)
     if json:
@@ -406,18 +378,26 @@ def datasets(
     echo(" ".join(str(bunch.DESCR).split()) if info.where != "sklearn" else "Part of scikit-learn.")
 
 
-def _export(bunch: Any, output: str) -> None:
+def _export(bunch: Any, output: str, json: bool) -> None:
     import numpy as np
 
     from similis.io import Proximity
 
     labels: Any = None if bunch.target is None else np.asarray(bunch.target_names)[bunch.target]
+    message = f"wrote {bunch.name} to {output}"
     if bunch.kind in ("similarity", "dissimilarity"):
-        write_matrix(output, Proximity(bunch.proximity, bunch.get("ids"), bunch.kind, labels))
-    elif bunch.kind == "graphs":
+        matrix = Proximity(bunch.proximity, bunch.get("ids"), bunch.kind, labels)
+        write_result(output, matrix, json, message, name=bunch.name)
+        return
+    if bunch.kind == "graphs":
         raise ProximityError(f"{bunch.name} holds graphs, which no table can hold; use similis.datasets from Python.")
-    else:
-        rows = ([*row, label] for row, label in zip(bunch.data.tolist(), labels))
-        write_table(output, [[*bunch.feature_names, "class"], *rows])
-    if output != "-":
-        note(f"wrote {bunch.name} to {output}")
+    columns = [*bunch.feature_names, "class"]
+    rows = [[*row, label] for row, label in zip(bunch.data.tolist(), labels)]
+    if json and output == "-":
+        print_json({"name": bunch.name, "columns": columns, "rows": rows})
+        return
+    write_table(output, [columns, *rows])
+    if json:
+        print_json({"output": output, "name": bunch.name})
+    elif output != "-":
+        note(message)

@@ -14,8 +14,6 @@ import typer
 
 from similis.cli._console import report_errors
 
-__all__ = ["Jobs", "Json", "Overwrite", "Quiet", "Seed", "argument", "command", "connect_cluster", "flags_of", "option"]
-
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of text.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", help="Number of processes; -1 takes all cores.")]

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from similis._utils.files import atomic_write, is_stream
 from similis._utils.messages import escape_controls
+from similis.cli._console import note, print_json
 from similis.exceptions import ProximityError
 
 if TYPE_CHECKING:
     from similis.io import Proximity
-
-__all__ = ["check_outputs", "write_matrix", "write_table"]
 
 
 def check_outputs(inputs: Iterable[str | None], *, overwrite: bool = False, **outputs: str | None) -> None:
@@ -195,6 +194,27 @@ def write_matrix(path: str, matrix: Proximity) -> None:
 
     with output_path(path) as target:
         write_proximity(target, matrix)
+
+
+def write_result(
+    path: str, matrix: Proximity, json: bool, message: str, *, written: bool = False, **facts: Any
+) -> None:
+    """Write a matrix unless it is written already, and print what was done.
+
+    That is `message` on standard error, or with `json` the facts; and the matrix itself where it goes to standard
+    output.
+    """
+    facts = {"n": matrix.n, "kind": matrix.kind, **facts}
+    if json and path == "-":
+        names = {"ids": matrix.ids, "columns": matrix.columns, "labels": matrix.labels}
+        print_json({**facts, **names, "values": matrix.to_dense()})
+        return
+    if not written:
+        write_matrix(path, matrix)
+    if json:
+        print_json({"output": path, **facts})
+    elif path != "-":
+        note(message)
 
 
 def write_table(path: str, rows: Iterable[Sequence[Any]], *, escape_formulas: bool = False) -> None:

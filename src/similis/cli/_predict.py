@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from similis.io import ModelCard, Proximity
     from similis.study import Predictions
 
-__all__ = ["DEFAULT_LEVEL", "predict", "prediction_table"]
-
 DEFAULT_LEVEL = 0.9  # of the sets and intervals of a calibrated model
 
 _NUMBERS = ("score", "outlier_p", "lower", "upper")  # columns of a table
@@ -87,7 +85,7 @@ def predict(
     from similis.io import read_model, read_objects, read_proximity
     from similis.study import predict_rows
 
-    check_outputs([model, rows, *(more or [])], overwrite=overwrite, predictions=None if json else output)
+    check_outputs([model, rows, *(more or [])], overwrite=overwrite, predictions=output)
     trained = read_model(model)
     if confidence is not None and trained.card.calibration is None:
         raise ProximityError(
@@ -118,11 +116,12 @@ def predict(
             blocks.append(new)
     predictions = predict_rows(trained, blocks, explain=explain, confidence=confidence)
     what = "value" if trained.card.settings.get("task") == "regression" else "label"
+    if not json or output != "-":
+        write_table(output, prediction_table(predictions, what, confidence), escape_formulas=escape_formulas)
     if json:
-        print_json({"predictions": _records(predictions, what, confidence)})
-        return
-    write_table(output, prediction_table(predictions, what, confidence), escape_formulas=escape_formulas)
-    if output != "-":
+        written = {} if output == "-" else {"output": output}
+        print_json({**written, "predictions": _records(predictions, what, confidence)})
+    elif output != "-":
         note(f"wrote {len(predictions.labels)} predictions to {output}")
 
 

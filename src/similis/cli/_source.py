@@ -6,6 +6,9 @@ import inspect
 import json
 import re
 import shlex
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from functools import partial
@@ -13,26 +16,15 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from similis._utils.files import short_path
+from similis._utils.messages import warn_user
 from similis.cli._console import input_path, note
 from similis.cli._options import argument, flags_of, option
-from similis.exceptions import ProximityError
+from similis.exceptions import InputWarning, ProximityError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from similis.io import Objects, Proximity
-
-__all__ = [
-    "PAIRS",
-    "Inputs",
-    "Source",
-    "complete_dataset",
-    "load_data",
-    "load_unlabeled",
-    "make_measure",
-    "measure_names",
-    "read_matrix",
-]
 
 LARGE = 2**30  # bytes from which a matrix stays on disk
 # Measures of functions and matrices, which no file of objects holds.
@@ -365,7 +357,7 @@ def read_matrix(source: Source, name: str) -> Proximity:
     from similis.io import decide_kind, read_proximity
 
     file, _, key = name.partition("::")
-    with input_path(file) as path:
+    with input_path(file) as path, _warn_at_end() as warned:
         P = read_proximity(
             path,
             labels=source.labels,
@@ -388,7 +380,34 @@ def read_matrix(source: Source, name: str) -> Proximity:
 
             values = symmetrize(values)
         kind = decide_kind(values, given=None, stated=P.kind, where=short_path(path), required=True)
-    return replace(P, values=values, kind=kind)
+        P = replace(P, values=values, kind=kind)
+        if not warned and (words := _how_read(P, source.kind is not None)):
+            warn_user(f"{short_path(path)}: {words}.", InputWarning)
+    return P
+
+
+@contextmanager
+def _warn_at_end() -> Iterator[list[warnings.WarningMessage]]:
+    """Hold warnings back until the end, so that bad input is answered by its error alone."""
+    with warnings.catch_warnings(record=True) as held:
+        warnings.simplefilter("always", UserWarning)
+        yield held
+    for one in held:
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+
+def _how_read(P: Proximity, kind_is_given: bool) -> str:
+    """Sentence about a kind that the file does not state itself, and about absent entries; empty if there are none."""
+    about = P.about or {}
+    is_sparse = "lines" not in about and "absent" in about
+    reason = "" if kind_is_given else about.get("reason", "")
+    if not reason and not is_sparse:
+        return ""
+    words = f"{about['format']}, {P.n} objects, {P.kind} {reason}".rstrip()
+    if is_sparse:
+        words += f"; {about['pairs']} of {about['possible']} ordered pairs present, absent ones are {about['absent']}"
+        words += f"; {about['diagonal']}" if about.get("diagonal") else ""
+    return words
 
 
 def _read_file(source: Source, name: str) -> Inputs:
@@ -430,19 +449,23 @@ def _read_several(source: Source, paths: list[str]) -> Inputs:
     for i, (P, path) in enumerate(zip(read, paths)):
         stem = re.sub(r"[\[\]]", "_", PurePath(path.rpartition("::")[2]).name.partition(".")[0])
         names.append(stem if stem not in (*names, "mean") else f"{stem}-{i + 1}")
-        if P.ids is not None and first.ids is not None and set(P.ids) != set(first.ids):
-            other = next(iter(set(P.ids) ^ set(first.ids)))
-            raise ProximityError(
-                f"{path} and {paths[0]} must hold the same objects. {other[:40]!r} is in one of them only."
-            )
-        if P.n != first.n:
-            raise ProximityError(f"{path} and {paths[0]} must hold the same objects. Got {P.n} and {first.n}.")
+        must = f"{path} and {paths[0]} must hold the same objects."
         if P.ids is not None and first.ids is not None and P.ids != first.ids:
-            place = {name: i for i, name in enumerate(P.ids)}
-            read[i] = P.take([place[name] for name in first.ids])
+            read[i] = in_order(P, first.ids, must)
+        elif P.n != first.n:
+            raise ProximityError(f"{must} Got {P.n} and {first.n}.")
     note(f"{len(read)} matrices of {first.n} objects: " + ", ".join(f"{n} ({P.kind})" for n, P in zip(names, read)))
     stack = make_stack([P.to_dense() for P in read], names=names)
     return Inputs(replace(first, values=stack), kinds=[P.kind for P in read])
+
+
+def in_order(P: Proximity, ids: Sequence[str], must: str) -> Proximity:
+    """Matrix with its objects in the order of `ids`; the error for other objects starts with the condition `must`."""
+    place = {name: i for i, name in enumerate(P.ids or ())}
+    other = sorted(set(ids) ^ place.keys())
+    if other:
+        raise ProximityError(f"{must} {other[0][:40]!r} is in one of them only.")
+    return P.take([place[name] for name in ids])
 
 
 def _is_large(path: Path) -> bool:
@@ -471,7 +494,7 @@ def _read_dataset(source: Source, name: str) -> Inputs:
         )
     chosen = source.measure or _DEFAULTS[bunch.kind]
     if source.measure is None:
-        note(f"{name} holds {bunch.kind}; they are compared by {chosen} (--measure names another one).")
+        note(f"{name} holds {bunch.kind} data, compared by {chosen} (--measure names another measure).")
     measure = make_measure(chosen, source.params or [])
     if measure.cells == "text":
         if "sequences" not in bunch:
@@ -496,13 +519,7 @@ def _read_costs(path: str, labels: Any) -> NDArray[Any]:
                 f"{path} must have a row and a column per class. Got {len(table.values)} for {len(classes)} classes."
             )
         return table.values
-    missing = sorted(set(classes) ^ set(table.ids))
-    if missing:
-        raise ProximityError(
-            f"{path} must name the classes of the labels, and no others. {missing[0]!r} is in one only."
-        )
-    order = [table.ids.index(name) for name in classes]
-    return table.values[np.ix_(order, order)]
+    return in_order(table, classes, f"{path} must name the classes of the labels, and no others.").values
 
 
 def _read_priors(text: str, labels: Any) -> NDArray[Any] | str:

@@ -18,8 +18,6 @@ from similis.cli._outputs import check_outputs
 from similis.cli._source import Source, make_measure
 from similis.exceptions import ProximityError
 
-__all__ = ["stream"]
-
 
 @command(only=("path", "measure", "params", "columns", "label_column", "id_column"))
 def stream(

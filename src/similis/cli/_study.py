@@ -24,10 +24,7 @@ from similis.exceptions import ClusterError, ProximityError
 if TYPE_CHECKING:
     from similis.study import Estimate, Study, StudyResult
 
-__all__ = ["fit", "report", "study"]
-
 _option = partial(option, rich_help_panel="Protocol")
-_SHORT = 15.0  # seconds of work for which one process is enough
 
 
 def complete_method(incomplete: str) -> list[str]:
@@ -113,14 +110,14 @@ class StudySetup:
             raise ProximityError(f"--folds must be a number or 'loo'. Got {self.folds[:40]!r}.")
         if self.landmarks not in ("auto", "none") and not self.landmarks.isdecimal():
             raise ProximityError(f"--landmarks must be auto, none or a number. Got {self.landmarks[:40]!r}.")
-        study = Study(
+        return Study(
             methods[0] if methods in (["all"], ["quick"]) else methods,
             protocol=self.protocol,  # type: ignore[arg-type]
             n_splits=self.splits,
             test_size=self.test_size,
             cv="loo" if self.folds == "loo" else int(self.folds),
             random_state=self.seed,
-            n_jobs=-1 if self.jobs is None else self.jobs,
+            n_jobs=self.jobs,
             journal=self.journal,
             metric=self.metric,
             race=not self.full,
@@ -128,11 +125,6 @@ class StudySetup:
             landmarks={"auto": "auto", "none": None}.get(self.landmarks, self.landmarks),
             task="classification" if inputs.target is None else "regression",
         )
-        if self.jobs is None and self.cluster is None:
-            expected = study.estimate(inputs.data, inputs.target)
-            if expected.seconds * expected.n_jobs < _SHORT:  # starting processes would take longer
-                study.n_jobs = 1
-        return study
 
     @contextmanager
     def processes(self) -> Iterator[None]:
@@ -150,8 +142,8 @@ class StudySetup:
                 raise
             raise ClusterError(f"{error} Without --journal FILE it starts anew.") from None
 
-    def announce(self, expected: Estimate) -> None:
-        """Print how long the study will take, before it runs."""
+    def describe_time(self, expected: Estimate) -> str:
+        """Sentence about the expected time, and about the option that limits it."""
         words = str(expected)
         if self.budget is not None:
             words += f"; --budget {self.budget} limits it"
@@ -159,7 +151,11 @@ class StudySetup:
             words += "; less if methods are dropped from the race"
         if expected.is_long and self.budget is None:
             words += ". This is more than ten minutes: --budget 5m limits it"
-        note(f"{words}.")
+        return f"{words}."
+
+    def announce(self, expected: Estimate) -> None:
+        """Print how long the study will take, before it runs."""
+        note(self.describe_time(expected))
 
 
 @command()
@@ -187,7 +183,7 @@ def study(
 
     Every method chooses its parameters inside each training part and predicts objects it was not fitted on; whatever
     learns (spectra, conversions, vdm) is fitted inside the split. The table shows errors, ranks and a verdict on the
-    difference to the best method; below it are the recommended method, its expected error, and how to train it.
+    difference to the best method; below it are the recommended method, its expected error, and how to fit it.
 
     Before it runs, the command prints how long it will take. From split 5 on methods that are behind are dropped; their
     rows stay in the table. A study with a journal can be stopped at any moment and started again: it resumes.
@@ -228,7 +224,7 @@ def study(
             "Name others with --method, such as --method 'svm-kernel(flip)'."
         )
     if estimate:
-        _print_estimate(planned.estimate(inputs.data, inputs.target), json)
+        _print_estimate(planned.estimate(inputs.data, inputs.target), setup, json)
         return
     with setup.processes():
         result = planned.run(
@@ -283,7 +279,7 @@ def fit(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Train a method on all data and write the model, with a card beside it.
+    """Fit a method to all data and write the model, with a card beside it.
 
     The expected error is estimated first, by the splits of `similis study`; then the parameters are chosen on all
     data. The card (`model.card.json`) holds the error with its interval, the method, versions, fingerprints of the
@@ -431,7 +427,7 @@ def _print_result(result: StudyResult, json: bool) -> None:
         echo(f"\nIn Python:\n\n{advice.python}\n\nOn the command line:\n\n{advice.command}")
 
 
-def _print_estimate(expected: Estimate, json: bool) -> None:
+def _print_estimate(expected: Estimate, setup: StudySetup, json: bool) -> None:
     if json:
         print_json(asdict(expected))
         return
@@ -440,7 +436,7 @@ def _print_estimate(expected: Estimate, json: bool) -> None:
         ("method", "s per split", ""),
         [(name, f"{seconds:.2f}", "not measured" * (name in expected.unknown)) for name, seconds in rows],
     )
-    echo(f"\n{expected}.")
+    echo(f"\n{setup.describe_time(expected)}")
 
 
 def _list_methods(name: str | None, json: bool) -> None:

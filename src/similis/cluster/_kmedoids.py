@@ -27,8 +27,6 @@ from similis.base import (
 from similis.exceptions import InputWarning, ProximityError
 from similis.solvers import Medoids, k_medoids
 
-__all__ = ["KMedoids", "silhouette_samples"]
-
 Array = NDArray[np.float64]
 
 
@@ -149,30 +147,24 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
         self
         """
         D = self.check_training(X)
-        n = len(D)
-        if self.n_clusters != "auto" and self.n_clusters > n:
-            raise ProximityError(f"n_clusters={self.n_clusters} must not exceed the number of objects, {n}.")
+        n, k = len(D), self.n_clusters
+        if k != "auto" and k > n:
+            raise ProximityError(f"n_clusters={k} must not exceed the number of objects, {n}.")
         tree = self._ward_tree(D) if self.method == "ward" else None
-        self.silhouettes_: dict[int, float] = {}
-        if self.n_clusters != "auto":
-            best = self._cluster(D, self.n_clusters, tree)
-            self.silhouette_samples_ = _silhouettes(D, best.labels, self.kind)
-        else:
-            if n < 3:
-                raise ProximityError(f"n_clusters='auto' needs at least three objects. Got {n}.")
-            tried = {}
-            for k in range(2, min(self.max_clusters, n - 1) + 1):
-                found = self._cluster(D, k, tree)
-                silhouettes = _silhouettes(D, found.labels, self.kind)
-                tried[k] = found, silhouettes
-                self.silhouettes_[k] = float(silhouettes.mean())
-            chosen = max(tried, key=lambda k: self.silhouettes_[k])
-            best, self.silhouette_samples_ = tried[chosen]
+        if k == "auto" and n < 3:
+            raise ProximityError(f"n_clusters='auto' needs at least three objects. Got {n}.")
+        counts = range(2, min(self.max_clusters, n - 1) + 1) if k == "auto" else [k]
+        tried = [self._cluster(D, count, tree) for count in counts]
+        silhouettes = [_silhouettes(D, found.labels, self.kind) for found in tried]
+        means = [float(values.mean()) for values in silhouettes]
+        chosen = int(np.argmax(means))
+        self.silhouettes_ = dict(zip(counts, means)) if k == "auto" else {}
+        best, self.silhouette_samples_ = tried[chosen], silhouettes[chosen]
         self.medoid_indices_, self.labels_ = best.medoids, best.labels
         self.inertia_, self.n_iter_ = best.total, best.n_iter
         self.keep_columns(self.medoid_indices_)
-        wanted = self.n_clusters if self.n_clusters != "auto" else 0
-        if len(self.medoid_indices_) < wanted:
+        wanted = counts[chosen]
+        if len(self.medoid_indices_) < wanted and k != "auto":
             warn_user(
                 f"Found {len(self.medoid_indices_)} clusters instead of {wanted}: there are fewer distinct objects.",
                 InputWarning,
@@ -206,17 +198,9 @@ class KMedoids(ColumnsMixin, ClusterMixin, ProximityEstimator):
         """Cluster into k clusters."""
         if tree is None:
             method: Any = "alternating" if self.method == "alternate" else self.method
+            options = {name: getattr(self, name) for name in ("sign", "n_init", "max_iter", "n_jobs")}
             rng = check_random_state(self.random_state)
-            return k_medoids(
-                D,
-                k,
-                sign=self.sign,
-                method=method,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                random_state=rng,
-                n_jobs=self.n_jobs,
-            ).with_members()
+            return k_medoids(D, k, method=method, random_state=rng, **options).with_members()
         cluster = cut_tree(tree, n_clusters=k)[:, 0]
         medoids = np.empty(k, np.intp)
         for j in range(k):

@@ -92,11 +92,8 @@ def has_dataset(name: str, *, data_home: str | os.PathLike[str] | None = None) -
     True
     """
     try:
-        return (
-            isinstance(name, str)
-            and name in CATALOG
-            and (CATALOG[name].where != "benchmark" or _find(name, data_home).is_file())
-        )
+        known = isinstance(name, str) and name in CATALOG
+        return known and (CATALOG[name].where != "benchmark" or _find(name, data_home).is_file())
     except DataNotFoundError:
         return False
 
@@ -144,8 +141,6 @@ def _table(*label_columns: str, drop: tuple[str, ...] = ()) -> Callable[[Path], 
             data=cells[:, numbers].astype(np.float64),
             labels=["-".join(row) for row in classes],
             feature_names=[header[j] for j in numbers],
-            kind="features",
-            descr="",
         )
 
     return read
@@ -153,14 +148,8 @@ def _table(*label_columns: str, drop: tuple[str, ...] = ()) -> Callable[[Path], 
 
 def _splice(path: Path) -> Bunch:
     header, cells = _cells(path)
-    return pack(
-        data=cells[:, :-1],
-        labels=cells[:, -1],
-        feature_names=header[:-1],
-        kind="sequences",
-        descr="",
-        sequences=["".join(row) for row in cells[:, :-1]],
-    )
+    sequences = ["".join(row) for row in cells[:, :-1]]
+    return pack(data=cells[:, :-1], labels=cells[:, -1], feature_names=header[:-1], sequences=sequences)
 
 
 def _mutag(path: Path) -> Bunch:

@@ -209,22 +209,20 @@ def pack(
     data: Array,
     labels: list[str] | Array,
     feature_names: list[str],
-    kind: str,
-    descr: str,
+    kind: str = "",
+    descr: str = "",
     return_X_y: bool = False,
     as_frame: bool = False,
     **more: Any,
 ) -> Any:
     """Build the return value of a loader: a Bunch, or a pair."""
-    names, target = np.unique(labels, return_inverse=True)
-    X: Any = data
-    y: Any = target
+    names, y = np.unique(labels, return_inverse=True)
     if as_frame:
         pd = require_package("pandas", extra="frame", who="as_frame=True")
-        X, y = pd.DataFrame(data, columns=feature_names), pd.Series(target, name="target")
+        data, y = pd.DataFrame(data, columns=feature_names), pd.Series(y, name="target")
     if return_X_y:
-        return X, y
-    return Bunch(data=X, target=y, target_names=names, feature_names=feature_names, kind=kind, DESCR=descr, **more)
+        return data, y
+    return Bunch(data=data, target=y, target_names=names, feature_names=feature_names, kind=kind, DESCR=descr, **more)
 
 
 def _read(name: str) -> tuple[list[str], list[list[str]]]:

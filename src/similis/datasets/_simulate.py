@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from scipy import sparse as sp
+from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import Bunch, check_random_state
 
 from similis._utils.arrays import Floats, Indices, Mask
@@ -169,7 +170,7 @@ def make_similarity(
     m = n - duplicates
     y = random.permutation(np.arange(m) % n_classes)
     X = random.normal(size=(m, n_features)) + separation * random.normal(size=(n_classes, n_features))[y]
-    S = np.exp(-_squared_distances(X) / (2 * n_features))
+    S = np.exp(-squareform(pdist(X, "sqeuclidean")) / (2 * n_features))
     if indefinite:
         S = _make_indefinite(S, indefinite, n_classes)
     if asymmetric:
@@ -213,14 +214,6 @@ def _perturb(
     # [cazzanti2007] sec. 6.1.1 -> z[i] = c_g[i] with probability 1 - p_g, flipped with probability p_g
     flips = random.random_sample((n, centroids[0].shape[1])) < np.concatenate(rates)[row, None]
     return np.concatenate(centroids)[row] ^ flips.astype(np.uint8), y, source
-
-
-def _squared_distances(X: Floats) -> Floats:
-    """Compute ||x - z||^2 for all pairs, exactly symmetric, with zeros on the diagonal."""
-    norms = (X**2).sum(axis=1)
-    squared = norms[:, None] + norms - 2 * (X @ X.T)
-    np.fill_diagonal(squared, 0.0)
-    return np.maximum((squared + squared.T) / 2, 0.0)
 
 
 def _make_indefinite(S: Floats, share: float, keep: int) -> Floats:

@@ -11,13 +11,16 @@ compared by slope, then by power, then by value, so that infinities are never su
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from similis._utils.arrays import Array, Floats
+from similis._utils.arrays import Array, Floats, Indices
+from similis.base import BayesClassifier, Points
+from similis.discriminant._statistics import fold_options
 from similis.solvers import Omega
 
 _TIE = 1e-12
@@ -29,6 +32,11 @@ class LogLimit(NamedTuple):
     slope: Array
     power: Array
     value: Array
+
+    @classmethod
+    def of_classes(cls, classes: Iterable[LogLimit]) -> LogLimit:
+        """Stack the log-probabilities (m,) under each class to (m, G)."""
+        return cls(*(np.stack(parts, axis=1) for parts in zip(*classes)))
 
     def sum(self, axis: int) -> LogLimit:
         """Logarithm of a product along `axis`."""
@@ -107,7 +115,32 @@ class LogLimitMixin:
         return self._limits(self.check_rows(X)).log()
 
     def score_samples(self, X: ArrayLike) -> Floats:
-        """Log-probability, (m,), of an object's statistics under all classes together, log P(T(x)); low values are
-        abnormal.
-        """
+        """Log-probability, (m,), of an object's statistics under all classes together; low values are abnormal."""
         return self._limits(self.check_rows(X)).mix(self.log_priors, axis=1).log()
+
+
+class ExponentialClassifier(LogLimitMixin, BayesClassifier):
+    """Base of classifiers with exponential models on Omega.
+
+    ``_prepare`` computes what does not depend on ``path_params``: Omega, from the distinct `values` of each slice of S
+    if they are given, and the priors. ``_fit`` does the rest and may keep in `shared` what other points can use.
+    """
+
+    def _prepare(self, S: Array, codes: Indices, values: Any = None) -> None:
+        raise NotImplementedError
+
+    def _fit(self, S: Array, codes: Indices, shared: dict[Any, Any]) -> Self:
+        raise NotImplementedError
+
+    def learn(self, S: Array, codes: Indices) -> None:
+        self._prepare(S, codes)
+        self._fit(S, codes, {})
+
+    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points, values: Any = None) -> list[Array]:
+        self._prepare(S, codes, values)
+        shared: dict[Any, Any] = {}
+        return [self.set_params(**point)._fit(S, codes, shared).class_scores(Q) for point in points]
+
+    def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
+        """The same fold by fold; Omega of every fold comes from one sort of the matrix."""
+        return self.score_folds(S, codes, test_fold, points, fold_options(S, test_fold))

@@ -170,12 +170,9 @@ def _points(omega: Omega, rates: Array) -> Array:
     if omega.values is not None:
         step = -(-len(omega.values) // _MOST_VALUES)
         return np.unique(np.append(omega.values[::step], omega.values[-1]))
-    if np.isfinite(omega.high - omega.low):
-        return np.linspace(omega.low, omega.high, _MOST_VALUES)
-    slowest = np.abs(rates[np.isfinite(rates)]).min(initial=np.inf)
-    reach = omega.width * (5.0 / slowest if np.isfinite(slowest) else 1.0)
-    return (
-        np.linspace(omega.low, omega.low + reach, _MOST_VALUES)
-        if np.isfinite(omega.low)
-        else np.linspace(omega.high - reach, omega.high, _MOST_VALUES)
-    )
+    low, high = omega.low, omega.high
+    if np.isinf(high - low):
+        slowest = np.abs(rates[np.isfinite(rates)]).min(initial=np.inf)
+        reach = omega.width * (5.0 / slowest if np.isfinite(slowest) else 1.0)
+        low, high = (low, low + reach) if np.isfinite(low) else (high - reach, high)
+    return np.linspace(low, high, _MOST_VALUES)

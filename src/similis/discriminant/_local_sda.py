@@ -371,8 +371,8 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
 
     def learn(self, S: Array, codes: Indices) -> None:
         self._S, self._codes = S, codes
-        self._check_combinations(S)
         domain = check_domain(self.domain)
+        self._check_combinations(S, domain)
         self._omega = omega_of(domain, training_values(domain, S))
         self.domain_ = public_domain([self._omega])
         self.priors_ = class_priors(self.priors, np.bincount(codes))
@@ -380,46 +380,39 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
         self.radius_factor_ = 1.0 + self.radius
 
     def class_scores(self, Q: Array) -> Array:
-        proba = np.empty((len(Q), 1, len(self.classes_)))
-        for rows, limits, counts, winners in self._sweep(Q):
-            proba[rows] = self._posterior(limits, counts, winners)
-        return proba[:, 0]
+        return self._modeled(Q, self._posterior, always=False)
 
     def class_log_prob(self, X: ArrayLike) -> Array:
         """Log-probability, (m, G), of an object's similarities to the local centroids under each class.
 
         Minus infinity for a class without neighbors, and off a point mass.
         """
-
-        def log_prob(Q: Array) -> Array:
-            answers = np.empty((len(Q), 1, len(self.classes_)))
-            for rows, limits, _, _ in self._sweep(Q, always=True):
-                answers[rows] = limits.log()
-            return answers[:, 0]
-
-        return self.map_rows(log_prob, X)
+        return self.map_rows(lambda Q: self._modeled(Q, lambda limits, *_: limits.log()), X)
 
     def score_samples(self, X: ArrayLike) -> Array:
-        """Log-probability, (m,), of an object's similarities to the local centroids, summed over classes with the local
-        priors; low values are abnormal.
-        """
+        """Log-probability, (m,), of an object's similarities under all classes, by local priors; low is abnormal."""
 
-        def mixture(Q: Array) -> Array:
-            answers = np.empty((len(Q), 1))
-            for rows, limits, counts, _ in self._sweep(Q, always=True):
-                answers[rows] = limits.mix(self._local_log_priors(counts), axis=2).log()
-            return answers[:, 0]
+        def mixture(limits: Any, counts: Array, _: Any) -> Array:
+            return limits.mix(self._local_log_priors(counts), axis=2).log()
 
-        return self.map_rows(mixture, X)
+        return self.map_rows(lambda Q: self._modeled(Q, mixture), X)
+
+    def _modeled(self, Q: Array, function: Any, always: bool = True) -> Array:
+        """Values of a function of the local models of each row: limits, counts and winners."""
+        check_is_fitted(self)
+        point = {"n_neighbors": self.n_neighbors_, "radius": self.radius}
+        groups = [(np.arange(len(Q)), self._omega)]
+        width = None if hasattr(self, "radius_factor_") else self._omega.width  # saved by 1.0
+        runs = self._runs(self._S, self._codes, Q, None, groups, [point], always, width)
+        return np.concatenate([function(*model)[:, 0] for _, _, *model in runs])  # in the order of the rows
 
     @property
     def needs_similarities(self) -> bool:
         """True if the parameters exclude dissimilarities."""
         return self.weights is not None or self.neighborhood == "enclosing"
 
-    def _check_combinations(self, S: Array) -> None:
+    def _check_combinations(self, S: Array, domain: Any) -> None:
         """Check parameter combinations."""
-        domain = check_domain(self.domain)
         if self.weights == "affinity" and S.min() < 0:
             raise ProximityError("weights='affinity' needs similarities of at least zero.")
         if self.kind == "dissimilarity" and self.needs_similarities:
@@ -435,14 +428,6 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
                 )
             if isinstance(domain, tuple) and np.isinf(domain).any() and self.smoothing > 0:
                 raise ProximityError("smoothing needs a domain with a uniform distribution; a half-line has none.")
-
-    def _sweep(self, Q: Array, always: bool = False) -> Iterator[Any]:
-        check_is_fitted(self)
-        point = {"n_neighbors": self.n_neighbors_, "radius": self.radius}
-        groups = [(np.arange(len(Q)), self._omega)]
-        width = None if hasattr(self, "radius_factor_") else self._omega.width  # saved by 1.0
-        for _, *found in self._runs(self._S, self._codes, Q, None, groups, [point], always, width):
-            yield found
 
     def _runs(
         self,
@@ -498,39 +483,24 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
                 some = Neighborhoods(local, near.values[part][rows], near.ends[part][rows])
                 every = np.arange(len(local))
                 found.append(self._model(block, codes[objects], some, weights[part][rows], every, omega, always))
-            limits = LogLimit(*(np.concatenate(parts) for parts in zip(*(limit for limit, _, _ in found))))
-            return limits, *(np.concatenate([part[k] for part in found]) for k in (1, 2))
+            limits, *others = zip(*found)
+            return LogLimit(*map(np.concatenate, zip(*limits))), *map(np.concatenate, others)
         T, G = near.ends.shape[1], len(self.classes_)
         out, counts = np.empty((3, len(part), T, G)), np.empty((len(part), T, G))
         winners = np.empty((len(part), T), np.intp)
-        indices, values, w, ends = (
-            np.ascontiguousarray(a[part]) for a in (near.indices, near.values, weights, near.ends)
-        )
         mirrored = np.isinf(omega.low)  # a half-line to the left is mirrored
         flip, low, high = (-1.0, -omega.high, np.inf) if mirrored else (1.0, omega.low, omega.high)
-        if mirrored:
-            S, values = -S, -values
+        S = -S if mirrored else S
         n_problems = len(part) * T * min(G, 4) ** 2
         packed = (*omega.arrays(n_problems), low, high, omega.width)
         size = len(omega.values) if omega.values is not None else omega.width
         options = (float(self.min_class_size), float(self.smoothing), float(np.log(size)), float(always))
-        values = np.ascontiguousarray(values, dtype=S.dtype)
+        values = (flip * near.values[part]).astype(S.dtype)
+        inputs = [np.ascontiguousarray(a) for a in (near.indices[part], values, weights[part], near.ends[part])]
 
         def work(rows: Any) -> None:
-            _kernels.local_sda(
-                S,
-                flip * self.sign,
-                codes,
-                indices[rows],
-                values[rows],
-                w[rows],
-                ends[rows],
-                packed,
-                options,
-                out[:, rows],
-                counts[rows],
-                winners[rows],
-            )
+            given, found = (a[rows] for a in inputs), (out[:, rows], counts[rows], winners[rows])
+            _kernels.local_sda(S, flip * self.sign, codes, *given, packed, options, *found)
 
         map_row_chunks(work, len(part), self.n_jobs)
         return LogLimit(*out), counts, winners
@@ -561,9 +531,10 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
     def path_scores(
         self, S: Array, codes: Indices, Q: Array, points: Points, test_fold: Indices | None = None
     ) -> list[Array]:
-        self._check_combinations(S)
+        domain = check_domain(self.domain)
+        self._check_combinations(S, domain)
         self.priors_ = class_priors(self.priors, np.bincount(codes))
-        groups = self._groups(S, len(Q), test_fold)
+        groups = _groups(domain, S, len(Q), test_fold)
         scores = [np.empty((len(Q), len(self.classes_))) for _ in points]
         for held, part, *model in self._runs(S, codes, Q, test_fold, groups, points):
             proba = self._posterior(*model)
@@ -571,14 +542,14 @@ class LocalSDA(ProbabilityMixin, PathMixin, ProximityClassifier):
                 scores[p][part] = proba[:, t]
         return scores
 
-    def _groups(self, S: Array, n_rows: Any, test_fold: Indices | None) -> Any:
-        """Groups of rows with the same Omega, for "empirical" and "continuous" that of the row's training part."""
-        domain = check_domain(self.domain)
-        if test_fold is None or not isinstance(domain, str):
-            return [(np.arange(n_rows), omega_of(domain, training_values(domain, S)))]
-        groups: dict[int, tuple[Omega, list[Any]]] = {}
-        for test, values in fold_values(S, test_fold):
-            omega = omega_of(domain, values)
-            key = hash((omega.low, omega.high, b"" if omega.values is None else omega.values.tobytes()))
-            groups.setdefault(key, (omega, []))[1].append(np.flatnonzero(test))
-        return [(np.concatenate(members), omega) for omega, members in groups.values()]
+
+def _groups(domain: Any, S: Array, n_rows: int, test_fold: Indices | None) -> list[tuple[Indices, Omega]]:
+    """Groups of rows with the same Omega, for "empirical" and "continuous" that of the row's training part."""
+    if test_fold is None or not isinstance(domain, str):
+        return [(np.arange(n_rows), omega_of(domain, training_values(domain, S)))]
+    groups: dict[Any, tuple[list[Indices], Omega]] = {}
+    for test, values in fold_values(S, test_fold):
+        omega = omega_of(domain, values)
+        key = omega.low, omega.high, b"" if omega.values is None else omega.values.tobytes()
+        groups.setdefault(key, ([], omega))[0].append(np.flatnonzero(test))
+    return [(np.concatenate(members), omega) for members, omega in groups.values()]

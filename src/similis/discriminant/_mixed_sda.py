@@ -73,9 +73,8 @@ class Table:
         everything = np.arange(len(self.columns))
         if numeric is None:
             return np.setdiff1d(everything, self._places(categorical)), self._places(categorical)
-        if categorical is None:
-            return self._places(numeric), np.setdiff1d(everything, self._places(numeric))
-        return self._places(numeric), self._places(categorical)
+        numbers = self._places(numeric)
+        return numbers, np.setdiff1d(everything, numbers) if categorical is None else self._places(categorical)
 
     def part(self, columns: Indices) -> Array:
         """Some columns as an array of objects."""
@@ -134,10 +133,7 @@ def _holds_numbers(column: Array) -> bool:
 class ConditionalGaussians(FittedArrays):
     """x | t, g ~ N(m_g + B_g (t - s_g), C_g): the conditionals of one joint Gaussian of (t, x) per class.
 
-    Parameters
-    ----------
-    regularization : float in (0, 1]
-        Weight r of the pooled variances in each class's covariance, (1 - r) C_g + r diag(C).
+    The joint covariance of a class is (1 - r) C_g + r diag(C), r the `regularization` and diag(C) pooled variances.
     """
 
     fitted_arrays = {

@@ -14,8 +14,6 @@ from similis._utils.arrays import Array, Indices
 from similis._utils.disk import take_block
 from similis._utils.threads import row_blocks
 from similis.base import (
-    BayesClassifier,
-    Points,
     at_least,
     between,
     check_per_class,
@@ -25,21 +23,14 @@ from similis.base import (
     fitted_reals,
     quote,
 )
-from similis.discriminant._base import LogLimit, LogLimitMixin, exponential_terms
-from similis.discriminant._statistics import (
-    check_domain,
-    check_inside,
-    fold_options,
-    omega_of,
-    public_domain,
-    training_values,
-)
+from similis.discriminant._base import ExponentialClassifier, LogLimit, exponential_terms
+from similis.discriminant._statistics import check_domain, check_inside, omega_of, public_domain, training_values
 from similis.solvers import Omega, k_medoids
 
 _CANDIDATES = (1, 2, 3, 4, 5, 7, 10)  # numbers of components that the information criteria compare
 
 
-class MixtureSDA(LogLimitMixin, BayesClassifier):
+class MixtureSDA(ExponentialClassifier):
     """Similarity discriminant analysis with several centroids per class.
 
     The similarities of the objects of class g to the centroids mu_h1, .., mu_hc of class h follow a mixture of
@@ -104,11 +95,8 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     that one iteration maximizes. On an interval the likelihood has no upper bound, as for Gaussian mixtures; a
     pseudocount gives it one.
 
-    The criteria of class h are those of its G mixtures together, with c_h exponents and c_h - 1 weights each. They take
-    a search over numbers of components less time than cross-validation, which estimates what one wants to know: the
-    error.
-
-    An empirical Omega of more than 2^21 values is represented by a sample, see :class:`SDA`.
+    The criteria of class h are those of its G mixtures together, with c_h exponents and c_h - 1 weights each. An
+    empirical Omega of more than 2^21 values is represented by a sample, see :class:`SDA`.
 
     References
     ----------
@@ -184,11 +172,7 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         self.costs = costs
         self.kind = kind
 
-    def learn(self, S: Array, codes: Indices) -> None:
-        self._prepare(S, codes)
-        self._fit(S, codes, {})
-
-    def _prepare(self, S: Array, codes: Indices, values: Array | None = None) -> None:
+    def _prepare(self, S: Array, codes: Indices, values: Any = None) -> None:
         """Set Omega, priors and seeds, which do not depend on the number of components."""
         domain = check_domain(self.domain)
         self._omega = omega_of(domain, training_values(domain, S) if values is None else values[0])
@@ -196,8 +180,8 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         self.set_priors(codes)
         self._seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(self.classes_))
 
-    def _fit(self, S: Array, codes: Indices, known_medoids: Any) -> Self:
-        """Fit to a validated matrix; `known_medoids` caches centroids by class and number between fits."""
+    def _fit(self, S: Array, codes: Indices, shared: Any) -> Self:
+        """Fit to a validated matrix; `shared` keeps the first centroids by class and number."""
         G = len(self.classes_)
         members = [np.flatnonzero(codes == h) for h in range(G)]
         fits = []
@@ -206,9 +190,9 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
         for h, number in enumerate(numbers):
             tried = []
             for k in [k for k in _CANDIDATES if k <= len(members[h])] if by_criterion else [number]:
-                if (h, k) not in known_medoids:
-                    known_medoids[h, k] = self._medoids(S, members[h], k, self._seeds[h])
-                tried.append(self._fit_class(S, members, h, known_medoids[h, k]))
+                if (h, k) not in shared:
+                    shared[h, k] = self._medoids(S, members[h], k, self._seeds[h])
+                tried.append(self._fit_class(S, members, h, shared[h, k]))
             fits.append(tried[0] if len(tried) == 1 else min(tried, key=lambda fit: self._criterion(fit, len(codes))))
         self._collect(fits)
         return self
@@ -305,35 +289,23 @@ class MixtureSDA(LogLimitMixin, BayesClassifier):
     def _limits(self, Q: Array) -> Any:
         """[cazzanti2007] Eq. (5.8) -> log prod_h sum_l w_ghl gamma_ghl exp(lambda_ghl s(x, mu_hl))."""
         T = self.kept_columns(Q).astype(np.float64).reshape(len(Q), *self.centroids_.shape)  # (m, G, c)
+        return LogLimit.of_classes(
+            exponential_terms(self._omega, T, rates, log_z).mix(log_w, axis=2).sum(axis=1)
+            for rates, log_z, log_w in zip(self._rates, self._log_z, self._log_weights)
+        )
+
+    @property
+    def _log_weights(self) -> Any:
         with np.errstate(divide="ignore"):
-            log_w = np.log(self.weights_)
-        classes = [
-            exponential_terms(self._omega, T, rates, log_z).mix(w, axis=2).sum(axis=1)
-            for rates, log_z, w in zip(self._rates, self._log_z, log_w)
-        ]
-        return LogLimit(*(np.stack(parts, axis=1) for parts in zip(*classes)))
+            return np.log(self.weights_)
 
     def _exponentials(self) -> Any:
         """Data of SDADisplay: Omega, rates, log Z, log weights and the name of each component's similarity."""
         there = self.centroids_.ravel() >= 0
-        rates, log_z, weights = (
-            a.reshape(len(self.classes_), -1)[:, there] for a in (self._rates, self._log_z, self.weights_)
-        )
+        shown = (self._rates, self._log_z, self._log_weights)
         names = [f"s(x, centroid {i + 1} of {g})" for g in self.classes_ for i in range(self.centroids_.shape[1])]
-        with np.errstate(divide="ignore"):
-            log_w = np.log(weights)
-        return [self._omega] * there.sum(), rates, log_z, log_w, [name for name, t in zip(names, there) if t]
-
-    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points, values: Any = None) -> list[Array]:
-        """Scores for each point; Omega is prepared once, the medoids once for each number of them."""
-        self._prepare(S, codes, values)
-        known_medoids: dict[tuple[int, int], Any] = {}
-        scores = []
-        for point in points:
-            self.set_params(**point)
-            scores.append(self._fit(S, codes, known_medoids).class_scores(Q))
-        return scores
-
-    def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
-        """The same fold by fold; Omega of every fold comes from one sort of the matrix."""
-        return self.score_folds(S, codes, test_fold, points, fold_options(S, test_fold))
+        return (
+            [self._omega] * there.sum(),
+            *(a.reshape(len(self.classes_), -1)[:, there] for a in shown),
+            [name for name, t in zip(names, there) if t],
+        )

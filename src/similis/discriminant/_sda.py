@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 
 from similis._utils.arrays import Array, Indices
 from similis.base import (
-    BayesClassifier,
-    Points,
     between,
     check_stack_width,
     choice,
@@ -22,23 +20,23 @@ from similis.base import (
     fitted_reals,
     quote,
 )
-from similis.discriminant._base import LogLimit, LogLimitMixin, exponential_terms
+from similis.discriminant._base import ExponentialClassifier, LogLimit, exponential_terms
 from similis.discriminant._statistics import (
     NAMES,
     Statistics,
     as_list,
     check_domain,
     check_inside,
-    fold_options,
     omega_of,
     public_domain,
+    slices,
     training_values,
     with_products,
 )
 from similis.solvers import Omega, class_centroids, maxent_exponents
 
 
-class SDA(LogLimitMixin, BayesClassifier):
+class SDA(ExponentialClassifier):
     """Similarity discriminant analysis: exponential models of a few statistics of an object's similarities.
 
     For each class g and each statistic T_m, the model is the distribution of largest entropy on the possible values
@@ -195,41 +193,27 @@ class SDA(LogLimitMixin, BayesClassifier):
         self.costs = costs
         self.kind = kind
 
-    def learn(self, S: Array, codes: Indices) -> None:
-        self._prepare(S, codes)
-        self._solve()
-
     def statistics(self, X: ArrayLike) -> Array:
         """Descriptive statistics T(x), (m, M), of new objects, in the order of the columns of ``exponents_``."""
         return self._statistics(self.check_rows(X))
 
     def _prepare(self, S: Array, codes: Indices, values: Any = None) -> None:
         """Compute everything but the exponents: centroids, statistics of the training objects, Omega, priors."""
-        G, slices = len(self.classes_), S[:, :, None] if S.ndim == 2 else S
-        self._n_slices = slices.shape[2]
-        centroids = np.stack(
-            [
-                class_centroids(block, codes, G, rule=self.centroid, sign=self.sign)
-                for block in np.moveaxis(slices, 2, 0)
-            ]
-        )
+        G, blocks, each = len(self.classes_), slices(S), np.arange(len(codes))
+        self._n_slices = len(blocks)
+        centroids = np.stack([class_centroids(A, codes, G, rule=self.centroid, sign=self.sign) for A in blocks])
         self.centroids_ = centroids[0] if S.ndim == 2 else centroids
         self.class_count_ = np.bincount(codes, minlength=G)
         self.set_priors(codes)
-        each = np.arange(len(codes))
-        means = np.stack(
-            [
-                np.bincount(codes, weights=slices[each, own[codes], q], minlength=G) / np.maximum(self.class_count_, 1)
-                for q, own in enumerate(centroids)
-            ]
-        )
+        sums = [np.bincount(codes, A[each, own[codes]], minlength=G) for A, own in zip(blocks, centroids)]
+        means = np.stack(sums) / np.maximum(self.class_count_, 1)
         self._read = Statistics(as_list(self.statistic), centroids, self.classes_[codes], codes, self.sign, means)
         self.keep_columns(centroids.ravel() if self._read.few else np.arange(len(codes)))
         T, self._widths = self._read(S, training=True)
-        self._find_omegas(T, codes, slices, values)
+        self._find_omegas(T, codes, blocks, values)
         self._sum_offsets(T, codes)
 
-    def _find_omegas(self, T: Array, codes: Indices, slices: Any, values: Any) -> None:
+    def _find_omegas(self, T: Array, codes: Indices, blocks: list[Array], values: Any) -> None:
         """Set Omega of each statistic: shared by entries of a slice, separate for any other statistic."""
         domain = check_domain(self.domain)
         of_slice = {}
@@ -237,7 +221,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         for m, (source, q) in enumerate(self._read.sources(self._widths)):
             if source == "value":
                 if q not in of_slice:
-                    seen = training_values(domain, slices[:, :, q]) if values is None else values[q]
+                    seen = training_values(domain, blocks[q]) if values is None else values[q]
                     of_slice[q] = omega_of(domain, seen)
                 omega = of_slice[q]
             else:
@@ -260,7 +244,7 @@ class SDA(LogLimitMixin, BayesClassifier):
         both = [omega.offsets(np.where(known[:, m], T[:, m], omega.low)) for m, omega in enumerate(self._omegas)]
         self._sums = [member @ (np.stack(side, axis=1) * known) for side in zip(*both)]
 
-    def _solve(self) -> Self:
+    def _fit(self, S: Array, codes: Indices, shared: Any) -> Self:
         """[cazzanti2007] Eq. (3.4), (3.15) -> lambda_gm from the class means, shrunk by the pseudocount."""
         G, M = self._known.shape
         n, c = self._known, self.pseudocount
@@ -299,26 +283,13 @@ class SDA(LogLimitMixin, BayesClassifier):
         classes = []
         for rates, log_z in zip(self._rates, self._log_z):
             runs = [exponential_terms(o, T[:, c], rates[c], log_z[c]).sum(axis=1) for c, o in self._same_omega()]
-            classes.append([sum(parts) for parts in zip(*runs)])
-        return LogLimit(*(np.stack(parts, axis=1) for parts in zip(*classes)))
+            classes.append(LogLimit(*(sum(parts) for parts in zip(*runs))))
+        return LogLimit.of_classes(classes)
 
     def _exponentials(self) -> Any:
         """Data of SDADisplay: Omega, rates, log Z, log weights and the name of each statistic."""
         names = self._read.names(self._widths, self.classes_)
         return self._omegas, self._rates, self._log_z, np.zeros_like(self._rates), names
-
-    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points, values: Any = None) -> list[Array]:
-        """Scores for each pseudocount; everything but the exponents is fitted once."""
-        self._prepare(S, codes, values)
-        scores = []
-        for point in points:
-            self.pseudocount = point["pseudocount"]
-            scores.append(self._solve().class_scores(Q))
-        return scores
-
-    def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
-        """The same fold by fold; Omega of every fold comes from one sort of the matrix."""
-        return self.score_folds(S, codes, test_fold, points, fold_options(S, test_fold))
 
 
 class NearestNeighborSDA(SDA):

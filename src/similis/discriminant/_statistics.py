@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import reduce
 from inspect import Parameter, signature
 from itertools import combinations, permutations
@@ -162,9 +163,13 @@ def fold_values(S: Array, test_fold: Indices) -> Iterator[tuple[Mask, Distinct]]
 
 def fold_options(S: Array, test_fold: Indices) -> Iterator[dict[str, Any]]:
     """Distinct values outside each fold, of each slice of `S`, as the option ``values`` of ``path_scores``."""
-    blocks = [S] if S.ndim == 2 else [S[:, :, q] for q in range(S.shape[2])]
-    for folds in zip(*(fold_values(block, test_fold) for block in blocks)):
+    for folds in zip(*(fold_values(block, test_fold) for block in slices(S))):
         yield {"values": [values for _, values in folds]}
+
+
+def slices(S: Array) -> list[Array]:
+    """The matrices of a stack, or the only one."""
+    return [S] if S.ndim == 2 else [S[:, :, q] for q in range(S.shape[2])]
 
 
 def public_domain(omegas: list[Omega]) -> Any:
@@ -189,6 +194,7 @@ def as_list(statistic: Any) -> list[Any]:
 
 
 @storable
+@dataclass(eq=False)
 class Statistics(FittedArrays):
     """Statistics of a row: names and functions, with the centroids and labels that they need.
 
@@ -203,13 +209,12 @@ class Statistics(FittedArrays):
         "means": fitted_reals("q", "G", optional=True),  # models of 1.0 have none
     }
 
-    def __init__(self, chosen: list[Any], centroids: Indices, labels: Any, codes: Any, sign: int, means: Any) -> None:
-        self.chosen = chosen
-        self.centroids = centroids
-        self.labels = labels
-        self.codes = codes
-        self.sign = sign
-        self.means = means
+    chosen: list[Any]
+    centroids: Indices
+    labels: Array
+    codes: Indices
+    sign: int
+    means: Floats
 
     @property
     def few(self) -> bool:
@@ -259,59 +264,46 @@ class Statistics(FittedArrays):
         If only centroids are used, new rows contain their columns only. In training, an object is not its own nearest
         neighbor; NaN means that it has none.
         """
-        blocks = [rows] if rows.ndim == 2 else [rows[:, :, q] for q in range(rows.shape[2])]
         parts = []
         for one in self.chosen:
             if callable(one):
                 parts.append(self._users(one, rows))
             else:
-                parts.append(np.hstack([self._by_rows(one, block, q, training) for q, block in enumerate(blocks)]))
+                blocks = enumerate(slices(rows))
+                parts.append(np.hstack([self._by_rows(one, block, q, training) for q, block in blocks]))
         return np.hstack(parts), [part.shape[1] for part in parts]
 
     def _by_rows(self, one: str, block: Array, q: int, training: bool) -> Floats:
         """One statistic of many rows, one block at a time, so that the matrix can stay on disk."""
-        read = getattr(self, f"_{one.replace('-', '_')}")
-        found = [read(block[rows], q, training, rows.start) for rows in row_blocks(*block.shape)]
-        return found[0] if len(found) == 1 else np.vstack(found)
+        return np.vstack([self._of_block(one, block[r], q, training, r.start) for r in row_blocks(*block.shape)])
 
-    def _centroid(self, block: Array, q: int, training: bool, first: int = 0) -> Floats:
-        """[cazzanti2007] sec. 3.1 -> s(x, mu_h)."""
-        places = self.centroids
-        if self.few and not training:
-            places = np.arange(places.size).reshape(places.shape)
-        return block[:, places[q]].astype(np.float64)
-
-    def _quadratic(self, block: Array, q: int, training: bool, first: int = 0) -> Floats:
-        """[cazzanti2007] Eq. (3.27) -> s_h, s_h s_g, s_h^2."""
-        s = self._centroid(block, q, training)
-        h, g = np.array(list(combinations(range(s.shape[1]), 2)), dtype=np.intp).reshape(-1, 2).T
-        return np.hstack([s, s[:, h] * s[:, g], s**2])
-
-    def _centered_squares(self, block: Array, q: int, training: bool, first: int = 0) -> Floats:
-        """[cazzanti2007] sec. 3.2.1 -> (s(x, mu_h) - E[s(X, mu_h)])^2, X of class h."""
-        return np.square(self._centroid(block, q, training) - self.means[q])
-
-    def _cross_squares(self, block: Array, q: int, training: bool, first: int = 0) -> Floats:
-        """[cazzanti2007] sec. 3.2.1 -> (s(x, mu_h) - E[s(X, mu_g)])^2 for g other than h, X of class g."""
-        h, g = np.array(list(permutations(range(self.centroids.shape[1]), 2)), dtype=np.intp).reshape(-1, 2).T
-        return np.square(self._centroid(block, q, training)[:, h] - self.means[q][g])
-
-    def _nearest(self, block: Array, q: int, training: bool, first: int = 0) -> Floats:
-        """[cazzanti2007] Eq. (3.12)-(3.13) -> max_{z in X_h} s(x, z), without the object itself in training."""
-        ranked = self.sign * block.astype(np.float64)
-        if training:
-            np.fill_diagonal(ranked[:, first:], -np.inf)
-        best = np.stack([ranked[:, self.codes == h].max(axis=1) for h in range(self.centroids.shape[1])], axis=1)
-        return np.where(np.isneginf(best), np.nan, self.sign * best)
-
-    def _total(self, block: Array, q: int, training: bool, first: int = 0) -> Floats:
-        """[cazzanti2007] sec. 3.2.1 -> sum_{z in X_h} s(x, z)."""
-        member = self.codes[:, None] == np.arange(self.centroids.shape[1])
-        return block.astype(np.float64) @ member
-
-    def _rows(self, block: Array, q: int, training: bool, first: int = 0) -> Floats:
-        """[cazzanti2007] Eq. (3.31) -> s(x, z_i) for every training object."""
-        return block.astype(np.float64)
+    def _of_block(self, one: str, block: Array, q: int, training: bool, first: int) -> Floats:
+        """One statistic of some rows, `first` the number of the first one, under proximity q."""
+        G = self.centroids.shape[1]
+        if one == "rows":  # [cazzanti2007] Eq. (3.31) -> s(x, z_i) for every training object
+            return block.astype(np.float64)
+        if one == "total":  # [cazzanti2007] sec. 3.2.1 -> sum_{z in X_h} s(x, z)
+            return block.astype(np.float64) @ (self.codes[:, None] == np.arange(G))
+        if one == "nearest":
+            # [cazzanti2007] Eq. (3.12)-(3.13) -> max_{z in X_h} s(x, z), without the object itself in training
+            ranked = self.sign * block.astype(np.float64)
+            if training:
+                np.fill_diagonal(ranked[:, first:], -np.inf)
+            best = np.stack([ranked[:, self.codes == h].max(axis=1) for h in range(G)], axis=1)
+            return np.where(np.isneginf(best), np.nan, self.sign * best)
+        places = self.centroids[q]
+        if self.few and not training:  # the rows hold the columns of the centroids only
+            places = q * G + np.arange(G)
+        s = block[:, places].astype(np.float64)  # [cazzanti2007] sec. 3.1 -> s(x, mu_h)
+        if one == "centroid":
+            return s
+        if one == "centered-squares":  # [cazzanti2007] sec. 3.2.1 -> (s(x, mu_h) - E[s(X, mu_h)])^2, X of class h
+            return np.square(s - self.means[q])
+        pairs = (permutations if one == "cross-squares" else combinations)(range(G), 2)
+        h, g = np.array(list(pairs), dtype=np.intp).reshape(-1, 2).T
+        if one == "cross-squares":  # [cazzanti2007] sec. 3.2.1 -> (s(x, mu_h) - E[s(X, mu_g)])^2, X of another class g
+            return np.square(s[:, h] - self.means[q][g])
+        return np.hstack([s, s[:, h] * s[:, g], s**2])  # [cazzanti2007] Eq. (3.27) -> s_h, s_h s_g, s_h^2
 
     def _users(self, function: Any, rows: Array) -> Floats:
         name = getattr(function, "__name__", type(function).__name__)
@@ -319,9 +311,7 @@ class Statistics(FittedArrays):
             found = np.asarray(function(rows, self.labels) if _takes_labels(function) else function(rows))
         except Exception as error:
             raise ProximityError(f"The statistic {name} failed: {' '.join(str(error).split())[:150]}.") from error
-        answer = found
-        if answer.ndim == 1:
-            answer = answer[:, None]
+        answer = found[:, None] if found.ndim == 1 else found
         if answer.ndim != 2 or len(answer) != len(rows) or answer.shape[1] == 0 or answer.dtype.kind not in "buif":
             raise ProximityError(
                 f"statistic {name} must return numbers, one row per object: shape ({len(rows)},) or ({len(rows)}, M). "

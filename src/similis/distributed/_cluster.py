@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -26,8 +27,6 @@ from similis.base import take_objects
 from similis.distributed._tiles import Plan, Rejection, Tile, TileJob
 from similis.exceptions import ClusterError, ProximityError
 from similis.measures import Measure
-
-__all__ = ["cluster_jobs", "connect", "hold", "run_tiles", "run_unordered", "FEW_PAIRS", "ClusterPairs"]
 
 T = TypeVar("T")
 _AHEAD = 3  # tasks submitted in advance for each thread of the cluster
@@ -199,33 +198,27 @@ def cluster_jobs(client: Any) -> Iterator[None]:
 
 def hold(value: Any, client: Any) -> Any:
     """Send a value that many tasks need to the cluster once; return its future."""
-    return client.submit(_identity, value, pure=False)
+    return client.submit(lambda: value, pure=False)
 
 
 def run_tiles(
     job: TileJob, todo: list[Tile], plan: Plan, objects: Any, client: Any
 ) -> Iterator[tuple[Tile, Rejection | None]]:
     """Measure and write blocks on a cluster; yields them in the order in which they are finished."""
-    parts: dict[int, Any] = {}
     shared = hold(job, client)
+    part = cache(lambda number: hold(objects[plan.parts[number]], client))
 
-    def part(number: int) -> Any:
-        if number not in parts:
-            parts[number] = hold(objects[plan.parts[number]], client)
-        return parts[number]
-
-    def submit(tile: Tile) -> Any:
+    def task(tile: Tile) -> Any:
         row, column = plan.parts_of(tile)
-        right = None if tile.diagonal else part(column)
-        return client.submit(TileJob.run, shared, tile, part(row), right, pure=False, retries=2)
+        return TileJob.run, shared, tile, part(row), None if tile.diagonal else part(column)
 
-    return run_unordered(submit, todo, client)
+    return run_unordered(task, todo, client)
 
 
-def run_unordered(submit: Callable[[T], Any], items: Iterable[T], client: Any) -> Iterator[tuple[T, Any]]:
+def run_unordered(task: Callable[[T], Any], items: Iterable[T], client: Any) -> Iterator[tuple[T, Any]]:
     """Run tasks on a cluster, a few per thread at a time, and yield (item, result) as they are finished.
 
-    `submit` submits the task of an item and returns its future.
+    `task` returns the function to call for an item, and its arguments.
     """
     from distributed import wait
 
@@ -237,7 +230,7 @@ def run_unordered(submit: Callable[[T], Any], items: Iterable[T], client: Any) -
         while waiting or under_way:
             while waiting and len(under_way) < ahead:
                 item = waiting.popleft()
-                under_way[submit(item)] = item
+                under_way[client.submit(*task(item), pure=False, retries=2)] = item
             try:
                 with client.as_current():
                     done = wait(list(under_way), timeout=min(_INTERVAL, NO_WORKERS), return_when="FIRST_COMPLETED").done
@@ -247,10 +240,6 @@ def run_unordered(submit: Callable[[T], Any], items: Iterable[T], client: Any) -
             for future in done:
                 # The result lies on a worker, which may have become unreachable since.
                 yield under_way.pop(future), future.result(timeout=2 * _ANSWER)
-
-
-def _identity(value: T) -> T:
-    return value
 
 
 FEW_PAIRS = 2**10  # fewer pairs are measured locally
@@ -270,13 +259,8 @@ class ClusterPairs:
         """Proximities of objects i to objects j, in their order."""
         tasks = max(-(-len(i) // _MOST), min(2 * self._threads, len(i) // FEW_PAIRS))
         parts = list(zip(*(np.array_split(np.asarray(side, np.int32), tasks) for side in (i, j))))
-
-        def submit(number: int) -> Any:
-            return self._client.submit(
-                _measure_pairs, self._measure, self._objects, *parts[number], pure=False, retries=2
-            )
-
-        found = dict(run_unordered(submit, range(tasks), self._client))
+        shared = _measure_pairs, self._measure, self._objects
+        found = dict(run_unordered(lambda number: (*shared, *parts[number]), range(tasks), self._client))
         return np.concatenate([found[number] for number in range(tasks)])
 
 

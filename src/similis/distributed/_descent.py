@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 
 from similis import _kernels
 
-__all__ = ["Lists", "PivotTree", "descend", "grow_tree", "search"]
-
 Pairs = Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[Any]]  # scores of pairs, larger is nearer
 _CHUNK = 2**13  # objects whose candidate pairs are measured at a time
 _DEEPEST = 60

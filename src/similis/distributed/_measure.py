@@ -28,8 +28,6 @@ from similis.exceptions import ClusterError, ProximityError
 from similis.io import BlockFile, Proximity, file_format, matrix_card, read_proximity
 from similis.measures import Measure
 
-__all__ = ["measure_to_disk"]
-
 
 @validated_function(
     {
@@ -107,9 +105,7 @@ def measure_to_disk(
     A symmetric measure costs n (n + 1) / 2 comparisons, each written twice; of an asymmetric one nothing is mirrored.
     Memory: the objects, and one block of `block_size` ^ 2 float64 values with its mirror image, whatever n is.
 
-    A complete file of the same matrix is checked against the digest in its card and returned. A journal beside the file
-    lists the finished blocks with their times, which are stored in the card at the end. After a rejected object is
-    fixed, the blocks of the others are kept if no other object changed and the measure learns nothing from the objects.
+    A complete file of the same matrix is checked against the digest in its card and returned.
 
     Examples
     --------

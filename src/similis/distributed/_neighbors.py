@@ -28,8 +28,6 @@ from similis.distributed._descent import Lists, PivotTree, descend, grow_tree, s
 from similis.exceptions import ProximityError
 from similis.measures import RBF, Chebyshev, Cosine, Measure, Minkowski
 
-__all__ = ["NeighborIndex"]
-
 _BATCH = 1024  # new objects per search
 
 
@@ -205,10 +203,7 @@ class NeighborIndex(FittedArrays, BaseEstimator):
         searched: Any = ((rows, _search_batch(self, objects[rows], k)) for rows in batches)
         if client is not None:
             index = hold(self, client)
-            options = {"pure": False, "retries": 2}
-            searched = run_unordered(
-                lambda rows: client.submit(_search_batch, index, objects[rows], k, **options), batches, client
-            )
+            searched = run_unordered(lambda rows: (_search_batch, index, objects[rows], k), batches, client)
         for rows, (values, found, calls) in searched:
             proximities[rows], indices[rows] = values, found
             self.n_calls_ += calls

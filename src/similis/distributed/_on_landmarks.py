@@ -26,8 +26,6 @@ from similis.base import (
 )
 from similis.exceptions import ProximityError
 
-__all__ = ["OnLandmarks", "choose_landmarks"]
-
 
 def choose_landmarks(y: ArrayLike, n_landmarks: int, random_state: Any = None) -> NDArray[np.intp]:
     """Draw objects at random, classes in proportion, and each class with at least one object where possible.
@@ -63,13 +61,6 @@ def choose_landmarks(y: ArrayLike, n_landmarks: int, random_state: Any = None) -
     for g in np.flatnonzero(counts):
         depth[labels[order] == g] = np.arange(counts[g]) / counts[g]
     return np.sort(order[np.argsort(depth, kind="stable")[:n_landmarks]])
-
-
-def _has(response: str) -> Any:
-    def check(self: OnLandmarks) -> bool:
-        return hasattr(getattr(self, "estimator_", self.estimator), response)
-
-    return available_if(check)
 
 
 class OnLandmarks(FittedArrays, MetaEstimatorMixin, BaseEstimator):
@@ -194,7 +185,7 @@ class OnLandmarks(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         """
         return np.asarray(self.estimator_.predict(self._rows(X)))
 
-    @_has("predict_proba")
+    @available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), "predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of each class.
 

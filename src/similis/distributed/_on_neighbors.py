@@ -22,9 +22,8 @@ from similis.base import (
 from similis.distributed._neighbors import NeighborIndex
 from similis.exceptions import ProximityError
 
-__all__ = ["OnNeighbors"]
-
 _BLOCKS = 1024  # neighbors, of several new objects, in one small matrix
+_ENCODED = 2**16  # neighbors that are encoded together
 
 
 class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
@@ -139,12 +138,26 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
         m, k = indices.shape
         out = np.zeros((m, 1 if response == "predict" else len(self.classes_)))
         together = 1 if hasattr(self.estimator, "domain") else max(1, _BLOCKS // k)
-        for first in range(0, m, together):
-            rows = slice(first, min(first + together, m))
-            out[rows] = self._respond_batch(values[rows], indices[rows], response)
+        step = together * max(1, _ENCODED // (together * k))
+        measured = getattr(self._local_model(), "_is_local", True)  # votes do not use the neighbors' own block
+        for start in range(0, m, step):
+            places = indices[start : start + step]
+            sizes = (places >= 0).sum(axis=1)
+            near = places[places >= 0]
+            whole = self.index_.measure_.encode(take_objects(self.index_.objects_, near)) if measured else None
+            ends = np.cumsum(sizes)
+            for first in range(start, min(start + step, m), together):
+                rows = slice(first, min(first + together, start + step, m))
+                own = slice(first - start, rows.stop - start)
+                blocks = None
+                if measured and len(np.unique(self._codes[indices[rows][indices[rows] >= 0]])) > 1:
+                    blocks = [self._block(near, whole, e - size, e) for e, size in zip(ends[own], sizes[own])]
+                out[rows] = self._respond_batch(values[rows], indices[rows], blocks, response)
         return out
 
-    def _respond_batch(self, values: NDArray[Any], indices: NDArray[np.intp], response: str) -> NDArray[np.float64]:
+    def _respond_batch(
+        self, values: NDArray[Any], indices: NDArray[np.intp], blocks: list[NDArray[Any]] | None, response: str
+    ) -> NDArray[np.float64]:
         """Responses for a few new objects, from one small matrix that has a separate block for each."""
         found = indices >= 0
         places = indices[found]
@@ -160,12 +173,13 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
         S = np.full((len(places), len(places)), other)
         Q = np.full((len(indices), len(places)), other)
         Q[row, np.arange(len(places))] = values[found]
-        if getattr(model, "_is_local", True):
-            for q in range(len(indices)):
-                block = np.flatnonzero(row == q)
-                S[np.ix_(block, block)] = self._block(places[block])
-        else:  # votes do not use the neighbors' own block
+        if blocks is None:
             np.fill_diagonal(S, values[found].max() if self._is_similarity else 0.0)
+        else:
+            end = 0
+            for block in blocks:
+                own = slice(end, end := end + len(block))
+                S[own, own] = block
         model.fit(S, codes)
         responses = getattr(model, response)(Q)
         if response == "predict":
@@ -178,12 +192,15 @@ class OnNeighbors(FittedArrays, ClassifierMixin, BaseEstimator):
     def _is_similarity(self) -> bool:
         return self.index_.measure_.kind == "similarity"
 
-    def _block(self, places: NDArray[np.intp]) -> NDArray[Any]:
-        """Measure neighbors against each other."""
-        index, k = self.index_, len(places)
-        encoded = index.measure_.encode(take_objects(index.objects_, places))
+    def _block(self, places: NDArray[np.intp], encoded: Any, first: int, end: int) -> NDArray[Any]:
+        """Measure the neighbors of one new object against each other."""
+        index, k = self.index_, end - first
+        if hasattr(encoded, "__getitem__"):
+            own = encoded[first:end]
+        else:
+            own = index.measure_.encode(take_objects(index.objects_, places[first:end]))
         index.n_calls_ += k * (k + 1) // 2 if index.measure_.symmetric else k * k
-        return index.measure_.block(encoded, encoded)
+        return index.measure_.block(own, own) if k else np.empty((0, 0))
 
     def _local_model(self) -> Any:
         model = clone(self.estimator)

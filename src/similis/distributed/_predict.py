@@ -20,8 +20,6 @@ from similis.distributed._cluster import hold, run_unordered
 from similis.distributed._on_neighbors import OnNeighbors
 from similis.exceptions import ProximityError
 
-__all__ = ["predict_blocks"]
-
 BLOCK = 2**24  # bytes of a block of rows
 SEARCHED = 2**12  # objects per block for a neighbor index: a few seconds
 
@@ -183,9 +181,7 @@ def _predict_on_cluster(model: Any, X: Any, blocks: list[slice], method: str, cl
     small = isinstance(X, _Map) or hasattr(X, "oindex")
     shared = hold(model, client)
 
-    def submit(rows: slice) -> Any:
-        if small:
-            return client.submit(_predict_rows, shared, X, rows, method, pure=False, retries=2)
-        return client.submit(_predict_rows, shared, X[rows], slice(None), method, pure=False, retries=2)
+    def task(rows: slice) -> Any:
+        return _predict_rows, shared, *((X, rows) if small else (X[rows], slice(None))), method
 
-    return ((rows.start, answer) for rows, answer in run_unordered(submit, blocks, client))
+    return ((rows.start, answer) for rows, answer in run_unordered(task, blocks, client))

@@ -18,8 +18,6 @@ from similis._utils.journal import JsonLines
 from similis.exceptions import ProximityError
 from similis.io import BlockFile
 
-__all__ = ["Record"]
-
 _INTERVAL = 1.0  # least number of seconds between two writes
 _FORMAT = {"format": "similis blocks", "version": 1}
 

@@ -15,8 +15,6 @@ from similis.base import count_objects
 from similis.io import BlockFile
 from similis.measures import Measure
 
-__all__ = ["Plan", "Tile", "tile_size", "Rejection", "TileJob"]
-
 SMALLEST, LARGEST = 64, 4096
 SECONDS = 1.0  # of work per block: a hundred times a scheduler's overhead per task; a kill loses that much
 
@@ -108,12 +106,11 @@ class TileJob:
         except (MemoryError, OSError):
             raise
         except Exception:  # a measure of the user may raise anything
-            rejection = self._first_rejected(left, left if right is None else right)
+            block, rejection = self._measure_singly(left, left if right is None else right)
             if rejection is None:
                 raise
             if not self.missing:
                 return rejection
-            block = self._block_with_nan(left, left if right is None else right)
         self.store.write(tile.rows, tile.columns, block)
         if self.half and not tile.diagonal:
             self.store.write(tile.columns, tile.rows, block.T)
@@ -133,38 +130,31 @@ class TileJob:
                 return S
         raise ValueError("its value is infinite")
 
-    def _first_rejected(self, left: Any, right: Any) -> Rejection | None:
-        for i in range(count_objects(left)):
-            x = left[i : i + 1]
-            if self._rejects(x, right) is None:
-                continue
-            for j in range(count_objects(right)):
-                z = right[j : j + 1]
-                reason = self._rejects(x, z)
-                if reason is not None:
-                    alone = "row" if self._rejects(x, x) else "column" if self._rejects(z, z) else "pair"
-                    return Rejection(i, j, alone, reason)
-        return None
+    def _measure_singly(self, left: Any, right: Any) -> tuple[NDArray[Any], Rejection | None]:
+        """Measure a block row by row, and a rejected row pair by pair: NaN for rejected pairs, and the first of them.
 
-    def _block_with_nan(self, left: Any, right: Any) -> NDArray[Any]:
-        """Measure a block with NaN for every rejected pair."""
+        Unless NaN is written, the first rejected pair ends it.
+        """
         block = np.full((count_objects(left), count_objects(right)), np.nan, dtype=self.store.dtype)
+        first = None
         for i in range(len(block)):
             x = left[i : i + 1]
-            if self._rejects(x, right) is None:
-                block[i] = self.values(x, right)[0]
-                continue
-            for j in range(block.shape[1]):
-                if self._rejects(x, right[j : j + 1]) is None:
-                    block[i, j] = self.values(x, right[j : j + 1])[0, 0]
-        return block
+            block[i], reason = self._try(x, right)
+            for j in range(block.shape[1]) if reason else ():
+                z = right[j : j + 1]
+                block[i, j : j + 1], reason = self._try(x, z)
+                if reason and first is None:
+                    alone = "row" if self._try(x, x)[1] else "column" if self._try(z, z)[1] else "pair"
+                    first = Rejection(i, j, alone, reason)
+                    if not self.missing:
+                        return block, first
+        return block, first
 
-    def _rejects(self, x: Any, z: Any) -> str | None:
-        """Reason why the measure rejects these collections; None if it accepts them."""
+    def _try(self, x: Any, z: Any) -> tuple[Any, str]:
+        """Values of a block; or NaN, and the reason why the measure rejects it."""
         try:
-            self.values(x, z)
+            return self.values(x, z), ""
         except (MemoryError, OSError):
             raise
         except Exception as error:
-            return " ".join(str(error).split())[:90] or type(error).__name__
-        return None
+            return np.nan, " ".join(str(error).split())[:90] or type(error).__name__

@@ -25,10 +25,9 @@ from similis.mixture import KernelHLM
 from similis.neighbors import SimilarityKNN, SimilarityKNNRegressor
 from similis.svm import ProximityRidge
 
-__all__ = ["Explanation", "explain"]
-
 _BLOCK = 2**24  # entries of a block of altered rows
-Terms = tuple[NDArray[np.float64], NDArray[np.float64], bool]  # contributions (m, n, D), baseline (m, D), exact
+Parts = tuple[NDArray[np.float64], NDArray[np.float64]]  # contributions (m, n, D), baseline (m, D)
+Terms = tuple[NDArray[np.float64], NDArray[np.float64], bool]  # these, and True if they are exact
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -194,19 +193,21 @@ def explain(model: Any, rows: Any, *, ids: Any = None) -> Explanation:
     labels = np.asarray(model.predict(rows))
     for name in ("best_estimator_", "estimator_"):  # a search; a conformal model
         model = getattr(model, name, model)
-    steps = (
-        [step for _, step in model.steps if step not in (None, "passthrough")]
-        if isinstance(model, Pipeline)
-        else [model]
-    )
+    steps = [s for _, s in model.steps if s not in (None, "passthrough")] if isinstance(model, Pipeline) else [model]
     X = rows
     while len(steps) > 1 and not get_tags(steps[0]).input_tags.pairwise:  # measures objects
         X = steps.pop(0).transform(X)
     X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
     if X.ndim != 2:
         raise ProximityError(f"explain needs rows of one matrix. Got shape {X.shape}.")
-    terms = _neighbor_terms(steps, X) or _mixture_terms(steps, X) or _linear_terms(steps, X) or _changes(steps, X)
-    contributions, baseline, exact = terms
+    last = steps[-1]
+    named = {SimilarityKNN: _class_votes, SimilarityKNNRegressor: _target_parts, KernelHLM: _mixture_shares}
+    exactly = next((function for cls, function in named.items() if isinstance(last, cls)), None)
+    Q = None if exactly is None else _to_rows(steps[:-1], X)
+    if exactly is not None and Q is not None:
+        contributions, baseline, exact = *exactly(last, Q), True
+    else:
+        contributions, baseline, exact = _linear_terms(steps, X) or _changes(steps, X)
     classes = None if is_regressor(model) else np.asarray(model.classes_)
     if contributions.shape[2] == 1:
         contributions, baseline = contributions[:, :, 0], baseline[:, 0]
@@ -238,40 +239,31 @@ def _to_rows(steps: list[Any], X: NDArray[np.float64]) -> Any:
     return X
 
 
-def _neighbor_terms(steps: list[Any], X: NDArray[np.float64]) -> Terms | None:
-    """Weights of nearest neighbors."""
-    last = steps[-1]
-    if not isinstance(last, (SimilarityKNN, SimilarityKNNRegressor)):
-        return None
-    Q = _to_rows(steps[:-1], X)
-    if Q is None:
-        return None
+def _target_parts(last: SimilarityKNNRegressor, Q: NDArray[np.float64]) -> Parts:
+    """Weights of nearest neighbors times their targets minus the mean target of the neighbors."""
     indices, weights = last.neighbor_weights(Q)
     known = indices >= 0
-    rows, _ = np.nonzero(known)
-    objects, weights = indices[known], weights[known]
-    m, n = Q.shape
-    if isinstance(last, SimilarityKNNRegressor):
-        contributions, values = np.zeros((m, n, 1)), last.predict(Q)
-        center = np.where(known, last._target[indices], 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-        contributions[rows, objects, 0] = weights * (last._target[objects] - center[rows])
-        return contributions, (values - contributions[:, :, 0].sum(axis=1))[:, None], True
-    G = len(last.classes_)
+    targets = np.where(known, last._target[indices], 0.0)  # (m, k)
+    center = targets.sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
+    contributions = np.zeros((*Q.shape, 1))
+    contributions[np.nonzero(known)[0], indices[known], 0] = (weights * (targets - center))[known]
+    return contributions, last.predict(Q)[:, None] - contributions.sum(axis=1)
+
+
+def _class_votes(last: SimilarityKNN, Q: NDArray[np.float64]) -> Parts:
+    """Weights of nearest neighbors, each for its class."""
+    indices, weights = last.neighbor_weights(Q)
+    known, G = indices >= 0, len(last.classes_)
+    contributions = np.zeros((*Q.shape, G))
     shrunk = 1.0 if last.weights == "krr" else 1.0 + last.smoothing * G
-    contributions = np.zeros((m, n, G))
-    contributions[rows, objects, last._codes[objects]] = weights / shrunk
+    objects = indices[known]
+    contributions[np.nonzero(known)[0], objects, last._codes[objects]] = weights[known] / shrunk
     scores = last.class_scores(last.check_rows(Q))
-    return _as_decision(contributions), _as_decision(scores - contributions.sum(axis=1)), True
+    return _as_decision(contributions), _as_decision(scores - contributions.sum(axis=1))
 
 
-def _mixture_terms(steps: list[Any], X: NDArray[np.float64]) -> Terms | None:
+def _mixture_shares(last: KernelHLM, Q: NDArray[np.float64]) -> Parts:
     """Components of a kernel density: their shares of the posterior probabilities."""
-    last = steps[-1]
-    if not isinstance(last, KernelHLM):
-        return None
-    Q = _to_rows(steps[:-1], X)
-    if Q is None:
-        return None
     classes, scales = last.component_classes_, last.scales_
     shape = np.broadcast_to(last.shape_, len(last.classes_))[classes]
     # [qiao2013] Eq. (5)-(6) -> P(k | z) proportional to pi_k w_j (pi b_j)^-s exp(-D^2(z, eta_j) / b_j), summed over j
@@ -280,7 +272,7 @@ def _mixture_terms(steps: list[Any], X: NDArray[np.float64]) -> Terms | None:
     contributions = np.zeros((*Q.shape, len(last.classes_)))
     contributions[:, last._kept_places, classes] = shares
     contributions = _as_decision(contributions)
-    return contributions, np.zeros((len(Q), contributions.shape[2])), True
+    return contributions, np.zeros((len(Q), contributions.shape[2]))
 
 
 def _linear_terms(steps: list[Any], X: NDArray[np.float64]) -> Terms | None:
@@ -357,8 +349,7 @@ def _margins(last: Any, rows: Any) -> NDArray[np.float64]:
             margins[:, h] -= value
         return margins
     if hasattr(last, "decision_function"):
-        f = np.asarray(last.decision_function(rows), dtype=np.float64)
-        return f.reshape(len(rows), -1)
+        return np.asarray(last.decision_function(rows), dtype=np.float64).reshape(len(rows), -1)
     if isinstance(last, ProximityClassifier) and type(last).class_scores is not ProximityClassifier.class_scores:
         return _as_decision(np.asarray(last.class_scores(last.check_rows(rows)), dtype=np.float64))
     return _as_decision(model_scores(last, rows))

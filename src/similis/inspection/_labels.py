@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from similis.base import check_labels, check_proximity
+from similis.base import Kind, at_least, check_labels, check_proximity, choice, validated_function
 from similis.exceptions import ProximityError
 from similis.neighbors import SimilarityKNN
-from similis.solvers import top_k
+from similis.solvers import class_sums, top_k
 from similis.svm import ProximityRidge
-
-__all__ = ["SuspiciousLabel", "influence", "suspicious_labels"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,10 @@ class SuspiciousLabel:
     p_suggested: float
 
 
-def suspicious_labels(S: ArrayLike, y: Any, *, n_neighbors: int = 5, kind: str = "similarity") -> list[SuspiciousLabel]:
+@validated_function({"n_neighbors": [at_least(1)], "kind": [choice("similarity", "dissimilarity")]})
+def suspicious_labels(
+    S: ArrayLike, y: Any, *, n_neighbors: int = 5, kind: Kind = "similarity"
+) -> list[SuspiciousLabel]:
     """Find objects whose nearest neighbors outvote their label.
 
     Parameters
@@ -71,19 +72,18 @@ def suspicious_labels(S: ArrayLike, y: Any, *, n_neighbors: int = 5, kind: str =
     >>> [(s.object, str(s.label), str(s.suggested), round(s.p_value, 2)) for s in found]
     [(3, 'b', 'a', 0.09)]
     """
-    matrix = check_proximity(S, kind=kind, allow_missing=True)  # type: ignore[arg-type]
+    matrix = check_proximity(S, kind=kind, allow_missing=True)
     n = len(matrix)
     classes, codes = check_labels(y, n, who="suspicious_labels", of=S)
     sign = -1 if kind == "dissimilarity" else 1
     indices, _ = top_k(matrix, min(n_neighbors, max(n - 1, 1)), sign=sign, folds=np.arange(n))
-    votes = np.stack([((codes[indices] == g) & (indices >= 0)).sum(axis=1) for g in range(len(classes))], axis=1)
+    votes = class_sums(indices, codes, [indices.shape[1]], len(classes))[0]
     own, winner = votes[np.arange(n), codes], votes.argmax(axis=1)
-    sizes = np.bincount(codes, minlength=len(classes))
     found = []
     for i in np.flatnonzero(votes[np.arange(n), winner] > own):
         g, h = codes[i], winner[i]
-        low = (own[codes == g] <= own[i]).sum() / sizes[g]
-        high = (1 + (own[codes == h] <= votes[i, h]).sum()) / (1 + sizes[h])
+        low = np.mean(own[codes == g] <= own[i])
+        high = np.mean(np.append(own[codes == h] <= votes[i, h], True))  # the object is one of them
         found.append(SuspiciousLabel(int(i), classes[g], classes[h], float(low), float(high)))
     return sorted(found, key=lambda one: (one.p_value, -one.p_suggested, one.object))
 

@@ -6,7 +6,6 @@ array is read, and nothing outside the file is followed.
 
 from __future__ import annotations
 
-import io
 import re
 import warnings
 import zipfile
@@ -19,17 +18,17 @@ from xml.parsers import expat
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse as sp
-from scipy.io import mminfo, mmread
 
 from similis._utils.environment import require_package
 from similis._utils.files import parse_errors, short_path
 from similis._utils.messages import warn_user
 from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._kind import kind_in_words
+from similis.io._kind import kind_in_words, kind_of_array
 from similis.io._numpy import choose_array
 from similis.io._options import ReadOptions
-from similis.io._pairs import are_pairs, pairs_of_rows, sparse_values
+from similis.io._pair_lines import are_pairs
+from similis.io._pairs import pairs_of_rows, sparse_values
 from similis.io._proximity import Proximity, as_ids, is_condensed, proximity_in_file, quote_short, square_of_condensed
 from similis.io._text import matrix_of_rows, open_unpacked
 
@@ -38,14 +37,7 @@ __all__ = ["read_excel", "read_graphml", "read_hdf5", "read_mat", "read_mtx", "r
 _IDS = ("ids", "id", "names", "name", "row_names", "obs_names", "samples", "sample_names", "sample_ids", "order")
 _LABELS = ("labels", "label", "y", "classes", "class", "target")
 _VECTORS = (*_IDS, *_LABELS)
-_BY_NAME: dict[str, Kind] = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
 _OBSP: dict[str, Kind] = {"distances": "dissimilarity", "connectivities": "similarity"}
-
-
-def _named_kind(name: str) -> Kind | None:
-    """Kind that the name of an array stands for."""
-    last = re.split(r"[/.]", name)[-1]
-    return _BY_NAME.get(last) or kind_in_words(last.replace("_", " "))
 
 
 def _last(name: str) -> str:
@@ -55,16 +47,17 @@ def _last(name: str) -> str:
 
 def _make(where: str, name: str, values: Any, texts: dict[str, Any], square: bool) -> Proximity:
     """Matrix with the ids and labels among the vectors of a file; labels that are all different are ids."""
-    kind = _named_kind(name)
+    kind = kind_of_array(name)
     if square and is_condensed(values.shape):
         values, kind = square_of_condensed(values.ravel(), where), kind or "dissimilarity"
+    reason = {"reason": f"by the name of the array, {quote_short(name)}"} if kind_of_array(name) else {}
     n = values.shape[0]
     found = {key.lower(): list(vector) for key, vector in texts.items() if len(vector) == n}
     ids = next((found[key] for key in _IDS if key in found), None)
     labels = next((found[key] for key in _LABELS if key in found), None)
     if ids is None and labels is not None and len(set(map(str, labels))) == n > 2:
         ids, labels = labels, None
-    return proximity_in_file(where, values, ids, kind, labels)
+    return proximity_in_file(where, values, ids, kind, labels, about=reason)
 
 
 def _check_size(where: str, name: str, size: int, max_bytes: int) -> None:
@@ -116,20 +109,7 @@ def read_mat(path: Path, options: ReadOptions) -> Proximity:
 
 # [MATLAB MAT-file format, level 5]: types of elements, and classes of matrices.
 _MATRIX, _COMPRESSED = 14, 15
-_TYPES = {
-    1: "i1",
-    2: "u1",
-    3: "i2",
-    4: "u2",
-    5: "i4",
-    6: "u4",
-    7: "f4",
-    9: "f8",
-    12: "i8",
-    13: "u8",
-    16: "u1",
-    17: "u2",
-}
+_TYPES = dict(zip((*range(1, 8), 9, 12, 13, 16, 17), "i1 u1 i2 u2 i4 u4 f4 f8 i8 u8 u1 u2".split()))
 _CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE, _NUMBERS = 1, 2, 3, 4, 5, range(6, 16)
 
 
@@ -144,6 +124,8 @@ def _mat4_matrices(data: bytes, where: str) -> Iterator[tuple[str, Any]]:
             raise ProximityError(f"{where} is not a MATLAB file of version 4, 5 or 7.3.")
         name = data[at + 20 : at + 20 + length].rstrip(b"\0").decode("latin-1")
         number = np.dtype(order + ("f8", "f4", "i4", "i2", "u2", "u1")[digits[0]])
+        if 0 in (rows, columns):  # holds nothing, however long
+            rows = columns = 0
         values = np.frombuffer(data, number, rows * columns, at + 20 + length).astype(np.float64)
         values = values.reshape((rows, columns), order="F")
         if digits[1] == 1:
@@ -298,11 +280,13 @@ def _read_anndata(h5py: Any, file: Any, where: str, options: ReadOptions) -> Pro
         raise ProximityError(
             f"{where} must hold one matrix in obsp. Got {', '.join(names)[:120] or 'none'}; say which with key=..."
         )
-    stated = _OBSP.get(key) or _named_kind(key)
+    stated = _OBSP.get(key) or kind_of_array(key)
     kind = options.kind or stated
     item = _member(h5py, obsp, key, where)
     ids = _obs_column(h5py, obs, _text(obs.attrs.get("_index", "_index")), where, max_bytes)
     about: dict[str, Any] = {"format": f"AnnData, obsp/{key}"}
+    if stated is not None:
+        about["reason"] = "by the name of the array"
     if isinstance(item, h5py.Dataset):
         values: Any = _array(h5py, item, where, max_bytes)
     else:
@@ -454,7 +438,7 @@ def read_rds(path: Path, options: ReadOptions) -> Proximity:
             return proximity_in_file(where, values, names[0], None, None, names[1] if names[1] != names[0] else None)
         ids = _strings(attributes["Labels"]) if "Labels" in attributes else None
         # R stores the columns of the lower triangle, which are the rows of the upper one: SciPy's condensed order.
-        return proximity_in_file(where, square_of_condensed(values, where), ids, "dissimilarity")
+        return proximity_in_file(where, square_of_condensed(values, where, stated=True), ids, "dissimilarity")
 
 
 def _r_shape(value: Any) -> int | None:
@@ -565,11 +549,29 @@ def read_mtx(path: Path, options: ReadOptions) -> Proximity:
     with open_unpacked(path, options.max_bytes) as file:
         data = file.read()
     with parse_errors(where, "Matrix Market file"):
-        rows, columns, n_entries, form, field, _ = mminfo(io.BytesIO(data))
-        size = rows * columns if form == "array" else 3 * n_entries
-        if field == "complex" or size > 2 * len(data):  # a number has two characters at least
-            raise ProximityError(f"{where} must hold real numbers, as many as its header declares.")
-        matrix = mmread(io.BytesIO(data))
+        lines = iter(data.decode("ascii").splitlines())
+        words = next(lines, "").lower().split()
+        form, field, symmetry = words[2:] if len(words) == 5 else ("", "", "")
+        allowed = (
+            words[:2] == ["%%matrixmarket", "matrix"]
+            and form in ("array", "coordinate")
+            and field in ("real", "double", "integer", "unsigned-integer", "pattern")
+            and symmetry in ("general", "symmetric", "skew-symmetric")
+        )
+        if not allowed:
+            raise ProximityError(
+                f"{where}, line 1: a Matrix Market file of real numbers begins with '%%MatrixMarket matrix', 'array' "
+                "or 'coordinate', 'real', 'integer' or 'pattern', and 'general' or 'symmetric'."
+            )
+        rest = [line for line in lines if line.strip() and not line.startswith("%")]
+        rows, columns, *listed = map(int, rest[0].split()) if rest else (0, 0)
+        entries = np.loadtxt(rest[1:], ndmin=2) if rest[1:] else np.empty((0, 3))
+        triangle = {"symmetric": rows * (rows + 1) // 2, "skew-symmetric": rows * (rows - 1) // 2}
+        declared = listed or [triangle.get(symmetry, rows * columns)]
+        if min(rows, columns) < 1 or declared != [len(entries)] or (symmetry in triangle and rows != columns):
+            raise ProximityError(f"{where} must hold as many numbers as its header declares. Got {len(entries)} lines.")
+        read = _dense_market if form == "array" else _sparse_market
+        matrix = read(entries, rows, columns, symmetry)
     if form == "array":
         return proximity_in_file(where, matrix)
     if options.square and rows != columns:
@@ -577,6 +579,32 @@ def read_mtx(path: Path, options: ReadOptions) -> Proximity:
     kind = options.kind or kind_in_words(path.stem.replace("_", " "))
     values, about = sparse_values(sp.csr_array(matrix), kind, options.pairs.absent, where, options.max_bytes)
     return proximity_in_file(where, values, None, kind, None, None, about)
+
+
+def _dense_market(entries: NDArray[np.float64], rows: int, columns: int, symmetry: str) -> NDArray[np.float64]:
+    """Matrix of a list of its columns; of a symmetric one, the list has the lower triangle."""
+    if symmetry == "general":
+        return np.reshape(entries, (rows, columns), order="F")
+    skew = symmetry == "skew-symmetric"
+    matrix = np.zeros((rows, columns))
+    above = np.triu_indices(rows, int(skew))  # by rows: the lower triangle by columns
+    matrix.T[above] = entries.ravel()
+    matrix[above] = -entries.ravel() if skew else entries.ravel()
+    return matrix
+
+
+def _sparse_market(entries: NDArray[np.float64], rows: int, columns: int, symmetry: str) -> Any:
+    """Matrix of lines with row, column and value, counted from 1; a pattern has no values."""
+    i, j = (entries[:, k].astype(np.int64) - 1 for k in (0, 1))
+    if (entries[:, :2] != np.stack([i + 1, j + 1], axis=1)).any() or max(rows, columns) > 10**7:
+        raise ValueError("positions must be whole numbers up to ten million")
+    values = entries[:, 2] if entries.shape[1] == 3 else np.ones(len(entries))
+    if symmetry != "general":
+        other = i != j
+        sign = -1.0 if symmetry == "skew-symmetric" else 1.0
+        values = np.concatenate([values, sign * values[other]])
+        i, j = np.concatenate([i, j[other]]), np.concatenate([j, i[other]])
+    return sp.coo_array((values, (i, j)), shape=(rows, columns))
 
 
 def read_graphml(path: Path, options: ReadOptions) -> Proximity:

@@ -27,6 +27,7 @@ from similis.io._options import PairOptions, ReadOptions
 from similis.io._proximity import (
     Proximity,
     as_proximity,
+    labels_in_column,
     mirror_triangle,
     proximity_in_file,
     quote_short,
@@ -158,11 +159,13 @@ def read_proximity(
     if form.read is None:
         raise ProximityError(f"{short_path(path)}: the format {form.name} is written, not read.")
     P = form.read(path, options)
-    P = replace(P, kind=P.kind or form.kind, about={"format": form.about, **(P.about or {})})
+    reason = {"reason": "by its format"} if P.kind is None and form.kind is not None else {}
+    P = replace(P, kind=P.kind or form.kind, about={"format": form.about, **(P.about or {}), **reason})
     if form.is_text and labels is None and (beside := labels_beside(path)).exists():
         labels = beside
     where = short_path(path)
     if square:
+        P = labels_in_column(P, where)
         _check_square(P, where)
     values = P.values if mmap or dtype is None else P.values.astype(dtype, copy=False)
     if square and not directed and form.name not in ("pairs", "graphml", "h5ad") and not sparse.issparse(values):

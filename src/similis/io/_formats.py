@@ -6,6 +6,7 @@ Packages add formats through the entry point group ``similis.formats``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -20,9 +21,10 @@ from similis.exceptions import InputWarning, ProximityError
 from similis.io._containers import read_excel, read_graphml, read_hdf5, read_mat, read_mtx, read_rds, write_h5ad
 from similis.io._numpy import read_npy, read_npz, write_npz
 from similis.io._options import ReadOptions
-from similis.io._pairs import HITS_ENDINGS, is_pair_list, read_pairs, write_pairs
-from similis.io._parquet import holds_pairs, read_parquet, write_parquet
-from similis.io._phylip import is_phylip, read_phylip, write_phylip
+from similis.io._pair_lines import are_pairs, is_pair_list
+from similis.io._pairs import HITS_ENDINGS, read_pairs, write_pairs
+from similis.io._parquet import first_rows, read_parquet, write_parquet
+from similis.io._phylip import is_named_triangle, is_phylip, read_named_triangle, read_phylip, write_phylip
 from similis.io._proximity import Proximity, quote_short
 from similis.io._text import PACKED, TEXT_PACKERS, open_text, read_csv
 from similis.io._zarr import read_zarr
@@ -117,7 +119,9 @@ _BUILT_IN = (
         read_phylip,
         write_phylip,
         is_text=True,
-        kind="dissimilarity",
+    ),
+    Format(
+        "triangle", "matrix of EMBOSS, MEGA, Clustal", (".distmat", ".meg", ".pim"), read_named_triangle, None, True
     ),
     Format("lsmat", "scikit-bio distance matrix", (".lsmat",), read_csv, _write_lsmat, True, kind="dissimilarity"),
     Format("feather", "Feather table", (".feather", ".arrow"), read_parquet, magic=b"ARROW1"),
@@ -170,19 +174,41 @@ def find_format(path: Path, name: str | None, options: ReadOptions) -> Format:
     form = format_of_name(path)
     if form is None:
         form = _format_of_contents(path)
+    if form.name == "mat" and path.is_file():  # Clustal Omega calls its text so
+        with open(path, "rb") as file:
+            start = file.read(4096)
+        form = known["phylip"] if start.split(b"\n")[0].strip().isdigit() and b"\0" not in start else form
     is_table = form.name in ("parquet", "feather")
     is_list = form.name in ("csv", "tsv", "pairs", "phylip")  # or may be one
     if options.pairs.any and (is_table or is_list or form.name == "lsmat"):
         return known["pairs"]
-    if is_table and path.is_file() and holds_pairs(path):
+    if is_table and path.is_file() and are_pairs(first_rows(path), square=options.square):
         return known["pairs"]
     if is_list and path.is_file():
         lines = _first_lines(path, options.max_bytes)
+        _reject_other_text(path, lines)
+        if is_named_triangle(lines):
+            return known["triangle"]
         if is_phylip(lines) and not (options.square and form.name == "pairs"):
             return known["phylip"]
         if is_pair_list(lines, square=options.square):
             return known["pairs"]
     return form
+
+
+_OTHER_TEXT = {  # kinds of text that are recognized to tell what to write instead
+    r"T?BLAST[NPX] \d": "a report of BLAST for people; write the hits with -outfmt 6",
+    r'[\[{]\s*["{\[]': "a JSON file; write graphs as GraphML or as a list of edges, and matrices as csv",
+    r"(graph|Creator .*)\s*\[?$": "a GML file; write the graph as GraphML or as a list of edges",
+    r"\*vertices\b": "a Pajek file; write the graph as GraphML or as a list of edges",
+}
+
+
+def _reject_other_text(path: Path, lines: list[str]) -> None:
+    head = next((line.strip() for line in lines if line.strip()), "")
+    for pattern, what in _OTHER_TEXT.items():
+        if re.match(pattern, head, re.I):
+            raise ProximityError(f"{short_path(path)} is {what}.")
 
 
 def _format_of_contents(path: Path) -> Format:

@@ -9,9 +9,10 @@ from similis._utils.messages import warn_user
 from similis.base import Kind, kind_evidence
 from similis.exceptions import KindWarning, ProximityError
 
-__all__ = ["KINDS", "decide_kind", "kind_in_words"]
+__all__ = ["KINDS", "decide_kind", "kind_in_words", "kind_of_array"]
 
 KINDS: tuple[Kind, Kind] = ("similarity", "dissimilarity")
+_LETTERS: dict[str, Kind] = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
 _WORDS: dict[str, Kind] = {
     **dict.fromkeys(("similarity", "similarities", "kernel", "affinity", "affinities"), "similarity"),
     **dict.fromkeys(("dissimilarity", "dissimilarities", "distance", "distances", "dist"), "dissimilarity"),
@@ -22,6 +23,12 @@ def kind_in_words(text: str) -> Kind | None:
     """Return the kind that a cell or a comment names, or None."""
     found = {_WORDS[word] for word in re.findall("[a-z]+", text.lower()) if word in _WORDS}
     return found.pop() if len(found) == 1 else None
+
+
+def kind_of_array(name: str) -> Kind | None:
+    """Return the kind that the name of an array stands for, such as S, K, D_train or distances."""
+    last = re.split(r"[/.]", name)[-1]
+    return _LETTERS.get(last.partition("_")[0]) or kind_in_words(last.replace("_", " "))
 
 
 def decide_kind(

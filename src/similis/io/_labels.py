@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from similis._utils.files import short_path
 from similis._utils.messages import warn_user
 from similis.exceptions import InputWarning, ProximityError
-from similis.io._proximity import Proximity, quote_short
+from similis.io._proximity import LABEL_HEADERS, Proximity, decode_labels, quote_short
 from similis.io._text import quote, read_rows
 
-__all__ = ["align_labels", "decode_labels", "labels_beside", "read_labels", "write_labels"]
+__all__ = ["align_labels", "labels_beside", "read_labels", "write_labels"]
 
 _TEXT_SUFFIXES = (".gz", ".csv", ".tsv", ".txt")
 ID_HEADERS = {"", "id", "ids", "name", "object", "index", "key"}
-LABEL_HEADERS = {"label", "labels", "class", "classes", "y", "target"}
 _GROUP_HEADERS = {"group", "groups"}
 _LABEL_WORDS = (  # further names of a column of labels
     "annotation annotations categories category cluster clusters condition diagnosis family genre genus labels outcome "
@@ -406,14 +405,3 @@ def labels_beside(path: Path) -> Path:
     for suffix in _TEXT_SUFFIXES:
         stem = stem.removesuffix(suffix)
     return path.with_name(stem + ".labels.csv")
-
-
-def decode_labels(labels: list[str]) -> NDArray[Any]:
-    """Convert labels to integers or booleans if all are spelled like one; else keep text."""
-    if set(labels) <= {"True", "False"}:
-        return np.array([label == "True" for label in labels])
-    if all(len(label) <= 20 and label.lstrip("-").isdecimal() and label.isascii() for label in labels):
-        numbers = [int(label) if label.count("-") < 2 else 0 for label in labels]
-        if list(map(str, numbers)) == labels and -(2**63) <= min(numbers) and max(numbers) < 2**63:
-            return np.array(numbers)
-    return np.array(labels)

@@ -27,6 +27,7 @@ from similis._utils.files import atomic_write, is_stream, parse_errors, short_pa
 from similis._utils.threads import row_blocks
 from similis.base import Kind
 from similis.exceptions import ProximityError
+from similis.io._kind import kind_of_array
 from similis.io._options import ReadOptions
 from similis.io._pairs import sparse_values
 from similis.io._proximity import (
@@ -57,7 +58,6 @@ __all__ = [
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _LONGEST = 10_000  # bytes of a header; NumPy has the same limit
 _CSR = ("data", "indices", "indptr")
-_BY_NAME = {"S": "similarity", "K": "similarity", "D": "dissimilarity"}
 
 
 def read_npz(path: Path, options: ReadOptions) -> Proximity:
@@ -83,14 +83,14 @@ def read_npz(path: Path, options: ReadOptions) -> Proximity:
             if parts[name].dtype.kind == "U":
                 parts[name].tolist()  # raises for characters that Python cannot represent
         ids, column_ids = (parts[name].tolist() if name in parts else None for name in ("ids", "column_ids"))
-    kind = _BY_NAME.get(key.partition("_")[0])
+    kind: Any = kind_of_array(key)
+    about: dict[str, Any] = {"reason": f"by the name of the array, {quote_short(key)}"} if kind else {}
     if "kind" in parts:
-        kind = str(parts["kind"][()] if parts["kind"].ndim == 0 else parts["kind"]) or None
-    about: dict[str, Any] = {}
+        kind, about = str(parts["kind"][()] if parts["kind"].ndim == 0 else parts["kind"]) or None, {}
     if options.square and not is_sparse and is_condensed(parts[key].shape):
         parts[key], kind = square_of_condensed(parts[key].ravel(), where), kind or "dissimilarity"
     if is_sparse:
-        parts[key], about = _sparse_part(parts, options.kind or kind, options, where)  # type: ignore[arg-type]
+        parts[key], about = _sparse_part(parts, options.kind or kind, options, where)
     return proximity_in_file(where, parts[key], ids, kind, parts.get(labels), column_ids, about)
 
 

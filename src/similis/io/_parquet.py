@@ -15,9 +15,9 @@ from similis._utils.files import parse_errors, short_path
 from similis.exceptions import ProximityError
 from similis.io._numpy import card, parts_of_card
 from similis.io._options import ReadOptions
-from similis.io._proximity import Proximity, proximity_in_file, quote_short
+from similis.io._proximity import LABEL_HEADERS, Proximity, proximity_in_file, quote_short
 
-__all__ = ["holds_pairs", "iter_batches", "read_parquet", "write_parquet"]
+__all__ = ["first_rows", "iter_batches", "read_parquet", "write_parquet"]
 
 _CARD = b"similis"
 _FEATHER = b"ARROW1"
@@ -40,12 +40,17 @@ def read_parquet(path: Path, options: ReadOptions) -> Proximity:
         found = json.loads((schema.metadata or {}).get(_CARD, b"null"))
     names = list(table.column_names)
     is_id = [_holds_ids(pa, field) for field in schema]
-    numeric = [i for i in range(len(names)) if not is_id[i]]
+    labels = [i for i, name in enumerate(names) if is_id[i] and name.strip().lower() in LABEL_HEADERS]
+    if sum(is_id) == 2 and len(labels) == 1:
+        is_id[labels[0]] = False
+    else:
+        labels = []
     if sum(is_id) > 1:
         first, last = (quote_short(names[i]) for i in (is_id.index(True), len(names) - 1 - is_id[::-1].index(True)))
         raise ProximityError(
             f"{where} must hold numbers beside one column of ids. Got text in the columns {first} and {last}."
         )
+    numeric = [i for i in range(len(names)) if not is_id[i] and i not in labels]
     if not numeric or not table.num_rows:
         raise ProximityError(f"{where} holds no matrix: {table.num_rows} rows, {len(numeric)} columns of numbers.")
     values = np.empty((table.num_rows, len(numeric)), order="F")
@@ -55,6 +60,8 @@ def read_parquet(path: Path, options: ReadOptions) -> Proximity:
     if all(pa.types.is_float32(schema.field(i).type) for i in numeric):
         values = values.astype(np.float32)
     about = {} if found is None else parts_of_card(found, values.shape, where)
+    if labels:
+        about["labels"] = table.column(labels[0]).to_pylist()
     columns: list[str] | None = [names[i] for i in numeric]
     ids: list[str] | None
     if any(is_id):
@@ -65,14 +72,21 @@ def read_parquet(path: Path, options: ReadOptions) -> Proximity:
     return proximity_in_file(where, values, **{**about, "ids": ids, "column_ids": columns})
 
 
-def holds_pairs(path: Path) -> bool:
-    """Tell whether a parquet file has two columns of text beside its numbers, as a list of pairs does."""
+def first_rows(path: Path) -> list[list[str]]:
+    """Names of the columns and up to 60 rows of a parquet or Feather file, as text."""
     pa, pq = _pyarrow()
     with parse_errors(short_path(path), "parquet file"), open(path, "rb") as file:
         is_feather = file.read(6) == _FEATHER
         file.seek(0)
-        schema = pa.ipc.open_file(file).schema if is_feather else pq.ParquetFile(file).schema_arrow
-        return sum(_holds_ids(pa, field) for field in schema) > 1
+        if is_feather:
+            feather = pa.ipc.open_file(file)
+            schema, batches = feather.schema, map(feather.get_batch, range(feather.num_record_batches))
+        else:
+            parquet = pq.ParquetFile(file)
+            schema, batches = parquet.schema_arrow, parquet.iter_batches(batch_size=60)
+        first = next(iter(batches), None)
+        columns = [] if first is None else [column.to_pylist() for column in first.slice(0, 60).columns]
+    return [list(schema.names), *(["" if cell is None else str(cell) for cell in row] for row in zip(*columns))]
 
 
 def iter_batches(path: Path, max_bytes: int) -> Iterator[Any]:

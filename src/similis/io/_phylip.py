@@ -1,7 +1,10 @@
-"""PHYLIP distance matrices: square, or one triangle; names of ten characters or up to the first blank."""
+"""Distance matrices of phylogenetics: PHYLIP (square, or one triangle), EMBOSS distmat, MEGA and Clustal."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
@@ -9,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from similis._utils.files import short_path
-from similis.exceptions import ProximityError
+from similis._utils.messages import warn_user
+from similis.base import Kind
+from similis.exceptions import InputWarning, ProximityError
 from similis.io._options import ReadOptions
 from similis.io._proximity import Proximity, proximity_in_file, quote_short
-from similis.io._text import is_number, open_text, parse_number
+from similis.io._text import RowBuffer, is_number, open_text, parse_number
 
-__all__ = ["is_phylip", "read_phylip", "write_phylip"]
+__all__ = ["is_named_triangle", "is_phylip", "read_named_triangle", "read_phylip", "write_phylip"]
 
 _STRICT = 10  # characters of a name in the original format
 
@@ -27,12 +32,18 @@ def is_phylip(lines: list[str]) -> bool:
     if len(rows) > 2 and all(len(row) == 1 and is_number(row[0]) for row in rows):  # a vector, one number per line
         return False
     n = int(rows[0][0])
+    if len(rows) > 2 and [len(row) for row in rows] == list(range(1, len(rows) + 1)) and all(map(is_number, rows[-1])):
+        return False  # a triangle without names
     return not is_number(rows[1][0]) or len(rows[1]) in (1, 2, n, n + 1)
 
 
 def read_phylip(path: Path, options: ReadOptions) -> Proximity:
     """Read a square matrix or a triangle; a name ends at a tab, a blank or after ten characters."""
     where = short_path(path)
+    with open_text(path, options.max_bytes) as text:
+        plain = _read_plain(text)
+    if plain is not None:
+        return _with_kind(where, *plain, options.kind)
     counter = 0
     lines: list[tuple[int, str]] = []
     with open_text(path, options.max_bytes, lambda: counter + 1) as text:
@@ -42,7 +53,8 @@ def read_phylip(path: Path, options: ReadOptions) -> Proximity:
                 lines.append((counter, line.rstrip("\r\n")))
     first = lines[0][1].split() if lines else []
     if len(first) != 1 or not first[0].isdecimal() or not 0 < int(first[0]) < 10**6:
-        raise ProximityError(f"{where}: the first line of a PHYLIP matrix is the number of objects. Got {first[:3]}.")
+        found = quote_short(" ".join(first))
+        raise ProximityError(f"{where}: the first line of a PHYLIP matrix is the number of objects. Got {found}.")
     n, body = int(first[0]), lines[1:]
     layouts = {"square": [n] * n, "lower": list(range(n)), "lower with diagonal": list(range(1, n + 1))}
     layouts |= {"upper": list(range(n - 1, -1, -1)), "upper with diagonal": list(range(n, 0, -1))}
@@ -70,7 +82,124 @@ def read_phylip(path: Path, options: ReadOptions) -> Proximity:
         values[i, start : start + len(row)] = row
         if layout != "square":
             values[start : start + len(row), i] = row
-    return proximity_in_file(where, values, [name for _, name, _ in rows], "dissimilarity")
+    return _with_kind(where, [name for _, name, _ in rows], values, layout in ("lower", "upper"), options.kind)
+
+
+def _read_plain(lines: Iterable[str]) -> tuple[list[str], NDArray[np.float64], bool] | None:
+    """Names and values of a square matrix or lower triangle with one line per row, read row by row; else None."""
+    lines = iter(lines)
+    head = next(lines, "").strip()
+    if not head.isdecimal() or not 1 < int(head) < 10**6:
+        return None
+    n, first, names = int(head), next(lines, ""), list[str]()
+    offset = len(first.split()) - 1  # numbers of the first row
+    if offset not in (0, 1, n) or len(first) < 2 * offset:
+        return None
+    rows = RowBuffer()  # grows with the file: the announced number of objects may be wrong
+    for i, line in enumerate(chain([first], lines)):
+        name, _, rest = line.partition("\t") if "\t" in line else line.strip().partition(" ")
+        cells = rest.split()
+        if i == n or len(cells) != (n if offset == n else i + offset) or not rest.isascii() or "_" in rest:
+            if line.strip():
+                return None
+            break
+        try:
+            row = np.array(cells, dtype=np.float64) if cells else np.empty(0)
+        except ValueError:
+            return None
+        if not np.isfinite(row).all():
+            return None
+        names.append(name.strip())
+        rows.append(np.concatenate([row, np.zeros(n - len(row))]))
+    if len(names) != n:
+        return None
+    values = rows.to_matrix()
+    if offset != n:
+        _mirror(values)
+    return names, values, offset == 0
+
+
+def _mirror(values: NDArray[np.float64]) -> None:
+    """Copy the lower triangle to the upper one, by blocks of rows because the matrix may be on disk."""
+    for first in range(0, len(values), 256):
+        some = slice(first, first + 256)
+        block = np.tril(values[some, some])
+        values[:first, some] = values[some, :first].T
+        values[some, some] = block + np.tril(block, -1).T
+
+
+def _with_kind(
+    where: str, names: list[str], values: NDArray[np.float64], no_diagonal: bool, given: Kind | None
+) -> Proximity:
+    """Dissimilarities, unless the diagonal or, without one, the numbers show identities in percent."""
+    own = np.diagonal(values)
+    kind: Kind = "dissimilarity"
+    if no_diagonal:  # fastANI and skani write a triangle of identities, absent ones as NA or 0
+        known = values[np.tril_indices(len(values), -1)] if len(values) < 20_000 else values[-1, :-1]
+        known = known[(known != 0) & ~np.isnan(known)]
+        if len(known) > 1 and 50 <= known.min() and known.max() <= 100 and given != "dissimilarity":
+            kind = "similarity"
+            np.fill_diagonal(values, 100.0)
+    elif len(values) > 1 and own.min() > 0 and (own >= np.nanmax(values, axis=1)).all():
+        kind = "similarity"
+    if kind == "similarity" and given is None:
+        warn_user(
+            f"{where} is read as similarity, because its values are those of identities. If that is wrong, set "
+            "kind='dissimilarity'.",
+            InputWarning,
+        )
+    about = {"reason": "by its format"} if kind == "dissimilarity" else {}
+    return proximity_in_file(where, values, names, given or kind, about=about)
+
+
+_MEGA_NAME = re.compile(r"\s*(?:\[\s*\d+\s*\])?\s*#(?!mega)([^\s;]+)\s*", re.I)
+_EMBOSS_ROW = re.compile(r"\t+(.*?)\t\t(\S.*?)\s+\d+")
+_CLUSTAL_ROW = re.compile(r"\s*\d+:\s+(\S+)(.*)")
+
+
+def is_named_triangle(lines: list[str]) -> bool:
+    """Tell whether the first lines are those of EMBOSS distmat, a MEGA file of distances or identities of Clustal."""
+    head = next((line.strip().lower() for line in lines if line.strip()), "")
+    is_clustal = any("percent identity  matrix" in line.lower() for line in lines[:10] if line.startswith("#"))
+    return head == "distance matrix" or head.startswith("#mega") or is_clustal
+
+
+def read_named_triangle(path: Path, options: ReadOptions) -> Proximity:
+    """Read EMBOSS distmat (an upper triangle, names at the end), a MEGA file of distances, or identities of Clustal."""
+    where, names, rows = short_path(path), list[str](), list[tuple[int, list[str]]]()
+    kind: Kind = "dissimilarity"
+    is_mega = False
+    with open_text(path, options.max_bytes) as text:
+        for k, line in enumerate(map(str.rstrip, text), 1):
+            is_mega = is_mega or line.lower().startswith("#mega")
+            plain = re.sub(r"\[[^]]*\]", " ", line).split()  # without row numbers and standard errors of MEGA
+            if taxon := _MEGA_NAME.fullmatch(line):
+                names.append(taxon[1].replace("_", " ").strip())  # MEGA writes blanks so
+            elif row := _EMBOSS_ROW.fullmatch(line):
+                names.append(row[2])
+                rows.append((k, row[1].split()))
+            elif row := _CLUSTAL_ROW.fullmatch(line):
+                names.append(row[1])
+                rows.append((k, row[2].split()))
+                kind = "similarity"
+            elif is_mega and plain and (line.lstrip().startswith("[") or all(map(is_number, plain))):
+                rows.append((k, plain))
+    n, counts = len(names), [len(cells) for _, cells in rows]
+    lower, upper, square = list(range(1, n + 1)), list(range(n, 0, -1)), [n] * n
+    if not n or counts not in (lower, lower[:-1], upper, upper[1:], square):
+        wrong = (number for i, (number, cells) in enumerate(rows) if len(cells) not in (i + 1, n - i - 1, n - i))
+        raise ProximityError(
+            f"{where}, line {next(wrong, rows[-1][0] if rows else 1)}: the rows must form a triangle of the distances "
+            f"of {n} named objects. Got {len(rows)} rows."
+        )
+    values, is_lower = np.zeros((n, n)), counts in (lower, lower[:-1])
+    for i, (number, cells) in enumerate(rows, is_lower and len(rows) < n):
+        start = 0 if is_lower else n - len(cells)
+        numbers = [parse_number(cell, f"{where}, line {number}") for cell in cells]
+        values[i, start : start + len(numbers)] = numbers
+        if counts != square:
+            values[start : start + len(numbers), i] = numbers
+    return proximity_in_file(where, values, names, kind, about={"reason": "by its format"})
 
 
 def _rows(body: list[tuple[int, str]], n: int, strict: bool) -> list[tuple[int, str, list[str]]]:

@@ -20,6 +20,8 @@ from similis.io._kind import KINDS
 
 __all__ = ["Proximity"]
 
+LABEL_HEADERS = {"label", "labels", "class", "classes", "y", "target"}
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Proximity:
@@ -264,8 +266,11 @@ def is_condensed(shape: tuple[int, ...]) -> bool:
     return max(shape, default=0) == size > 2 and math.isqrt(1 + 8 * size) ** 2 == 1 + 8 * size
 
 
-def square_of_condensed(values: NDArray[Any], where: str) -> NDArray[Any]:
-    """Make the symmetric matrix of the upper triangle of a distance matrix, row by row, as SciPy's pdist returns it."""
+def square_of_condensed(values: NDArray[Any], where: str, *, stated: bool = False) -> NDArray[Any]:
+    """Make the symmetric matrix of the upper triangle of a distance matrix, row by row, as SciPy's pdist returns it.
+
+    There is a warning unless the file itself states that it holds distances of pairs.
+    """
     n = round((1 + math.sqrt(1 + 8 * len(values))) / 2)
     if values.ndim != 1 or n * (n - 1) // 2 != len(values) or not len(values):
         raise ProximityError(
@@ -273,6 +278,11 @@ def square_of_condensed(values: NDArray[Any], where: str) -> NDArray[Any]:
         )
     if values.dtype.kind not in "fiu":
         raise ProximityError(f"{where} must hold numbers. Got dtype {values.dtype}.")
+    if not stated:
+        warn_user(
+            f"{where}: its {len(values)} numbers are read as the dissimilarities of all pairs of {n} objects.",
+            InputWarning,
+        )
     square = np.zeros((n, n), dtype=values.dtype if values.dtype in (np.float32, np.float64) else np.float64)
     square[np.triu_indices(n, 1)] = values
     return square + square.T
@@ -429,3 +439,26 @@ def _from_objects(values: NDArray[Any]) -> NDArray[Any]:
                 f"values must be numbers. Got {quote_short(entry)} at row {place[0]}, column {place[1]}."
             )
     return result
+
+
+def decode_labels(labels: list[str]) -> NDArray[Any]:
+    """Convert labels to integers or booleans if all are spelled like one; else keep text."""
+    if set(labels) <= {"True", "False"}:
+        return np.array([label == "True" for label in labels])
+    if all(len(label) <= 20 and label.lstrip("-").isdecimal() and label.isascii() for label in labels):
+        numbers = [int(label) if label.count("-") < 2 else 0 for label in labels]
+        if list(map(str, numbers)) == labels and -(2**63) <= min(numbers) and max(numbers) < 2**63:
+            return np.array(numbers)
+    return np.array(labels)
+
+
+def labels_in_column(P: Proximity, where: str) -> Proximity:
+    """Take the numbers of a column called class or label as labels, if the matrix has one column too many."""
+    named = [j for j, name in enumerate(P.column_ids or ()) if name.strip().lower() in LABEL_HEADERS]
+    if len(named) != 1 or P.shape != (P.n, P.n + 1) or P.labels is not None:
+        return P
+    labels = [f"{label:.15g}" for label in P.values[:, named[0]].tolist()]
+    columns = [name for name in P.column_ids or () if name != (P.column_ids or ())[named[0]]]
+    return proximity_in_file(
+        where, np.delete(P.values, named[0], axis=1), P.ids, P.kind, decode_labels(labels), columns, P.about
+    )

@@ -9,6 +9,7 @@ name line and column.
 from __future__ import annotations
 
 import bz2
+import codecs
 import csv
 import gzip
 import io
@@ -19,7 +20,8 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import chain
+from dataclasses import replace
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -33,7 +35,15 @@ from similis.base import Kind
 from similis.exceptions import InputWarning, ProximityError
 from similis.io._kind import kind_in_words
 from similis.io._options import ReadOptions
-from similis.io._proximity import Proximity, is_condensed, proximity_in_file, quote_short, square_of_condensed
+from similis.io._proximity import (
+    LABEL_HEADERS,
+    Proximity,
+    decode_labels,
+    is_condensed,
+    proximity_in_file,
+    quote_short,
+    square_of_condensed,
+)
 
 __all__ = [
     "PACKED",
@@ -42,14 +52,16 @@ __all__ = [
     "matrix_of_rows",
     "open_text",
     "open_unpacked",
+    "open_utf8",
     "parse_number",
     "quote",
     "read_csv",
     "read_rows",
+    "RowBuffer",
     "write_csv",
 ]
 
-MISSING = frozenset({"", "na", "nan", "n/a", "null", "none", "<na>", "#n/a", "-nan"})
+MISSING = frozenset({"", "na", "nan", "n/a", "n.a.", "null", "none", "<na>", "#n/a", "-nan"})
 _NO_VALUE = MISSING | {"-", "--", "?", "."}  # also of a cell that must hold a number
 _UNKNOWN = dict.fromkeys(("", "NA", "NaN", "nan", "N/A", "null"), "nan")  # the usual spellings, in the fast loop
 _INFINITE = ("inf", "infinity")
@@ -57,6 +69,8 @@ _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+(?:[eE][+-]?\d+)?\s*")
 _IN_MEMORY = 2**30  # bytes of a matrix of text that stays in memory
 _WRITTEN = 2**22  # bytes of rows that are written to a scratch file at once
 _DIRECTIVE = "#q2:"  # types of the columns, in a metadata file of QIIME 2
+_PLINK: dict[str, Kind] = dict.fromkeys((".mibs", ".rel", ".king", ".grm"), "similarity")
+_PLINK |= dict.fromkeys((".dist", ".mdist"), "dissimilarity")
 TEXT_PACKERS = (".gz", ".bz2", ".xz", ".zst")
 
 
@@ -65,7 +79,13 @@ def read_csv(path: Path, options: ReadOptions) -> Proximity:
     comments: list[str] = []
     delimiter, limit = options.delimiter, options.max_bytes
     rows = read_rows(path, delimiter=delimiter, max_bytes=limit, comments=comments, blanks=True)
-    return matrix_of_rows(short_path(path), rows, square=options.square, comments=comments, has_header=options.header)
+    P = matrix_of_rows(short_path(path), rows, square=options.square, comments=comments, has_header=options.header)
+    beside = path.with_name(path.name + ".id")  # of PLINK: family and individual
+    if P.ids is None and P.square and beside.is_file():
+        names = [cells[-1] for _, cells in read_rows(beside, delimiter=None, max_bytes=limit, comments=[], blanks=True)]
+        names = names[len(names) == P.n + 1 :]  # without a header
+        P = proximity_in_file(short_path(beside), P.values, names, P.kind or _PLINK.get(path.suffix.lower()))
+    return P
 
 
 def matrix_of_rows(
@@ -76,7 +96,48 @@ def matrix_of_rows(
     comments: list[str],
     has_header: bool | None = None,
 ) -> Proximity:
-    """Make the matrix of numbered lines of cells; `comments` is filled while the first line is read."""
+    """Make the matrix of numbered lines of cells; `comments` is filled while the first line is read.
+
+    A column called class or label holds the labels.
+    """
+    labels: list[str] = []
+    P = _numbers_of_rows(where, _without_labels(rows, labels), square, comments, has_header)
+    return replace(P, labels=decode_labels(labels)) if labels else P
+
+
+def _without_labels(rows: Iterator[tuple[int, list[str]]], labels: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines without a column of labels, which are added to `labels`, and without an empty last column."""
+    head = list(islice(rows, 2))
+    place, is_open = None, False  # column of the labels; empty last column
+    if len(head) == 2:
+        (line, header), (_, below) = head
+        shift = len(below) - len(header)  # 1 if there is no corner cell
+        is_open = shift == 0 and len(header) > 2 and not header[-1].strip() and not below[-1].strip()
+        is_open = is_open and header[1].strip() != ""
+        header = header[:-1] if is_open else header
+        named = [j for j, name in enumerate(header) if name.strip().lower() in LABEL_HEADERS]
+        is_label = shift in (0, 1) and len(named) == 1 < len(header) and named[0] + shift > 0
+        if is_label and not is_number(below[named[0] + shift]):
+            place = named[0] + shift
+            header = header[: named[0]] + header[named[0] + 1 :]
+        head[0] = line, header
+    yield from head[:1]
+    for line, cells in chain(head[1:], rows):
+        if is_open and not cells[-1].strip():
+            cells = cells[:-1]
+        if place is not None and place < len(cells):
+            labels.append(cells[place].strip())
+            cells = cells[:place] + cells[place + 1 :]
+        yield line, cells
+
+
+def _numbers_of_rows(
+    where: str,
+    rows: Iterator[tuple[int, list[str]]],
+    square: bool,
+    comments: list[str],
+    has_header: bool | None,
+) -> Proximity:
     first = next(rows, None)
     if first is None:
         raise ProximityError(f"{where} is empty; it must hold a matrix with one line per object.")
@@ -88,10 +149,16 @@ def matrix_of_rows(
     skip = 0 if bare else 1  # the first cell of a row is its id
     ids: list[str] = []
     lines: list[int] = []
-    numbers = _RowBuffer()
+    numbers = RowBuffer()
     width = 0
+    triangle: list[NDArray[np.float64]] = []
     for line, cells in chain([first], rows) if bare or ids_only else rows:
         width = width or len(cells)
+        if bare and square and width == 1 and len(cells) == len(lines) + 1 and (len(cells) == 2 or triangle):
+            triangle = triangle or [numbers.rows[0]]
+            lines.append(line)
+            triangle.append(_parse_numbers(cells, where, line, 0))
+            continue
         if len(cells) != width:
             raise ProximityError(
                 f"{where}, line {line}: every line must have the same number of cells. Got {len(cells)}, while line "
@@ -102,6 +169,8 @@ def matrix_of_rows(
         numbers.append(_parse_numbers(cells[skip:], where, line, skip))
     if not lines:
         raise ProximityError(f"{where} has ids in line {header_line} but no rows of numbers below them.")
+    if triangle:
+        return proximity_in_file(where, _square_of_triangle(triangle), kind=kind)
     values = numbers.to_matrix()
     if bare:
         return _bare_table(where, header, lines, values, square, kind, has_header)
@@ -129,7 +198,17 @@ def matrix_of_rows(
     return proximity_in_file(where, values, ids=ids, kind=kind_in_words(header[0]) or kind, column_ids=header[1:])
 
 
-class _RowBuffer:
+def _square_of_triangle(rows: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Symmetric matrix of the rows of a lower triangle; its diagonal is there if the last numbers are all the same."""
+    own = {row[-1] for row in rows}
+    skip = int(len(own) > 1)
+    values = np.zeros((len(rows) + skip,) * 2)
+    for i, row in enumerate(rows):
+        values[i + skip, : i + 1] = values[: i + 1, i + skip] = row
+    return values
+
+
+class RowBuffer:
     """Rows of a matrix whose number is not known: in memory, or in a scratch file if there are many."""
 
     def __init__(self) -> None:
@@ -168,9 +247,7 @@ def _bare_table(
     """Make the matrix of a table of numbers, the first line of which may hold the ids of the columns."""
     rows, width = values.shape
     if square and has_header is None and is_condensed(values.shape):  # a header would be one number too many
-        P = proximity_in_file(where, square_of_condensed(values.ravel(), where), kind=kind or "dissimilarity")
-        warn_user(f"{where}: its {values.size} numbers are read as those of all pairs of {P.n} objects.", InputWarning)
-        return P
+        return proximity_in_file(where, square_of_condensed(values.ravel(), where), kind=kind or "dissimilarity")
     if has_header is not None:
         ids = header if has_header else None
         return proximity_in_file(
@@ -251,6 +328,9 @@ def read_rows(
                 lines = chain([head], text) if head else iter(())
             if "\0" in head:
                 raise ProximityError(f"{where} is not a text file: it has NUL characters in line 1.")
+            if blanks and head.strip() and is_number(head):  # the first row of a triangle shows no delimiter
+                first_two = list(islice(lines, 2))
+                head, lines = first_two[-1], chain(first_two, lines)
             mark = delimiter or sniff_delimiter(head, blanks)
             if mark == " ":
                 lines = (line.strip() for line in lines)
@@ -283,6 +363,18 @@ def open_text(path: Path, max_bytes: int, line: Callable[[], int] = lambda: 1) -
                 f"{short_path(path)} is not UTF-8 text from about line {line()} on; save it again with the encoding "
                 "UTF-8."
             ) from None
+
+
+@contextmanager
+def open_utf8(path: Path, max_bytes: int) -> Iterator[Any]:
+    """Open a text file, unpacked if it is compressed, as bytes of UTF-8 without a byte order mark."""
+    with open_unpacked(path, max_bytes) as file:
+        start = file.peek(3)[:3]
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            file = codecs.EncodedFile(file, "utf-8", "utf-16")
+        elif start == codecs.BOM_UTF8:
+            file.read(3)
+        yield file
 
 
 @contextmanager
@@ -325,6 +417,7 @@ _DAMAGED: tuple[type[Exception], ...] = (
     gzip.BadGzipFile,
     lzma.LZMAError,
     zipfile.BadZipFile,
+    NotImplementedError,  # a later version of zip, or an unknown compression
     OSError,
 )
 
@@ -418,9 +511,12 @@ def is_number(cell: str) -> bool:
 def sniff_delimiter(head: str, blanks: bool = False) -> str:
     """Comma, unless the first line has none outside quotes but has tabs, semicolons or, if allowed, blanks.
 
-    Commas inside the numbers of a line with tabs or semicolons are decimal commas.
+    Commas beside two or more tabs belong to titles; those inside the numbers of a line with tabs or semicolons are
+    decimal commas.
     """
     bare = re.sub(r'"[^"]*"?', "x", head).strip(" \r\n")
+    if bare.count("\t") > 1:
+        return "\t"
     for mark in "\t;":
         cells = bare.split(mark)
         if len(cells) > 1 and "," in bare and all("," not in c or _DECIMAL_COMMA.fullmatch(c) for c in cells):

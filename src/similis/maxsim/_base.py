@@ -30,11 +30,6 @@ class ClassSimilarity(DecisionMixin, ProximityClassifier):
 
     kind: Kind = "similarity"
 
-    def check_training_labels(self, X: ArrayLike, y: Any, *, keep_sparse: bool = False) -> tuple[Array, Indices]:
-        """Validate the training matrix and the labels; convert dissimilarities to similarities."""
-        S, codes = super().check_training_labels(X, y, keep_sparse=keep_sparse)
-        return self._fit_conversion(S), codes
-
     def _fit_conversion(self, S: Array) -> Array:
         """Find the scale of training dissimilarities and convert them."""
         if self.kind == "dissimilarity":
@@ -89,6 +84,17 @@ def class_sums(S: Array, alpha: Array, codes: Indices) -> Any:
     weights = np.zeros((len(codes), n_classes))
     weights[np.arange(len(codes)), codes] = alpha
     return S @ weights
+
+
+def fits(S: Array, alpha: Array, codes: Indices, *, strong: bool = True) -> bool:
+    """[bernal2003] Eq. (3)-(5) -> Sigma alpha > 0: every object is more similar to its class than to all others.
+
+    Without `strong`, than to each other class separately. alpha = 1 is the condition of sec. 3.3, "tight fitting".
+    """
+    sums, rows = class_sums(S, alpha, codes), np.arange(len(codes))
+    own = sums[rows, codes]
+    sums[rows, codes] = 0.0 if strong else -np.inf
+    return bool((own > (sums.sum(axis=1) if strong else sums.max(axis=1))).all())
 
 
 def signed_similarities(S: Array, codes: Indices) -> Any:

@@ -12,7 +12,7 @@ from similis import _kernels
 from similis._utils.arrays import Array, Indices
 from similis._utils.messages import warn_user
 from similis.base import Kind, at_least, check_labels, check_proximity, choice, validated_function
-from similis.maxsim._base import ClassSimilarity, class_sums, signed_similarities
+from similis.maxsim._base import ClassSimilarity, fits, signed_similarities
 from similis.proximity import Tighten
 
 
@@ -76,15 +76,9 @@ class MaxSim(ClassSimilarity):
         self.kind = kind
 
     def learn(self, S: Array, codes: Indices) -> None:
+        S = self._fit_conversion(S)
         self._set_weights(np.ones(len(S)), codes)
-        self.tight_ = _is_tight(S, codes)
-
-
-def _is_tight(S: Array, codes: Indices) -> bool:
-    """[bernal2003] sec. 3.3 -> alpha = 1 solves the no underfitting condition (5)."""
-    sums = class_sums(S, np.ones(len(codes)), codes)
-    own = sums[np.arange(len(codes)), codes]
-    return bool((2 * own > sums.sum(axis=1)).all())
+        self.tight_ = fits(S, self.alpha_, codes)
 
 
 @validated_function({"method": [choice("power", "exponential")]})
@@ -131,7 +125,7 @@ def tightness(S: ArrayLike, y: Any, *, method: Literal["power", "exponential"] =
     _, codes = check_labels(y, len(A), who="tightness")
 
     def tight(q: float) -> bool:
-        return _is_tight(Tighten(q=q, method=method).fit_transform(A).astype(np.float64), codes)
+        return fits(Tighten(q=q, method=method).fit_transform(A).astype(np.float64), np.ones(len(A)), codes)
 
     high = next((2.0**p for p in range(-10, 21) if tight(2.0**p)), np.inf)
     if high in (2.0**-10, np.inf):
@@ -202,6 +196,7 @@ class SimilarityPerceptron(ClassSimilarity):
         self.kind = kind
 
     def learn(self, S: Array, codes: Indices) -> None:
+        S = self._fit_conversion(S)
         Sigma = np.ascontiguousarray(signed_similarities(S, codes).T, dtype=np.float64)
         alpha, total = np.zeros(len(S)), np.zeros(len(S))
         self.n_iter_, self.fits_ = _kernels.perceptron(Sigma, self.max_iter, alpha, total)

@@ -14,7 +14,7 @@ from similis._utils.messages import warn_user
 from similis._utils.threads import single_blas_thread
 from similis.base import Kind, PathMixin, Points, choice, positive, quote
 from similis.exceptions import ProximityError
-from similis.maxsim._base import ClassSimilarity, class_sums
+from similis.maxsim._base import ClassSimilarity, class_sums, fits
 from similis.solvers import ClassMargin, MarginWeights
 
 
@@ -99,10 +99,11 @@ class SBC(PathMixin, ClassSimilarity):
         self.kind = kind
 
     def learn(self, S: Array, codes: Indices) -> None:
+        S = self._fit_conversion(S)
         found = self._solve(ClassMargin(S, codes, each=not self.strong, normalize=self.normalize), self.C, S, codes)
         self.objective_, self.gap_, self.n_iter_ = found.objective, found.gap, found.n_iter
-        self.fits_ = _fits(S, found.alpha, codes, self.strong)
-        self.tight_ = _fits(S, np.ones(len(S)), codes, True)
+        self.fits_ = fits(S, found.alpha, codes, strong=self.strong)
+        self.tight_ = fits(S, np.ones(len(S)), codes)
         self._set_weights(found.alpha, codes)
 
     def path_scores(
@@ -121,8 +122,7 @@ class SBC(PathMixin, ClassSimilarity):
 
         def restricted(fold: int) -> dict[str, Any]:
             train = test_fold != fold
-            present = np.unique(codes[train])
-            columns = slice(None) if self.strong else present
+            columns = slice(None) if self.strong else np.unique(codes[train])  # the classes present
             return {"starts": {C: u[train][:, columns] for C, u in starts.items()}}
 
         return self.score_folds(S, codes, test_fold, points, (restricted(fold) for fold in np.unique(test_fold)))
@@ -173,13 +173,3 @@ class SBC(PathMixin, ClassSimilarity):
             "SBC without C has no solution: no weights make every training object most similar to its own class. Set "
             "C to allow violations, or use a tighter similarity (a smaller RBF width)."
         )
-
-
-def _fits(S: Array, alpha: Array, codes: Indices, strong: bool) -> bool:
-    """[bernal2003] Eq. (3)-(4) -> every object is more similar to its class than to the others."""
-    sums = class_sums(S, alpha, codes)
-    rows = np.arange(len(S))
-    own = sums[rows, codes]
-    sums[rows, codes] = 0.0 if strong else -np.inf
-    others = sums.sum(axis=1) if strong else sums.max(axis=1)
-    return bool((own > others).all())

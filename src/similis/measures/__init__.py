@@ -2,7 +2,7 @@
 
 from similis.base import Measure
 from similis.measures._alignment import Alignment
-from similis.measures._categorical import Counting
+from similis.measures._counting import Counting
 from similis.measures._graphs import WeisfeilerLehman
 from similis.measures._information import Lin, ResidualEntropy, Resnik
 from similis.measures._pairwise import Pairwise, PairwiseLandmarks

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -38,54 +39,21 @@ class Scores:
         own = np.diag(self.table)
         return bool((self.table <= np.minimum.outer(own, own)).all())
 
-    def spell(self, sequence: Any, i: int, who: str) -> str:
-        """Translate a sequence to the letters of parasail."""
+    def spell(self, sequence: Any, i: int) -> str:
+        """Translate a sequence, object i, to the letters of parasail."""
         try:
             return "".join(_ASCII[self.place[letter]] for letter in sequence)
         except KeyError:
             at, letter = next((at, a) for at, a in enumerate(sequence) if a not in self.place)
             raise ProximityError(
-                f"{who} needs letters of its matrix, {''.join(map(str, self.place))[:40]!r}. Object {i} has "
+                f"Alignment needs letters of its matrix, {''.join(map(str, self.place))[:40]!r}. Object {i} has "
                 f"{str(letter)[:20]!r} at position {at}; replace it, or pass a matrix that scores it."
             ) from None
 
-    def places(self, spelled: Any) -> list[int]:
-        """Return the rows of the table for letters of parasail."""
-        return [_ASCII.index(letter) for letter in spelled]
 
-    def for_parasail(self, parasail: Any) -> Any:
-        """Build the matrix object of parasail."""
-        built = parasail.matrix_create("".join(_ASCII[: len(self.table)]), 0, 0, True)
-        for i, row in enumerate(self.table.tolist()):
-            for j, value in enumerate(row):
-                built.set_value(j, i, value)  # rows in parasail are the letters of the second sequence
-        return built
-
-
-def read_scores(matrix: Any, who: str) -> Scores:
-    """Look up a matrix by its name, or validate a dict of dicts."""
-    if isinstance(matrix, str):
-        return _named(matrix, who)
-    letters = list(matrix)
-    if not 0 < len(letters) <= len(_ASCII):
-        raise ProximityError(f"The matrix of {who} must have 1 to {len(_ASCII)} letters. Got {len(letters)}.")
-    table = np.zeros((len(letters), len(letters)))
-    for i, a in enumerate(letters):
-        row = matrix[a] if isinstance(matrix[a], Mapping) else {}
-        for j, b in enumerate(letters):
-            value = row.get(b)
-            if not _is_whole(value):
-                raise ProximityError(
-                    f"The matrix of {who} must hold an integer matrix[a][b] for all its letters. Got {value!r} for "
-                    f"{a!r} and {b!r}."
-                )
-            table[i, j] = value
-    place = {letter: i for i, letter in enumerate(letters)}
-    return Scores(_either_case(place), table.astype(np.int64))
-
-
-def _named(name: str, who: str) -> Scores:
-    parasail = require_package("parasail", extra="strings", who=who)
+def _named(name: str) -> Scores:
+    """Look up a matrix of parasail."""
+    parasail = require_package("parasail", extra="strings", who="Alignment")
     known = getattr(parasail, name.lower(), None)
     if not isinstance(known, parasail.Matrix):
         raise ProximityError(
@@ -97,13 +65,24 @@ def _named(name: str, who: str) -> Scores:
     return Scores(letters, np.array(known.matrix[:-1, :-1], dtype=np.int64))
 
 
-def _either_case(place: dict[Any, int]) -> dict[Any, int]:
-    folded = {other: i for a, i in place.items() if isinstance(a, str) for other in (a.lower(), a.upper())}
-    return place if any(place.get(a, i) != i for a, i in folded.items()) else {**place, **folded}
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and abs(float(value)) <= 10_000 and float(value).is_integer()
+def _given(matrix: dict[Any, Any]) -> Scores:
+    """Validate a dict of dicts."""
+    place = {letter: i for i, letter in enumerate(matrix)}
+    if not 0 < len(place) <= len(_ASCII):
+        raise ProximityError(f"The matrix of Alignment must have 1 to {len(_ASCII)} letters. Got {len(place)}.")
+    table = np.zeros((len(place), len(place)), dtype=np.int64)
+    for (a, i), (b, j) in product(place.items(), repeat=2):
+        value = matrix[a].get(b) if isinstance(matrix[a], Mapping) else None
+        number = float(value) if isinstance(value, (int, float, np.number)) else math.nan
+        if not (number.is_integer() and abs(number) <= 10_000):
+            raise ProximityError(
+                f"The matrix of Alignment must hold an integer matrix[a][b] for all its letters. Got {value!r} for "
+                f"{a!r} and {b!r}."
+            )
+        table[i, j] = number
+    either = {other: i for a, i in place.items() if isinstance(a, str) for other in (a.lower(), a.upper())}
+    distinguishes = any(place.get(a, i) != i for a, i in either.items())
+    return Scores(place if distinguishes else {**place, **either}, table)
 
 
 SHORT = 16_000  # scores with a smaller upper bound are computed with 16 bits, all others with 32
@@ -209,7 +188,7 @@ class Alignment(SequenceMeasure):
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
         """True if the matrix is symmetric."""
-        return read_scores(self.substitution, "Alignment").symmetric
+        return self._scores.symmetric
 
     @property
     def domain_(self) -> tuple[float, float] | None:
@@ -218,7 +197,11 @@ class Alignment(SequenceMeasure):
             return None
         if self.score == "raw":
             return 0.0, np.inf
-        return (0.0, 1.0) if read_scores(self.substitution, "Alignment").prefers_itself else (0.0, np.inf)
+        return (0.0, 1.0 if self._scores.prefers_itself else np.inf)
+
+    @property
+    def _scores(self) -> Scores:
+        return _named(self.substitution) if isinstance(self.substitution, str) else _given(self.substitution)
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -233,12 +216,9 @@ class Alignment(SequenceMeasure):
         if self.score == "evalue":
             self.lambda_, self.K_ = self._chance_scores(objects)
 
-    def encode_together(self, collections: Any) -> list[_Letters]:
-        return [self.encode(objects) for objects in collections]
-
     def encode(self, objects: list[Any]) -> _Letters:
-        scores = read_scores(self.substitution, "Alignment")
-        texts = [scores.spell(sequence, i, "Alignment") for i, sequence in enumerate(objects)]
+        scores = self._scores
+        texts = [scores.spell(sequence, i) for i, sequence in enumerate(objects)]
         own = np.zeros(len(texts))
         if self.score == "normalized":
             aligner = _Aligner(self, scores, texts, texts)
@@ -261,7 +241,9 @@ class Alignment(SequenceMeasure):
         def row(i: int, first: int) -> Floats:
             scores = aligner.row(A.texts[i], B.texts[first:])
             if self.score == "normalized":
-                return _over_own(scores, A.own[i], B.own[first:])
+                mean = np.sqrt(A.own[i] * B.own[first:])
+                both_zero = np.where(A.own[i] + B.own[first:] == 0, 1.0, 0.0)  # the value of 0/0
+                return np.divide(scores, mean, out=both_zero, where=mean > 0)
             if self.score == "evalue":
                 # -log10 E with E = K |x| |z| exp(-lambda score)
                 scores = self.lambda_ * scores - math.log(self.K_ * len(A.texts[i])) - log_n[first:]
@@ -273,13 +255,13 @@ class Alignment(SequenceMeasure):
 
     def _chance_scores(self, objects: list[Any]) -> tuple[float, float]:
         """Estimate lambda and K of the Gumbel distribution of chance scores, by its mean and variance."""
-        scores = read_scores(self.substitution, "Alignment")
-        letters = "".join(scores.spell(sequence, i, "Alignment") for i, sequence in enumerate(objects))
+        scores = self._scores
+        letters = "".join(scores.spell(sequence, i) for i, sequence in enumerate(objects))
         if not letters:
             raise ProximityError("score='evalue' needs training sequences with letters. All sequences are empty.")
         alphabet, counts = np.unique(list(letters), return_counts=True)
         p = counts / counts.sum()
-        places = scores.places(alphabet)
+        places = [_ASCII.index(letter) for letter in alphabet]
         table = scores.table[np.ix_(places, places)]
         if p @ table @ p >= 0 or table.max() <= 0:
             raise ProximityError(
@@ -306,7 +288,9 @@ class _Aligner:
         width = 16 if largest < SHORT else 32
         self.gaps = (measure.gap_open, measure.gap_extend)
         self.is_global = measure.mode == "global"
-        self.matrix = scores.for_parasail(parasail)
+        self.matrix = parasail.matrix_create("".join(_ASCII[: len(scores.table)]), 0, 0, True)
+        for (i, j), value in np.ndenumerate(scores.table):
+            self.matrix.set_value(j, i, int(value))  # rows in parasail are the letters of the second sequence
         self.make_profile = getattr(parasail, f"profile_create_{width}")
         # The striped loop is faster, but wrong if gap_open equals gap_extend.
         loop = "striped" if measure.gap_open > measure.gap_extend else "scan"
@@ -331,10 +315,3 @@ class _Letters:
     texts: list[str]
     scores: Scores
     own: Floats
-
-
-def _over_own(row: Array, own: float, others: Array) -> Array:
-    """Divide scores by the geometric mean of self-scores; 0/0 is 1 if both self-scores are zero, else 0."""
-    mean = np.sqrt(own * others)
-    alike = np.where(own + others == 0, 1.0, 0.0)
-    return np.divide(row, mean, out=alike, where=mean > 0)

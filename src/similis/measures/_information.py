@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ from similis.measures._sets import (
     read_described,
     read_sets,
     sparse_codes,
+    words,
 )
 
 
@@ -319,10 +321,8 @@ class ResidualEntropy(Measure):
         self.bin_edges_ = [] if of_sets or presence or self.n_bins is None else _bin_edges(objects, self.n_bins)
         objects = self._in_bins(objects)
         distinct = Counter(as_sets(objects, presence))
-        vocabulary: dict[Any, int] = {}
-        for tokens in distinct:
-            for token in sorted(tokens, key=repr):
-                vocabulary.setdefault(token, len(vocabulary))
+        ordered = dict.fromkeys(token for tokens in distinct for token in sorted(tokens, key=repr))
+        vocabulary = {token: k for k, token in enumerate(ordered)}
         having = np.zeros((len(vocabulary), len(distinct)), dtype=bool)
         for k, tokens in enumerate(distinct):
             having[[vocabulary[token] for token in tokens], k] = True
@@ -340,10 +340,9 @@ class ResidualEntropy(Measure):
         # Two new objects may share a feature that no training object has, so extend the vocabulary.
         vocabulary = dict(self._context.vocabulary)
         collections = [self._in_bins(objects) for objects in collections]
-        for objects in collections:
-            for tokens in self._context.sets(objects):
-                for token in tokens:
-                    vocabulary.setdefault(token, len(vocabulary))
+        for tokens in chain(*map(self._context.sets, collections)):
+            for token in tokens:
+                vocabulary.setdefault(token, len(vocabulary))
         return self._context.encode(collections, vocabulary)
 
     def _in_bins(self, objects: Any) -> Any:
@@ -363,7 +362,7 @@ class ResidualEntropy(Measure):
         mirror, out = B is A, np.zeros((len(A.starts) - 1, len(B.starts) - 1))
         counts = self._context.counts
         products, plain = counts * np.log(counts), bool((counts == 1).all())
-        all_objects = _pack(np.ones((1, len(counts)), dtype=bool))[0]
+        all_objects = _bits(np.ones((1, len(counts)), dtype=bool))[0]
         having = A.having if len(A.having) >= len(B.having) else B.having
 
         def work(rows: slice) -> None:
@@ -415,7 +414,7 @@ class _Context(FittedArrays):
     def encode(self, collections: Sequence[Any], vocabulary: dict[Any, int]) -> list[_CodedSubsets]:
         """Encode objects; codes beyond the training features belong to no training object."""
         n_unseen = len(vocabulary) - len(self.vocabulary) + 1
-        having = _pack(np.vstack([self.having, np.zeros((n_unseen, len(self.counts)), dtype=bool)]))
+        having = _bits(np.vstack([self.having, np.zeros((n_unseen, len(self.counts)), dtype=bool)]))
         return [_CodedSubsets(*sparse_codes(self.sets(objects), vocabulary), having) for objects in collections]
 
 
@@ -426,7 +425,6 @@ class _CodedSubsets:
     having: NDArray[np.uint64]
 
 
-def _pack(bits: Mask) -> NDArray[np.uint64]:
-    """Pack rows of bits into words; bit k of word w is column 64 w + k."""
-    octets = np.packbits(bits, axis=1, bitorder="little")
-    return np.ascontiguousarray(np.pad(octets, ((0, 0), (0, -octets.shape[1] % 8)))).view("<u8").astype(np.uint64)
+def _bits(mask: Mask) -> NDArray[np.uint64]:
+    """Pack rows of a mask into words; bit k of word w is column 64 w + k."""
+    return words(np.packbits(mask, axis=1, bitorder="little"))

@@ -68,16 +68,12 @@ class MeasuringTransformer(FittedArrays, TransformerMixin, BaseEstimator):
         return {name: value for name, value in super().__getstate__().items() if name != "_columns"}
 
     def __sklearn_tags__(self) -> Any:
-        return tags_of_measure(super().__sklearn_tags__(), self.measure)
-
-
-def tags_of_measure(tags: Any, measure: Any) -> Any:
-    """The tags of an estimator that reads what its measure reads."""
-    if isinstance(measure, Measure):
-        inner = get_tags(measure)
-        tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
-        tags.no_validation = inner.no_validation
-    return tags
+        tags = super().__sklearn_tags__()
+        if isinstance(self.measure, Measure):
+            inner = get_tags(self.measure)
+            tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
+            tags.no_validation = inner.no_validation
+        return tags
 
 
 STRIP = 16  # objects per block in self_similarity, which computes whole blocks and uses their diagonals
@@ -219,9 +215,7 @@ class Pairwise(MeasuringTransformer):
         yield from zip(*(measure.block_path(A, columns, values, self.n_jobs) for A in (columns, rows)))
 
     def self_similarity(self, X: Any) -> Array:
-        """Compute s(x, x) of new objects, which their rows do not contain, or d(x, x) if the measure is a
-        dissimilarity.
-        """
+        """Compute s(x, x), or d(x, x), of new objects, which their rows do not contain."""
         check_is_fitted(self)
         objects = self.measure_.check_objects(X)
         strips = (objects[i : i + STRIP] for i in range(0, count_objects(objects), STRIP))
@@ -229,9 +223,7 @@ class Pairwise(MeasuringTransformer):
         return np.concatenate([np.diagonal(self.measure_.block(A, A)) for A in encoded])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the names of the columns: the ids of the training objects, or their numbers. `input_features` is
-        ignored.
-        """
+        """Return the names of the columns: the ids of the training objects, or their numbers."""
         check_is_fitted(self)
         return np.array([str(name) for name in self._ids], dtype=object)
 
@@ -411,21 +403,17 @@ class PairwiseLandmarks(ClassNamePrefixFeaturesOutMixin, MeasuringTransformer):
         n = count_objects(objects)
         k = min(n, self.n_landmarks)
         rng = check_random_state(self.random_state)
+        sign = -1 if self.measure_.kind == "dissimilarity" else 1
         if self.selection == "random" or k == n:
             return np.sort(rng.permutation(n)[:k])
-        if self.selection == "kcenter":
-            return self._spread(objects, int(rng.randint(n)), n, k)
-        sample = np.sort(rng.permutation(n)[: max(SAMPLE, k)])
-        encoded = self.measure_.encode(take_objects(objects, sample))
-        sign = -1 if self.measure_.kind == "dissimilarity" else 1
-        S = self.measure_.block(encoded, encoded, self.n_jobs)
-        return np.sort(sample[k_medoids(S, k, sign=sign, n_init=1, random_state=rng).medoids])
-
-    def _spread(self, objects: Any, first: int, n: int, k: int) -> Indices:
-        """Select objects farthest first, one column of the matrix at a time, so that memory holds n numbers."""
-        sign = -1 if self.measure_.kind == "dissimilarity" else 1
+        if self.selection == "medoids":
+            sample = np.sort(rng.permutation(n)[: max(SAMPLE, k)])
+            encoded = self.measure_.encode(take_objects(objects, sample))
+            S = self.measure_.block(encoded, encoded, self.n_jobs)
+            return np.sort(sample[k_medoids(S, k, sign=sign, n_init=1, random_state=rng).medoids])
+        # Farthest first, one column of the matrix at a time, so that memory holds n numbers.
         encoded = self.measure_.encode(objects)
-        chosen, nearest = [first], np.full(n, -np.inf)
+        chosen, nearest = [int(rng.randint(n))], np.full(n, -np.inf)
         while len(chosen) < k:
             landmark = self.measure_.encode(take_objects(objects, np.array(chosen[-1:])))
             nearest = np.maximum(nearest, sign * self.measure_.block(encoded, landmark, self.n_jobs)[:, 0])

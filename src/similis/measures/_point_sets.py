@@ -355,10 +355,7 @@ class PyramidMatch(PointSetMeasure):
            [0.18, 0.18, 1.  ]])
     """
 
-    fitted_arrays = {
-        "low_": fitted_reals("d"),
-        "_dimension": fitted_count(1),
-    }
+    fitted_arrays = {"low_": fitted_reals("d"), "_dimension": fitted_count(1)}
 
     fit_only_indexes = False
     # A float64 coordinate has 53 binary digits.
@@ -380,15 +377,12 @@ class PyramidMatch(PointSetMeasure):
         span = float((points.max(axis=0) - self.low_).max()) or 1.0
         self.side_ = span / 2 ** (self.n_levels - 1)
 
+    encode_together = Measure.encode_together  # the bins are those of the training sets
+
     def encode(self, objects: list[Any]) -> _Pyramids:
-        return self.encode_together([objects])[0]
-
-    def encode_together(self, collections: Sequence[list[Any]]) -> list[_Pyramids]:
-        check_is_fitted(self, "side_")
-        return [self._histograms(PointSets.of(objects, self._dimension, mass=False)) for objects in collections]
-
-    def _histograms(self, sets: PointSets) -> _Pyramids:
         """Compute the occupied bins of each set, each level weighted by 2^-l - 2^-(l+1) (the last one by 2^-l)."""
+        check_is_fitted(self, "side_")
+        sets = PointSets.of(objects, self._dimension, mass=False)
         most = 2 ** (self.n_levels - 1) - 1
         finest = np.clip((sets.points - self.low_) // self.side_, 0, most).astype(np.int64)
         owner = np.repeat(np.arange(*sets.shape), np.diff(sets.starts))

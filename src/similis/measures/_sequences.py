@@ -25,31 +25,13 @@ UNKNOWN = "\U0010ffff"  # code point of symbols not seen in training; it is no c
 
 
 class SequenceMeasure(Measure):
-    """Base of measures on sequences of symbols; new sequences may have symbols not seen in training."""
+    """Base of measures on sequences of symbols."""
 
     fit_only_indexes = True
     cells = "text"
 
     def validate_objects(self, X: Any) -> list[Any]:
         return read_sequences(X, type(self).__name__)
-
-    def learn(self, objects: list[Any], y: Any) -> None:
-        self._spelling = Spelling.of(objects, also=self._alphabet())
-
-    def encode(self, objects: list[Any]) -> Any:
-        return self._encode_text(self._spelling.spell(objects), self._spelling)
-
-    def encode_together(self, collections: Sequence[list[Any]]) -> list[Any]:
-        spelling = Spelling.of(*collections, also=self._alphabet())
-        return [self._encode_text(spelling.spell(objects), spelling) for objects in collections]
-
-    def _alphabet(self) -> Iterable[Any]:
-        """Return the symbols named by the parameters."""
-        return ()
-
-    def _encode_text(self, texts: list[str], spelling: Spelling) -> Any:
-        """Encode translated sequences for comparison."""
-        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -67,7 +49,7 @@ class Spelling:
     symbols: dict[Any, str] | None
 
     @classmethod
-    def of(cls, *collections: list[Any], also: Iterable[Any] = ()) -> Spelling:
+    def of(cls, collections: Sequence[list[Any]], also: Iterable[Any]) -> Spelling:
         """Assign a code point to every symbol in the collections and in `also`."""
         if all(isinstance(sequence, str) for objects in collections for sequence in objects):
             return cls(None)
@@ -95,12 +77,6 @@ def read_sequences(X: Any, who: str) -> list[Any]:
     if all(isinstance(s, str) or all(isinstance(a, str) and len(a) == 1 for a in s) for s in sequences):
         return [s if isinstance(s, str) else "".join(s) for s in sequences]
     return sequences
-
-
-def code_points(texts: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the code points of all texts in one array, and starts: text i is ``flat[start[i]:start[i + 1]]``."""
-    flat = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.int32)
-    return flat.copy(), np.concatenate([[0], np.cumsum([len(text) for text in texts])]).astype(np.int64)
 
 
 def _character(symbol: Any) -> str:
@@ -234,7 +210,7 @@ class Edit(SequenceMeasure):
 
     def validate_objects(self, X: Any) -> list[Any]:
         objects = super().validate_objects(X)
-        words = [a for a in self._alphabet() if not (isinstance(a, str) and len(a) == 1)]
+        words = [a for a in self._alphabet() if _character(a) == UNKNOWN]
         if words and isinstance(X, (list, tuple, np.ndarray)) and any(isinstance(x, str) and x for x in X):
             raise ProximityError(
                 f"Edit compares texts by characters, but {str(words[0])[:40]!r} in 'gaps' or 'substitution' is not a "
@@ -248,18 +224,30 @@ class Edit(SequenceMeasure):
             dict.fromkeys([*(self.gaps or {}), *(self.substitution or {}), *(b for r in self._rows() for b in r)])
         )
 
-    def _encode_text(self, texts: list[str], spelling: Spelling) -> _Spelled:
+    def learn(self, objects: list[Any], y: Any) -> None:
+        self._spelling = Spelling.of([objects], self._alphabet())
+
+    def encode(self, objects: list[Any]) -> _Spelled:
+        return self._encode_with(self._spelling, objects)
+
+    def encode_together(self, collections: Sequence[list[Any]]) -> list[_Spelled]:
+        # Two new sequences may share a symbol that no training sequence has, so use the symbols of the given ones.
+        spelling = Spelling.of(collections, self._alphabet())
+        return [self._encode_with(spelling, objects) for objects in collections]
+
+    def _encode_with(self, spelling: Spelling, objects: list[Any]) -> _Spelled:
+        texts = spelling.spell(objects)
+        lengths = np.array([len(text) for text in texts], dtype=np.int64)
         if not (self.gaps or self.substitution) and all(float(w).is_integer() for w in self.weights):
-            return _Spelled(texts)
-        symbols = self._alphabet()
+            return _Spelled(texts, lengths)
+        numbers = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.int32).copy()
         # Class 0 has the default weights; every symbol with particular costs is a class.
-        numbers, starts = code_points(texts)
         classes = np.zeros(len(numbers), dtype=np.int32)
-        for k, symbol in enumerate(symbols, start=1):
+        for k, symbol in enumerate(self._alphabet(), start=1):
             letter = spelling.letter(symbol)
             if letter is not None:
                 classes[numbers == ord(letter)] = k
-        return _Spelled(texts, numbers, classes, starts)
+        return _Spelled(texts, lengths, (numbers, classes, np.append(0, np.cumsum(lengths))))
 
     def _costs(self) -> tuple[Array, Array, Array]:
         """Return the costs of insertion, deletion and substitution by classes of symbols."""
@@ -267,42 +255,38 @@ class Edit(SequenceMeasure):
         symbols = self._alphabet()
         insert, delete = (np.array([w, *(gaps.get(a, w) for a in symbols)], dtype=float) for w in self.weights[:2])
         substitute = np.full((len(symbols) + 1, len(symbols) + 1), float(self.weights[2]))
-        for i, a in enumerate(symbols, start=1):
-            for j, b in enumerate(symbols, start=1):
-                substitute[i, j] = table.get(a, {}).get(b, self.weights[2])
+        for a, row in table.items():
+            for b, cost in row.items():
+                substitute[symbols.index(a) + 1, symbols.index(b) + 1] = cost
         return insert, delete, substitute
 
     def block(self, A: _Spelled, B: _Spelled, n_jobs: int | None = None, tick: Tick = None) -> Array:
         mirror = B is A and self.symmetric
         out = np.zeros((len(A.texts), len(B.texts)))
         costs = self._costs()
-        fill = self._by_rapidfuzz(A, B) if A.numbers is None else _by_kernel(A, B, costs, mirror)
+        # rapidfuzz computes half of a list with itself; for texts of one machine word its method for two lists is
+        # faster.
+        halves = mirror and A.lengths.max() > WORD
 
         def work(rows: slice) -> None:
             first = rows.start if mirror else 0
-            fill(rows, first, out)
+            if A.classes is not None and B.classes is not None:
+                _kernels.edit_distances(*A.classes, *B.classes, *costs, rows.start, rows.stop, mirror, out)
+            elif halves:
+                out[rows, rows] = self._by_rapidfuzz(A.texts[rows], A.texts[rows])
+                out[rows, rows.stop :] = self._by_rapidfuzz(A.texts[rows], B.texts[rows.stop :])
+            else:
+                out[rows, first:] = self._by_rapidfuzz(A.texts[rows], B.texts[first:])
             if self.normalize:
                 self._scale(out[rows, first:], A.lengths[rows], B.lengths[first:], costs)
 
         return fill_strips(out, work, n_jobs, tick, step=STRIP, mirror=mirror)
 
-    def _by_rapidfuzz(self, A: _Spelled, B: _Spelled) -> Any:
+    def _by_rapidfuzz(self, left: list[str], right: list[str]) -> Array:
         cdist = require_package("rapidfuzz.process", extra="strings", who="Edit").cdist
         distance = require_package("rapidfuzz.distance", extra="strings", who="Edit").Levenshtein.distance
-        options = {"scorer": distance, "scorer_kwargs": {"weights": tuple(int(w) for w in self.weights)}}
-        # rapidfuzz computes half of a list with itself; for texts of one machine word its method for two lists is
-        # faster.
-        halves = B is A and self.symmetric and A.lengths.max() > WORD
-
-        def fill(rows: slice, first: int, out: Array) -> None:
-            left = A.texts[rows]
-            if halves:
-                out[rows, rows] = cdist(left, left, **options)
-                first = rows.stop
-            if first < len(B.texts):
-                out[rows, first:] = cdist(left, B.texts[first:], **options)
-
-        return fill
+        weights = tuple(int(w) for w in self.weights)
+        return np.asarray(cdist(left, right, scorer=distance, scorer_kwargs={"weights": weights}))
 
     def _scale(self, block: Array, m: Array, n: Array, costs: Any) -> None:
         """Divide distances in place by the largest possible value for these lengths; two empty sequences keep 0."""
@@ -322,24 +306,11 @@ class Edit(SequenceMeasure):
 
 @dataclass
 class _Spelled:
-    """Sequences as texts and, if symbols have particular costs, as code points and classes."""
+    """Sequences as texts and, if symbols have particular costs: code points, classes, and starts of the sequences."""
 
     texts: list[str]
-    numbers: NDArray[np.int32] | None = None
-    classes: NDArray[np.int32] | None = None
-    starts: NDArray[np.int64] | None = None
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        return np.array([len(text) for text in self.texts], dtype=np.int64)
-
-
-def _by_kernel(A: _Spelled, B: _Spelled, costs: Any, mirror: bool) -> Any:
-    def fill(rows: slice, first: int, out: Array) -> None:
-        left, right = (A.numbers, A.classes, A.starts), (B.numbers, B.classes, B.starts)
-        _kernels.edit_distances(*left, *right, *costs, rows.start, rows.stop, mirror, out)
-
-    return fill
+    lengths: NDArray[np.int64]
+    classes: tuple[Array, Array, Array] | None = None
 
 
 def _is_weight(value: Any) -> bool:

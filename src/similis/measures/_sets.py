@@ -37,7 +37,6 @@ from similis.measures._vectors import TwoWayArray, both_layouts
 
 SPARSE = 8  # 64-bit words per present feature above which a sparse product is faster than counting packed bits
 DENSE = 2**25  # largest number of entries of a dense right-hand side of a sparse product
-_ONES = np.array([bin(byte).count("1") for byte in range(256)], dtype=np.uint8)  # number of set bits of each byte
 
 
 class SetMeasure(Measure):
@@ -66,7 +65,7 @@ class SetMeasure(Measure):
         return [features.encode(objects, type(self).__name__) for objects in collections]
 
     def block(self, A: _Sets, B: _Sets, n_jobs: int | None = None, tick: Tick = None) -> Array:
-        out = _common(A, B, n_jobs)
+        out = common_salience(A, B, n_jobs)
 
         def work(rows: slice) -> None:
             self._combine(A.salience, B.salience, rows, out)
@@ -94,10 +93,7 @@ class _Features(FittedArrays):
     counts one; `bits` is True for packed sets and False for sparse ones.
     """
 
-    fitted_arrays = {
-        "n_features": fitted_count(),
-        "weights": fitted_reals(None, optional=True),
-    }
+    fitted_arrays = {"n_features": fitted_count(), "weights": fitted_reals(None, optional=True)}
 
     n_features: int
     vocabulary: dict[Any, int] | None
@@ -137,7 +133,7 @@ class _Features(FittedArrays):
     def encode(self, objects: Any, who: str) -> _Sets:
         """Encode sets by these features; other features of a set count only in its salience f(x)."""
         if isinstance(objects, np.ndarray) and objects.dtype == np.uint64:
-            return _Sets(_ONES[objects.view(np.uint8)].sum(axis=1, dtype=np.float64), bits=both_layouts(objects))
+            return _Sets(np.bitwise_count(objects).sum(axis=1, dtype=np.float64), bits=both_layouts(objects))
         if isinstance(objects, list) != (self.vocabulary is not None):
             before, now = ("binary rows", "sets of tokens")[:: -1 if self.vocabulary is not None else 1]
             raise ProximityError(f"{who} was fitted on {before} and got {now}. Pass {before}.")
@@ -145,19 +141,15 @@ class _Features(FittedArrays):
         if isinstance(objects, list):
             rows, extra = self._rows_of_tokens(objects)
         elif self.bits and isinstance(objects, np.ndarray):
-            return _Sets(objects.sum(axis=1, dtype=np.float64), bits=both_layouts(_words(np.packbits(objects, axis=1))))
+            return _Sets(objects.sum(axis=1, dtype=np.float64), bits=both_layouts(words(np.packbits(objects, axis=1))))
         else:
             rows = sparse.csr_array(objects, dtype=np.float64)
-        if self.weights is None:
-            salience = np.diff(rows.indptr) + extra
-            return (
-                _Sets(salience, bits=both_layouts(_pack_sparse(rows)))
-                if self.bits
-                else _Sets(salience, None, rows, rows)
-            )
-        weighted = rows.copy()
-        weighted.data = self.weights[rows.indices]
-        return _Sets(weighted @ np.ones(self.n_features) + extra, None, rows, weighted)
+        weighted = rows
+        if self.weights is not None:
+            weighted = rows.copy()
+            weighted.data = self.weights[rows.indices]
+        salience = weighted @ np.ones(self.n_features) + extra
+        return _Sets(salience, both_layouts(_pack_sparse(rows))) if self.bits else _Sets(salience, None, rows, weighted)
 
     def _rows_of_tokens(self, objects: list[frozenset[Any]]) -> tuple[Any, Floats]:
         """Return sparse rows of the known tokens, and the salience of the other ones."""
@@ -177,7 +169,7 @@ class _Features(FittedArrays):
         ), extra
 
 
-def _common(A: _Sets, B: _Sets, n_jobs: int | None) -> Floats:
+def common_salience(A: _Sets, B: _Sets, n_jobs: int | None) -> Floats:
     """Compute f(x and z) of every pair."""
     if A.bits is None or B.bits is None:
         n, d = B.rows.shape
@@ -224,11 +216,7 @@ def _weights(salience: Any, vocabulary: Mapping[Any, int] | None, n_features: in
 
 def read_sets(X: Any, measure: Measure) -> Any:
     """Validate sets: return token sets as a list of frozensets, binary rows as a boolean array, sparse rows as CSR."""
-    who = type(measure).__name__
-    if hasattr(X, "to_numpy"):
-        X = X.to_numpy()
-    if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object:
-        X = X.tolist()
+    who, X = type(measure).__name__, _list_or_array(X)
     if isinstance(X, (list, tuple)) and not (
         len(X) and all(isinstance(x, np.ndarray) and x.dtype != object for x in X)
     ):
@@ -257,6 +245,12 @@ def read_sets(X: Any, measure: Measure) -> Any:
     return A if sparse.issparse(A) else A.astype(bool)
 
 
+def _list_or_array(X: Any) -> Any:
+    """Convert frames to arrays, and vectors of Python objects to lists."""
+    X = X.to_numpy() if hasattr(X, "to_numpy") else X
+    return X.tolist() if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object else X
+
+
 def _as_set(x: Any, i: int, who: str) -> frozenset[Any]:
     if isinstance(x, (str, bytes)) or not isinstance(x, Iterable):
         raise ProximityError(
@@ -271,35 +265,31 @@ def _as_set(x: Any, i: int, who: str) -> frozenset[Any]:
 
 def read_packed(X: Any, measure: Measure) -> NDArray[np.uint64]:
     """Validate bit fingerprints packed into bytes (as by numpy.packbits) or words; return rows of words."""
-    if hasattr(X, "to_numpy"):
-        X = X.to_numpy()
-    A = check_table(X, type(measure).__name__, dtype=None, order="C")
+    A = check_table(_list_or_array(X), type(measure).__name__, dtype=None, order="C")
     if A.dtype not in (np.uint8, np.uint64):
         raise ProximityError(
             f"{type(measure).__name__} with packed=True needs rows of uint8 or uint64 words, as made by "
             f"numpy.packbits. Got {A.dtype}."
         )
-    return A if A.dtype == np.uint64 else _words(A)
+    return A if A.dtype == np.uint64 else words(A)
 
 
-def _words(octets: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """View bytes as 64-bit words, padded with zero bits."""
-    return np.ascontiguousarray(np.pad(octets, ((0, 0), (0, -octets.shape[1] % 8)))).view(np.uint64)
+def words(octets: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """View bytes as 64-bit words, the lowest bits first, padded with zero bits."""
+    padded = np.ascontiguousarray(np.pad(octets, ((0, 0), (0, -octets.shape[1] % 8))))
+    return padded.view("<u8").astype(np.uint64, copy=False)
 
 
 def _pack_sparse(rows: Any) -> NDArray[np.uint64]:
     octets = np.zeros((rows.shape[0], -(-rows.shape[1] // 8)), dtype=np.uint8)
     of_entry = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
     np.bitwise_or.at(octets, (of_entry, rows.indices // 8), np.uint8(128) >> (rows.indices % 8).astype(np.uint8))
-    return _words(octets)
+    return words(octets)
 
 
 def read_described(X: Any, measure: Measure) -> Any:
     """Validate sets or rows of values: return a list of frozensets, or a table."""
-    if hasattr(X, "to_numpy"):
-        X = X.to_numpy()
-    if isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object:
-        X = X.tolist()
+    X = _list_or_array(X)
     some = isinstance(X, (list, tuple)) and any(isinstance(x, (set, frozenset)) for x in X)
     if sparse.issparse(X):
         X = read_sets(X, measure)

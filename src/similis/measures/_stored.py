@@ -121,12 +121,24 @@ class FromMatrix(Measure):
         # asarray would convert a list of ids with mixed types to text.
         return np.array(objects, dtype=None if self.ids is None or isinstance(objects, np.ndarray) else object)
 
-    def encode_together(self, collections: Any) -> list[Indices]:
-        places = self._places()
-        return [self._locate(objects, places) for objects in collections]
-
-    def encode(self, objects: Any) -> Indices:
-        return self._locate(objects, self._places())
+    def encode(self, objects: Array) -> Indices:
+        """Return the positions of objects in S."""
+        if objects.ndim == 2 and objects.shape[1] == 1:
+            objects = objects[:, 0]
+        if objects.ndim != 1:
+            raise ProximityError(
+                "FromMatrix needs a vector or one column of row numbers or ids. Got an array of shape "
+                f"{objects.shape}; for a matrix of proximities omit the Pairwise step."
+            )
+        n = self._stored().shape[0]
+        if self.ids is None:
+            return _row_numbers(objects, n)
+        places = self._places(n)
+        positions = [places.get(name, -1) for name in objects.tolist()]
+        if -1 in positions:
+            row = positions.index(-1)
+            raise ProximityError(f"Object {row} is {objects[row]!r}, which is not among the ids of FromMatrix.")
+        return np.array(positions, dtype=np.intp)
 
     def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: Any = None) -> Array:
         S = self._stored()
@@ -158,11 +170,8 @@ class FromMatrix(Measure):
             raise ProximityError(f"FromMatrix needs a matrix S of real numbers. Got dtype {str(S.dtype)[:40]}.")
         return S
 
-    def _places(self) -> dict[Any, int] | None:
-        """Return the position of each id; None if the objects are positions."""
-        n = self._stored().shape[0]
-        if self.ids is None:
-            return None
+    def _places(self, n: int) -> dict[Any, int]:
+        """Return the position of each id."""
         ids = self.ids.tolist() if hasattr(self.ids, "tolist") else list(self.ids)
         places = {name: place for place, name in enumerate(ids)}
         if len(ids) != n:
@@ -172,42 +181,25 @@ class FromMatrix(Measure):
             raise ProximityError(f"ids must be distinct. Got {twice!r} more than once.")
         return places
 
-    def _locate(self, objects: Array, places: dict[Any, int] | None) -> Indices:
-        """Return the positions of objects in S."""
-        if objects.ndim == 2 and objects.shape[1] == 1:
-            objects = objects[:, 0]
-        if objects.ndim != 1:
-            raise ProximityError(
-                "FromMatrix needs a vector or one column of row numbers or ids. Got an array of shape "
-                f"{objects.shape}; for a matrix of proximities omit the Pairwise step."
-            )
-        if places is None:
-            return self._positions(objects)
-        positions = [places.get(name, -1) for name in objects.tolist()]
-        if -1 in positions:
-            row = positions.index(-1)
-            raise ProximityError(f"Object {row} is {objects[row]!r}, which is not among the ids of FromMatrix.")
-        return np.array(positions, dtype=np.intp)
-
-    def _positions(self, objects: Array) -> Indices:
-        n = self._stored().shape[0]
-        try:
-            if objects.dtype.kind not in "iufO":
-                raise TypeError
-            with np.errstate(invalid="ignore"):
-                places = objects.astype(np.intp)
-            strange = np.asarray(places != objects, dtype=bool)
-        except (TypeError, ValueError):
-            raise ProximityError(
-                f"Without ids, the objects of FromMatrix are row numbers from 0 to {n - 1}. Got values of type "
-                f"{objects.dtype}; pass the ids they name as ids=..."
-            ) from None
-        strange = strange | (places < 0) | (places >= n)
-        if strange.any():
-            row = int(np.argmax(strange))
-            raise ProximityError(f"Object {row} is {objects[row]}, but the row numbers of S are 0 to {n - 1}.")
-        return places
-
     def __sklearn_clone__(self) -> FromMatrix:
         # The default clone would copy S.
         return type(self)(self.S, ids=self.ids, kind=self.kind)
+
+
+def _row_numbers(objects: Array, n: int) -> Indices:
+    """Validate row numbers of n objects."""
+    try:
+        if objects.dtype.kind not in "iufO":
+            raise TypeError
+        with np.errstate(invalid="ignore"):
+            places = objects.astype(np.intp)
+        strange = np.asarray(places != objects, dtype=bool) | (places < 0) | (places >= n)
+    except (TypeError, ValueError):
+        raise ProximityError(
+            f"Without ids, the objects of FromMatrix are row numbers from 0 to {n - 1}. Got values of type "
+            f"{objects.dtype}; pass the ids they name as ids=..."
+        ) from None
+    if strange.any():
+        row = int(np.argmax(strange))
+        raise ProximityError(f"Object {row} is {objects[row]}, but the row numbers of S are 0 to {n - 1}.")
+    return places

@@ -106,10 +106,10 @@ class Compression(Measure):
 
         def row(i: int, first: int) -> Floats:
             x, C_x, C_z = A.octets[i], A.lengths[i], B.lengths
+            joined = (z + x if self.conditional else x + z for z in B.octets)
+            both = np.array([len(compress(octets)) for octets in joined], dtype=np.float64)
             if self.conditional:
-                both = np.array([len(compress(z + x)) for z in B.octets], dtype=np.float64)
                 return (both - C_z) / C_x
-            both = np.array([len(compress(x + z)) for z in B.octets], dtype=np.float64)
             return (both - np.minimum(C_x, C_z)) / np.maximum(C_x, C_z)
 
         return fill_rows(np.empty((len(A.octets), len(B.octets))), row, n_jobs, tick, 8, mirror=False)

@@ -85,10 +85,14 @@ class ValueTables(FittedArrays):
         codes = codebook.encode(objects)
         prior = np.bincount(y, minlength=n_classes) / len(y)
         kinds, tables = [], []
-        for k in range(objects.shape[1]):
-            P, seen = class_probabilities(codes[:, k], y, int(codebook.size[k]), n_classes, smoothing, prior)
-            P = np.vstack([P, prior])  # last row: values without a code
-            known = np.append(seen, False) if unseen == "zero" else np.ones(len(P), dtype=bool)
+        for k, size in enumerate(codebook.size.tolist()):
+            counts = np.bincount(codes[:, k].astype(np.intp) * n_classes + y, minlength=(size + 1) * n_classes)
+            counts = counts.reshape(size + 1, n_classes)  # last row: values without a code
+            seen = counts.sum(axis=1) > 0
+            # P(Y = g | value), for values that do not occur the prior
+            P = np.where(seen[:, None], counts + smoothing, prior)
+            P /= P.sum(axis=1, keepdims=True)
+            known = seen if unseen == "zero" else np.ones(len(P), dtype=bool)
             distinct, kind = np.unique(P[known], axis=0, return_inverse=True)
             # [cazzanti2007] Eq. (2.3)-(2.4) -> sum_g |P(g | a) - P(g | b)|^q; an unseen value adds nothing
             T = (np.abs(distinct[:, None, :] - distinct[None, :, :]) ** q).sum(axis=2)
@@ -130,19 +134,6 @@ class ValueTables(FittedArrays):
 
         for_each_strip(work, A.shape[0], n_jobs, tick)
         return out
-
-
-def class_probabilities(
-    codes: Array, y: Indices, n_values: int, n_classes: int, smoothing: float, prior: Array
-) -> tuple[Floats, Mask]:
-    """Estimate P(Y = g | value), (n_values, n_classes), and a mask of the values that occur; others get the prior."""
-    pairs = codes.astype(np.intp) * n_classes + y
-    counts = np.bincount(pairs, minlength=n_values * n_classes).reshape(n_values, n_classes)
-    seen = counts.sum(axis=1) > 0
-    smoothed = counts + smoothing
-    total = smoothed.sum(axis=1, keepdims=True)
-    P = np.where(seen[:, None], smoothed / np.where(total > 0, total, 1), prior)
-    return P, seen
 
 
 def _grouped(tables: list[Array]) -> tuple[Any, ...]:

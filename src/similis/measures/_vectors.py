@@ -67,6 +67,9 @@ class TwoWayArray:
     def dtype(self) -> np.dtype[Any]:
         return self.rows.dtype
 
+    def __getitem__(self, some: slice) -> TwoWayArray:
+        return both_layouts(self.rows[some])
+
     def astype(self, dtype: Any) -> TwoWayArray:
         return self if self.dtype == dtype else TwoWayArray(self.rows.astype(dtype), self.columns.astype(dtype))
 
@@ -249,7 +252,14 @@ class Cosine(VectorMeasure):
         return np.clip(A @ B.T, -1, 1)
 
 
-class RBF(VectorMeasure):
+class DistanceMeasure(VectorMeasure):
+    """Base of measures that are functions of the L_p distance."""
+
+    def encode(self, objects: Array) -> TwoWayArray:
+        return both_layouts(objects)
+
+
+class RBF(DistanceMeasure):
     """Radial basis function, s(x, z) = exp(-gamma ||x - z||^2).
 
     Parameters
@@ -274,9 +284,6 @@ class RBF(VectorMeasure):
 
     def __init__(self, *, gamma: float = 1.0) -> None:
         self.gamma = gamma
-
-    def encode(self, objects: Array) -> TwoWayArray:
-        return both_layouts(objects)
 
     def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
         S = power_distances(A, B, 2.0, False, n_jobs, tick)  # (m, n)
@@ -305,7 +312,7 @@ class RBF(VectorMeasure):
 _FAR = 20.0  # larger powers are computed from differences divided by the largest one
 
 
-class Minkowski(VectorMeasure):
+class Minkowski(DistanceMeasure):
     """L_p distance between vectors, d(x, z) = (sum_i |x_i - z_i|^p)^(1/p).
 
     Parameters
@@ -337,15 +344,12 @@ class Minkowski(VectorMeasure):
     def __init__(self, *, p: float = 2.0) -> None:
         self.p = p
 
-    def encode(self, objects: Array) -> TwoWayArray:
-        return both_layouts(objects)
-
     def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
         # [pekalska2000] sec. 4.5 -> (sum sqrt |x_i - y_i|)^2 for p = 0.5
         return power_distances(A, B, self.p, True, n_jobs, tick)
 
 
-class Chebyshev(VectorMeasure):
+class Chebyshev(DistanceMeasure):
     """Largest difference, d(x, z) = max_i |x_i - z_i| (max-norm in [pekalska2000]).
 
     See Also
@@ -362,9 +366,6 @@ class Chebyshev(VectorMeasure):
 
     kind = "dissimilarity"
     domain_ = (0.0, np.inf)
-
-    def encode(self, objects: Array) -> TwoWayArray:
-        return both_layouts(objects)
 
     def block(self, A: TwoWayArray, B: TwoWayArray, n_jobs: int | None = None, tick: Tick = None) -> Array:
         return power_distances(A, B, np.inf, True, n_jobs, tick)

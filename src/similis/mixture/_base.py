@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,10 @@ from similis.solvers import gamma_shape
 
 # Equal distances make the shape infinite; from this value on, the differences of distances are round-off.
 LARGEST_SHAPE = 1e10
-_NAMES = ("members", "numbers", "counts", "means", "excess")
 
 
 @storable
+@dataclass(eq=False)
 class Clusters(FittedArrays):
     """Statistics of clusters, one entry each, as used in Eq. (3) and Eq. (4).
 
@@ -36,17 +37,14 @@ class Clusters(FittedArrays):
     `excess` the weighted sum of log(mean / u_i).
     """
 
-    fitted_arrays = {
-        "members": fitted_reals("k", nan=True, infinite=True),
-        "numbers": fitted_reals("k", nan=True, infinite=True),
-        "counts": fitted_reals("k", nan=True, infinite=True),
-        "means": fitted_reals("k", nan=True, infinite=True),
-        "excess": fitted_reals("k", nan=True, infinite=True),
-    }
+    members: Array
+    numbers: Array
+    counts: Array
+    means: Array
+    excess: Array
 
-    def __init__(self, members: Indices, numbers: Any, counts: Any, means: Array, excess: Any) -> None:
-        self.members, self.numbers = members, numbers
-        self.counts, self.means, self.excess = counts, means, excess
+    NAMES = ("members", "numbers", "counts", "means", "excess")
+    fitted_arrays = dict.fromkeys(NAMES, fitted_reals("k", nan=True, infinite=True))
 
     @classmethod
     def of(cls, u: Array, labels: Indices, k: int, *, weights: Array | None = None, mass: Any = None) -> Any:
@@ -71,12 +69,12 @@ class Clusters(FittedArrays):
 
     def take(self, index: Any) -> Any:
         """Select clusters."""
-        return Clusters(*(getattr(self, name)[index] for name in _NAMES))
+        return Clusters(*(getattr(self, name)[index] for name in self.NAMES))
 
     @staticmethod
     def join(parts: Any) -> Any:
         """Concatenate sets of clusters."""
-        return Clusters(*(np.concatenate([getattr(part, name) for part in parts]) for name in _NAMES))
+        return Clusters(*(np.concatenate([getattr(part, name) for part in parts]) for name in Clusters.NAMES))
 
     def pooled(self) -> Any:
         """Merge all clusters into one."""
@@ -137,7 +135,7 @@ def _shape_and_mean(clusters: Any) -> Any:
     some = clusters.take(used if used.any() else there)
     some = some if (some.numbers > 1).any() else some.pooled()
     n = some.counts.sum()
-    # [qiao2013] Eq. (3), (4) -> log s - psi(s) = r
+    # [qiao2013] Eq. (3), [qiao2013] Eq. (4) with weights -> log s - psi(s) = r
     return min(float(gamma_shape(some.excess.sum() / n)), LARGEST_SHAPE), some.counts @ some.means / n
 
 
@@ -235,13 +233,7 @@ class Mixture(FittedArrays):
     }
 
     def __init__(
-        self,
-        centroids: Indices,
-        codes: Indices,
-        members: Indices,
-        shapes: Any,
-        scales: Any,
-        priors: Any,
+        self, centroids: Indices, codes: Indices, members: Indices, shapes: Any, scales: Any, priors: Any
     ) -> None:
         self.centroids, self.codes, self.scales, self.shapes = centroids, codes, scales, shapes
         self.first = np.searchsorted(codes, np.arange(len(shapes)))

@@ -57,21 +57,12 @@ from similis.mixture._mixture_hlm import Clustering
 class ClassHistory(FittedArrays):
     """Components of one class and, for scheme II, its stored objects with distances, samples and weights.
 
-    Attributes
-    ----------
-    centroids, clusters
-        Numbers of the centroids in order of arrival, and statistics of their clusters.
-    near : Clusters
-        Squared distances of objects to their nearest neighbors, as one cluster: for degenerate data.
-    whole : Clusters
-        Squared distances to the medoid of the stored objects or, for "append", of each batch, as one cluster: for
-        equal distances.
-    rounds : int
-        Batches with objects of the class so far.
-    objects, D, mass
-        Numbers of the stored objects, distances between them, and number of objects that each represents.
-    sample, weights : ndarray
-        Positions of the objects that take part in the next clustering, ascending, and their weights.
+    `centroids` holds the numbers of the centroids in order of arrival, `clusters` statistics of their clusters. `near`
+    (squared distances to nearest neighbors, for degenerate data) and `whole` (to the medoid of the stored objects or,
+    for "append", of each batch, for equal distances) are single clusters. `rounds` counts the batches with objects of
+    the class. `objects`, `D` and `mass` are the numbers of the stored objects, distances between them and the number
+    of objects that each represents; `sample` and `weights` the positions, ascending, and the weights of those that take
+    part in the next clustering.
     """
 
     fitted_arrays = {
@@ -408,11 +399,13 @@ class IncrementalHLM(HLMClassifier):
         check_costs(self.costs, len(everyone))
         if first:
             self._begin()
-        places = self._add_classes(everyone, classes)
+        histories = dict(zip(self.classes_.tolist(), self._pasts))
+        self._pasts = [histories.get(label) or ClassHistory() for label in everyone.tolist()]
+        self.classes_ = everyone
         known = np.arange(self.n_seen_) if self._columns is None else self._columns
         arrived = self.n_seen_ + np.arange(len(new))
         seeds = np.random.RandomState(self._seed).randint(2**31 - 1, size=len(self.classes_))
-        for place, code in zip(places, range(len(classes))):
+        for code, place in enumerate(np.searchsorted(everyone, classes)):
             rows = np.flatnonzero(codes == code)
             draw = np.random.default_rng([self._seed, self.n_batches_, place])
             among = take_block(new, rows, rows)
@@ -425,28 +418,18 @@ class IncrementalHLM(HLMClassifier):
         self._finish()
         return self
 
-    def _add_classes(self, everyone: Any, classes: Any) -> Any:
-        """Add new classes; return the positions of the batch's classes among all."""
-        known = dict(zip(self.classes_.tolist(), self._pasts))
-        self._pasts = [known.get(label) or ClassHistory() for label in everyone.tolist()]
-        self.classes_ = everyone
-        return np.searchsorted(everyone, classes)
-
     def _finish(self) -> None:
         """Estimate the mixture and set the columns that it reads."""
-        parts = [past.clusters for past in self._pasts]
-        clusters = Clusters.join(parts)
-        codes = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        clusters, near, whole = (
+            Clusters.join([getattr(past, name) for past in self._pasts]) for name in ("clusters", "near", "whole")
+        )
+        codes = np.repeat(np.arange(len(self._pasts)), [len(past.clusters) for past in self._pasts])
         centroids = np.concatenate([past.centroids for past in self._pasts])
-
-        def neighbors() -> Any:
-            count, total = self._between
-            return Clusters.join([past.near for past in self._pasts]), total / count if count else 0.0
-
-        def whole_classes() -> Any:
-            return Clusters.join([past.whole for past in self._pasts])
-
-        shapes, scales = estimate(clusters, codes, len(parts), self.shared_shape, neighbors, whole_classes)
+        count, total = self._between
+        between = total / count if count else 0.0
+        shapes, scales = estimate(
+            clusters, codes, len(self._pasts), self.shared_shape, lambda: (near, between), lambda: whole
+        )
         mixture = Mixture(centroids, codes, clusters.members, round_shape(shapes), scales, self.priors)
         self._set_mixture(mixture, shapes, self.shared_shape)
         self.n_features_in_ = self.n_seen_

@@ -39,9 +39,7 @@ class Clustering:
         self.D = np.ascontiguousarray(D)
         self.method, self.n_init, self.seed, self.weights = method, n_init, seed, weights
         self._found: dict[int, Any] = {}
-        self._tree: Any = None
-        self._order: Any = None
-        self._starts: Any = None
+        self._order: Indices = np.empty(0, np.intp)
 
     def __call__(self, k: int) -> Any:
         """Centroids, ascending, and the cluster of each object; at most as many clusters as objects."""
@@ -69,26 +67,22 @@ class Clustering:
                 return self._sorted(first, labels)
             medoids, labels, total = again
 
+    @cached_property
+    def _random_starts(self) -> Any:
+        return RandomStarts(self.D, self.n_init, self.seed)
+
     def _start(self, k: int) -> Any:
         """One start, or for vertex substitution several."""
         if self.method == "vsh":
-            if self._starts is None:
-                self._starts = RandomStarts(self.D, self.n_init, self.seed)
-            return self._starts(k)
-        if self._order is None or len(self._order) < k:
+            return self._random_starts(k)
+        if len(self._order) < k:
             self._order = farthest_first(self.D, k)
         return self._order[:k]
 
     def _descend(self, k: int, start: Any) -> Any:
         """Medoids, clusters and their total distance, from one or several starts."""
-        found = k_medoids(
-            self.D,
-            k,
-            sign=-1,
-            method="vsh" if self.method == "vsh" else "alternating",
-            weights=self.weights,
-            init=start,
-        ).with_members()
+        method: Any = "vsh" if self.method == "vsh" else "alternating"
+        found = k_medoids(self.D, k, sign=-1, method=method, weights=self.weights, init=start).with_members()
         return found.medoids, found.labels, found.total
 
     def _first_of_pairs(self, medoids: Indices, labels: Indices) -> Any:
@@ -111,13 +105,15 @@ class Clustering:
         order = np.argsort(medoids)
         return np.asarray(medoids)[order], np.argsort(order)[labels]
 
+    @cached_property
+    def _tree(self) -> Any:
+        R = self.D if self.weights is None else self.weights[:, None] * self.D
+        # R is not symmetric: both directions count alike. Lance-Williams reads squares of what it is given.
+        return linkage(squareform((R + R.T) / 2, checks=False), "ward")[:, :2].astype(np.intp)
+
     def _cut(self, k: int) -> Any:
-        """Clusters left when the last k - 1 of the n - 1 merges of Ward's tree are undone."""
+        """Clusters left when the last k - 1 of the n - 1 merges of Ward's tree are undone, also among equal heights."""
         n = len(self.D)
-        if self._tree is None:
-            R = self.D if self.weights is None else self.weights[:, None] * self.D
-            # R is not symmetric: both directions count alike. Lance-Williams reads squares of what it is given.
-            self._tree = linkage(squareform((R + R.T) / 2, checks=False), "ward")[:, :2].astype(np.intp)
         cluster = np.arange(2 * n - 1)
         for node in range(2 * n - 1 - k, n - 1, -1):  # top down: both children belong where their parent does
             cluster[self._tree[node - n]] = cluster[node]
@@ -236,10 +232,9 @@ class MixtureHLM(HLMClassifier):
         check_symmetric(S, type(self).__name__)
         data = _Classes(self, S, codes)
         point = {name: getattr(self, name) for name in self.path_params}
+        self.__dict__.pop("cv_scores_", None)
         self.n_components_, scores = data.choose_n_components(point)
-        if scores is None:
-            self.__dict__.pop("cv_scores_", None)
-        else:
+        if scores is not None:
             self.cv_scores_ = scores
         mixture, estimates = data.mix(point | {"n_components": self.n_components_})
         self._set_mixture(mixture, estimates, self.shared_shape)

@@ -44,8 +44,6 @@ from similis.neighbors import SimilarityKNN
 from similis.solvers import top_k
 from similis.svm import ProximityRidge
 
-__all__ = ["ConformalClassifier", "ConformalRegressor"]
-
 _ROUND_OFF = 1e-9  # scores that differ by less, relative to their size, are equal
 _SPLIT_FOLDS = 3  # method="split" calibrates on one fold of so many
 
@@ -64,10 +62,17 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
     columns_: list[Any]
     n_columns_: int | None
     _own_columns: NDArray[np.intp] | None
+    scores_: NDArray[np.float64]
     method: str
     confidence_level: Any
     cv: Any
     random_state: Any
+
+    # A subclass validates the target, scores the objects of a fold, computes scores without folds and warns of too few.
+    _check_target: Any
+    _fold_scores: Any
+    _fit_exactly: Any
+    _warn_few: Any
 
     def verify_fitted(self) -> None:
         """Raise an error unless every fold has a model, which reads columns that exist."""
@@ -82,6 +87,40 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         for model, read in [*zip(models, columns), (self.estimator_, self._own_columns)]:
             if read is not None:
                 fitted_indices(model.n_features_in_, below=self.n_columns_).verify(read, {}, "columns_")
+
+    @validated_outer
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
+        """Fit the estimator on all objects and calibrate it on objects that it was not fitted to.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n), or objects where the estimator measures them
+            Training proximities.
+        y : array-like of shape (n,)
+            Class labels, or target values.
+        groups : array-like of shape (n,), optional
+            Objects of one group are in the same fold.
+
+        Returns
+        -------
+        self
+        """
+        level = self._levels().max()
+        given, X = X, _as_sliceable(self.estimator, X.tocsr() if hasattr(X, "tocsr") else X)
+        target = self._check_target(given, y, _num_samples(X))
+        with warn_once():  # the folds repeat the warnings
+            self.estimator_ = clone(self.estimator).fit(given, target)
+            pairwise = get_tags(self.estimator).input_tags.pairwise
+            self.n_columns_ = int(self.estimator_.n_features_in_) if pairwise else None
+            self._own_columns = None
+            if self.method in ("full", "jackknife"):
+                self._fit_exactly(X, target)
+            else:
+                self.scores_ = np.full(len(target), np.inf)
+                for model, test, rows in self._fit_folds(X, target, groups):
+                    self.scores_[test] = self._fold_scores(model, rows, target, test)
+        self._warn_few(level)
+        return self
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict with the estimator fitted on all training objects.
@@ -131,13 +170,6 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return int(self.estimator_.n_features_in_) if self.n_columns_ is None else self.n_columns_
 
-    def _fit_all(self, X: Any, y: Any) -> None:
-        """Fit the estimator that makes the predictions."""
-        self.estimator_ = clone(self.estimator).fit(X, y)
-        pairwise = get_tags(self.estimator).input_tags.pairwise
-        self.n_columns_ = int(self.estimator_.n_features_in_) if pairwise else None
-        self._own_columns = None
-
     def _levels(self) -> NDArray[np.float64]:
         levels = np.atleast_1d(np.asarray(self.confidence_level, dtype=np.float64))
         if levels.ndim != 1 or not levels.size or not ((levels > 0) & (levels < 1)).all():
@@ -157,7 +189,7 @@ class _Conformal(FittedArrays, MetaEstimatorMixin, BaseEstimator):
             kinds = {False: (KFold, GroupKFold), True: (StratifiedKFold, StratifiedGroupKFold)}[stratified]
             cv = kinds[groups is not None](n_folds, shuffle=True, random_state=self.random_state)
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The least populated class")  # reported by _warn_small_classes
+            warnings.filterwarnings("ignore", "The least populated class")  # reported by _warn_few
             fold = Splits(check_cv(cv, y, classifier=stratified), X, y, groups).partition
         if fold is None:
             raise ProximityError("cv must split the objects into folds: each is in the test part of one split.")
@@ -238,10 +270,8 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
     -----
     The guarantee assumes that new objects come from the same source as the training objects. It is `confidence_level`
     for "split" and "full". For "cross" the theory guarantees 1 - 2 alpha, where alpha = 1 - `confidence_level`;
-    on six matrices, at level 0.9, 90 % to 100 % of the objects and 89 % to 98 % of the worst class were covered.
-
-    A class with fewer than 1 / alpha - 1 calibration objects is in every set; ``fit`` warns. k-NN has few different
-    probabilities; ties between them make sets larger than necessary.
+    on six matrices, at level 0.9, 90 % to 100 % of the objects and 89 % to 98 % of the worst class were covered. A
+    class with fewer than 1 / alpha - 1 calibration objects is in every set; ``fit`` warns.
 
     An empty set marks an object between the classes: no class is as likely as it usually is for its members. It does
     not mark an object unlike all others.
@@ -305,46 +335,22 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         self.cv = cv
         self.random_state = random_state
 
-    @validated_outer
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
-        """Fit the estimator on all objects and calibrate it on objects that it was not fitted to.
+    def _check_target(self, X: Any, y: Any, n: int) -> NDArray[Any]:
+        self.classes_, self.codes_ = check_labels(y, n, who=type(self).__name__, of=X)
+        return column_or_1d(y)
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n), or objects where the estimator measures them
-            Training proximities.
-        y : array-like of shape (n,)
-            Class labels.
-        groups : array-like of shape (n,), optional
-            Objects of one group are in the same fold.
+    def _fold_scores(self, model: Any, X: Any, y: Any, test: NDArray[np.intp]) -> NDArray[np.float64]:
+        return self._nonconformity(model, X)[np.arange(len(test)), self.codes_[test]]
 
-        Returns
-        -------
-        self
-        """
-        levels = self._levels()
-        given, X = X, _as_sliceable(self.estimator, X.tocsr() if hasattr(X, "tocsr") else X)
-        self.classes_, self.codes_ = check_labels(y, _num_samples(X), who=type(self).__name__, of=given)
-        with warn_once():  # the folds repeat the warnings
-            self._fit_all(given, y)
-            if self.method == "full":
-                self._fit_full(X)
-            else:
-                self.scores_ = np.full(len(self.codes_), np.inf)
-                for model, test, rows in self._fit_folds(X, column_or_1d(y), groups):
-                    self.scores_[test] = self._nonconformity(model, rows)[np.arange(len(test)), self.codes_[test]]
-        self._warn_small_classes(levels)
-        return self
-
-    def _warn_small_classes(self, levels: NDArray[np.float64]) -> None:
+    def _warn_few(self, level: float) -> None:
         counts = self._calibration_counts()
-        needed = int(np.ceil(1 / (1 - levels.max()) - 1 - _ROUND_OFF))
+        needed = int(np.ceil(1 / (1 - level) - 1 - _ROUND_OFF))
         few = np.flatnonzero(counts < needed)
         if few.size:
             which = f"class {quote(self.classes_[few[0]])} has" if self.class_conditional else "there are"
             others = f", and {few.size - 1} more have too few" if self.class_conditional and few.size > 1 else ""
             warn_user(
-                f"Prediction sets with confidence_level={levels.max():g} need at least {needed} calibration objects"
+                f"Prediction sets with confidence_level={level:g} need at least {needed} calibration objects"
                 f"{' per class' * self.class_conditional}; {which} {counts[few[0]]}{others}. A class with too few "
                 "objects is in every set.",
                 UserWarning,
@@ -431,7 +437,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(self._select(X, self._own_columns)))
 
-    def _fit_full(self, X: Any) -> None:
+    def _fit_exactly(self, X: Any, y: Any) -> None:
         """Votes for the own class among the neighbors of every training object, and its farthest neighbor."""
         model = self.estimator_
         if not isinstance(model, SimilarityKNN) or model.weights != "uniform":
@@ -552,49 +558,29 @@ class ConformalRegressor(RegressorMixin, _Conformal):
         self.cv = cv
         self.random_state = random_state
 
-    @validated_outer
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
-        """Fit the estimator on all objects and compute residuals of objects that it was not fitted to.
+    def _check_target(self, X: Any, y: Any, n: int) -> NDArray[Any]:
+        return check_target(y, n, who=type(self).__name__, of=X)
 
-        Parameters
-        ----------
-        X : array-like of shape (n, n), or objects where the estimator measures them
-            Training proximities.
-        y : array-like of shape (n,)
-            Target values.
-        groups : array-like of shape (n,), optional
-            Objects of one group are in the same fold.
+    def _fit_exactly(self, X: Any, y: NDArray[Any]) -> None:
+        if not isinstance(self.estimator_, ProximityRidge):
+            raise ProximityError(
+                "method='jackknife' needs a ProximityRidge, whose leave-one-out predictions take no further "
+                f"fits. Got {type(self.estimator_).__name__}; use method='cross'."
+            )
+        self._coef, self._intercept = self.estimator_.target_weights(X)
+        self._shift = y - self.estimator_.loo_predictions_
+        self.scores_ = np.abs(self._shift)
 
-        Returns
-        -------
-        self
-        """
-        levels = self._levels()
-        given, X = X, _as_sliceable(self.estimator, X.tocsr() if hasattr(X, "tocsr") else X)
-        target = check_target(y, _num_samples(X), who=type(self).__name__, of=given)
-        with warn_once():
-            self._fit_all(given, target)
-            if self.method == "jackknife":
-                if not isinstance(self.estimator_, ProximityRidge):
-                    raise ProximityError(
-                        "method='jackknife' needs a ProximityRidge, whose leave-one-out predictions take no further "
-                        f"fits. Got {type(self.estimator_).__name__}; use method='cross'."
-                    )
-                self._coef, self._intercept = self.estimator_.target_weights(X)
-                residuals = target - self.estimator_.loo_predictions_
-                self._shift, self.scores_ = residuals, np.abs(residuals)
-            else:
-                self.scores_ = np.full(len(target), np.inf)
-                for model, test, rows in self._fit_folds(X, target, groups):
-                    self.scores_[test] = np.abs(target[test] - model.predict(rows))
+    def _fold_scores(self, model: Any, X: Any, y: NDArray[Any], test: NDArray[np.intp]) -> NDArray[np.float64]:
+        return np.abs(y[test] - model.predict(X))
+
+    def _warn_few(self, level: float) -> None:
         n = int(np.isfinite(self.scores_).sum())
-        if n + 1 < 1 / (1 - levels.max()) - _ROUND_OFF:
+        if n + 1 < 1 / (1 - level) - _ROUND_OFF:
             warn_user(
-                f"{n} calibration objects are too few for confidence_level={levels.max():g}: the intervals are "
-                "infinite.",
+                f"{n} calibration objects are too few for confidence_level={level:g}: the intervals are infinite.",
                 UserWarning,
             )
-        return self
 
     def predict_interval(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Predict values and, for each level, an interval that contains the true value with that probability.

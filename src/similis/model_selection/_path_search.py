@@ -44,6 +44,7 @@ from similis.base import check_labels, check_target, validated_outer
 from similis.exceptions import ProximityError
 
 RESPONSES = ("predict", "predict_proba", "decision_function")
+_SCORES = (ClassifierMixin.score, RegressorMixin.score)
 Grid = list[dict[str, Any]]
 
 
@@ -133,13 +134,6 @@ def _labels_are_certain(f: Array, n_classes: int, margin: float) -> bool:
     return bool((fewest[rows, winner] >= needed.max(axis=1)).all())
 
 
-def _with_path(estimator: Any) -> Any:
-    """Return the estimator itself if it has ``predict_path``, else a wrapper that fits each grid point."""
-    if hasattr(estimator, "predict_path"):
-        return estimator
-    return SVCFits(estimator) if type(estimator) is SVC else PlainFits(estimator)
-
-
 @dataclass
 class GridGroup:
     """Grid points that differ only in parameters of the last step.
@@ -153,15 +147,6 @@ class GridGroup:
     last: Any
     grid: Grid = field(default_factory=list)
     positions: list[int] = field(default_factory=list)
-
-    def predict_split(self, X_train: Any, y_train: Array, X_test: Any) -> GridPredictions:
-        """Predictions of all points from transformed rows of one split."""
-        compute = partial(self.last.predict_path, X_train, y_train, X_test, self.grid)
-        return GridPredictions(compute, np.unique(y_train), self.last)
-
-    def predict_partition(self, X: Any, y: Array, test_fold: Array) -> GridPredictions:
-        """Predictions of all points for every object, each from the objects outside its fold."""
-        return GridPredictions(partial(self.last.predict_path_cv, X, y, test_fold, self.grid), np.unique(y), self.last)
 
 
 @dataclass
@@ -210,7 +195,10 @@ def _group_grid(estimator: BaseEstimator, points: Iterable[dict[str, Any]]) -> l
             configured = clone(estimator).set_params(**clone(outer, safe=False))
             steps = configured.steps if isinstance(configured, Pipeline) else [("last", configured)]
             front = [step for step in steps[:-1] if step[1] not in (None, "passthrough")]
-            groups[name] = GridGroup(Pipeline(front) if front else None, _with_path(steps[-1][1]))
+            last = steps[-1][1]
+            if not hasattr(last, "predict_path"):
+                last = SVCFits(last) if type(last) is SVC else PlainFits(last)
+            groups[name] = GridGroup(Pipeline(front) if front else None, last)
             step, transformer = front[-1] if front else ("", None)
             together = {f"{step}__{key}": key for key in getattr(transformer, "path_params", ())}
             varied = {together[key]: value for key, value in outer.items() if key in together}
@@ -237,7 +225,9 @@ class Splits:
         self._splits = None if isinstance(cv, LeaveOneOut) else list(cv.split(X, y, groups))
         if self._n < 2:
             raise ProximityError("Cross-validation needs at least two objects.")
-        self.partition: Any = np.arange(self._n) if self._splits is None else self._as_partition(self._splits)
+        if self._splits == []:
+            raise ProximityError("Cross-validation needs at least one split; cv has none.")
+        self.partition: Any = np.arange(self._n) if self._splits is None else self._folds(self._splits)
 
     def __len__(self) -> int:
         return self._n if self._splits is None else len(self._splits)
@@ -247,16 +237,17 @@ class Splits:
             return np.delete(np.arange(self._n), number), np.array([number])
         return self._splits[number]
 
-    def _as_partition(self, splits: list[tuple[Array, Array]]) -> Indices | None:
+    def _folds(self, splits: list[tuple[Array, Array]]) -> Indices | None:
         """Fold of each object; None unless the test parts are a partition and the rest is the training part."""
-        fold = np.full(self._n, -1)
-        for number, (_, test) in enumerate(splits):
-            if (fold[test] != -1).any():
-                return None
-            fold[test] = number
-        complete = all(len(train) + len(test) == self._n for train, test in splits)
-        disjoint = not any((fold[train] == number).any() for number, (train, _) in enumerate(splits))
-        return fold if complete and disjoint and (fold >= 0).all() else None
+        tested = np.concatenate([test for _, test in splits])
+        if not np.array_equal(np.sort(tested), np.arange(self._n)):
+            return None
+        fold = np.empty(self._n, np.intp)
+        fold[tested] = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
+        rest = (
+            len(train) + len(test) == self._n and (fold[train] != k).all() for k, (train, test) in enumerate(splits)
+        )
+        return fold if all(rest) else None
 
 
 @dataclass
@@ -288,24 +279,17 @@ class _Predicted(BaseEstimator):
     def __init__(self, predictions: GridPredictions, position: int) -> None:
         self.predictions = predictions
         self.position = position
+        self.classes_ = predictions.classes  # of a classifier
 
     def __getattr__(self, name: str) -> Any:
-        # Only what the estimator itself offers, so that a scorer chooses the same response.
+        # Only what the estimator itself offers, so that a scorer chooses the same response; `X` is not read.
         if name in RESPONSES and hasattr(self.predictions.template, name):
             return lambda X: self.predictions(name)[self.position]
         raise AttributeError(name)
 
-    def predict(self, X: Any) -> Array:
-        """Predictions for the test part; `X` is not read."""
-        return self.predictions("predict")[self.position]
-
 
 class PredictedEstimator(ClassifierMixin, _Predicted):
     """Facade of a classifier."""
-
-    def __init__(self, predictions: GridPredictions, position: int) -> None:
-        super().__init__(predictions, position)
-        self.classes_ = predictions.classes
 
 
 class PredictedRegressor(RegressorMixin, _Predicted):
@@ -477,10 +461,13 @@ class PathSearchCV(GridSearchCV):
 
     def _fit(self, X: Any, y: Any, groups: Any, params: dict[str, Any]) -> Any:
         points = list(ParameterGrid(self.param_grid))
-        separate = bool(params) or y is None or self.return_train_score
-        plan = None if separate else _group_grid(self.estimator, points)
+        last = self.estimator.steps[-1][1] if hasattr(self.estimator, "steps") else self.estimator
+        # Scores depend on predictions only: a given score, or that of scikit-learn's mixins.
+        own_score = self.scoring is None and getattr(type(last), "score", None) not in _SCORES
         supervised = is_classifier(self.estimator) or is_regressor(self.estimator)
-        if plan is None or not (supervised and self._sharable_scoring()):
+        separate = params or y is None or self.return_train_score or own_score or not supervised
+        plan = None if separate else _group_grid(self.estimator, points)
+        if plan is None:
             return self._fit_separately(X, y, groups, params)
         if not any(hasattr(X, name) for name in ("shape", "__len__", "__array__")):
             raise ProximityError(f"X must be a matrix or a collection of objects. Got a {type(X).__name__}.")
@@ -493,10 +480,8 @@ class PathSearchCV(GridSearchCV):
             y = column_or_1d(y, warn=True)
         try:
             scores, fit_time, score_time = self._evaluate(plan, len(points), X, y, groups)
-        except _NeedsFittedEstimator:
-            return self._fit_separately(X, y, groups, {})
-        except Exception:
-            if self.error_score is None or self.error_score == "raise":
+        except Exception as error:
+            if not isinstance(error, _NeedsFittedEstimator) and self.error_score in (None, "raise"):
                 raise
             return self._fit_separately(X, y, groups, {})
         self.cv_results_ = _format_results(points, scores, fit_time, score_time)
@@ -517,12 +502,6 @@ class PathSearchCV(GridSearchCV):
         tags.input_tags.allow_nan = get_tags(self.estimator).input_tags.allow_nan
         return tags
 
-    def _sharable_scoring(self) -> bool:
-        """Return True if scores depend on predictions only; ``scoring=None`` means the estimator's own ``score``."""
-        last = self.estimator.steps[-1][1] if hasattr(self.estimator, "steps") else self.estimator
-        shared = (ClassifierMixin.score, RegressorMixin.score)
-        return self.scoring is not None or getattr(type(last), "score", None) in shared
-
     @single_blas_thread()
     def _evaluate(self, plan: list[FrontFamily], n_points: int, X: Any, y: Array, groups: Any) -> tuple[Any, ...]:
         """Scores of shape (n_points, n_splits) by metric, and the times."""
@@ -533,14 +512,16 @@ class PathSearchCV(GridSearchCV):
 
         def work(family: FrontFamily, number: int | None) -> list[tuple[Any, ...]]:
             tables, fit_time, score_time, start = [], 0.0, 0.0, time.perf_counter()
+            parts: Any
             if number is None:
                 (group,) = family.groups
-                parts: Any = [(group, group.predict_partition(X, y, splits.partition))]
+                classes, parts = np.unique(y), [(group, partial(group.last.predict_path_cv, X, y, splits.partition))]
             else:
                 train, test = splits[number]
-                rows = family.transform_split(self.estimator, X, y, train, test)
-                parts = ((group, group.predict_split(A, y[train], B)) for group, A, B in rows)
-            for group, predictions in parts:
+                classes, rows = np.unique(y[train]), family.transform_split(self.estimator, X, y, train, test)
+                parts = ((group, partial(group.last.predict_path, A, y[train], B)) for group, A, B in rows)
+            for group, predict in parts:
+                predictions = GridPredictions(partial(predict, group.grid), classes, group.last)
                 if scorer.is_direct:
                     predictions("predict")
                 fitted = time.perf_counter()

@@ -182,10 +182,7 @@ class MedoidRegressor(ProximityRegressor):
     (array([1, 4]), array([ 2., 22.]))
     """
 
-    fitted_arrays = {
-        "medoid_indices_": fitted_indices("kept"),
-        "values_": fitted_reals("kept"),
-    }
+    fitted_arrays = {"medoid_indices_": fitted_indices("kept"), "values_": fitted_reals("kept")}
 
     _parameter_constraints = {
         "n_medoids": [at_least(1)],

@@ -55,7 +55,7 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
     query : {"consistent", "raw"}, default="consistent"
         Whether clip and flip of the block among the neighbors also apply to the k similarities of the row. "raw"
         leaves the row as it is: the rule of the experiments in [chen2010] ch. 4, with a higher error on strongly
-        indefinite similarities.
+        indefinite similarities (see Notes).
     smoothing : float, default=0.0
         Added to each class's probability before normalizing ([chen2010] sec. 4.6).
     costs : array-like of shape (G, G) or None
@@ -91,8 +91,7 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
     change decisions.
 
     The thesis defines the repair of a kernel and of new rows together (sec. 4.1), but the values that it reports
-    (tables 4.6 and 4.8) are those of ``query="raw"``. With the default, KRI, KRR and LIME have a far lower error on
-    strongly indefinite data: 6.7 % instead of 29.9 % for KRI with clip on the protein data of table 4.6.
+    (tables 4.6 and 4.8) are those of ``query="raw"``: 29.9 % for KRI with clip on the protein data, 6.7 % by default.
 
     Missing entries (NaN) are never neighbors. KRI, KRR and LIME need the block among the neighbors and reject NaN. A
     row of zero affinities gives equal weights, their limit.
@@ -213,9 +212,8 @@ class SimilarityKNN(NeighborWeights, PathMixin, ProximityClassifier):
             return super().path_codes(S, codes, Q, test_fold, points)
         rows = S if Q is None else Q
         self._check_path(S, rows)
-        ks = [point["n_neighbors"] for point in points]
-        indices, values = self._ranked(len(codes), rows, test_fold, ks)
-        grid, places = np.unique(ks, return_inverse=True)
+        grid, places = np.unique([point["n_neighbors"] for point in points], return_inverse=True)
+        indices, values = self._ranked(len(codes), rows, test_fold, grid)
         weights = simple_weights(self.weights, indices, values)
         winners = vote_winners(indices, codes, grid, len(self.classes_), weights=weights, n_jobs=self.n_jobs)
         lost = indices[:, 0] < 0

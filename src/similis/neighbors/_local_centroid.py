@@ -101,9 +101,7 @@ class LocalNearestCentroid(PathMixin, ProximityClassifier):
         return self.classes_[winners]
 
     def local_centroids(self, X: ArrayLike) -> Array:
-        """Training index, (m, G), of each class's centroid among each row's neighbors; -1 where no neighbor is of the
-        class.
-        """
+        """Training index, (m, G), of each class's centroid among a row's neighbors; -1 for a class without any."""
         check_is_fitted(self)
         return self._local(X, n_columns=len(self.classes_))[1]
 

@@ -145,7 +145,7 @@ class NearestCentroid(DecisionMixin, PathMixin, ProximityClassifier):
         return self._score(self.kept_columns(Q), self.mean_proximity_, self.class_count_)
 
     def _score(self, to_centroids: Array, mean: Any, class_count: Any) -> Any:
-        """[cazzanti2007] Eq. (2.9) -> s(x, mu_h), or Eq. (3.1) -> s(x, mu_h) / mean s(., mu_h)."""
+        """[cazzanti2007] Eq. (2.9) -> s(x, mu_h), or [cazzanti2007] Eq. (3.1) -> s(x, mu_h) / mean s(., mu_h)."""
         scores = np.asarray(to_centroids, dtype=np.float64)
         if self.adjusted:
             # A mean of zero (a single member at distance zero): the limit of a common small mean.

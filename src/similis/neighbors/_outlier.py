@@ -112,7 +112,7 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
         self._reach = self._density = np.zeros(n)
         self._width = 1.0
         if self.method == "lof":
-            nearest, distances = self._nearest(others)
+            nearest, distances = top_k(others, self.n_neighbors_, sign=self.sign)
             self._reach = distances[:, -1].copy()  # distance of the k-th neighbor
             self._density = self._local_density(nearest, distances)
         elif self.method == "hlm":
@@ -149,26 +149,10 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
         return np.where(self.p_values(X) <= self.alpha, -1, 1)
 
     def fit_predict(self, X: ArrayLike, y: Any = None) -> Indices:
-        """Fit, and predict -1 for the training objects that are outliers among the others, 1 for the rest.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, n)
-            Training proximities.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
+        """Fit, and predict -1 for the training objects that are outliers among the others, 1 for the rest, (n,)."""
         scores = self.fit(X).training_scores_
         rank = np.searchsorted(np.sort(scores), scores, side="right")  # the object itself is counted
         return np.where(rank <= self.alpha * len(scores), -1, 1)
-
-    def _nearest(self, Q: Floats) -> tuple[Indices, Floats]:
-        """Indices and proximities of the k nearest training objects, the nearest first."""
-        return top_k(Q, self.n_neighbors_, sign=self.sign)
 
     def _local_density(self, nearest: Indices, distances: Floats) -> Floats:
         """Inverse of the mean reachability distance max(k-distance of the neighbor, distance)."""
@@ -179,7 +163,7 @@ class ProximityOutlier(OutlierMixin, ProximityEstimator):
         """Scores of rows; infinite dissimilarities are ignored."""
         if self.method == "hlm":
             return np.asarray(logsumexp(-(Q**2) / self._width, axis=1) - np.log(np.isfinite(Q).sum(axis=1)))
-        nearest, values = self._nearest(Q)
+        nearest, values = top_k(Q, self.n_neighbors_, sign=self.sign)
         if self.method == "knn":
             return np.asarray(self.sign * values.mean(axis=1))
         return -self._density[nearest].mean(axis=1) / self._local_density(nearest, values)

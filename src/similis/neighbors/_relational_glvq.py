@@ -14,6 +14,8 @@ from similis._utils.threads import single_blas_thread
 from similis.base import DecisionMixin, ProximityClassifier, at_least, choice, fitted_indices, fitted_reals
 from similis.solvers import k_medoids
 
+TOLERANCE = 1e-6  # relative decrease of the objective in one iteration at which training stops
+
 
 class RelationalGLVQ(DecisionMixin, ProximityClassifier):
     """Classify by the nearest of a few learned prototypes per class (relational GLVQ).
@@ -61,7 +63,8 @@ class RelationalGLVQ(DecisionMixin, ProximityClassifier):
     Notes
     -----
     The paper divides by d+ + d-, which is the same unless the proximities are so far from Euclidean that a squared
-    distance is negative. The mean is minimized by L-BFGS from the means of clusters around medoids.
+    distance is negative. The mean is minimized by L-BFGS from the means of clusters around medoids;
+    weights may be negative, which gives lower objectives than convex combinations.
 
     References
     ----------
@@ -106,14 +109,13 @@ class RelationalGLVQ(DecisionMixin, ProximityClassifier):
         self.objective_, self.n_iter_ = -1.0, 0
         if len(self.classes_) > 1:
             own = codes[:, None] == self.prototype_classes_
-            found = minimize(
-                _cost, A.ravel(), (D, own), jac=True, method="L-BFGS-B", options={"maxiter": self.max_iter}
-            )
+            options = {"maxiter": self.max_iter, "ftol": TOLERANCE}
+            found = minimize(_cost, A.ravel(), (D, own), jac=True, method="L-BFGS-B", options=options)
             A, self.objective_, self.n_iter_ = found.x.reshape(A.shape), float(found.fun), int(found.nit)
         self.weights_ = A + (1 - A.sum(axis=1, keepdims=True)) / A.shape[1]
         # [hammer2014] -> d(x, w), without terms that are the same for all prototypes
-        inner = np.einsum("pi,ij,pj->p", self.weights_, S**2 if self.kind == "dissimilarity" else S, self.weights_)
-        self.offsets_ = -0.5 * inner if self.kind == "dissimilarity" else inner
+        products = self.weights_ @ (-0.5 * S**2 if self.kind == "dissimilarity" else S)
+        self.offsets_ = np.einsum("pi,pi->p", products, self.weights_)
 
     def _start(self, D: Floats, codes: Indices) -> tuple[Any, Any]:
         """Means of the clusters around the medoids of each class, and their classes."""

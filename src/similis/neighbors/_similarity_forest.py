@@ -92,12 +92,7 @@ class SimilarityForest(ProbabilityMixin, ProximityClassifier):
     }
 
     def __init__(
-        self,
-        *,
-        n_estimators: int = 100,
-        n_directions: int = 10,
-        max_depth: int | None = None,
-        random_state: Any = None,
+        self, *, n_estimators: int = 100, n_directions: int = 10, max_depth: int | None = None, random_state: Any = None
     ) -> None:
         self.n_estimators = n_estimators
         self.n_directions = n_directions
@@ -110,22 +105,19 @@ class SimilarityForest(ProbabilityMixin, ProximityClassifier):
         rng = check_random_state(self.random_state)
         n_nodes = 2 * n  # nodes of a binary tree with n leaves, and one
         depth = -1 if self.max_depth is None else self.max_depth
-        roots, parts, used = [], [], 0
+        trees: list[list[Array]] = []
+        sizes: list[int] = []
         for _ in range(self.n_estimators):
-            part = (
-                np.zeros((n_nodes, 2), np.intp),
-                np.zeros((n_nodes, 2), np.intp),
-                np.zeros(n_nodes),
-                np.zeros(n_nodes, np.intp),
-            )
-            values = np.zeros((n_nodes, G))
+            children, pairs = np.zeros((2, n_nodes, 2), np.intp)
+            thresholds, missing, values = np.zeros(n_nodes), np.zeros(n_nodes, np.intp), np.zeros((n_nodes, G))
+            tree = children, pairs, thresholds, missing, values
             sample, draws = rng.randint(n, size=n), rng.uniform(size=(n_nodes, self.n_directions, 2))
-            nodes = _kernels.grow_tree(S, codes, sample, draws, depth, *part, values)
-            parts.append([array[:nodes] for array in (part[0] + used, *part[1:], values)])
-            roots.append(used)
-            used += nodes
-        self.roots_ = np.array(roots, dtype=np.intp)
-        self.children_, pairs, self.thresholds_, self.missing_, self.values_ = map(np.concatenate, zip(*parts))
+            nodes = _kernels.grow_tree(S, codes, sample, draws, depth, *tree)
+            children += sum(sizes)  # the nodes of the forest are those of its trees, one after the other
+            trees.append([array[:nodes] for array in tree])
+            sizes.append(nodes)
+        self.roots_ = np.cumsum([0, *sizes[:-1]], dtype=np.intp)
+        self.children_, pairs, self.thresholds_, self.missing_, self.values_ = map(np.concatenate, zip(*trees))
         objects, places = np.unique(pairs, return_inverse=True)
         self.keep_columns(objects)
         self.pairs_ = places.reshape(pairs.shape)

@@ -50,7 +50,7 @@ class LinearRule(BayesClassifier):
     def _linear(self, rows: Any, points: Points) -> Any:
         """Coefficients, shape (len(points), p, G), of x - m, and constants, shape (len(points), G)."""
         B = self._solve(rows, points)
-        # Bayes -> log P(g) + (x - m)' S^-1 (m_g - m) - 1/2 (m_g - m)' S^-1 (m_g - m)
+        # [pekalska2000] sec. 2.2 -> log P(g) + (x - m)' S^-1 (m_g - m) - 1/2 (m_g - m)' S^-1 (m_g - m)
         return B, self.log_priors - 0.5 * np.einsum("gp,tpg->tg", rows.means - rows.center, B)
 
     def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
@@ -116,11 +116,8 @@ class NormalLinear(ShrinkageParams, LinearRule):
     by n. scikit-learn's LDA(solver="lsqr", shrinkage=r) is the case ``shrinkage_target="trace"`` when priors are the
     training frequencies (others weigh its covariance too).
 
-    In units of T^(1/2) the covariance is (1 - r) R + r I. S^-1 (m_g - m) comes from a Cholesky factor of it, for
-    several r from one tridiagonal form, and for r < 1e-5, where digits would be lost, from the eigenvectors of the
-    n x n Gram matrix of the scaled rows. r = 0 is the
-    limit from above: numerically 1e-10, unless C has full rank. A column that varies between classes only is scaled by
-    its total variance.
+    r = 0 is the limit from above: numerically 1e-10, unless C has full rank. A column that varies between classes only
+    is scaled by its total variance.
 
     References
     ----------

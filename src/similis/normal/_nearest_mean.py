@@ -49,10 +49,7 @@ class PseudoNearestMean(DecisionMixin, ProximityClassifier):
     array([9.75])
     """
 
-    fitted_arrays = {
-        "_weights": fitted_reals("n", "G"),
-        "spread_": fitted_reals("G"),
-    }
+    fitted_arrays = {"_weights": fitted_reals("n", "G"), "spread_": fitted_reals("G")}
 
     reads = "dissimilarity"
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
+from scipy.optimize import brentq, minimize_scalar
 from scipy.special import logsumexp
 
 from similis._utils.arrays import Array, Indices
-from similis._utils.linalg import row_distances, symmetric_part
+from similis._utils.linalg import fold_row_distances, row_distances, symmetric_part
 from similis.base import BayesClassifier, Points, choice, fitted_indices, fitted_reals, positive
 from similis.solvers import gamma_shape
 
@@ -33,41 +33,79 @@ def distance_dimension(D: Array, codes: Indices) -> Any:
     return min(2 * float(gamma_shape(excess)), len(D) - 1.0)
 
 
-def likely_bandwidth(D: Array, codes: Indices, dimension: Any) -> Any:
-    """The h that maximizes sum_i log of the density of i estimated from the other objects of its class.
+class WindowLikelihood:
+    """Log-likelihood of the training objects under windows of any width, each object from the others of its class.
 
-    [pekalska2000] sec. 2.2 with the exponent of h a dimension d:
-    L(h) = sum_i log sum_j exp(-d_ij^2 / 2h^2) - N d log h. Setting L' = 0 gives h^2 = (1/Nd) sum_i E_i[d_ij^2] with the
-    expectation over the weights of i's window, which lies between the squared distances to the nearest and the mean of
-    the others: the bracket of the search. An object without others in its class is left out.
+    [pekalska2000] sec. 2.2 with the exponent of h a dimension d, and u_ij = d_ij^2:
+    L(h) = sum_i log sum_j exp(-u_ij / 2h^2) - N d log h. The first term is the same for all d, so its values at the
+    grid points of the search below are kept. An object without others in its class is left out.
     """
-    blocks = [u for u in (_others(D, codes, g) for g in range(codes.max() + 1)) if len(u) > 1]
-    if blocks and not any(u.min(axis=1).any() for u in blocks):
-        # Each object has a copy: L grows without bound as h -> 0. Copies say nothing about distances.
-        blocks = [np.where(u > 0, u, np.inf) for u in blocks]
-        blocks = [u[np.isfinite(u).any(axis=1)] for u in blocks]
-        blocks = [u for u in blocks if len(u)]
-    if not blocks:
-        return _overall_bandwidth(D, dimension)
-    nearest = [u.min(axis=1) for u in blocks]
-    N = sum(map(len, blocks))
-    low = sum(u.sum() for u in nearest) / (N * dimension)
-    high = sum(np.mean(u, axis=1, where=np.isfinite(u)).sum() for u in blocks) / (N * dimension)
-    excess = [u - v[:, None] for u, v in zip(blocks, nearest)]
 
-    def loss(log_h2: Any) -> Any:
-        beta = 0.5 * np.exp(-log_h2)
-        fit = sum(np.log(np.exp(-beta * e).sum(axis=1)).sum() - beta * v.sum() for e, v in zip(excess, nearest))
-        return 0.5 * N * dimension * log_h2 - fit
+    def __init__(self, D: Array, codes: Indices) -> None:
+        blocks = [u for u in (_others(D, codes, g) for g in range(codes.max() + 1)) if len(u) > 1]
+        if blocks and not any(u.min(axis=1).any() for u in blocks):
+            # Each object has a copy: L grows without bound as h -> 0. Copies say nothing about distances.
+            blocks = [np.where(u > 0, u, np.inf) for u in blocks]
+            blocks = [u[np.isfinite(u).any(axis=1)] for u in blocks]
+            blocks = [u for u in blocks if len(u)]
+        nearest = [u.min(axis=1) for u in blocks]
+        self._D = D
+        self._n = sum(map(len, blocks))
+        self._nearest = sum(v.sum() for v in nearest)
+        self._mean = sum(np.mean(u, axis=1, where=np.isfinite(u)).sum() for u in blocks)
+        for u, v in zip(blocks, nearest):
+            u -= v[:, None]
+            np.minimum(u, np.finfo(u.dtype).max, out=u)  # a weight of zero times infinity would be NaN
+        self._excess = blocks
+        self._found: dict[float, tuple[float, float]] = {}
 
-    # L may have several maxima: eight looks per decade of h^2, then the best one is refined.
-    looks = np.linspace(np.log(low), np.log(high), 2 + int(8 * np.log10(high / low)))
-    best = int(np.argmin([loss(t) for t in looks]))
-    left, right = looks[max(best - 1, 0)], looks[min(best + 1, len(looks) - 1)]
-    if right - left < 1e-12:
-        return float(np.exp(left / 2))
-    found = minimize_scalar(loss, bounds=(left, right), method="bounded", options={"xatol": 1e-10})
-    return float(np.exp(found.x / 2))
+    def terms(self, log_h2: float) -> tuple[float, float]:
+        """Sum_i log sum_j exp(-u_ij / 2h^2) and its derivative by log h^2, sum_i E_i[u_ij] / 2h^2.
+
+        E_i is the expectation over the weights of i's window.
+        """
+        if log_h2 not in self._found:
+            beta = 0.5 * np.exp(-log_h2)
+            fit, moment = -beta * self._nearest, self._nearest
+            for e in self._excess:
+                with np.errstate(over="ignore"):
+                    w = e * -beta
+                np.exp(w, out=w)
+                sums = w.sum(axis=1)
+                fit += np.log(sums).sum()
+                moment += (np.einsum("ij,ij->i", w, e) / sums).sum()
+            self._found[log_h2] = fit, beta * moment
+        return self._found[log_h2]
+
+    def bandwidth(self, dimension: float) -> float:
+        """The most likely h.
+
+        L' = 0 gives h^2 = (1/Nd) sum_i E_i[u_ij], which lies between the squared distances to the nearest and to the
+        mean of the others: the bracket of the search.
+        """
+        if not self._n:
+            return float(_overall_bandwidth(self._D, dimension))
+        degrees = self._n * dimension
+        low, high = np.log(self._nearest / degrees), np.log(self._mean / degrees)
+
+        def loss(log_h2: float) -> float:
+            return 0.5 * degrees * log_h2 - self.terms(log_h2)[0]
+
+        def slope(log_h2: float) -> float:
+            return 0.5 * degrees - self.terms(log_h2)[1]
+
+        # L may have several maxima: eight looks per decade of h^2, which all dimensions share, then the best one is
+        # refined. The looks are multiples of the step from the largest log h^2, so that they follow the unit of u.
+        step, origin = np.log(10) / 8, np.log(self._mean)
+        looks = origin - step * np.arange(np.floor((origin - high) / step), np.ceil((origin - low) / step) + 1)
+        best = int(np.argmin([loss(t) for t in looks]))
+        right, left = looks[max(best - 1, 0)], looks[min(best + 1, len(looks) - 1)]
+        if slope(left) < 0 < slope(right):
+            left, right = (looks[best], right) if slope(looks[best]) < 0 else (left, looks[best])
+            found = brentq(slope, left, right, xtol=1e-10)  # the last of its steps is far more accurate
+        else:
+            found = minimize_scalar(loss, bounds=(left, right), method="bounded", options={"xatol": 1e-10}).x
+        return float(np.exp(found / 2))
 
 
 def _others(D: Array, codes: Indices, g: Any) -> Any:
@@ -214,22 +252,35 @@ class Parzen(BayesClassifier):
         D = self._distances(Q, self._training_rows)
         return self.log_priors + _log_windows(D, self._codes, self.bandwidth_)[1]
 
-    def path_scores(self, S: Array, codes: Indices, Q: Array, points: Points) -> list[Array]:
-        """The same for every bandwidth and dimension; the distances are computed once."""
+    def path_scores(
+        self, S: Array, codes: Indices, Q: Array, points: Points, distances: Any = (None, None)
+    ) -> list[Array]:
+        """The same for every bandwidth and dimension; the distances are computed once.
+
+        `distances` are those between the rows of S, and from the rows of Q to them.
+        """
         self.set_priors(codes)
-        widths = _Widths(self, S, codes)
-        D = self._distances(Q, S)
+        widths = _Widths(self, S, codes, distances[0])
+        D = self._distances(Q, S) if distances[1] is None else distances[1]
         return [
             self.log_priors + _log_windows(D, codes, widths(point["bandwidth"], point["dimension"])[0])[1]
             for point in points
         ]
 
+    def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
+        if self.space == "given":
+            return self.score_folds(S, codes, test_fold, points)
+        folds = zip(np.unique(test_fold), fold_row_distances(S, test_fold))
+        parts = ((D, np.flatnonzero(test_fold != fold), np.flatnonzero(test_fold == fold)) for fold, D in folds)
+        options = ({"distances": (D[np.ix_(a, a)], D[np.ix_(b, a)])} for D, a, b in parts)
+        return self.score_folds(S, codes, test_fold, points, options)
+
 
 class _Widths:
     """Bandwidth and dimension, estimated where the parameters do not give them; shared quantities are computed once."""
 
-    def __init__(self, model: Any, S: Array, codes: Indices) -> None:
-        self.model, self.S, self.codes = model, S, codes
+    def __init__(self, model: Any, S: Array, codes: Indices, distances: Any = None) -> None:
+        self.model, self.S, self.codes, self.distances = model, S, codes, distances
 
     def __call__(self, bandwidth: Any, dimension: Any) -> Any:
         if dimension == "objects":
@@ -237,7 +288,7 @@ class _Widths:
         elif dimension is None:
             dimension = self.dimension
         if bandwidth == "ml":
-            bandwidth = likely_bandwidth(self.distances, self.codes, dimension)
+            bandwidth = self.likelihood.bandwidth(dimension)
         return float(bandwidth), float(dimension)
 
     @cached_property
@@ -248,8 +299,9 @@ class _Widths:
         return max(1, int(np.linalg.matrix_rank(self.S, hermitian=symmetric)))
 
     @cached_property
-    def distances(self) -> Any:
-        return self.model._distances(self.S, self.S)
+    def likelihood(self) -> WindowLikelihood:
+        D = self.model._distances(self.S, self.S) if self.distances is None else self.distances
+        return WindowLikelihood(D, self.codes)
 
 
 def _log_windows(D: Array, codes: Indices, h: Any) -> Any:

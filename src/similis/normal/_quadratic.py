@@ -25,7 +25,7 @@ class NormalQuadratic(ShrinkageParams):
     Parameters
     ----------
     regularization : float in [0, 1], default=0.001
-        r. It wants to be smaller than :class:`NormalLinear`'s.
+        r; smaller values than for :class:`NormalLinear` are best.
     shrinkage_target : {"diagonal", "trace"}, default="diagonal"
         T_g = diag(C_g), or (tr C_g / p) I with p the number of columns that vary.
     priors, costs
@@ -38,7 +38,7 @@ class NormalQuadratic(ShrinkageParams):
     classes_, means_, priors_
         As in :class:`NormalLinear`.
     covariances_ : list of ndarray of shape (n, n)
-        S_g of each class, computed when asked for; zero in the columns that never vary, which are left out.
+        S_g of each class, computed on access; zero in constant columns, which are left out.
 
     See Also
     --------
@@ -49,15 +49,12 @@ class NormalQuadratic(ShrinkageParams):
     The paper prints + log(|S_1|/|S_2|) in its rule for class one against two; Bayes' rule has the minus sign. C_g
     divides by n_g, as scikit-learn's QDA(solver="eigen", shrinkage=r) does, the case ``shrinkage_target="trace"``.
 
-    A column in which a class is constant says nothing about its variance there: the pooled variance of the column takes
-    its place, or the total one where no class varies. So a class of one object is normal around it with the pooled
-    variances, uncorrelated.
+    In a column in which a class is constant it has the pooled variance of the column, or the total one where no class
+    varies. A class of one object is therefore normal around it with the pooled variances, uncorrelated.
 
     In the directions in which no row of a class varies its variance is r T_g. Where there are many, as for a similarity
-    of low rank, the determinants decide: use :class:`NormalLinear` there.
-
-    One eigen-decomposition of an n_g x n_g Gram matrix a class serves every r; no covariance is formed or inverted.
-    r = 0 is the limit from above: numerically 1e-10, unless C_g has full rank.
+    of low rank, the determinants decide: use :class:`NormalLinear` there. r = 0 is the limit from above: numerically
+    1e-10, unless C_g has full rank.
 
     References
     ----------
@@ -115,11 +112,8 @@ class NormalQuadratic(ShrinkageParams):
         return found
 
     def _covariances(self, rows: Any, codes: Indices) -> Any:
-        fallback = rows.fallback_variance
-        return [
-            ShrunkCovariance(rows.W[codes == g], self._renamed_param("shrinkage"), fallback)
-            for g in range(len(rows.means))
-        ]
+        target, fallback = self._renamed_param("shrinkage"), rows.fallback_variance
+        return [ShrunkCovariance(rows.W[codes == g], target, fallback) for g in range(len(rows.means))]
 
     def class_scores(self, Q: Array) -> Array:
         """Log P(g) + log N(x; m_g, S_g) of new rows."""

@@ -149,13 +149,8 @@ def complete_kernel(
            [2.   , 9.   , 3.   ],
            [0.667, 3.   , 1.   ]])
     """
-    K, known = check_partial_kernel(K_partial, "complete_kernel")
-    completion, _, _ = complete(
-        K,
-        known,
-        check_auxiliary(K_aux, len(K), method, "complete_kernel"),
-        method,
-        who="complete_kernel",
+    model = CompleteKernel(
+        method=method,
         psd=psd,
         mu=mu,
         eta=eta,
@@ -164,73 +159,9 @@ def complete_kernel(
         tol=tol,
         max_iter=max_iter,
     )
-    return completion.kernel.astype(K.dtype)
-
-
-def complete(
-    K: Array, known: Mask, kernels: list[Floats], method: str, *, who: str, mu: float | str, **options: Any
-) -> tuple[Completion, Floats | None, Floats | None]:
-    """Complete a validated matrix; also return the auxiliary kernel in use and the weights if it is a sum.
-
-    The other options are those of :func:`complete_kernel`.
-    """
-    dtype, K = K.dtype, K.astype(np.float64)
-    steps = {name: options[name] for name in ("max_iter", "tol") if options[name] is not None}
-    aux = shares = None
-    if method not in AUXILIARY:
-        completion = _scattered(K, known, method, who, options["psd"], noise_weight(K, known, mu), steps)
-    else:
-        rows = measured_objects(known, f"{who} with method={method!r}", "method='nuclear' or 'psd'")
-        block = K[np.ix_(rows, rows)]
-        check_kernel(block, f"{who} with method={method!r} needs known entries that form a kernel", dtype)
-        unit = float(np.trace(block)) / max(int(rows.sum()), 1) or 1.0
-        try:
-            completion, aux, shares = _with_auxiliary(K, rows, kernels, method, options, unit, steps)
-        except np.linalg.LinAlgError:
-            raise ProximityError(
-                f"{who} with method={method!r} got a singular auxiliary kernel. Raise regularization above "
-                f"{options['regularization']:g}."
-            ) from None
-    if not completion.converged:
-        warn_user(
-            f"{who} with method={method!r} did not converge in {completion.n_iter} steps; raise max_iter or tol.",
-            ConvergenceWarning,
-        )
-    return completion, aux, shares
-
-
-def _with_auxiliary(
-    K: Floats,
-    rows: Mask,
-    kernels: list[Floats],
-    method: str,
-    options: dict[str, Any],
-    unit: float,
-    steps: dict[str, Any],
-) -> tuple[Completion, Floats, Floats | None]:
-    """Complete K with the auxiliary kernels; the ridge is relative to the mean self-similarity `unit`."""
-    aux, shares, share = kernels[0], None, options["regularization"]
-    if len(kernels) > 1:
-        completion, aux = mixture_completion(K, rows, kernels, ridge=share * unit, **steps)
-        shares = completion.weights
-    if method == "em" and len(kernels) == 1:
-        completion = em_completion(K, rows, aux, floor=share * unit, **steps)
-    elif method == "frobenius":
-        completion = frobenius_completion(K, rows, aux, **steps)
-    elif method == "wishart":
-        degrees = options["degrees_of_freedom"]
-        if degrees is not None and degrees <= len(K) - 1:
-            raise ProximityError(f"degrees_of_freedom must be above n - 1 = {len(K) - 1}. Got {degrees:.6g}.")
-        model = aux + share * (float(np.trace(aux)) / len(aux) or 1.0) * np.eye(len(aux))
-        completion = wishart_completion(K, rows, model, eta=options["eta"], degrees_of_freedom=degrees)
-    return completion, aux, shares
-
-
-def noise_weight(K: Floats, known: Mask, mu: float | str) -> float:
-    """Return the weight of the nuclear norm as a number."""
-    if not isinstance(mu, str):
-        return float(mu)
-    return _NOISE * float(np.abs(np.linalg.eigvalsh(np.where(known, K, 0.0))).max(initial=0.0))
+    K, known = check_partial_kernel(K_partial, "complete_kernel")
+    kernels = check_auxiliary(K_aux, len(K), method, "complete_kernel")
+    return model._complete(K, known, kernels, "complete_kernel").kernel.astype(K.dtype)
 
 
 def check_auxiliary(K_aux: Any, n: int, method: str, who: str) -> list[Floats]:
@@ -266,22 +197,6 @@ def _slices(K_aux: Any) -> list[Any]:
     elif getattr(K_aux, "ndim", 2) == 3:
         return [K_aux[:, :, k] for k in range(K_aux.shape[2])]
     return [K_aux]
-
-
-def _scattered(
-    K: Floats, known: Mask, method: str, who: str, psd: bool, mu: float, steps: dict[str, Any]
-) -> Completion:
-    if method == "psd":
-        return nearest_completion(K, known, start=_additive(K, known), **steps)
-    if mu > 0:
-        return nearest_completion(K, known, mu=mu, psd=psd, **steps)
-    try:
-        return nuclear_completion(K, known, psd=psd, **steps)
-    except Infeasible:
-        raise ProximityError(
-            f"{who}: no positive semi-definite matrix has these known entries. Allow noise with mu='auto' or "
-            "method='psd', or an indefinite similarity with psd=False."
-        ) from None
 
 
 def _additive(K: Floats, known: Mask) -> Floats:
@@ -369,11 +284,7 @@ class CompleteKernel(ToRows):
     }
 
     allow_missing = True
-    _parameter_constraints = {
-        **CONSTRAINTS,
-        "keep_known": ["boolean"],
-        "kind": [choice("similarity", "dissimilarity")],
-    }
+    _parameter_constraints = {**CONSTRAINTS, "keep_known": ["boolean"], "kind": [choice("similarity", "dissimilarity")]}
 
     def __init__(
         self,
@@ -431,15 +342,80 @@ class CompleteKernel(ToRows):
             S, others = np.ascontiguousarray(S[:, :, 0]), S[:, :, 1:]
         K, known = check_partial_kernel(S, "CompleteKernel")
         kernels = check_auxiliary(others, len(K), self.method, "CompleteKernel")
-        options = {name: getattr(self, name) for name in CONSTRAINTS if name != "method"}
-        self.mu_ = noise_weight(K.astype(np.float64), known, self.mu) if self.method == "nuclear" else 0.0
-        options["mu"] = self.mu_
-        completion, aux, shares = complete(K, known, kernels, self.method, who="CompleteKernel", **options)
-        self.kernel_, self.auxiliary_, self._shares = completion.kernel, aux, shares
-        self.weights_, self.objective_, self.loss_path_ = completion.weights, completion.objective, completion.path
+        completion = self._complete(K, known, kernels, "CompleteKernel")
+        self.kernel_, self.weights_ = completion.kernel, completion.weights
+        self.objective_, self.loss_path_ = completion.objective, completion.path
         self.n_iter_, self.n_missing_ = completion.n_iter, int(np.isnan(S).sum())
         self._n_auxiliary, self._R = len(kernels), kernel_factor(completion.kernel).R
         return S
+
+    def _complete(self, K: Array, known: Mask, kernels: list[Floats], who: str) -> Completion:
+        """Complete a validated matrix; set the weight of the nuclear norm, the auxiliary kernel and its shares."""
+        dtype, K = K.dtype, K.astype(np.float64)
+        self.auxiliary_: Floats | None = None
+        self._shares: Floats | None = None
+        self.mu_ = 0.0
+        steps: dict[str, Any] = {"max_iter": self.max_iter} | ({} if self.tol is None else {"tol": self.tol})
+        if self.method in AUXILIARY:
+            rows = measured_objects(known, f"{who} with method={self.method!r}", "method='nuclear' or 'psd'")
+            block = K[np.ix_(rows, rows)]
+            check_kernel(block, f"{who} with method={self.method!r} needs known entries that form a kernel", dtype)
+            unit = float(np.trace(block)) / max(int(rows.sum()), 1) or 1.0
+            try:
+                completion = self._complete_rows_of(K, rows, kernels, self.regularization * unit, steps)
+            except np.linalg.LinAlgError:
+                raise ProximityError(
+                    f"{who} with method={self.method!r} got a singular auxiliary kernel. Raise regularization above "
+                    f"{self.regularization:g}."
+                ) from None
+        elif self.method == "psd":
+            completion = nearest_completion(K, known, start=_additive(K, known), **steps)
+        else:
+            completion = self._complete_entries(K, known, steps, who)
+        if not completion.converged:
+            warn_user(
+                f"{who} with method={self.method!r} did not converge in {completion.n_iter} steps; raise max_iter or "
+                "tol.",
+                ConvergenceWarning,
+            )
+        return completion
+
+    def _complete_rows_of(
+        self, K: Floats, rows: Mask, kernels: list[Floats], ridge: float, steps: dict[str, Any]
+    ) -> Completion:
+        """Complete K, known for some objects, with auxiliary kernels; `ridge` is in the unit of K."""
+        aux = kernels[0]
+        if len(kernels) > 1:
+            completion, aux = mixture_completion(K, rows, kernels, ridge=ridge, **steps)
+            self._shares = completion.weights
+        elif self.method == "em":
+            completion = em_completion(K, rows, aux, floor=ridge, **steps)
+        if self.method == "frobenius":
+            completion = frobenius_completion(K, rows, aux, **steps)
+        elif self.method == "wishart":
+            degrees = self.degrees_of_freedom
+            if degrees is not None and degrees <= len(K) - 1:
+                raise ProximityError(f"degrees_of_freedom must be above n - 1 = {len(K) - 1}. Got {degrees:.6g}.")
+            model = aux + self.regularization * (float(np.trace(aux)) / len(aux) or 1.0) * np.eye(len(aux))
+            completion = wishart_completion(K, rows, model, eta=self.eta, degrees_of_freedom=degrees)
+        self.auxiliary_ = aux
+        return completion
+
+    def _complete_entries(self, K: Floats, known: Mask, steps: dict[str, Any], who: str) -> Completion:
+        """Complete scattered missing entries by a small nuclear norm."""
+        if isinstance(self.mu, str):  # "auto"
+            self.mu_ = _NOISE * float(np.abs(np.linalg.eigvalsh(np.where(known, K, 0.0))).max(initial=0.0))
+        else:
+            self.mu_ = float(self.mu)
+        if self.mu_ > 0:
+            return nearest_completion(K, known, mu=self.mu_, psd=self.psd, **steps)
+        try:
+            return nuclear_completion(K, known, psd=self.psd, **steps)
+        except Infeasible:
+            raise ProximityError(
+                f"{who}: no positive semi-definite matrix has these known entries. Allow noise with mu='auto' or "
+                "method='psd', or an indefinite similarity with psd=False."
+            ) from None
 
     def _merge(self, S: Array, filled: Floats) -> Array:
         """Combine known entries of S, if they are kept, with the completed ones."""

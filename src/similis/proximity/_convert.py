@@ -170,10 +170,7 @@ class ToSimilarity(Elementwise):
 
     reads = "dissimilarity"
     gives = "similarity"
-    _parameter_constraints = {
-        "method": [choice("linear", "reciprocal", "rbf", "exponential")],
-        "gamma": [positive()],
-    }
+    _parameter_constraints = {"method": [choice("linear", "reciprocal", "rbf", "exponential")], "gamma": [positive()]}
 
     def __init__(self, *, method: str = "linear", gamma: float = 1.0) -> None:
         self.method = method
@@ -217,10 +214,10 @@ class ToSimilarity(Elementwise):
         return np.where(finite, S, top)
 
 
+@np.errstate(divide="ignore", over="ignore")
 def _reciprocal(D: Array) -> Array:
     """Compute 1 / d, infinite where d is zero or too small ([qiao2013] sec. 5.2)."""
-    with np.errstate(divide="ignore", over="ignore"):
-        return 1 / D
+    return 1 / D
 
 
 def symmetrize(S: ArrayLike) -> Array:
@@ -487,7 +484,6 @@ class BoxCox(Elementwise):
     -----
     The result is negative for d < 1, so that it is a feature row rather than a dissimilarity. The likelihood excludes
     the diagonal and dissimilarities of zero, whose logarithm is infinite, and is maximized over p between 0.01 and 1.
-    With z = d / (geometric mean), the profile log-likelihood is -N/2 log Var((z^p - 1) / p), a concave function of p.
     With fewer than two distinct values p = 1.
 
     References
@@ -517,7 +513,7 @@ class BoxCox(Elementwise):
 
 
 def _most_likely_power(D: Array) -> float:
-    """Maximize the Box-Cox profile likelihood of the positive off-diagonal entries over p in [0.01, 1]."""
+    """Maximize the profile log-likelihood -N/2 log Var((z^p - 1) / p), z = d / (geometric mean), over [0.01, 1]."""
     d = D[~np.eye(len(D), dtype=bool)]
     log_z = np.log(d[d > 0], dtype=np.float64)
     if not log_z.size or np.ptp(log_z) == 0:
@@ -566,9 +562,9 @@ class Tighten(Elementwise):
 
     Notes
     -----
-    ``power`` keeps the sign of negative similarities: a dissimilar pair still counts against a class, by less as q
-    grows. ``exponential`` gives positive numbers only. A new similarity above s_max is transformed by the same formula;
-    results are limited to the square root of the largest floating-point number.
+    ``power`` keeps the sign of negative similarities, ``exponential`` gives positive numbers only. A new similarity
+    above s_max is transformed by the same formula; results are limited to the square root of the largest
+    floating-point number.
 
     References
     ----------
@@ -583,10 +579,7 @@ class Tighten(Elementwise):
     """
 
     reads = "similarity"
-    _parameter_constraints = {
-        "q": [positive()],
-        "method": [choice("power", "exponential")],
-    }
+    _parameter_constraints = {"q": [positive()], "method": [choice("power", "exponential")]}
 
     @property
     def accept_sparse(self) -> bool:  # type: ignore[override]

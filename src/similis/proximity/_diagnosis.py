@@ -7,7 +7,7 @@ paper that supports it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from html import escape
 from typing import Any
@@ -20,7 +20,8 @@ from sklearn.utils import check_random_state
 from similis._utils.arrays import Array, Floats, Indices
 from similis._utils.linalg import asymmetry, eigen_symmetric, symmetric_part
 from similis.base import Kind, check_labels, check_proximity, choice, quote, validated_function
-from similis.proximity._group_tests import PermutationTest, permanova, permdisp
+from similis.exceptions import ProximityError
+from similis.proximity._group_tests import PermutationTest, anosim, permanova, permdisp
 from similis.proximity._suspects import Suspects, find_suspects
 from similis.solvers import top_k
 
@@ -106,8 +107,9 @@ class DistanceFacts:
 class ClassFacts:
     """Class sizes, mean proximities within and between classes, leave-one-out error of the nearest neighbor, and tests.
 
-    `location` (:func:`~similis.proximity.permanova`) and `dispersion` (:func:`~similis.proximity.permdisp` around
-    centroids) test whether the classes differ; None if entries are missing or no class has two objects.
+    `location` (:func:`~similis.proximity.permanova`; :func:`~similis.proximity.anosim` if entries are missing) and
+    `dispersion` (:func:`~similis.proximity.permdisp` around centroids; None if entries are missing) test whether the
+    classes differ; None if no class has two objects.
 
     `skewness` and `kurtosis` of a class are medians over the columns: of the dissimilarities of the class to one object
     (bias-corrected; NaN for a class of fewer than 8 objects). Sums of many variables have values near zero, by the
@@ -302,27 +304,19 @@ def diagnose(
         codes = None if codes is None else codes[part]
         blocks = None if blocks is None else blocks[part]
     rng = check_random_state(random_state)
-    entries = entry_facts(A, kind)
     D = to_dissimilarities(A, kind)
-    facts: dict[str, Any] = {
-        "entries": entries,
-        "spectrum": None if entries.n_missing else spectrum_facts(A, kind),
-        "triangles": triangle_facts(D, rng),
-        "distances": distance_facts(D),
-        "classes": None,
-    }
+    entries, triangles, distances = entry_facts(A, kind), triangle_facts(D, rng), distance_facts(D)
+    spectrum = None if entries.n_missing else spectrum_facts(A, kind)
     if codes is not None:
-        found = class_facts(A, codes, [quote(c).strip("'") for c in classes], kind)
-        skewness, kurtosis = zip(*(_column_moments(D, np.flatnonzero(codes == g)) for g in range(len(classes))))
         tests = _class_tests(D, codes, blocks, random_state)
-        facts["classes"] = replace(found, skewness=skewness, kurtosis=kurtosis, **tests)
+        classes = class_facts(A, D, codes, [quote(c).strip("'") for c in classes], kind, tests)
     objects = part
     if len(A) > SUSPECT_SAMPLE:
         some = np.sort(rng.choice(len(A), SUSPECT_SAMPLE, replace=False))
         A, objects = A[np.ix_(some, some)], part[some]
-    facts["suspects"] = find_suspects(A, kind, objects=objects, ids=ids)
-    advice = advise(kind, n=len(part), **{name: fact for name, fact in facts.items() if name != "triangles"})
-    return Diagnosis(n=n, kind=kind, n_sampled=len(part), advice=advice, **facts)
+    found = find_suspects(A, kind, objects=objects, ids=ids)
+    advice = tuple(advise(kind, len(part), entries, spectrum, distances, classes, found))
+    return Diagnosis(n, kind, len(part), entries, spectrum, triangles, distances, classes, found, advice)
 
 
 def _to_builtin(value: Any) -> Any:
@@ -351,13 +345,8 @@ def entry_facts(A: Array, kind: Kind) -> EntryFacts:
     """Count and compare the entries."""
     n = len(A)
     missing = np.isnan(A)
-    off = ~np.eye(n, dtype=bool)
-    known = A[off & ~missing]
-    if missing.any():
-        both = ~(missing | missing.T)
-        ratio = asymmetry(np.where(both, A, 0.0))
-    else:
-        ratio = asymmetry(A)
+    known = A[~np.eye(n, dtype=bool) & ~missing]
+    ratio = asymmetry(np.where(missing | missing.T, 0.0, A) if missing.any() else A)
     distinct = len(np.unique(known))
     sign = 1.0 if kind == "similarity" else -1.0
     signed = np.where(missing, -np.inf, sign * A)
@@ -460,20 +449,26 @@ def distance_facts(D: Floats) -> DistanceFacts:
     )
 
 
-def class_facts(A: Array, codes: Indices, names: list[str], kind: Kind) -> ClassFacts:
-    """Compute balance, separation, and the error of the nearest neighbor."""
+def class_facts(
+    A: Array, D: Floats, codes: Indices, names: list[str], kind: Kind, tests: dict[str, PermutationTest]
+) -> ClassFacts:
+    """Compute balance, separation, the error of the nearest neighbor, and the moments of the columns."""
     same = codes[:, None] == codes[None, :]
     off = ~np.eye(len(A), dtype=bool)
     counts = np.bincount(codes, minlength=len(names))
     indices, _ = top_k(A, 1, sign=1 if kind == "similarity" else -1, folds=np.arange(len(A)))
     near = indices[:, 0]
     wrong = codes[near] != codes
+    skewness, kurtosis = zip(*(_column_moments(D, np.flatnonzero(codes == g)) for g in range(len(names))))
     return ClassFacts(
         names=tuple(names),
         counts=tuple(int(c) for c in counts),
         within=_mean(A[same & off]),
         between=_mean(A[~same]),
         neighbour_error=float(wrong[near >= 0].mean()) if (near >= 0).any() else float("nan"),
+        skewness=skewness,
+        kurtosis=kurtosis,
+        **tests,
     )
 
 
@@ -511,16 +506,18 @@ def _is_near_normal(skewness: float, kurtosis: float, n: int) -> bool:
     return abs(skewness) <= limits[0] and kurtosis <= limits[1]
 
 
-def _class_tests(D: Array, codes: Indices, blocks: Any, random_state: Any) -> dict[str, Any]:
+def _class_tests(D: Array, codes: Indices, blocks: Any, random_state: Any) -> dict[str, PermutationTest]:
     """Test whether the classes differ in location and dispersion, where that is possible."""
     counts = np.bincount(codes)
-    if len(D) < 3 or np.isnan(D).any() or (counts > 0).sum() < 2 or counts.max() < 2:
+    if len(D) < 3 or (counts > 0).sum() < 2 or counts.max() < 2:
         return {}
     options = {"strata": blocks, "random_state": random_state}
-    return {
-        "location": permanova(D, codes, **options),
-        "dispersion": permdisp(D, codes, center="centroid", **options),
-    }
+    if np.isnan(D).any():
+        try:
+            return {"location": anosim(D, codes, **options)}
+        except ProximityError:  # no pair within the classes, or none between them, is known
+            return {}
+    return {"location": permanova(D, codes, **options), "dispersion": permdisp(D, codes, center="centroid", **options)}
 
 
 def _mean(values: Array) -> float:
@@ -529,21 +526,12 @@ def _mean(values: Array) -> float:
 
 
 def advise(
-    kind: Kind, *, n: int, entries: Any, spectrum: Any, distances: Any, classes: Any, suspects: Any
-) -> tuple[Advice, ...]:
-    """Return recommendations in the order in which to follow them."""
-    return (
-        *_advise_repair(entries, suspects),
-        *_advise_spectrum(kind, spectrum),
-        *_advise_methods(kind, n, entries, distances, classes),
-    )
-
-
-def _advise_repair(entries: Any, suspects: Any) -> Iterator[Advice]:
+    kind: Kind, n: int, entries: EntryFacts, spectrum: Any, distances: DistanceFacts, classes: Any, suspects: Suspects
+) -> Iterator[Advice]:
+    """Yield recommendations in the order in which to follow them: repairs, then the spectrum, then methods."""
     if len(suspects):
         yield Advice(
-            "Check the suspicious pairs first",
-            f"{len(suspects)} pairs are inconsistent with the rest of the matrix",
+            "Check the suspicious pairs first", f"{len(suspects)} pairs are inconsistent with the rest of the matrix"
         )
     if entries.n_missing:
         yield Advice(
@@ -557,33 +545,8 @@ def _advise_repair(entries: Any, suspects: Any) -> Iterator[Advice]:
             f"asymmetry {entries.asymmetry:.2g} of 1",
             "[chen2010] sec. 4.3",
         )
-
-
-def _advise_spectrum(kind: Kind, spectrum: Any) -> Iterator[Advice]:
-    if spectrum is None:
-        return
-    subject = "the similarities are" if kind == "similarity" else "the distances are Euclidean, their Gram matrix is"
-    if spectrum.definite:
-        yield Advice(
-            "Use kernel methods without repair" if kind == "similarity" else "Every embedding is exact",
-            f"{subject} positive semi-definite",
-            "[chen2010] sec. 2.1",
-        )
-        return
-    mass = f"{spectrum.n_negative} negative eigenvalues hold {spectrum.negative_mass:.1%} of the spectrum"
-    if kind == "dissimilarity":
-        yield Advice("Embed with PseudoEuclidean, which keeps the negative axes, or use rows as features", mass)
-    elif spectrum.negative_mass <= SMALL_MASS:
-        yield Advice("Clip: the negative part looks like noise", mass, "[chen2010] sec. 2.1.3, 4.5")
-    else:
-        yield Advice(
-            "Try flip and similarities as features in addition to clip: the negative part may carry information",
-            mass,
-            "[chen2010] sec. 4.4-4.5",
-        )
-
-
-def _advise_methods(kind: Kind, n: int, entries: Any, distances: Any, classes: Any) -> Iterator[Advice]:
+    if spectrum is not None:
+        yield _advise_spectrum(kind, spectrum)
     if kind == "similarity" and entries.zeros > SPARSE and entries.self_maximal < 1:
         yield Advice(
             "Prefer local methods: k-NN, KRI, KRR, local SDA",
@@ -621,17 +584,41 @@ def _advise_methods(kind: Kind, n: int, entries: Any, distances: Any, classes: A
             )
 
 
+def _advise_spectrum(kind: Kind, spectrum: SpectrumFacts) -> Advice:
+    if spectrum.definite:
+        subject = (
+            "the similarities are" if kind == "similarity" else "the distances are Euclidean, their Gram matrix is"
+        )
+        return Advice(
+            "Use kernel methods without repair" if kind == "similarity" else "Every embedding is exact",
+            f"{subject} positive semi-definite",
+            "[chen2010] sec. 2.1",
+        )
+    mass = f"{spectrum.n_negative} negative eigenvalues hold {spectrum.negative_mass:.1%} of the spectrum"
+    if kind == "dissimilarity":
+        return Advice("Embed with PseudoEuclidean, which keeps the negative axes, or use rows as features", mass)
+    if spectrum.negative_mass <= SMALL_MASS:
+        return Advice("Clip: the negative part looks like noise", mass, "[chen2010] sec. 2.1.3, 4.5")
+    return Advice(
+        "Try flip and similarities as features in addition to clip: the negative part may carry information",
+        mass,
+        "[chen2010] sec. 4.4-4.5",
+    )
+
+
 def _class_test_rows(classes: ClassFacts) -> Iterator[tuple[str, str]]:
     """Yield the results of the tests of the classes."""
     location, dispersion = classes.location, classes.dispersion
-    if location is None or dispersion is None:
+    if location is None:
         return
+    if location.r2 is None:
+        how = f"ranks between and within classes differ by R = {location.statistic:.2g} of 1"
+        test = "ANOSIM; missing pairs are left out"
+    else:
+        how, test = f"the labels explain {location.r2:.1%} of the dissimilarity", "PERMANOVA"
     remarks = "".join(f"; {remark}" for remark in location.remarks)
-    yield (
-        "class differences",
-        f"the labels explain {location.r2:.1%} of the dissimilarity, p = {location.p_value:.2g} (PERMANOVA{remarks})",
-    )
-    if dispersion.p_value <= 0.05:
+    yield "class differences", f"{how}, p = {location.p_value:.2g} ({test}{remarks})"
+    if dispersion is not None and dispersion.p_value <= 0.05:
         widths = dispersion.dispersions or {}
         ratio = max(widths.values()) / max(min(widths.values()), 1e-300)
         yield (

@@ -65,6 +65,7 @@ def seriation(D: Array) -> Indices:
     return np.asarray(hierarchy.leaves_list(tree), dtype=np.intp)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MatrixDisplay(Display):
     """Heat map of a matrix, objects ordered by class and, within a class, by seriation; or by seriation alone.
 
@@ -95,25 +96,19 @@ class MatrixDisplay(Display):
     """
 
     _size = (5.4, 4.6)
+    values: Array
+    order: Indices
+    bounds: Indices
+    class_names: list[str]
+    kind: Kind
+    codes: Any = None
+    limits: Any = None
 
-    def __init__(
-        self,
-        *,
-        values: Array,
-        order: Indices,
-        bounds: Indices,
-        class_names: list[str],
-        kind: Kind,
-        codes: Indices | None = None,
-        limits: tuple[float, float] | None = None,
-    ) -> None:
-        self.values = values
-        self.order = order
-        self.bounds = bounds
-        self.class_names = class_names
-        self.kind = kind
-        self.codes = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)) if codes is None else codes
-        self.limits = _color_limits(values) if limits is None else limits
+    def __post_init__(self) -> None:
+        if self.codes is None:
+            self.codes = np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
+        if self.limits is None:
+            self.limits = _color_limits(self.values)
 
     @classmethod
     def from_proximity(
@@ -176,7 +171,8 @@ class MatrixDisplay(Display):
         side = Axis(-0.5, n - 0.5, reverse=True)
         heat = HeatMap(
             self.values,
-            *self.limits,
+            self.limits[0],
+            self.limits[1],
             title=self.kind,
             names=[f"object {i + 1}" for i in self.order] if names is None else names,
             dark="high" if self.kind == "similarity" else "low",
@@ -344,20 +340,13 @@ class EmbeddingDisplay(Display):
             X = SMACOF(max_iter=100, tol=1e-6).fit(D).embedding_
             shares, signature = np.zeros(2), np.ones(2, np.intp)
         else:
-            model = PseudoEuclidean().fit((D + D.T) / 2)
-            X = model.transform((D + D.T) / 2)
-            X = np.hstack([X, np.zeros((len(X), 2))])[:, :2]
+            model = PseudoEuclidean()
+            X = np.hstack([model.fit_transform((D + D.T) / 2), np.zeros((len(D), 2))])[:, :2]
             total = np.abs(model.eigenvalues_).sum() or 1.0
             shares = np.append(np.abs(model.eigenvalues_) / total, [0.0, 0.0])[:2]
             signature = np.append(model.signature_, [1, 1])[:2]
         codes, names = _class_codes(y, len(A))
-        display = cls(
-            points=X,
-            signature=signature,
-            shares=shares,
-            codes=codes,
-            class_names=names,
-        )
+        display = cls(points=X, signature=signature, shares=shares, codes=codes, class_names=names)
         return display.plot(ax=ax, **options) if plot else display
 
     def describe(self, tips: Sequence[str] | None = None, ringed: Sequence[int] | None = None) -> Figure:

@@ -78,10 +78,7 @@ class PseudoEuclidean(ToFeatures):
     }
 
     reads = "dissimilarity"
-    _parameter_constraints = {
-        "n_components": [at_least(1), None],
-        "positive_only": ["boolean"],
-    }
+    _parameter_constraints = {"n_components": [at_least(1), None], "positive_only": ["boolean"]}
 
     def __init__(self, *, n_components: int | None = None, positive_only: bool = False) -> None:
         self.n_components = n_components
@@ -154,10 +151,7 @@ class Whiten(ToFeatures):
            [0., 4.]])
     """
 
-    fitted_arrays = {
-        "components_": fitted_reals(None, None),
-        "singular_values_": fitted_reals(None),
-    }
+    fitted_arrays = {"components_": fitted_reals(None, None), "singular_values_": fitted_reals(None)}
 
     def learn(self, S: Array, y: Any) -> None:
         if asymmetry(S) <= 100 * np.finfo(S.dtype).eps:

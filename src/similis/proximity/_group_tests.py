@@ -2,7 +2,8 @@
 
 :func:`permanova` compares the locations of groups, :func:`permdisp` their dispersions, :func:`anosim` the ranks of
 dissimilarities between and within groups; :func:`mantel` correlates two matrices over the same objects. All
-permutations of a test are evaluated together: by matrix products, or by compiled loops over the objects of each group.
+permutations of a test are evaluated together in single precision; those whose statistic equals the observed one within
+the bound of the rounding errors are evaluated again in double precision, so that the p-value is that of exact sums.
 
 References: [anderson2001] for PERMANOVA, [mcardle2001] for covariates, [anderson2006] for PERMDISP, [clarke1993] for
 ANOSIM, [mantel1967] for the Mantel test.
@@ -10,7 +11,7 @@ ANOSIM, [mantel1967] for the Mantel test.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 from math import lgamma, log
@@ -18,22 +19,24 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg.blas import dtrmm
 from scipy.spatial.distance import squareform
-from scipy.stats import rankdata
 from sklearn.utils import check_random_state
 
 from similis import _kernels
 from similis._utils.arrays import Array, Floats, Indices
-from similis._utils.linalg import eigen_symmetric, roundoff
+from similis._utils.linalg import eigen_symmetric, is_symmetric, roundoff, symmetric_part
 from similis._utils.threads import map_row_chunks, row_blocks
 from similis.base import at_least, check_labels, check_proximity, choice, first_position, validated_function
 from similis.exceptions import ProximityError
 
-MAX_GROUPS_BY_PRODUCT = 5  # with more groups, loops over the members of each group are faster than matrix products
-PERMUTATIONS_PER_PASS = 16  # permutations that read a row of a matrix while it is in the cache
+PERMUTATIONS_PER_PASS = 256  # permutations that read a row of a matrix while it is in the cache
+SUMMANDS = 512  # entries that the kernels add in the precision of a matrix
+SINGLE = (SUMMANDS + 4) * 2.0**-24  # relative error of sums by the kernels in single precision
 ROUNDING = 1e-10  # relative difference up to which a permuted statistic counts as equal to the observed one
+COARSE = 1e-4  # largest error of a correlation from a matrix of 16-bit integers
 _MEDIAN_STEPS, _MEDIAN_TOLERANCE = 1000, 1e-9  # Weiszfeld's iteration for a spatial median
+
+Codes = np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]
 
 _PARAMS: dict[str, Any] = {"permutations": [at_least(0)], "random_state": ["random_state"]}
 
@@ -239,17 +242,23 @@ def anosim(
     """
     A, classes, codes = _check_groups(D, y, "anosim", allow_missing=True)
     rng = check_random_state(random_state)
-    ranks, known = _rank(A)
+    ranks, known = map(symmetric_part, _known_entries(_rank(A)))
     n_pairs, total = known.sum() / 2, ranks.sum() / 2
     perms, remarks = _permuted_codes(codes, strata, permutations, rng)
-    within = _within_sums(ranks, perms, len(classes)).sum(axis=1) / 2
-    if n_pairs < len(A) * (len(A) - 1) / 2:
-        count = _within_sums(known, perms, len(classes)).sum(axis=1) / 2
-    else:
-        sizes = _group_sizes(perms, len(classes))
-        count = (sizes * (sizes - 1)).sum(axis=1) / 2
-    with np.errstate(invalid="ignore", divide="ignore"):
-        R = ((total - within) / (n_pairs - count) - within / count) / (n_pairs / 2)
+    precisions = _precisions(ranks)
+
+    def evaluate(rows: Any, dtype: Any) -> tuple[Floats, Floats]:
+        within = _within_sums(precisions[dtype], perms[rows], len(classes)).sum(axis=1)
+        if n_pairs < len(A) * (len(A) - 1) / 2:
+            count = _within_sums(known, perms[rows], len(classes)).sum(axis=1)
+        else:
+            sizes = _group_sizes(perms[rows], len(classes))
+            count = (sizes * (sizes - 1)).sum(axis=1) / 2
+        with np.errstate(invalid="ignore", divide="ignore"):
+            R = ((total - within) / (n_pairs - count) - within / count) / (n_pairs / 2)
+            return R, SINGLE * within * (1 / (n_pairs - count) + 1 / count) / (n_pairs / 2)
+
+    R = _all_statistics(evaluate)
     if np.isnan(R[0]):
         raise ProximityError("anosim needs a known pair within a group and one between groups.")
     return PermutationTest("ANOSIM", "R", float(R[0]), _p_value(R), permutations, len(A), len(classes), remarks=remarks)
@@ -296,7 +305,7 @@ def permdisp(
     """
     A, classes, codes = _check_groups(D, y, "permdisp")
     n, n_groups = len(A), len(classes)
-    z = _distances_to_centers(_squares(A), codes, n_groups, center)
+    z = _distances_to_centers(symmetric_part(A**2), codes, n_groups, center)
     means = np.bincount(codes, z) / np.bincount(codes)
     perms, remarks = _permuted_codes(codes, strata, permutations, check_random_state(random_state))
     # Permuting the residuals keeps differences of the group means out of the reference distribution.
@@ -374,11 +383,13 @@ def mantel(
     first, second = _check_matrix(A, "mantel", allow_missing=True), _check_matrix(B, "mantel", allow_missing=True)
     if first.shape != second.shape:
         raise ProximityError(f"mantel needs two matrices over the same objects. Got {len(first)} and {len(second)}.")
-    pairs = [_rank(M) if method == "spearman" else _known_entries(M) for M in (first, second)]
     n = len(first)
-    orders, remarks = _orders(n, None, strata, permutations, check_random_state(random_state))
-    symmetric = all(np.array_equal(M, M.T) for pair in pairs for M in pair)
-    r = _correlations(*pairs[0], *pairs[1], orders, symmetric)
+    if method == "spearman":
+        first, second = _rank(first), _rank(second)
+    orders, remarks = _permuted(np.arange(n, dtype=np.uint32), strata, permutations, check_random_state(random_state))
+    symmetric = is_symmetric(first) and is_symmetric(second)
+    correlate = _known_correlations if np.isnan([first.sum(), second.sum()]).any() else _correlations
+    r = correlate(first, second, orders, symmetric)
     if np.isnan(r[0]):
         raise ProximityError("mantel needs two matrices whose values off the diagonal are not all equal.")
     sides = {"two-sided": np.abs(r), "greater": r, "less": -r}
@@ -411,12 +422,6 @@ def _check_groups(D: ArrayLike, y: Any, who: str, *, allow_missing: bool = False
     return A, classes, codes
 
 
-def _squares(A: Floats) -> Floats:
-    """Return the mean of d_ij^2 and d_ji^2."""
-    A2 = A**2
-    return (A2 + A2.T) / 2
-
-
 def _known_entries(A: Floats) -> tuple[Floats, Floats]:
     """Return the entries off the diagonal, with 0 for missing ones, and a matrix that is 1 where they are known."""
     known = (~np.isnan(A)).astype(np.float64)
@@ -424,14 +429,23 @@ def _known_entries(A: Floats) -> tuple[Floats, Floats]:
     return np.where(known > 0, A, 0.0), known
 
 
-def _rank(A: Floats) -> tuple[Floats, Floats]:
-    """Return the ranks of the known pairs, counted as unordered pairs, and the indicator of known pairs."""
-    values, known = _known_entries(A)
-    ranks = np.zeros_like(values)
-    if known.all(where=~np.eye(len(A), dtype=bool)) and np.array_equal(values, values.T):
-        return squareform(rankdata(squareform(values, checks=False))), known
-    ranks[known > 0] = rankdata(values[known > 0]) / 2 + 0.25  # each unordered pair occurs twice
-    return ranks, known
+def _rank(A: Floats) -> Floats:
+    """Return the ranks of the known pairs, counted as unordered pairs; missing ones stay NaN."""
+    if not np.isnan(A).any() and is_symmetric(A):
+        return squareform(_average_ranks(squareform(A, checks=False)))
+    ranks, off = A.copy(), ~(np.isnan(A) | np.eye(len(A), dtype=bool))
+    ranks[off] = _average_ranks(A[off]) / 2 + 0.25  # each unordered pair occurs twice
+    return ranks
+
+
+def _average_ranks(values: Floats) -> Floats:
+    """Return ranks from 1, the mean rank for equal values; the unstable sort is four times as fast as SciPy's."""
+    order = np.argsort(values)
+    starts = np.flatnonzero(np.diff(values[order], prepend=-np.inf))
+    counts = np.diff(starts, append=len(values))
+    ranks = np.empty(len(values))
+    ranks[order] = np.repeat(starts + (counts + 1) / 2, counts)
+    return ranks
 
 
 def _one_way(
@@ -439,10 +453,18 @@ def _one_way(
 ) -> tuple[tuple[Term, ...], tuple[str, ...]]:
     """Test the groups alone [anderson2001]."""
     n = len(A)
-    A2 = _squares(A)
-    perms, remarks = _permuted_codes(codes, strata, permutations, rng)
+    A2 = symmetric_part(A**2)
     total = A2.sum() / (2 * n)
-    within = (_within_sums(A2, perms, n_groups) / (2 * _group_sizes(perms, n_groups))).sum(axis=1)
+    unit = 1.0 if 1e-10 < total < 1e30 else total or 1.0  # within the range of single precision
+    precisions = _precisions(A2 if unit == 1 else A2 / unit)
+    perms, remarks = _permuted_codes(codes, strata, permutations, rng)
+
+    def evaluate(rows: Any, dtype: Any) -> tuple[Floats, Floats]:
+        sums = _within_sums(precisions[dtype], perms[rows], n_groups)
+        within = unit * (sums / _group_sizes(perms[rows], n_groups)).sum(axis=1)
+        return within, SINGLE * (within + 1e-20 * total)  # the last: entries below the range of float32
+
+    within = _all_statistics(evaluate)
     F = _f_ratio(total - within, within, n_groups - 1, n - n_groups)
     return (
         _term("groups", n_groups - 1, total - within[0], total, F),
@@ -456,7 +478,7 @@ def _several_terms(
 ) -> tuple[tuple[Term, ...], tuple[str, ...]]:
     """Test each block of design columns given the blocks before it, or all others [mcardle2001]."""
     n = len(A)
-    G = _gower(_squares(A))
+    G = _gower(symmetric_part(A**2))
     total = float(np.trace(G))
     constant = np.ones((n, 1)) / np.sqrt(n)
     names = list(blocks)
@@ -464,7 +486,7 @@ def _several_terms(
     df_residual = n - full.shape[1]
     if df_residual < 1:
         raise ProximityError(f"permanova needs more objects than model terms. Got {n} objects, {full.shape[1]} terms.")
-    orders, remarks = _orders(n, None, strata, permutations, rng)
+    orders, remarks = _permuted(np.arange(n, dtype=np.uint32), strata, permutations, rng)
     permutes_blocks = _is_constant(codes, _block_codes(strata, n))
     terms = []
     for at, name in enumerate(names):
@@ -492,7 +514,7 @@ def _several_terms(
     ), remarks
 
 
-def _redesigned(G: Floats, reduced: Floats, perms: Indices, n_groups: int) -> tuple[Floats, Floats]:
+def _redesigned(G: Floats, reduced: Floats, perms: Codes, n_groups: int) -> tuple[Floats, Floats]:
     """Return explained and residual sums of squares for each permuted assignment of groups, covariates fixed."""
     explained, residual = np.empty(len(perms)), np.empty(len(perms))
     indicators = np.eye(n_groups)
@@ -526,36 +548,53 @@ def _p_value(statistics: Floats) -> float:
     return float((statistics >= bound).mean())
 
 
-def _group_sizes(perms: Indices, n_groups: int) -> Indices:
+def _all_statistics(evaluate: Callable[[Any, Any], tuple[Floats, Floats]]) -> Floats:
+    """Return the statistics of all permutations, the observed one first.
+
+    ``evaluate(rows, dtype)`` returns statistics of some permutations and bounds of their errors in single precision.
+    """
+    statistics, error = evaluate(slice(None), np.float32)
+    observed = abs(statistics[0])
+    with np.errstate(invalid="ignore"):
+        # Of a two-sided test the absolute values are compared. A statistic that is not defined is evaluated again.
+        near = ~(np.abs(np.abs(statistics) - observed) > error + error[0] + ROUNDING * observed)
+    statistics[near] = evaluate(np.flatnonzero(near), np.float64)[0]
+    return statistics
+
+
+def _group_sizes(perms: Codes, n_groups: int) -> Indices:
     """Return the number of objects per group for each row of codes."""
-    return np.stack([(perms == g).sum(axis=1) for g in range(n_groups)], axis=1)
+    return np.stack([np.count_nonzero(perms == g, axis=1) for g in range(n_groups)], axis=1)
 
 
-def _within_sums(A: Floats, perms: Indices, n_groups: int) -> Floats:
-    """Return the sum of the entries of A within each group, over ordered pairs, for each row of codes."""
-    n, n_perms = len(A), len(perms)
-    W = np.empty((n_perms, n_groups))
-    if n_groups > MAX_GROUPS_BY_PRODUCT or not np.array_equal(A, A.T):
-        A = A if np.array_equal(A, A.T) else (A + A.T) / 2
-        _kernels.group_sums(A, perms, np.empty(n_groups + 1, np.intp), np.empty(n, np.intp), W)
-        return W
-    # z_g' A z_g = 2 z_g' L z_g for the indicators z_g of all groups but the last, whose sum follows from the total. L
-    # is the lower triangle: a triangular product takes half of the operations.
-    L = np.asfortranarray(np.tril(A, -1))
-    row_sums, total = A.sum(axis=1), A.sum()
-    for rows in row_blocks(n_perms, n * (n_groups - 1)):
-        some = np.asfortranarray(perms[rows].T)
-        Z = np.concatenate([some == g for g in range(n_groups - 1)], axis=1).astype(np.float64, order="F")
-        LZ = dtrmm(1.0, L, Z, lower=1)
-        blocks = (-1, n_groups - 1)
-        W[rows, :-1] = 2 * np.einsum("ij,ij->j", Z, LZ).reshape(blocks, order="F")
-        rest = (some < n_groups - 1).astype(np.float64, order="F")
-        sums = LZ.reshape((n, *blocks), order="F").sum(axis=2)
-        W[rows, -1] = total - 2 * (row_sums @ rest) + 2 * np.einsum("ij,ij->j", rest, sums)
+def _passes(work: Callable[[slice], object], n_permutations: int) -> None:
+    """Call `work` for passes of permutations on all cores."""
+
+    def chunk(rows: slice) -> None:
+        for first in range(rows.start, rows.stop, PERMUTATIONS_PER_PASS):
+            work(slice(first, min(first + PERMUTATIONS_PER_PASS, rows.stop)))
+
+    map_row_chunks(chunk, n_permutations, n_jobs=-1)
+
+
+def _precisions(A: Floats) -> dict[Any, Floats]:
+    """Return A in single and in double precision."""
+    return {np.float32: A.astype(np.float32), np.float64: A}
+
+
+def _within_sums(A: Floats, perms: Codes, n_groups: int) -> Floats:
+    """Return the sum of the entries of the symmetric A within each group, for each row of codes; a pair counts once."""
+    W = np.empty((len(perms), n_groups))
+
+    def work(rows: slice) -> None:
+        some = np.ascontiguousarray(perms[rows].T)
+        _kernels.group_sums(A, some, np.empty(some.shape[1], A.dtype), W[rows])
+
+    _passes(work, len(perms))
     return W
 
 
-def _traces(M: Floats, Q: Floats, orders: Indices) -> Floats:
+def _traces(M: Floats, Q: Floats, orders: Codes) -> Floats:
     """Return tr(Q' P M P' Q) for the permutation P of each row of `orders`."""
     n, k = Q.shape
     traces = np.empty(len(orders))
@@ -565,50 +604,86 @@ def _traces(M: Floats, Q: Floats, orders: Indices) -> Floats:
     return traces
 
 
-def _correlations(A: Floats, in_A: Floats, B: Floats, in_B: Floats, orders: Indices, symmetric: bool) -> Floats:
-    """Return the correlation of A with B in each order, over the pairs known in both."""
-    n = len(A)
-    short = orders.astype(np.int32)
+def _correlations(A: Floats, B: Floats, orders: Codes, symmetric: bool) -> Floats:
+    """Return the correlation of the entries of A off the diagonal with those of B in each order."""
+    A, B = _standardized(A), _standardized(B)
+    if not (A.any() and B.any()):
+        return np.full(len(orders), np.nan)
+    step = np.abs(B).max() / 32767
+    coarse, bound = np.rint(B / step).astype(np.int16), step / 2 * np.abs(A).sum()
+    if bound > COARSE:  # because of a few large entries
+        step, coarse, bound = 1.0, B.astype(np.float32), 0.0
 
-    def products(X: Floats, Y: Floats, dtype: Any = np.float64) -> Floats:
-        out = np.empty(len(orders))
-        X, Y = np.asarray(X, dtype), np.asarray(Y, dtype)
+    def evaluate(rows: Any, dtype: Any) -> tuple[Floats, Floats]:
+        if dtype == np.float64:
+            return _products(A, B, orders[rows], symmetric), np.zeros(1)
+        # The sum of the absolute products is at most 1, the product of the norms.
+        return step * _coarse_products(A, coarse, orders[rows], symmetric), np.full(1, SINGLE + bound)
 
-        def work(rows: slice) -> None:
-            for first in range(rows.start, rows.stop, PERMUTATIONS_PER_PASS):
-                some = slice(first, min(first + PERMUTATIONS_PER_PASS, rows.stop))
-                _kernels.permuted_products(X, Y, short[some], symmetric, out[some])
+    return _all_statistics(evaluate)
 
-        map_row_chunks(work, len(orders), n_jobs=-1)
-        return out
 
-    if in_A.sum() == in_B.sum() == n * (n - 1):
-        A, B = A - in_A * (A.sum() / in_A.sum()), B - in_B * (B.sum() / in_B.sum())
-        norms = np.linalg.norm(A), np.linalg.norm(B)
-        if not (norms[0] > 0 and norms[1] > 0):
-            return np.full(len(orders), np.nan)
-        A, B = A / norms[0], B / norms[1]
-        # Single precision halves the memory traffic; all orders use the same rounded values and double-precision sums,
-        # so that equal permutations stay equal.
-        r = products(A, B, np.float32)
-        return r + (np.sum(A * B) - r[0])
-    # With missing pairs the compared pairs differ between permutations, so all moments are computed.
-    count, a, b = products(in_A, in_B), products(A, in_B), products(in_A, B)
-    aa, bb, ab = products(A**2, in_B), products(in_A, B**2), products(A, B)
+def _known_correlations(A: Floats, B: Floats, orders: Codes, symmetric: bool) -> Floats:
+    """Return the correlations over the pairs known in both matrices, which differ between the orders."""
+    (A, in_A), (B, in_B) = _known_entries(A), _known_entries(B)
+    count, a, b, aa, bb, ab = (
+        _products(X, Y, orders, symmetric)
+        for X, Y in [(in_A, in_B), (A, in_B), (in_A, B), (A**2, in_B), (in_A, B**2), (A, B)]
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         return (ab - a * b / count) / np.sqrt((aa - a**2 / count) * (bb - b**2 / count))
 
 
-def _permuted_codes(codes: Indices, strata: Any, permutations: int, rng: Any) -> tuple[Indices, tuple[str, ...]]:
+def _standardized(A: Floats) -> Floats:
+    """Return A with mean 0 off the diagonal and norm 1; zeros where all entries are equal."""
+    n = len(A)
+    mean = A.sum() / (n * (n - 1))
+    centered = A - mean
+    np.fill_diagonal(centered, 0.0)
+    norm = float(np.linalg.norm(centered))
+    centered *= 1 / norm if norm > 1e-12 * n * abs(mean) else 0.0
+    return centered
+
+
+def _products(A: Floats, B: Floats, orders: Codes, symmetric: bool) -> Floats:
+    """Return the sum of the products of A and the permuted B for each order."""
+    out = np.empty(len(orders))
+    _passes(lambda rows: _kernels.permuted_products(A, B, orders[rows], symmetric, out[rows]), len(orders))
+    return out
+
+
+def _coarse_products(A: Floats, B: Any, orders: Codes, symmetric: bool) -> Floats:
+    """Return the sums of :func:`_products` for B in 16 or 32 bits."""
+    n, out = len(A), np.empty(len(orders))
+    fours = np.zeros((-(-n // 4), n, 4), np.float32)  # rows 4 b to 4 b + 3, their entries in turn
+    for k in range(4):
+        rows = A[k::4]
+        fours[: len(rows), :, k] = rows
+    if symmetric:  # leave out the entries on and above the diagonal
+        for k in range(4):
+            fours[:, :, k][np.arange(n) >= 4 * np.arange(len(fours))[:, None] + k] = 0.0
+    lines = fours.reshape(len(fours), 4 * n)
+    item: Any = np.uint64 if B.itemsize == 2 else np.complex128
+
+    def work(rows: slice) -> None:
+        mixed, some = np.empty(4 * n, B.dtype), np.empty(SUMMANDS, B.dtype)
+        views = (mixed, mixed.view(item)), (some, some.view(item))
+        _kernels.coarse_products(lines, B, orders[rows], symmetric, *views, out[rows])
+
+    _passes(work, len(orders))
+    return out
+
+
+def _permuted_codes(codes: Indices, strata: Any, permutations: int, rng: Any) -> tuple[Codes, tuple[str, ...]]:
     """Return the codes in observed order, then in random orders, and remarks about the permutations."""
+    short = codes.astype(np.min_scalar_type(codes.max()))
     blocks = _block_codes(strata, len(codes))
     if blocks is None or not _is_constant(codes, blocks):
-        orders, remarks = _orders(len(codes), codes, strata, permutations, rng)
-        return codes[orders], remarks
-    groups = codes[np.unique(blocks, return_index=True)[1]]  # of whole blocks
-    orders, few = _orders(len(groups), groups, None, permutations, rng)
+        return _permuted(short, strata, permutations, rng)
+    groups = short[np.unique(blocks, return_index=True)[1]]  # of whole blocks
+    perms, few = _permuted(groups, None, permutations, rng)
     how = f"groups are constant within the {len(groups)} blocks, so whole blocks were permuted"
-    return groups[orders][:, blocks], (how, *few)
+    return perms[:, blocks], (how, *few)
 
 
 def _block_codes(strata: Any, n: int) -> Indices | None:
@@ -624,27 +699,25 @@ def _is_constant(codes: Indices, blocks: Indices | None) -> bool:
     return blocks is not None and len(np.unique(np.stack([blocks, codes]), axis=1).T) == blocks.max() + 1
 
 
-def _orders(n: int, codes: Indices | None, strata: Any, permutations: int, rng: Any) -> tuple[Indices, tuple[str, ...]]:
-    """Return the observed order, then random orders of n objects, within blocks if given, and remarks.
+def _permuted(values: Codes, strata: Any, permutations: int, rng: Any) -> tuple[Codes, tuple[str, ...]]:
+    """Return the values in observed order, then in random orders, within blocks if given, and remarks.
 
-    A remark gives the number of different arrangements of `codes` (of all objects if None) where it bounds the p-value.
+    A remark gives the number of different arrangements of the values where it bounds the p-value.
     """
-    orders = np.empty((permutations + 1, n), dtype=np.intp)
-    orders[0] = np.arange(n)
+    n = len(values)
     blocks = _block_codes(strata, n)
     members = [np.arange(n)] if blocks is None else [np.flatnonzero(blocks == b) for b in range(blocks.max() + 1)]
-    for p in range(1, permutations + 1):
+    perms = np.tile(values, (permutations + 1, 1))
+    for rows in row_blocks(permutations, n):
         for block in members:
-            orders[p, block] = block[rng.permutation(len(block))]
-    labels = np.arange(n) if codes is None else codes
-    log_count = sum(
-        lgamma(len(block) + 1) - sum(lgamma(c + 1) for c in np.bincount(labels[block])) for block in members
-    )
+            uniform = rng.random_sample((rows.stop - rows.start, len(block)))
+            _kernels.shuffle_rows(perms[1:][rows], block, uniform)
+    log_count = sum(lgamma(len(block) + 1) - sum(map(lgamma, np.bincount(values[block]) + 1)) for block in members)
     remarks = [] if blocks is None else [f"objects were permuted within {len(members)} blocks"]
     if permutations and log_count < log(permutations + 1) - 1e-9:
         count = round(np.exp(log_count))
         remarks.append(f"only {count} different permutations exist, so p cannot be below {1 / count:.2g}")
-    return orders, tuple(remarks)
+    return perms, tuple(remarks)
 
 
 def _gower(A2: Floats) -> Floats:

@@ -155,12 +155,10 @@ class SpectrumClip(_Projection):
 
     Notes
     -----
-    A matrix that a Cholesky factorization shows to be positive semi-definite is not decomposed, and P is the identity;
-    eigenvalues are then computed on first access. An eigenvalue within rounding of zero counts as zero. The proof of
-    proposition 4.1 (P s is the best embedding of a new object) uses 1[l > 0] for P, the text 1[l >= 0]; they differ for
-    a singular S. The text is followed here: a positive semi-definite S leaves new rows unchanged. For an asymmetric S,
-    ``fit_transform`` repairs the symmetric part, while new rows, whose reverse direction is missing, are multiplied as
-    given.
+    An eigenvalue within rounding of zero counts as zero. The proof of proposition 4.1 (P s is the best embedding of a
+    new object) uses 1[l > 0] for P, the text 1[l >= 0]; they differ for a singular S. The text is followed here: a
+    positive semi-definite S leaves new rows unchanged. For an asymmetric S, ``fit_transform`` repairs the symmetric
+    part, while new rows, whose reverse direction is missing, are multiplied as given.
 
     References
     ----------
@@ -209,7 +207,7 @@ class SpectrumFlip(_Projection):
     Notes
     -----
     An eigenvalue within rounding of zero counts as zero, and sign(0) = 0, so that a new row loses its part in the null
-    space of S. A matrix that a Cholesky factorization shows to be positive definite is not decomposed.
+    space of S.
 
     References
     ----------

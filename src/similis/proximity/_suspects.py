@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -157,12 +157,13 @@ def find_suspects(
 ) -> Suspects:
     """Find suspicious pairs of a validated matrix over the `objects` of a larger one, whose names are `ids`."""
     n = len(A)
-    if not hasattr(ids, "__len__") and ids is not None:
+    if ids is not None and not hasattr(ids, "__len__"):
         raise ProximityError(f"ids must hold one name per object. Got {str(ids)[:40]!r}.")
     if ids is not None and len(ids) <= int(objects.max(initial=-1)):
         raise ProximityError(f"ids must hold one name per object. Got {len(ids)} for {int(objects.max()) + 1} objects.")
     i, j = np.triu_indices(n, 1)
-    s = _both_directions(A, i, j)
+    there, back = A[i, j].astype(np.float64), A[j, i].astype(np.float64)
+    s = (np.where(np.isnan(there), back, there) + np.where(np.isnan(back), there, back)) / 2  # or the known direction
     empty = np.empty(0)
     nothing = Suspects(np.empty((0, 2), dtype=np.intp), empty, empty, empty, int(np.isfinite(s).sum()), n)
     if n < MIN_OBJECTS:
@@ -185,13 +186,6 @@ def find_suspects(
     )
 
 
-def _both_directions(A: Array, i: Array, j: Array) -> Floats:
-    """Return the mean of both directions of each pair, or the known one."""
-    there, back = A[i, j].astype(np.float64), A[j, i].astype(np.float64)
-    mean = (there + back) / 2
-    return np.where(np.isnan(mean), np.where(np.isnan(there), back, there), mean)
-
-
 def _generator(random_state: Any) -> np.random.Generator:
     """Convert any random state to a NumPy generator."""
     if isinstance(random_state, np.random.Generator):
@@ -199,8 +193,7 @@ def _generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Condensed indices of the suspicious pairs, their deviations in local standard deviations, and expected values."""
 
     suspects: Indices
@@ -208,8 +201,7 @@ class Verdict:
     expected: Floats
 
 
-@dataclass(frozen=True)
-class _Round:
+class _Round(NamedTuple):
     """Result of one round: pairs to replace before the next round, suspicious pairs, expected values of all pairs."""
 
     rejected: Mask
@@ -219,12 +211,8 @@ class _Round:
     stretch: Callable[[Floats], Floats]
 
 
-def judge(d: Floats, n: int, rng: Any, outside: Mask | None = None) -> Verdict | None:
-    """Check every pair of a matrix given by its upper triangle; None if more than half of the entries are equal.
-
-    Pairs `outside` are suspicious in any case.
-    """
-    outside = np.zeros(len(d), dtype=bool) if outside is None else outside
+def judge(d: Floats, n: int, rng: Any, outside: Mask) -> Verdict | None:
+    """Check all pairs of an upper triangle, `outside` being suspicious; None if over half of the entries are equal."""
     known = np.isfinite(d) & ~outside
     if spread(d[known]) <= 1e-12 * np.abs(d[known]).max(initial=0.0):  # equal up to rounding
         return None
@@ -242,17 +230,11 @@ def judge(d: Floats, n: int, rng: Any, outside: Mask | None = None) -> Verdict |
             filled = np.where(rejected, expected, t)
             if unchanged:
                 break
-    pairs, deviations = result.suspects, result.deviations
-    if outside.any():
-        expected = np.where(np.isnan(result.expected), np.median(t[known]), result.expected)
-        scores = np.abs(result.stretch(t) - result.stretch(expected))
-        inside = ~outside[pairs]
-        pairs = np.concatenate([pairs[inside], np.flatnonzero(outside)])
-        deviations = np.concatenate([deviations[inside], scores[outside]])
-    else:
-        expected = result.expected
-    if not len(pairs):
-        return Verdict(pairs, deviations, np.empty(0))
+    expected = np.where(np.isnan(result.expected), np.median(t[known]), result.expected)
+    scores = np.abs(result.stretch(t) - result.stretch(expected))
+    inside = ~outside[result.suspects]
+    pairs = np.concatenate([result.suspects[inside], np.flatnonzero(outside)])
+    deviations = np.concatenate([result.deviations[inside], scores[outside]])
     order = np.argsort(t[known])  # interpolate back to the scale of d
     return Verdict(pairs, deviations, np.interp(expected[pairs], t[known][order], d[known][order]))
 
@@ -277,10 +259,7 @@ def _far_outside(d: Floats, i: Array, j: Array, own: Floats) -> Mask:
 
 
 def _beyond_gap(x: Floats, largest: float) -> Mask:
-    """Return True for the values above a gap in x that a power law for the largest other values does not explain.
-
-    Values up to `largest` belong to the others in any case.
-    """
+    """Return True for values above `largest` and a gap in x that a power law for the next values does not explain."""
     values = np.sort(x[np.isfinite(x)])[::-1]
     most, tail = int(OUTSIDE_PAIRS * len(values)), int(OUTSIDE_TAIL * len(values))
     excess = values - np.median(values) if len(values) else values
@@ -317,12 +296,8 @@ def _run_round(t: Floats, filled: Floats, good: Mask, n: int, columns: Array, wi
     # Only the deviating pairs, and the sample they are compared with, are examined further.
     candidates = np.union1d(some, np.flatnonzero(np.abs(t - nearest) > CUT * sigma.min()))
     local, gap = _spreads_and_gaps(T, N, narrow, candidates, slope)
-    t_a, slope_a, nearest_a, sampled = (
-        t[candidates],
-        slope[candidates],
-        nearest[candidates],
-        np.isin(candidates, some, assume_unique=True),
-    )
+    t_a, slope_a, nearest_a = (values[candidates] for values in (t, slope, nearest))
+    sampled = np.isin(candidates, some, assume_unique=True)
     with np.errstate(invalid="ignore", divide="ignore"):
         far = np.fmin(np.abs(stretch(t_a) - stretch(nearest_a)), np.abs(t_a - nearest_a) / (SIGMA * local))
         usual = np.fmin(np.abs(stretch(t_a) - stretch(slope_a)), np.abs(t_a - slope_a) / (SIGMA * local))
@@ -342,10 +317,8 @@ def _contradicted(t: Floats, expected: Floats, x: Floats, some: Mask) -> Mask:
     pair as long as t), or nearer, by ratio, to the median at the expected value.
     """
     knots, curves = _running(t[some], x[some], [TYPICAL, 0.5, 1 - TYPICAL], TRIANGLE_SHARE)
-    (low_e, usual_e, high_e), (low_t, usual_t, high_t) = (
-        _evaluate_curves(knots, curves, expected),
-        _evaluate_curves(knots, curves, t),
-    )
+    low_e, usual_e, high_e = _evaluate_curves(knots, curves, expected)
+    low_t, usual_t, high_t = _evaluate_curves(knots, curves, t)
     with np.errstate(invalid="ignore"):
         nearer = _log_ratio(x, usual_e) < _log_ratio(x, usual_t)
         short = (t < expected) & ((x >= low_e) | (x > high_t) | (nearer & (x > usual_t)))

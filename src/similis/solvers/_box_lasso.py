@@ -11,7 +11,7 @@ from scipy import linalg
 
 from similis._utils.arrays import Array, Floats
 from similis._utils.threads import single_blas_thread
-from similis.solvers._interior_point import cholesky, cholesky_solve, positive_reach
+from similis.solvers._interior_point import Pairs, cholesky, cholesky_solve, predictor_corrector
 
 _SIGNS = np.array([[1.0], [-1.0]])
 _TARGET = 1e-10  # relative gap at which the steps end
@@ -270,26 +270,16 @@ class _InteriorPoint:
         weight = Z / P + U / T
         D = 1.0 / (1.0 / weight).sum(axis=0)
         factor = cholesky(self.G, D)
-        mean = self.total / (2 * P.size)
 
-        def direction(rz: Floats, ru: Floats) -> tuple[Floats, Floats, Floats]:
-            """Compute the Newton step toward complementarity products P Z + rz and T U + ru."""
+        def direction(goals: list[Floats]) -> Pairs:
+            rz, ru = goals
             R = -residual + rz / P - ru / T
             rhs = D * (R[0] / weight[0] - R[1] / weight[1])
             da = cholesky_solve(factor, rhs)
             dP = (R - _SIGNS * (rhs - D * da)) / weight  # G da = rhs - D da
             # Where the weight is small this cancels; dp - dm = da gives the same value accurately.
             dP = np.where(weight >= weight[::-1], dP, dP[::-1] + _SIGNS * da)
-            return dP, (rz - Z * dP) / P, (ru + U * dP) / T
+            return [(dP, (rz - Z * dP) / P), (-dP, (ru + U * dP) / T)]
 
-        def length(dP: Floats, dZ: Floats, dU: Floats) -> float:
-            return min(positive_reach(P, dP), positive_reach(T, -dP), positive_reach(Z, dZ), positive_reach(U, dU))
-
-        # Predictor: aim at zero products; its success sets the target (Mehrotra's cube) of the corrector.
-        dP, dZ, dU = direction(-P * Z, -T * U)
-        t = min(1.0, length(dP, dZ, dU))
-        after = float(((P + t * dP) * (Z + t * dZ)).sum()) + float(((T - t * dP) * (U + t * dU)).sum())
-        target = (after / (2 * P.size * mean)) ** 3 * mean
-        dP, dZ, dU = direction(target - P * Z - dP * dZ, target - T * U + dP * dU)
-        t = min(1.0, 0.995 * length(dP, dZ, dU))
+        ((dP, dZ), (_, dU)), t, _ = predictor_corrector([(P, Z), (T, U)], direction, 0.995)
         self.P, self.T, self.Z, self.U = P + t * dP, T - t * dP, Z + t * dZ, U + t * dU

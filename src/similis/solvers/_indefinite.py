@@ -15,7 +15,8 @@ from scipy import linalg
 from scipy.optimize import brentq
 
 from similis import _kernels
-from similis._utils.arrays import Array, Floats
+from similis._utils.arrays import Array, Floats, Indices
+from similis._utils.moved import former_name
 from similis._utils.threads import single_blas_thread
 from similis.solvers._interior_point import Block, InteriorPoint, balanced, class_balance
 from similis.solvers._local_svm import svm_path
@@ -49,6 +50,7 @@ class IndefiniteFit:
     gap_scale: float
     distance: float
     n_iter: int
+    worth = former_name("worth", "gap_scale")
 
 
 class IndefiniteMachine:
@@ -81,10 +83,10 @@ class IndefiniteMachine:
         values = np.asarray(values, dtype=np.float64)
         self.vectors = np.ascontiguousarray(vectors, dtype=np.float64)
         scale = float(np.abs(values).max(initial=0.0))
-        # Eigenvalues that are equal up to rounding are one pole: z has one direction in their eigenspace.
-        starts = np.append(True, np.diff(values) > 1e-14 * scale)
-        self.group = np.cumsum(starts, dtype=np.intp) - 1
-        self.poles = np.ascontiguousarray(values[starts])
+        # Eigenvalues that are equal up to rounding are one pole: z has one direction in their eigenspace. The ascent
+        # merges nearly equal ones too; many similarities have a long tail near zero, and a step costs O(poles^2).
+        self.poles, self.group = _merged(values, 1e-14 * scale)
+        self.near = _merged(values, 1e-10 * scale)
         self.values = self.poles[self.group]
         self.known = np.flatnonzero(self.y)
         self.below = float((np.minimum(self.values, 0.0) ** 2).sum())  # squared distance from the cone
@@ -173,10 +175,10 @@ class IndefiniteMachine:
     def _machine_on_clip(self, C: float) -> Floats:
         """Return v of the support vector machine on the clipped S."""
         if C not in self._clipped:
-            U = self.vectors[self.known]
-            K = (U * np.maximum(self.values, 0.0)) @ U.T
+            above = self.values > 0
+            B = self.vectors[np.ix_(self.known, above)] * np.sqrt(self.values[above])
             v = np.zeros_like(self.y)
-            v[self.known] = svm_path(K, self.y[self.known], [C]).coef[0]
+            v[self.known] = svm_path(B @ B.T, self.y[self.known], [C]).coef[0]
             self._clipped[C] = v
         return self._clipped[C]
 
@@ -198,12 +200,25 @@ class IndefiniteMachine:
         return best
 
 
+def _merged(values: Floats, width: float) -> tuple[Floats, Indices]:
+    """Ascending `values` as groups that span at most `width`: a value of each group, and the group of each value."""
+    group = np.empty(len(values), dtype=np.intp)
+    first: list[int] = []
+    for i, value in enumerate(values):
+        if not first or value > values[first[-1]] + width:
+            first.append(i)
+        group[i] = len(first) - 1
+    middle = (np.array(first) + np.array([*first[1:], len(values)]) - 1) // 2
+    return np.ascontiguousarray(values[middle]), group
+
+
 class _Ascent:
     """Arrays of the compiled ascent (:func:`similis._kernels.ascend`)."""
 
     def __init__(self, machine: IndefiniteMachine, C: float, rho: float, v: Floats) -> None:
-        n, r = len(machine.y), len(machine.poles)
-        self.arguments = machine.vectors, machine.poles, machine.group, machine.y, float(C), float(rho)
+        poles, group = machine.near
+        n, r = len(machine.y), len(poles)
+        self.arguments = machine.vectors, poles, group, machine.y, float(C), float(rho)
         z = machine.vectors.T @ v
         self.V, self.Z, self.work = np.zeros((5, n)), np.zeros((5, n)), np.zeros((5, r))
         self.V[:3], self.Z[:3] = v, z
@@ -295,6 +310,7 @@ class FullKernelFit:
     gap_scale: float
     distance: float
     n_iter: int
+    worth = former_name("worth", "gap_scale")
 
 
 class FullKernelMachine:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from scipy import linalg
 
 from similis._utils.arrays import Floats
 
+Pairs = list[tuple[Floats, Floats]]  # (variables, multipliers)
 _SIGNS = np.array([[1.0], [-1.0]])
 # For small problems the checks in SciPy's wrappers of these LAPACK routines would take half of the time.
 _potrf, _potrs = linalg.get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
@@ -23,7 +24,7 @@ class InteriorPoint:
     """
 
     def __init__(self, y: Floats, blocks: Sequence[Block], x: Floats, *, cautious: bool = False) -> None:
-        self.y, self.blocks, self.cautious, self.nu = y, blocks, cautious, 0.0
+        self.y, self.blocks, self.cautious, self.nu, self.dnu = y, blocks, cautious, 0.0, 0.0
         # Distances from both bounds, stored separately: 1 - x would lose its digits as x tends to 1.
         self.P = np.stack([x, 1.0 - x])
         self.M = 0.5 / np.maximum(self.P, 1e-3)  # their multipliers
@@ -55,42 +56,54 @@ class InteriorPoint:
         Hy = cholesky_solve(factor, y)
         yHy, unbalanced = float(y @ Hy), float(y @ P[0])
 
-        def direction(E: Floats, es: list[Floats]) -> tuple[Floats, float, Floats, float]:
-            """Compute the Newton step for changes E and es of the complementarity products."""
-            R = E / P
+        def direction(goals: list[Floats]) -> Pairs:
+            R, es = goals[0] / P, goals[1:]
             rhs = R[0] - R[1] - residual + sum(block.push(e) for block, e in zip(blocks, es))
             base = cholesky_solve(factor, rhs)
-            dnu = (float(y @ base) + unbalanced) / yHy
-            dx = base - dnu * Hy
+            self.dnu = (float(y @ base) + unbalanced) / yHy
+            dx = base - self.dnu * Hy
             for block, e in zip(blocks, es):
                 block.pull(dx, e)
             dP = _SIGNS * dx
-            dM = (E - M * dP) / P
-            reach = min(positive_reach(P, dP), positive_reach(M, dM), *(block.reach() for block in blocks))
-            return dP, dnu, dM, reach
+            return [(dP, (goals[0] - M * dP) / P), *((block.ds, block.dz) for block in blocks)]
 
-        # Predictor toward zero products; its success sets the target of the corrector (Mehrotra's cube).
-        products = [block.s * block.z for block in blocks]
-        dP, _, dM, reach = direction(-P * M, [-product for product in products])
-        t = min(1.0, reach)
-        count = P.size + sum(block.s.size for block in blocks)
-        mean = self.total / count
-        after = float(((P + t * dP) * (M + t * dM)).sum())
-        after += sum(float((b.s + t * b.ds) @ (b.z + t * b.dz)) for b in blocks)
-        target, second = max(after / (count * mean), 0.0) ** 3 * mean, 1.0
-        if self.cautious:  # the second-order term is useless where the curvature of the constraints is large
-            target, second = max(target, 0.3 * mean), 0.0
-        dP, dnu, dM, reach = direction(
-            target - P * M - second * dP * dM,
-            [target - product - second * b.ds * b.dz for b, product in zip(blocks, products)],
-        )
-        if np.isnan(reach) or not np.isfinite(dP[0]).all():
+        pairs = [(P, M), *((block.s, block.z) for block in blocks)]
+        steps, t, _ = predictor_corrector(pairs, direction, 0.9 if self.cautious else 0.99, self.cautious)
+        dP, dM = steps[0]
+        if np.isnan(t) or not np.isfinite(dP[0]).all():
             return False
-        t = min(1.0, (0.9 if self.cautious else 0.99) * reach)
-        self.P, self.M, self.nu = P + t * dP, M + t * dM, self.nu + t * dnu
+        self.P, self.M, self.nu = P + t * dP, M + t * dM, self.nu + t * self.dnu
         for block in blocks:
             block.move(t)
         return bool(t > 1e-10)
+
+
+def predictor_corrector(
+    pairs: Pairs, direction: Callable[[list[Floats]], Pairs], share: float, cautious: bool = False
+) -> tuple[Pairs, float, float]:
+    """Compute the steps of Mehrotra's method for pairs (x, z), x >= 0, z >= 0, whose products tend to zero.
+
+    ``direction(goals)`` returns the Newton steps (dx, dz) for which x dz + z dx = goal. The predictor aims at zero
+    products; its success sets the target of the corrector (Mehrotra's cube), which takes its second-order terms into
+    account. `cautious` leaves them out. Returns the steps, the length of which `share` of the way to the boundary is
+    taken, and the mean product.
+    """
+    products = [x * z for x, z in pairs]
+    count = sum(x.size for x, _ in pairs)
+    mean = sum(float(product.sum()) for product in products) / count
+    steps = direction([-product for product in products])
+    t = min(1.0, _reach(pairs, steps))
+    after = sum(float(((x + t * dx) * (z + t * dz)).sum()) for (x, z), (dx, dz) in zip(pairs, steps))
+    target, second = max(after / (count * mean), 0.0) ** 3 * mean, 1.0
+    if cautious:
+        target, second = max(target, 0.3 * mean), 0.0
+    steps = direction([target - product - second * dx * dz for product, (dx, dz) in zip(products, steps)])
+    return steps, min(1.0, share * _reach(pairs, steps)), mean
+
+
+def _reach(pairs: Pairs, steps: Pairs) -> float:
+    """Largest step that keeps all variables and multipliers positive."""
+    return min(min(positive_reach(x, dx), positive_reach(z, dz)) for (x, z), (dx, dz) in zip(pairs, steps))
 
 
 class Block:
@@ -127,10 +140,6 @@ class Block:
     def pull(self, dx: Floats, e: Floats) -> None:
         """Compute the step of the variables of this block."""
         raise NotImplementedError
-
-    def reach(self) -> float:
-        """Return the largest step length that keeps slacks and multipliers positive."""
-        return min(positive_reach(self.s, self.ds), positive_reach(self.z, self.dz))
 
     def move(self, t: float) -> None:
         """Move by t times the step."""

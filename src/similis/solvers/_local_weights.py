@@ -407,14 +407,25 @@ def local_scores(
     """
     grid, where = np.unique(np.asarray(ks, dtype=np.intp), return_inverse=True)
     ridge = np.atleast_1d(np.asarray(ridges, dtype=np.float64))
-    sums = np.empty((len(indices), grid.size * ridge.size, n_classes))
+    scores = np.zeros((len(indices), grid.size, ridge.size, n_classes))
     neighbors = np.where(indices >= 0, np.asarray(codes)[indices], -1)
+    decided = np.zeros(len(indices), np.intp)
+    if method != "krr" and spectrum is not None:
+        # Weights on the simplex give all to one class where the first k neighbors belong to it: no solution is needed.
+        one_class = (neighbors == neighbors[:, :1]) | (neighbors < 0)
+        decided = one_class.cumprod(axis=1).sum(axis=1)
+    due = np.flatnonzero(decided < grid[-1])
+    neighbors_due, sums = neighbors[due], np.empty((len(due), grid.size * ridge.size, n_classes))
 
     def keep(rows: slice, part: Floats) -> None:
-        _kernels.sum_by_class(part.reshape(part.shape[0], -1, part.shape[3]), neighbors[rows], sums[rows])
+        _kernels.sum_by_class(part.reshape(part.shape[0], -1, part.shape[3]), neighbors_due[rows], sums[rows])
 
-    _sweep(S, indices, s, grid, ridge, method, spectrum, query, n_jobs, keep)
-    scores = sums.reshape(len(indices), grid.size, ridge.size, n_classes)
+    _sweep(S, indices[due], s[due], grid, ridge, method, spectrum, query, n_jobs, keep, decided[due])
+    scores[due] = sums.reshape(len(due), *scores.shape[1:])
+    for t, k in enumerate(grid):
+        rows = np.flatnonzero((decided >= k) & (neighbors[:, 0] >= 0))
+        scores[rows, t] = 0.0
+        scores[rows, t, :, neighbors[rows, 0]] = 1.0
     return scores.transpose(1, 2, 0, 3)[where]
 
 
@@ -485,12 +496,17 @@ def _sweep(
     query: Query,
     n_jobs: int | None,
     keep: Callable[[slice, Floats], None],
+    decided: Indices | None = None,
 ) -> None:
-    """Compute the weights (rows, T, R, K) of all queries in batches and pass each batch to `keep`."""
+    """Compute the weights (rows, T, R, K) of all queries in batches and pass each batch to `keep`.
+
+    Weights for at most `decided[i]` neighbors of query i may be anything.
+    """
     is_sparse = hasattr(S, "among")  # similis.base.SparseRows
     S, indices = S if is_sparse else np.ascontiguousarray(S), np.ascontiguousarray(indices, dtype=np.intp)
     s = np.where(indices >= 0, s, 0.0).astype(np.float64, copy=False)
     known = (indices >= 0).sum(axis=1)
+    decided = np.zeros(len(indices), np.intp) if decided is None else decided
     K = indices.shape[1]
     batch = max(1, _CHUNK // (K * max(K, ks.size * ridges.size)))
     batch = min(batch, max(1, _AMONG // K)) if is_sparse else batch
@@ -501,7 +517,7 @@ def _sweep(
             part = slice(start, min(start + batch, rows.stop))
             blocks = np.empty((part.stop - start, K, K))
             _kernels.gather_blocks(*(S.among(indices[part]) if is_sparse else (S, indices[part])), blocks)
-            solved = _solve(blocks, s[part], known[part], ks, ridges, method, spectrum, query)
+            solved = _solve(blocks, s[part], known[part], ks, ridges, method, spectrum, query, decided[part])
             if solved.gap is not None:
                 # problems whose gap exceeds 1e-8 of the scale of their objective
                 scale = np.abs(np.einsum("cii->ci", blocks)).max(axis=1) + np.abs(s[part]).max(axis=1)
@@ -528,6 +544,7 @@ def _solve(
     method: Method,
     spectrum: Spectrum,
     query: Query,
+    decided: Indices,
 ) -> BlockWeights:
     """Solve a batch: nested blocks as long as they are positive definite, one decomposition for each larger block."""
     if spectrum is None and method != "krr":
@@ -544,7 +561,7 @@ def _solve(
     valid = safe[:, None] if solved.sound is None else np.minimum(solved.sound, safe[:, None])  # (c, R) or (c, 1)
     for t, k in enumerate(ks):
         sizes = np.minimum(k, known)
-        redo = sizes[:, None] > valid
+        redo = (sizes[:, None] > valid) & (sizes > decided)[:, None]
         for size in np.unique(sizes[redo.any(axis=1)]):
             rows = np.flatnonzero(redo.any(axis=1) & (sizes == size))
             part, s_part, due = blocks[rows, :size, :size], s[rows, :size], redo[rows]

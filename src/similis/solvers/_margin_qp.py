@@ -9,9 +9,8 @@ import numpy as np
 
 from similis._utils.arrays import Array, Floats
 from similis._utils.threads import single_blas_thread
-from similis.solvers._interior_point import cholesky, cholesky_solve, positive_reach
+from similis.solvers._interior_point import Pairs, cholesky, cholesky_solve, predictor_corrector
 
-Pairs = list[tuple[Array, Array]]  # (multipliers, variables) whose products tend to zero
 _PATIENCE = 5  # steps at the end of the arithmetic's reach that fail to halve the gap before the solver stops
 
 
@@ -156,21 +155,13 @@ class _State:
         factor = cholesky(scaled.T @ scaled, D)
         if factor is None:
             return False
-        # Predictor toward zero products; its success sets the centering of the corrector (Mehrotra's cube).
         pairs = [(v, a), (u, t)] + ([(self.w, self.xi)] if soft else [])
-        self.mean = mean = sum(float(x @ y) for x, y in pairs) / sum(x.size for x, _ in pairs)
-        plain = [-x * y for x, y in pairs]
-        first = self._direction(factor, E, dual, primal, plain)
-        step = _length(pairs, first, 1.0)
-        after = sum(float((x + step * dx) @ (y + step * dy)) for (x, y), (dx, dy) in zip(pairs, first))
-        after /= sum(x.size for x, _ in pairs)
-        center = (after / mean) ** 3 * mean
-        corrected = [r + center - dx * dy for r, (dx, dy) in zip(plain, first)]
-        second = self._direction(factor, E, dual, primal, corrected)
-        self.length = step = _length(pairs, second, 0.995)
-        for (x, y), (dx, dy) in zip(pairs, second):
-            x += step * dx
-            y += step * dy
+        steps, self.length, self.mean = predictor_corrector(
+            pairs, lambda goals: self._direction(factor, E, dual, primal, goals), 0.995
+        )
+        for (x, y), (dx, dy) in zip(pairs, steps):
+            x += self.length * dx
+            y += self.length * dy
         return True
 
     def _direction(self, factor: Any, E: Array, dual: Array, primal: Array, goals: list[Array]) -> Pairs:
@@ -203,9 +194,3 @@ class _State:
             return False
         size = float(self.u.sum())
         return size > 1e4 and float((self.A.T @ self.u).max(initial=-np.inf)) <= 1e-9 * size
-
-
-def _length(pairs: Pairs, steps: Pairs, share: float) -> float:
-    """Return the common step length that keeps variables and multipliers positive; 2 a = A'u + v couples them."""
-    reach = min(min(positive_reach(x, dx), positive_reach(y, dy)) for (x, y), (dx, dy) in zip(pairs, steps))
-    return min(1.0, share * reach)

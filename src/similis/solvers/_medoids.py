@@ -12,9 +12,11 @@ from sklearn.utils import check_random_state
 
 from similis import _kernels
 from similis._utils.arrays import Array, Floats, Indices
+from similis._utils.linalg import is_symmetric
 from similis._utils.threads import map_row_chunks, row_blocks
 
 Method = Literal["alternating", "vsh", "eager"]
+Run = tuple[Indices, int, int, bool]  # medoids, sweeps, exchanges, whether it converged
 Init = Literal["random", "k-means++", "k-center"]
 
 
@@ -118,18 +120,18 @@ def k_medoids(
     cost = -float(sign)
     run = {"vsh": _vsh, "alternating": _alternate, "eager": _eager}[method]
     # Eager exchanges read the costs by candidate.
-    read = D if method != "eager" or np.array_equal(D, D.T) else np.ascontiguousarray(D.T)
-    results: list[tuple[Indices, int, int, bool] | None] = [None] * len(starts)
+    read = D if method != "eager" or is_symmetric(D) else np.ascontiguousarray(D.T)
+    results: dict[int, Run] = {}
 
     def work(rows: slice) -> None:
-        for start in range(rows.start, rows.stop):
-            results[start] = run(read, cost, w, starts[start].copy(), max_iter)
+        for some in row_blocks(rows.stop - rows.start, (k + 4) * len(D)):  # starts that run side by side
+            at = range(rows.start + some.start, rows.start + some.stop)
+            results.update(zip(at, run(read, cost, w, np.array([starts[s] for s in at]), max_iter), strict=True))
 
     map_row_chunks(work, len(starts), n_jobs)
     best: Medoids | None = None
-    for item in results:
-        assert item is not None
-        medoids, n_iter, n_swaps, converged = item
+    for start in range(len(starts)):
+        medoids, n_iter, n_swaps, converged = results[start]
         medoids = np.sort(medoids)
         labels, costs = _assign(D, cost, medoids)
         total = cost * float(costs @ w)
@@ -242,32 +244,39 @@ def _assign(D: Array, cost: float, medoids: Indices) -> tuple[Indices, Floats]:
     return nearest, first
 
 
-def _vsh(D: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int) -> tuple[Indices, int, int, bool]:
+def _vsh(D: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int) -> list[Run]:
     """Run vertex substitution, [qiao2013] sec. 2.2: the best exchange of each sweep."""
-    gains = np.empty((len(medoids) + 1, len(D)))
-    sweeps, swaps = _kernels.vertex_substitution(D, cost, weights, medoids, gains, max_iter)
-    return medoids, sweeps, swaps, sweeps > swaps
+    counts = np.zeros((len(medoids), 2), np.intp)
+    _kernels.vertex_substitution(D, cost, weights, medoids, max_iter, counts)
+    return [(found, int(sweeps), int(swaps), sweeps > swaps) for found, (sweeps, swaps) in zip(medoids, counts)]
 
 
-def _eager(C: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int) -> tuple[Indices, int, int, bool]:
+def _eager(C: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int) -> list[Run]:
     """Run eager exchanges, [schubert2021], on the costs by candidate C = D'."""
-    if len(medoids) == 1:  # the best single medoid needs no search
+    if medoids.shape[1] == 1:  # the best single medoid needs no search
         best = int((cost * (C @ weights)).argmin())
-        return np.array([best]), 1, int(best != medoids[0]), True
-    costs = cost * C[medoids].astype(np.float64)
-    nearest = costs.argmin(axis=0)
-    first, second = np.sort(costs, axis=0)[:2]
-    tolerance = 1e-13 * len(C) ** 0.5 * float(weights @ np.abs(first))
-    looked, swaps = _kernels.eager_exchanges(
-        C, cost, weights, medoids, nearest, first.copy(), second.copy(), tolerance, max_iter
-    )
-    return medoids, -(-looked // len(C)), swaps, looked < max_iter * len(C)
+        return [(np.array([best]), 1, int(best != start[0]), True) for start in medoids]
+    n, counts = len(C), np.zeros((len(medoids), 2), np.intp)
+    nearest, first, second = np.empty((len(medoids), n), np.intp), *np.empty((2, len(medoids), n))
+    for s, start in enumerate(medoids):
+        costs = cost * C[start].astype(np.float64)
+        nearest[s] = costs.argmin(axis=0)
+        first[s], second[s] = np.partition(costs, 1, axis=0)[:2]
+    tolerance = 1e-13 * n**0.5 * np.abs(first) @ weights
+    _kernels.eager_exchanges(C, cost, weights, medoids, nearest, first, second, tolerance, max_iter, counts)
+    return [
+        (found, -(-int(looked) // n), int(swaps), bool(looked < max_iter * n))
+        for found, (looked, swaps) in zip(medoids, counts)
+    ]
 
 
-def _alternate(
-    D: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int
-) -> tuple[Indices, int, int, bool]:
+def _alternate(D: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int) -> list[Run]:
     """Alternate assignment and choice of the best object of each cluster, [cazzanti2007] Eq. (2.8)."""
+    return [_alternate_once(D, cost, weights, start, max_iter) for start in medoids]
+
+
+def _alternate_once(D: Array, cost: float, weights: Floats, medoids: Indices, max_iter: int) -> Run:
+    """Run one start."""
     nearest, first = _assign(D, cost, medoids)
     totals, swaps = np.empty(len(D)), 0
     for sweep in range(max_iter):

@@ -57,7 +57,8 @@ def top_k(S: Array, k: int, *, sign: int = 1, folds: Folds = None, n_jobs: int |
     def rank(rows: slice) -> None:
         _kernels.top_k(S[rows], S.dtype.type(sign), row_fold[rows], col_fold, indices[rows], values[rows])
 
-    map_row_chunks(rank, m, n_jobs)
+    if k:  # the loop ends when k values are found
+        map_row_chunks(rank, m, n_jobs)
     return indices, values
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from similis._utils.arrays import Array, Floats
+from similis._utils.moved import former_name
 from similis._utils.threads import single_blas_thread
 from similis.solvers._interior_point import Block, InteriorPoint, balanced, class_balance
 from similis.solvers._local_svm import svm_path
@@ -80,6 +81,7 @@ class SpectralFit:
     active: bool
     n_iter: int
     gap_scale: float
+    worth = former_name("worth", "gap_scale")
 
 
 class SpectralMachine:

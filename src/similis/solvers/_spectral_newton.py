@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from similis import _kernels
 from similis._utils.arrays import Floats
@@ -107,21 +108,6 @@ def _line_search(
         slope_h = float(p @ (kd * moved * change)) * 2 / (gamma * size) if size > 0 else 0.0
         return float((cost * moved) @ change) - gain + pressed * slope_h
 
-    right = derivative(1.0)
-    if right <= 0:
+    if derivative(1.0) <= 0 or derivative(0.0) >= 0:  # the latter by rounding
         return 1.0
-    low, high, left = 0.0, 1.0, derivative(0.0)
-    if left >= 0:
-        return 1.0  # rounding
-    t = 1.0
-    for _ in range(30):
-        t = low - left * (high - low) / (right - left)
-        t = min(max(t, low + 0.05 * (high - low)), high - 0.05 * (high - low))
-        value = derivative(t)
-        if value > 0:
-            high, right = t, value
-        else:
-            low, left = t, value
-        if high - low <= 1e-3 * high or abs(value) <= 1e-10 * abs(gain):
-            break
-    return t
+    return float(brentq(derivative, 0.0, 1.0, xtol=1e-6, rtol=1e-3))

@@ -72,7 +72,7 @@ class Difference:
         Number of tested objects; of groups, if there are groups.
     verdict : {"best", "clearly worse", "possibly worse", "undecided", "too few objects"}
         "clearly worse": the interval lies above zero. "possibly worse": the statistic exceeds 1.65, which is not
-        corrected for the choice of the leader. "undecided": these objects cannot tell the two methods apart.
+        corrected for the choice of the leader. "undecided": the difference is not significant on these objects.
         "too few objects": fewer than ten.
     """
 

@@ -132,7 +132,7 @@ class SplitsDisplay(_ErrorDisplay):
     intervals : sequence of (float, float) or None
         Shown instead of points and boxes where each split tests a single object.
     bold, baseline : sequence of bool
-        The best method and those that the objects cannot tell from it; baselines.
+        The best method and those that do not differ significantly from it; baselines.
 
     Examples
     --------
@@ -217,7 +217,7 @@ class RaceDisplay(_ErrorDisplay):
     means : sequence of ndarray
         Mean error of each method over its first 1, 2, ... splits.
     bold : sequence of bool
-        The best method and those that the objects cannot tell from it.
+        The best method and those that do not differ significantly from it.
     ends : sequence of str
         How a line ends: "dropped", "skipped", or empty.
 
@@ -262,7 +262,7 @@ class RaceDisplay(_ErrorDisplay):
             tip = f"{name}\n{self._format(self._scale * mean[-1])} error over {len(mean)} splits"
             tip += f", then {end}" if end else ""
             marks.append(Lines(x, y, width=1.8 if bold else 1.0, **look))
-            marks.append(Points(x[-1:], y[-1:], 2 if end else 0, 3.5, bool(end), tips=[tip], main=True, **look))
+            marks.append(Points(x[-1:], y[-1:], 0, 3.5, bool(end), tips=[tip], main=True, **look))
         return Figure(
             f"Mean error of {len(self.methods)} methods after 1 to {n_splits} splits.",
             Axis(1, max(2, n_splits), "splits", format=lambda v: f"{v:g}"),
@@ -284,7 +284,7 @@ class TimeErrorDisplay(_ErrorDisplay):
     seconds, errors : sequence of float
         Means over the splits.
     bold, baseline : sequence of bool
-        The best method and those that the objects cannot tell from it; baselines.
+        The best method and those that do not differ significantly from it; baselines.
 
     Examples
     --------

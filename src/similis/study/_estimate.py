@@ -16,7 +16,7 @@ from similis._utils.threads import thread_pools
 from similis.study._methods import Method
 from similis.study._progress import clock
 
-__all__ = ["Estimate", "expect_seconds", "machine_seconds", "put_on_landmarks"]
+__all__ = ["Estimate", "base_name", "expect_seconds", "machine_seconds", "put_on_landmarks"]
 
 LONG = 600.0  # seconds from which a study is called long
 _FOLDS = 10  # of the parameter search, when the times were measured
@@ -81,7 +81,7 @@ def expect_seconds(
     found, unknown = {}, []
     for method in methods:
         powers = (min(n_train, method.landmarks or n_train) / 1000) ** np.arange(4)
-        known = record["methods"].get(_NAME.sub("", method.base_name).replace("()", ""))
+        known = record["methods"].get(base_name(method.base_name))
         if known is None or method.cv is not None:
             unknown.append(method.name)
             known = np.median([coefficients for coefficients in record["methods"].values()], axis=0)
@@ -118,6 +118,11 @@ def put_on_landmarks(
             method = fit[-1] if fit else forms[0]
         found.append(method)
     return found
+
+
+def base_name(name: str) -> str:
+    """Name of a method without its parameters, under which its times are stored."""
+    return _NAME.sub("", name).replace("()", "")
 
 
 @cache

@@ -142,7 +142,10 @@ class Journal:
             elif "decision" in record:
                 self._decisions.setdefault(record.get("study", self._above), []).append(record["decision"])
             elif "method" in record:
-                self._keep(record.get("study", self._above), Entry.from_record(record))
+                try:
+                    self._keep(record.get("study", self._above), Entry.from_record(record))
+                except ProximityError:
+                    self._n_damaged += 1
 
     def _keep(self, study: str, entry: Entry) -> None:
         entries = self._entries.setdefault(study, {})

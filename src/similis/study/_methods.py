@@ -271,25 +271,27 @@ def _installed_methods() -> tuple[Method, ...]:
 
 
 def find_methods(methods: str | Method | Sequence[str | Method], task: Task | None = None) -> list[Method]:
-    """Turn ``"all"``, ``"quick"``, a name or a sequence of names and methods into methods, of a task if it is given."""
+    """Turn names, ``"all"``, ``"quick"``, methods, or a sequence of these into methods, of a task if it is given."""
     from similis.study._names import parse_method
     from similis.study._table import ALIASES
 
     table = list_methods(None)
-    if isinstance(methods, str) and methods in ("all", "quick"):
-        table = [m for m in table if m.task == (task or "classification")]
-        return [m for m in table if m.quick or (methods == "all" and not m.on_request)]
     given: Iterable[Any] = [methods] if isinstance(methods, (str, Method)) else methods
     given = list(given) if isinstance(given, Iterable) else [given]
     if not all(isinstance(item, (str, Method)) for item in given):
         raise ValueError(f"methods must be names and Methods, or 'all' or 'quick'. Got {str(methods)[:60]!r}.")
     by_name = {m.name: m for m in table}
+    groups = [item for item in given if item in ("all", "quick")]
+    given = [item for item in given if item not in groups]
     found = [item if isinstance(item, Method) else parse_method(item, by_name, ALIASES) for item in given]
     other = [m.name for m, item in zip(found, given) if isinstance(item, str) and m.task != (task or m.task)]
     if other:
         known = ", ".join(m.name for m in table if m.task == task and not m.baseline)
         raise ValueError(f"{other[0]!r} is not a method of {task}. Use one of {known}.")
     names = [m.name for m in found]
+    if groups:
+        usual = [m for m in table if m.task == (task or "classification")]
+        found += [m for m in usual if (m.quick or ("all" in groups and not m.on_request)) and m.name not in names]
     if not found:
         raise ValueError("methods must name at least one method. Got none.")
     for name in names:

@@ -154,7 +154,11 @@ def _matrix(problem: Problem, part: Indices) -> tuple[NDArray[Any], str]:
     if problem.matrix is None:
         assert problem.objects is not None
         square = problem.objects.pairwise(part, problem.codes[part], symmetrize=False)[1]
-        return square, "The measure learns from labels; for these pictures it was fitted on all objects shown."
+        learned = problem.objects.learns == "labels"
+        return (
+            square,
+            "For these pictures the measure was fitted to the labels of all objects shown." if learned else "",
+        )
     if problem.matrix.ndim == 3:
         q = problem.matrix.shape[2]
         return problem.matrix[..., 0][np.ix_(part, part)], f"The first of {q} matrices is shown."

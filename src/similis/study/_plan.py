@@ -21,6 +21,7 @@ __all__ = ["Plan", "as_seconds", "checkpoints", "find_losers"]
 _STATISTIC = 1.28  # one-sided 10 % of one comparison: dropping a good method costs less than running a poor one
 _MARGIN = 0.01  # one point of error
 _FIRST = 5  # splits before the first decision
+_LONG = 0.2  # seconds of a split from which a method shows how fast the machine is
 
 
 def checkpoints(n_splits: int) -> list[int]:
@@ -103,7 +104,8 @@ class Plan:
         entries = {}
         for task in self.tasks:
             name, split = task.key
-            if task.key in self.entries and split < min(end, self.dropped.get(name, end)):
+            last = min(end, self.dropped.get(name, end), self.skipped.get(name, end))
+            if task.key in self.entries and split < last:
                 entries[task.key] = self.entries[task.key]
         return replace(
             self._result,
@@ -151,7 +153,7 @@ class Plan:
             costs = {name: self.expected_seconds(name) for name in next_tasks}
             name = min(next_tasks, key=lambda name: (used[name], costs[name]))
             if costs[name] > deadline - time.monotonic():
-                self._decide("skipped", name, self._n_done(name), expected=round(costs[name], 3))
+                self._decide("skipped", name, next_tasks[name].key[1], expected=round(costs[name], 3))
                 continue
             self._running[next_tasks[name].key] = costs[name]
             yield next_tasks[name]
@@ -181,7 +183,8 @@ class Plan:
     def expected_seconds(self, method: str) -> float:
         """Time of the next split of a method: the median of its own, else the estimate, corrected by the others'.
 
-        The first fits of a process also import and compile, so that three methods are needed for a correction.
+        The first fits of a process also import and compile, so that a correction needs three methods that are expected
+        to take long.
         """
         times: dict[str, list[float]] = {}
         for (name, _), entry in list(self.entries.items()):
@@ -189,7 +192,8 @@ class Plan:
         if method in times:
             return median(times[method])
         if method in self._expected:
-            ratios = [median(times[name]) / self._expected[name] for name in times if self._expected.get(name)]
+            long = [name for name in times if self._expected.get(name, 0.0) > _LONG]
+            ratios = [median(times[name]) / self._expected[name] for name in long]
             return self._expected[method] * (median(ratios) if len(ratios) > 2 else 1.0)
         return median([seconds for found in times.values() for seconds in found]) if times else 0.0
 

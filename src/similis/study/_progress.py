@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from similis.study._entry import Entry
 
 if TYPE_CHECKING:
+    from similis.study._evaluate import Task
     from similis.study._plan import Plan
 
 __all__ = ["Progress", "Watcher", "show_progress"]
@@ -63,6 +64,12 @@ def show_progress(
         nonlocal leader
         leader = plan.snapshot().leader()
 
+    def seconds_left(open_tasks: list[Task]) -> float:
+        n_open = Counter(task.method.name for task in open_tasks)
+        workers = max(1, min(n_workers, len(open_tasks)))
+        left = sum(n * plan.expected_seconds(method) for method, n in n_open.items()) / workers
+        return left if plan.budget is None else min(left, max(0.0, plan.budget - (time.monotonic() - start)))
+
     with ExitStack() as stack:
         if show is True:
             from rich.console import Console
@@ -77,16 +84,13 @@ def show_progress(
                 TextColumn("{task.description}"),
             )
             bar = stack.enter_context(Bar(*columns, console=Console(stderr=True), transient=True))
-            task = bar.add_task("", total=len(plan.tasks), completed=len(plan.entries))
+            words = f"about {clock(seconds_left(plan.open_tasks()))} left"
+            task = bar.add_task(words, total=len(plan.tasks), completed=len(plan.entries))
         update_leader = Watcher(find_leader, pause=1.0)
         for entry in entries:
             yield entry
             open_tasks = plan.open_tasks()
-            n_open = Counter(task.method.name for task in open_tasks)
-            workers = max(1, min(n_workers, len(open_tasks)))
-            left = sum(n * plan.expected_seconds(method) for method, n in n_open.items()) / workers
-            if plan.budget is not None:
-                left = min(left, max(0.0, plan.budget - (time.monotonic() - start)))
+            left = seconds_left(open_tasks)
             n_splits = min((task.split.number for task in open_tasks), default=entry.split + 1)
             if n_splits:
                 update_leader()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ class Recommendation:
     interval : tuple of float
         95 % interval for the expected error on new objects of the same kind.
     alike : tuple of str
-        Methods that these objects cannot tell from it and that were not dropped from the race, or, with too few objects
+        Methods without a significant difference to it that were not dropped from the race, or, with too few objects
         for a test, all others.
     n_worse : int
         Number of methods that are clearly worse.
@@ -141,20 +142,30 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+def list_some(names: Sequence[str]) -> str:
+    """List up to three names, and the number of further ones."""
+    last = names[-1] if len(names) <= 3 else f"{len(names) - 3} more"
+    first = names[:-1] if len(names) <= 3 else names[:3]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def _certainty(alike: tuple[str, ...], possibly: tuple[str, ...], n_worse: int, what: str, n_dropped: int) -> str:
     if not alike and not possibly and not n_dropped:
         others = f"each of the {n_worse} other methods" if n_worse > 1 else "the other method"
         return f"It is clearly better than {others}." if n_worse else ""
-    named = ", ".join(alike[:3]) + (f" and {len(alike) - 3} more" if len(alike) > 3 else "")
-    if len(alike) in (2, 3):
-        named = " and ".join([", ".join(alike[:-1]), alike[-1]])
-    parts = [
-        f"Clearly worse: {n_worse} method{'s' if n_worse > 1 else ''}." if n_worse else "",
-        f"Possibly worse: {len(possibly)}." if possibly else "",
-        f"Dropped from the race, with a difference that is not certain: {n_dropped}." if n_dropped else "",
-        f"These {what} cannot tell it from {named}." if alike else "",
+    early = "dropped early without a significant difference"
+    counts = [
+        (n_worse, "is clearly worse", "are clearly worse"),
+        (len(possibly), "is possibly worse", "are possibly worse"),
+        (n_dropped, f"was {early}", f"were {early}"),
     ]
-    return " ".join(filter(None, parts))
+    parts = [f"{n} {one if n == 1 else many}" for n, one, many in counts if n]
+    are = "differences to {} are" if len(alike) > 1 else "difference to {} is"
+    sentences = [
+        f"The {are.format(list_some(alike))} not significant on these {what}." if alike else "",
+        f"Of the other methods, {list_some(parts)}." if parts else "",
+    ]
+    return " ".join(filter(None, sentences))
 
 
 def _matrices(result: StudyResult) -> str:
@@ -185,7 +196,7 @@ def _matrices(result: StudyResult) -> str:
     behind = differences[alone if helps else combined]
     sure = {"clearly worse": "clearly", "possibly worse": "probably"}.get(behind.verdict)
     if sure is None:
-        return f"{words} These objects cannot tell whether combining the matrices helps ({score(combined)})."
+        return f"{words} Combining the matrices makes no significant difference ({score(combined)})."
     return f"{words} Combining the matrices {sure} {'helps' if helps else 'does not help'} ({score(combined)})."
 
 
@@ -196,8 +207,7 @@ def _untested(result: StudyResult, best: str) -> str:
     few = [name for name, after in result.skipped.items() if after < 3]
     if not few:
         return ""
-    named = ", ".join(few[:3]) + (f" and {len(few) - 3} more" if len(few) > 3 else "")
-    return f"Not considered, since the time budget left fewer than 3 splits: {named}."
+    return f"Not considered, since the time budget left fewer than 3 splits: {list_some(few)}."
 
 
 def _ranking(result: StudyResult, best: str) -> str:
@@ -246,7 +256,8 @@ def _quicker(result: StudyResult, best: str, alike: tuple[str, ...], high: float
     quick = min((name for name in alike if errors[name] <= high), key=lambda name: seconds[name], default=best)
     if seconds[quick] * 10 >= seconds[best]:
         return ""
-    return f"Of these {quick} is much quicker to train ({seconds[quick]:.2g} s instead of {seconds[best]:.2g} s)."
+    times = f"({seconds[quick]:.2g} s instead of {seconds[best]:.2g} s)"
+    return f"Without a significant difference, {quick} is much faster to fit {times}."
 
 
 def _warning(result: StudyResult, best: str, baselines: set[str]) -> str:

@@ -43,14 +43,13 @@ from similis.study._predictions import (
 from similis.study._problem import Problem
 from similis.study._progress import clock
 from similis.study._protocol import Protocol, Split
-from similis.study._recommend import Recommendation, recommend
-from similis.study._rows import Row, make_rows
+from similis.study._recommend import Recommendation, list_some, recommend
+from similis.study._rows import FEWEST_SPLITS, Row, make_rows
 
 __all__ = ["StudyResult"]
 
 # Metrics that every printed table has; another one that ranks the methods gets a column of its own.
 _COLUMNS = ("error", "balanced_error", "cost", "log_loss", "rmse", "mae", "r2")
-_FEWEST_SPLITS = 3  # of a method that may be recommended
 
 Compute = TypeVar("Compute", bound=Callable[..., Any])
 
@@ -116,6 +115,24 @@ class StudyResult:
     target : ndarray of shape (n,) or None
         True values of a regression; `classes` are then ranges of it. The metric "error" is their root mean squared
         error.
+
+    See Also
+    --------
+    Study : Runs the comparison and returns this result.
+    Study.run : Parameters of a run.
+
+    Examples
+    --------
+    >>> from similis import Study, make_similarity
+    >>> S, y = make_similarity(60, 2, separation=3.0, random_state=0)
+    >>> result = Study(["knn", "nc", "majority"], n_splits=4).run(S, y)
+    >>> [row.method for row in result.table()][-1]
+    'majority'
+    >>> result.recommend().method == result.best()
+    True
+    >>> model = result.fit_best(S, y)
+    >>> model.predict(S[:2]).shape
+    (2,)
     """
 
     classes: NDArray[Any]
@@ -271,7 +288,7 @@ class StudyResult:
         """
         sign, means = METRICS[self.metric].sign, self.paired_scores(self.metric)
         counts = {name: len(self._finished(name)) for name in means}
-        fewest = min(_FEWEST_SPLITS, max(counts.values(), default=0))
+        fewest = min(FEWEST_SPLITS, max(counts.values(), default=0))
         ranked = [name for name in means if means[name] == means[name] and counts[name] >= fewest]
         ranked = [name for name in ranked if name not in self.dropped] or ranked
         baselines = {info.name for info in self.methods if info.baseline}
@@ -487,8 +504,8 @@ class StudyResult:
         return (
             f"Ranked by {METRICS[self.metric].label}. Behind: mean difference to the best method, in "
             f"{units.get(self.metric, 'log loss')}. Verdict: test over {what}, at the 5 % level for all methods "
-            "together; possibly worse is not corrected for the choice of the best method; undecided: these "
-            f"{what} cannot tell the method from the best." + (dropped if self.dropped or self.skipped else "")
+            "together; possibly worse is not corrected for the choice of the best method; undecided: the "
+            f"difference is not significant on these {what}." + (dropped if self.dropped or self.skipped else "")
         )
 
     def describe_time(self) -> str:
@@ -508,8 +525,11 @@ class StudyResult:
         words += f" The time budget was {clock(self.time_budget)}"
         if not self.skipped:
             return f"{words}; all methods fit into it."
-        each = [f"{name} after {r} split{'s'[: r != 1]}" for name, r in self.skipped.items()]
-        return f"{words}; skipped, since the next split did not fit: {', '.join(each)}."
+        ended: dict[int, list[str]] = {}
+        for name, r in self.skipped.items():
+            ended.setdefault(r, []).append(name)
+        each = [f"{list_some(names)} after {r} split{'s'[: r != 1]}" for r, names in sorted(ended.items())]
+        return f"{words}; skipped, since the next split did not fit: {'; '.join(each)}."
 
     def object_names(self, max_length: int = 60) -> list[str]:
         """Name of each object: its id, or "object" and its number.
@@ -542,8 +562,8 @@ class StudyResult:
     def relabeling_candidates(self) -> list[Relabeling]:
         """Objects whose label every good method contradicts in all its predictions, with confidence.
 
-        Good methods are the best one and those that the objects cannot tell from it. Confidence is a mean probability
-        of the predicted class of at least 0.8, where methods have probabilities.
+        Good methods are the best one and those that do not differ significantly from it. Confidence is a mean
+        probability of the predicted class of at least 0.8, where methods have probabilities.
 
         Returns
         -------

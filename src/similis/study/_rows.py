@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from similis.study._entry import MethodInfo
     from similis.study._result import StudyResult
 
-__all__ = ["Row", "make_rows"]
+__all__ = ["FEWEST_SPLITS", "Row", "make_rows"]
 
+FEWEST_SPLITS = 3  # of a method that may be recommended
 _NAN = float("nan")
 _METRICS = (
     *("error", "balanced_error", "log_loss", "calibration_error", "cost", "mae", "r2"),
@@ -91,7 +92,7 @@ class Row:
 
     @property
     def leading(self) -> bool:
-        """True for the best method and those that the objects cannot tell from it and that were not dropped."""
+        """True for the best method and those without a significant difference to it that were not dropped."""
         return self.verdict in ("best", "undecided") and self.status != "dropped"
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,7 +101,7 @@ class Row:
 
 
 def make_rows(result: StudyResult) -> list[Row]:
-    """Make one row per method, the best by the metric of the study first, then dropped ones, failures last."""
+    """Make one row per method, the best first, then those with too few splits, those dropped, and failures."""
     complete = result.complete_methods()
     errors, merits = result.scores("error"), result.scores(result.metric)
     sign, order = METRICS[result.metric].sign, result.paired_scores(result.metric)
@@ -140,11 +141,13 @@ def make_rows(result: StudyResult) -> list[Row]:
             )
         )
 
-    def place(row: Row) -> tuple[bool, bool, bool, float]:
+    fewest = min(FEWEST_SPLITS, max((row.n_splits for row in rows), default=0))
+
+    def place(row: Row) -> tuple[bool, bool, bool, bool, float]:
         merit = sign * order.get(row.method, _NAN)
         value = row.error if np.isnan(merit) else merit
-        dropped = row.method in result.dropped
-        return np.isnan(row.error), dropped, np.isnan(merit), 0.0 if np.isnan(value) else round(value, 12)
+        behind = row.method in result.dropped, row.n_splits < fewest
+        return np.isnan(row.error), *behind, np.isnan(merit), 0.0 if np.isnan(value) else round(value, 12)
 
     return sorted(rows, key=place)
 

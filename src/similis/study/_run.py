@@ -45,7 +45,8 @@ from similis.study._result import StudyResult
 __all__ = ["Study"]
 
 _MAX_PAUSE = 2.0  # seconds between checks of entries that another study is computing
-_LONGEST = 300.0  # seconds of a split from which a method runs on landmarks
+_LONGEST = 60.0  # seconds of a split from which a method runs on landmarks
+_SHORT = 15.0  # seconds of work for which one process is enough: starting others would take longer
 _ONLY_LABELS = DummyClassifier, DummyRegressor  # do not read the matrix
 _LANDMARKS = "landmarks"  # key of these decisions in a journal
 _KILLED = "MemoryError: its worker process was killed, probably for lack of memory; use fewer jobs, or leave it out."
@@ -240,9 +241,9 @@ class Study:
     random_state : int, default=0
         Seed of splits, folds and methods.
     n_jobs : int or None, default=None
-        Number of worker processes; -1 uses all cores. None: one, or what ``joblib.parallel_config`` sets; the command
-        line uses all cores by default. Each process runs BLAS in one thread. Results do not depend on it, except for
-        which methods are skipped under a time budget.
+        Number of worker processes. None: what ``joblib.parallel_config`` sets, or else all cores, but one for a study
+        that is expected to take less than 15 seconds. Each process runs BLAS in one thread. Results do not depend on
+        it, except for which methods are skipped under a time budget.
     journal : str or path-like, optional
         File to which every finished (split, method) is appended at once. A run on the same journal resumes, also
         after a crash; several runs at the same time share the work.
@@ -272,8 +273,8 @@ class Study:
     landmarks : int, "auto" or None, default="auto"
         Methods that are too slow for the data are fitted on some of the training objects, see
         :class:`~similis.distributed.OnLandmarks`, and their names say so: ``svm-kernel(clip, landmarks=2000)``. Too
-        slow are those whose split is expected to take more than five minutes, or with a time budget more than a third
-        of a method's share. "auto" takes as many landmarks as the time allows, up to half of the training objects and
+        slow are those whose split is expected to take more than a minute, or with a time budget more than a third of a
+        method's share. "auto" takes as many landmarks as the time allows, up to half of the training objects and
         at least 500; None runs every method on all objects. Where a measure compares more objects than a matrix in
         memory can hold, every method runs on landmarks.
     task : {"classification", "regression"}, optional
@@ -389,20 +390,10 @@ class Study:
         StudyResult
         """
         start = time.monotonic()
-        protocol = Protocol(self.protocol, self.n_splits, self.test_size, self.cv, self.random_state)
-        problem = make_problem(
-            S,
-            y,
-            kind=kind,
-            ids=ids,
-            groups=groups,
-            costs=costs,
-            priors=priors,
-            measure=measure,
-            objects=objects,
-            n_jobs=self.n_jobs,
-            task=self.task,
-        )
+        protocol = self._protocol()
+        given = {"kind": kind, "ids": ids, "groups": groups, "costs": costs, "priors": priors, "measure": measure}
+        n_jobs = -1 if self.n_jobs is None else self.n_jobs
+        problem = make_problem(S, y, **given, objects=objects, n_jobs=n_jobs, task=self.task)
         methods = find_methods(self.methods, "classification" if problem.target is None else "regression")
         methods = self._expand(methods, problem.names)
         metric = self.metric
@@ -431,7 +422,8 @@ class Study:
         n_train = min(split.n_train for split in parts)
         header = _header(problem, protocol, facts, goal, bool(self.probabilities), None if splits is None else parts)
         path = None if self.journal is None else os.path.realpath(self.journal)
-        methods, reduced = self._reduce(methods, n_train, header, path, whole=problem.fits_in_memory)
+        n_jobs = self._n_workers(methods, n_train, len(parts))
+        methods, reduced = self._reduce(methods, n_train, n_jobs, header, path, whole=problem.fits_in_memory)
         sizes = {method.name: protocol.inner_train_size(n_train, method.cv) for method in methods}
         identities = {method.name: method.identify(sizes[method.name]) for method in methods}
         infos = [_info(method, sizes[method.name], identities[method.name].spec, facts) for method in methods]
@@ -471,13 +463,16 @@ class Study:
         plan = Plan(tasks, result, race=race, budget=budget, expected=expected, preparation=preparation)
 
         def tell() -> None:
-            left, n_jobs = plan.open_tasks(), effective_n_jobs(self.n_jobs)
+            left = plan.open_tasks()
             if announce is not None and left:
                 seconds = sum(plan.expected_seconds(task.method.name) for task in left) / n_jobs
                 n_splits = len({task.split.number for task in left})
                 announce(Estimate(seconds, expected, n_splits, n_train, n_jobs, unknown))
 
-        return self._add_entries(plan, identities, context, progress, watch, tell, reduced)
+        return self._add_entries(plan, identities, context, n_jobs, progress, watch, tell, reduced)
+
+    def _protocol(self) -> Protocol:
+        return Protocol(self.protocol, self.n_splits, self.test_size, self.cv, self.random_state)
 
     def _expand(self, methods: list[Method], names: Sequence[str]) -> list[Method]:
         """Methods of a study of several matrices.
@@ -517,7 +512,7 @@ class Study:
         """
         labels = getattr(S, "labels", None) if y is None else y
         n = len(S) if labels is None else len(labels)
-        protocol = Protocol(self.protocol, self.n_splits, self.test_size, self.cv, self.random_state)
+        protocol = self._protocol()
         held_out = 1 if protocol.scheme == "loo" else max(1, round(n * self.test_size))
         n_train = max(1, n - held_out)
         n_splits = n if protocol.scheme == "loo" else protocol.n_splits
@@ -526,16 +521,29 @@ class Study:
         names = (getattr(values, "names", None) or tuple(map(str, range(shape[2])))) if len(shape) == 3 else ()
         task = self.task or (None if labels is None else choose_task(labels))
         found = find_methods(self.methods, task)
-        methods, _ = self._reduce(self._expand(found, names), n_train)
+        methods = self._expand(found, names)
+        n_jobs = self._n_workers(methods, n_train, n_splits)
+        methods, _ = self._reduce(methods, n_train, n_jobs)
         per_split, unknown = expect_seconds(methods, n_train, protocol.n_inner(n_train))
-        n_jobs = effective_n_jobs(self.n_jobs)
         seconds = n_splits * sum(per_split.values()) / n_jobs
         return Estimate(seconds, per_split, n_splits, n_train, n_jobs, unknown)
+
+    def _n_workers(self, methods: list[Method], n_train: int, n_splits: int) -> int:
+        """Number of worker processes: by default all cores, and all workers of a cluster."""
+        if self.n_jobs is not None or effective_n_jobs(None) > 1:
+            return int(effective_n_jobs(self.n_jobs))
+        backend, _ = get_active_backend()
+        if backend.nesting_level or type(backend).__name__ != "LokyBackend":
+            on_cluster = type(backend).__name__ == "DaskDistributedBackend"
+            return int(effective_n_jobs(-1 if on_cluster else None))
+        seconds, _ = expect_seconds(methods, n_train, self._protocol().n_inner(n_train), speed=1.0)
+        return 1 if n_splits * sum(seconds.values()) < _SHORT else int(effective_n_jobs(-1))
 
     def _reduce(
         self,
         methods: list[Method],
         n_train: int,
+        n_jobs: int,
         header: dict[str, Any] | None = None,
         path: str | None = None,
         *,
@@ -558,12 +566,10 @@ class Study:
                 if found["budget"] == budget and list(found["sizes"]) == key:
                     sizes = found["sizes"].values()
                     return [m if size is None else m.on_landmarks(size) for m, size in zip(methods, sizes)], []
-        protocol = Protocol(self.protocol, self.n_splits, self.test_size, self.cv, self.random_state)
-        limit = _LONGEST if budget is None else budget * effective_n_jobs(self.n_jobs) / (3 * len(methods))
+        limit = _LONGEST if budget is None else budget * n_jobs / (3 * len(methods))
         speed = 1.0 if budget is None else None
-        chosen = put_on_landmarks(
-            methods, n_train, protocol.n_inner(n_train), number, limit=limit, whole=whole, speed=speed
-        )
+        folds = self._protocol().n_inner(n_train)
+        chosen = put_on_landmarks(methods, n_train, folds, number, limit=limit, whole=whole, speed=speed)
         if budget is None:
             return chosen, []
         sizes = {old.name: new.landmarks if new is not old else None for old, new in zip(methods, chosen)}
@@ -574,6 +580,7 @@ class Study:
         plan: Plan,
         identities: dict[str, MethodIdentity],
         context: Context,
+        n_jobs: int,
         progress: bool | Callable[[Progress], None],
         watch: Callable[[StudyResult], None] | None,
         tell: Callable[[], None],
@@ -599,7 +606,6 @@ class Study:
                     stack.callback(lambda: journal.append_decisions(plan.name(), plan.new_decisions()))
                     plan.apply(journal.decisions(plan.name()))
                 sessions = journal.sessions
-            n_jobs = effective_n_jobs(self.n_jobs)
             if plan.open_tasks():
                 _kernels.check_cache()
                 tell()

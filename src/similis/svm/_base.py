@@ -81,10 +81,7 @@ class MarginClassifier(DecisionMixin, PathMixin, ProximityClassifier):
 class RowMachine(MarginClassifier):
     """Base class of linear classifiers on rows; a subclass solves two-class problems in :meth:`_solve`."""
 
-    fitted_arrays = {
-        "coef_": fitted_reals(any_shape=True),
-        "pairs_": fitted_indices(None, 2, below="G", optional=True),
-    }
+    fitted_arrays = {"coef_": fitted_reals(any_shape=True), "pairs_": fitted_indices(None, 2, below="G", optional=True)}
 
     accept_sparse = True
 
@@ -127,12 +124,16 @@ class RowMachine(MarginClassifier):
         self
         """
         S, codes = self.check_training_labels(X, y)
-        weight = check_class_weights(sample_weight, S, codes, self.classes_)
+        self._fit_machines(S, codes, check_class_weights(sample_weight, S, codes, self.classes_))
+        return self
+
+    def _fit_machines(self, S: Array, codes: Indices, weight: Array) -> Any:
+        """Solve all two-class problems and set the fitted attributes; return the solutions."""
         point = {name: getattr(self, name) for name in self.path_params}
         tasks = list(self._tasks(codes, weight))
         machines = [self._solve(self._block(S, members), sign, weight[members], [point])[0] for members, sign in tasks]
-        self._set_solution([(self.path_columns(S, members), sign) for members, sign in tasks], machines, S.shape[1])
-        return self
+        self._set_solution([self.path_columns(S, members) for members, _ in tasks], machines, S.shape[1])
+        return machines
 
     @property
     def _scheme(self) -> str:
@@ -148,7 +149,7 @@ class RowMachine(MarginClassifier):
         return f if self._scheme == "ovr" and n_classes > 2 else vote_scores(f, n_classes)
 
     def _tasks(self, codes: Indices, weight: Array) -> Iterator[tuple[Indices, Floats]]:
-        """Members and signs of each two-class problem; objects of weight zero are left out."""
+        """Members and signs of each two-class problem, without objects of weight zero; code -1 has the sign 0."""
         G = int(codes.max()) + 1
         if self._scheme == "ovr" and G > 2:
             members = np.flatnonzero(weight > 0)
@@ -156,14 +157,14 @@ class RowMachine(MarginClassifier):
                 yield members, np.where(codes[members] == g, 1.0, -1.0)
             return
         for g, h in class_pairs(G):
-            members = np.flatnonzero(((codes == g) | (codes == h)) & (weight > 0))
-            yield members, np.where(codes[members] == h, 1.0, -1.0)
+            members = np.flatnonzero(np.isin(codes, (-1, g, h)) & (weight > 0))
+            yield members, (codes[members] == h) * 1.0 - (codes[members] == g)
 
-    def _set_solution(self, tasks: Any, machines: Any, n: int) -> None:
-        """Set the fitted attributes."""
-        coef = np.zeros((len(tasks), n, *machines[0].coef.shape[1:]))
-        for row, (members, _), machine in zip(coef, tasks, machines):
-            row[members] = machine.coef
+    def _set_solution(self, columns: list[Indices], machines: Any, n: int) -> None:
+        """Set the fitted attributes; `columns` are those that each solution reads, of n."""
+        coef = np.zeros((len(columns), n, *machines[0].coef.shape[1:]))
+        for row, own, machine in zip(coef, columns, machines):
+            row[own] = machine.coef
         G = len(self.classes_)
         self.coef_ = coef[0] if G == 2 else coef
         self.intercept_: Any = machines[0].intercept if G == 2 else np.array([m.intercept for m in machines])
@@ -172,20 +173,20 @@ class RowMachine(MarginClassifier):
         if G == 2:
             self.objective_, self.gap_ = machines[0].objective, machines[0].gap
         else:
-            self._set_estimators(tasks, machines)
+            self._set_estimators(columns, machines)
         support = np.flatnonzero(coef.any(axis=(0, *range(2, coef.ndim))))
         self.keep_columns(support if support.size else np.zeros(1, np.intp))
 
-    def _set_estimators(self, tasks: Any, machines: Any) -> None:
-        """Set ``estimators_``: each solution as a model of its own members."""
+    def _set_estimators(self, columns: list[Indices], machines: Any) -> None:
+        """Set ``estimators_``: each solution as a model of its own columns."""
         if self._scheme == "ovo":
             self.pairs_ = class_pairs(len(self.classes_))
         self.estimators_ = []
-        for k, ((members, _), machine) in enumerate(zip(tasks, machines)):
+        for k, (own, machine) in enumerate(zip(columns, machines)):
             part = clone(self)
             part.classes_ = self.classes_[self.pairs_[k]] if self._scheme == "ovo" else np.array([False, True])
-            part.n_features_in_ = len(members)
-            part._set_solution([(np.arange(len(members)), None)], [machine], len(members))
+            part.n_features_in_ = len(own)
+            part._set_solution([np.arange(len(own))], [machine], len(own))
             self.estimators_.append(part)
 
     def path_scores_cv(self, S: Array, codes: Indices, test_fold: Indices, points: Points) -> list[Array]:
@@ -212,18 +213,15 @@ class RowMachine(MarginClassifier):
         return np.arange(S.shape[1]) if self._on_features else train
 
     def _block(self, S: Array, members: Indices) -> Any:
-        """Training block of some objects: rows and columns, or rows only for features."""
-        return S[members] if self._on_features else square_block(S, members)
+        """Training block of some objects: rows and columns, or rows only for features; S itself for all."""
+        if self._on_features:
+            return S[members]
+        return S if len(members) == len(S) else S[np.ix_(members, members)]
 
 
 def _times(rows: Any, coef: Any) -> Any:
     """Products (m, number of solutions) of rows, (m, n) or (m, n, q), with coefficients that have one axis more."""
     return rows.reshape(len(rows), -1) @ coef.reshape(len(coef), -1).T
-
-
-def square_block(S: Array, members: Indices) -> Any:
-    """Rows and columns of some members; S itself for all."""
-    return S if len(members) == len(S) else S[np.ix_(members, members)]
 
 
 def nearest_kernel_rows(K: Array, S: Array, self_similarity: Any) -> Any:
@@ -270,20 +268,14 @@ class LearnedSVM(RowMachine):
 
     @single_blas_thread()
     def learn(self, S: Array, codes: Indices) -> None:
-        self._fit_machines(self._symmetrize(S), codes)
+        self._fit_machines(self._symmetrize(S), codes, np.ones(len(codes)))
 
     def _symmetrize(self, S: Array) -> Any:
         """Symmetrize the whole matrix, before it is split into pairs of classes."""
         return take_symmetric_part(S, self)
 
-    def _fit_machines(self, S: Array, codes: Indices) -> None:
-        point = {name: getattr(self, name) for name in self.path_params}
-        tasks = list(self._tasks(codes, np.ones(len(codes))))
-        machines = [self._solve(square_block(S, members), sign, None, [point])[0] for members, sign in tasks]
-        self._set_solution(tasks, machines, len(codes))
-        self._warn_if_not_converged(machines)
-
-    def _warn_if_not_converged(self, machines: Any) -> None:
+    def _fit_machines(self, S: Array, codes: Indices, weight: Array) -> Any:
+        machines = super()._fit_machines(S, codes, weight)
         worst = max(machines, key=lambda machine: machine.gap / machine.scale)
         if worst.gap > 1e-5 * worst.scale:
             warn_user(
@@ -291,11 +283,12 @@ class LearnedSVM(RowMachine):
                 f"{worst.objective:.3g}. Scale the similarities to entries about 1, or change the parameters.",
                 ConvergenceWarning,
             )
+        return machines
 
-    def _set_solution(self, tasks: Any, machines: Any, n: int) -> None:
+    def _set_solution(self, columns: list[Indices], machines: Any, n: int) -> None:
         for name in [name for name in vars(self) if name in self._names]:
             delattr(self, name)
-        super()._set_solution(tasks, machines, n)
+        super()._set_solution(columns, machines, n)
         if len(self.classes_) == 2:
             for name, value in machines[0].learned.items():
                 setattr(self, name, value)
@@ -337,21 +330,25 @@ class KernelSVM(LearnedSVM):
 
     def predict(self, X: ArrayLike, self_similarity: ArrayLike | None = None) -> Array:
         """Predict the class with the largest decision value; parameters as in :meth:`decision_function`."""
-        scores = self._row_scores(X, self_similarity)
+        scores = self._row_scores(X, self_similarity)  # raises the error of a model that is not fitted
         return self.classes_[np.argmax(scores, axis=1)]
 
     def _row_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
-        if self_similarity is None:
-            return self.class_scores(self.check_rows(X))
         Q = self.check_rows(X)
-        psi = one_per_row(self_similarity, len(Q))
-        parts = getattr(self, "estimators_", [self])
-        f = [
-            nearest_kernel_rows(part.kernel_, Q[:, members], psi) @ part._kernel_coef + part.intercept_
-            for part, members in zip(parts, self._members)
-        ]
+        if self_similarity is None:
+            return self.class_scores(Q)
+        return self._kernel_scores(Q, one_per_row(self_similarity, len(Q)))
+
+    def _kernel_scores(self, Q: Array, psi: Any) -> Any:
+        """Class scores from the rows of the learned kernels for new objects with the self-similarities psi."""
+        parts = zip(getattr(self, "estimators_", [self]), self._members)
+        f = [part._kernel_rows(Q[:, own], psi) @ part._kernel_coef + part.intercept_ for part, own in parts]
         return self._combine(np.column_stack(f), len(self.classes_))
 
-    def _set_solution(self, tasks: Any, machines: Any, n: int) -> None:
-        self._members = [members for members, _ in tasks]
-        super()._set_solution(tasks, machines, n)
+    def _kernel_rows(self, rows: Array, psi: Any) -> Any:
+        """Rows of the kernel of a two-class solution."""
+        return nearest_kernel_rows(self.kernel_, rows, psi)
+
+    def _set_solution(self, columns: list[Indices], machines: Any, n: int) -> None:
+        self._members = columns
+        super()._set_solution(columns, machines, n)

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
-from similis._utils.arrays import Array, Indices
+from similis._utils.arrays import Array
 from similis._utils.threads import single_blas_thread
 from similis.base import PathMixin, Points, check_labels, positive, validated
 from similis.exceptions import ProximityError
 from similis.solvers import FullKernelMachine
-from similis.svm._base import KernelSVM, LearnedMachine, class_pairs, eigen_system, square_block
+from similis.svm._base import KernelSVM, LearnedMachine, eigen_system
 
 
 def _inductive(self: Any) -> bool:
@@ -111,28 +111,13 @@ class FullKernelSVM(KernelSVM):
         self.classes_, codes = check_labels(labels[known], int(known.sum()), who="FullKernelSVM")
         whole = np.full(len(S), -1, dtype=np.intp)
         whole[known] = codes
-        f = self._fit_machines(self._symmetrize(S), whole)
+        machines = self._fit_machines(self._symmetrize(S), whole, np.ones(len(S)))
+        f = np.zeros((len(S), len(machines)))
+        for values, members, machine in zip(f.T, self._members, machines):
+            values[members] = machine.learned["kernel_"] @ machine.learned["_kernel_coef"] + machine.intercept
         scores = self._combine(f, len(self.classes_))
         self.transduction_ = self.classes_[np.where(known, whole, scores.argmax(axis=1))]
         return self
-
-    def _fit_machines(self, S: Array, codes: Indices) -> Any:
-        """Fit all pairs of classes; in the transductive setting with the unlabeled objects. Return f of all objects."""
-        if not self.transductive:
-            return super()._fit_machines(S, codes)
-        tasks, machines, f = [], [], []
-        for g, h in class_pairs(len(self.classes_)):
-            members = np.flatnonzero((codes == g) | (codes == h) | (codes < 0))
-            sign = np.select([codes[members] == h, codes[members] == g], [1.0, -1.0], 0.0)
-            machine = self._solve(square_block(S, members), sign, None, [{"eta": self.eta, "gamma": self.gamma}])[0]
-            values = np.zeros(len(codes))
-            values[members] = machine.learned["kernel_"] @ machine.learned["_kernel_coef"] + machine.intercept
-            tasks.append((members, sign))
-            machines.append(machine)
-            f.append(values)
-        self._set_solution(tasks, machines, len(codes))
-        self._warn_if_not_converged(machines)
-        return np.column_stack(f)
 
     def _solve(self, S: Array, y: Any, weight: Any, points: Points) -> Any:
         system = eigen_system(S)

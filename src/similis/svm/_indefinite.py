@@ -6,11 +6,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from similis._utils.arrays import Array, Indices
-from similis.base import Points, choice, fitted_reals, one_per_row, positive
+from similis.base import Points, choice, fitted_reals, positive
 from similis.proximity import augmented_rows
 from similis.solvers import IndefiniteMachine
 from similis.svm._base import KernelSVM, LearnedMachine, eigen_system
@@ -125,25 +124,16 @@ class IndefiniteSVM(KernelSVM):
         return (system.vectors[:, keep] * system.values[keep]) @ system.vectors[:, keep].T
 
     def class_scores(self, Q: Array) -> Array:
-        return self._augmented_scores(Q, None) if self.query == "augmented" else super().class_scores(Q)
+        return self._kernel_scores(Q, None) if self.query == "augmented" else super().class_scores(Q)
 
-    def _row_scores(self, X: ArrayLike, self_similarity: Any) -> Any:
-        if self.query == "projected" or self_similarity is None:
-            return super()._row_scores(X, self_similarity)
-        Q = self.check_rows(X)
-        psi = one_per_row(self_similarity, len(Q))
-        return self._augmented_scores(Q, psi) if self.query == "augmented" else self.class_scores(Q)
+    def _kernel_rows(self, rows: Array, psi: Any) -> Any:
+        if self.query != "augmented":
+            return rows if self.query == "raw" else super()._kernel_rows(rows, psi)
+        # The first n entries of the last row of ([[S, s], [s', psi]] + [v; 0] [v; 0]' / (4 rho))_+, Eq. (5.9)
+        return augmented_rows(self._before_clip, rows, self._typical_self if psi is None else psi)
 
-    def _augmented_scores(self, Q: Array, psi: Any) -> Any:
-        f = []
-        for part, members in zip(getattr(self, "estimators_", [self]), self._members):
-            own = part._typical_self if psi is None else psi
-            # The first n entries of the last row of ([[S, s], [s', psi]] + [v; 0] [v; 0]' / (4 rho))_+, Eq. (5.9)
-            f.append(augmented_rows(part._before_clip, Q[:, members], own) @ part._kernel_coef + part.intercept_)
-        return self._combine(np.column_stack(f), len(self.classes_))
-
-    def _set_solution(self, tasks: Any, machines: Any, n: int) -> None:
-        super()._set_solution(tasks, machines, n)
+    def _set_solution(self, columns: list[Indices], machines: Any, n: int) -> None:
+        super()._set_solution(columns, machines, n)
         if self.query == "augmented":
             self.keep_columns(np.arange(n))
 

@@ -35,7 +35,7 @@ class PotentialSVM(RowMachine):
         Three classes or more: one model per pair of classes, or one per class against the rest.
     input : {"proximities", "features"}, default="proximities"
         Meaning of the columns: the training objects, so that ``fit`` takes the square matrix, or r features of any
-        kind, such as proximities to landmarks or prototypes, so that ``fit`` takes n x r.
+        kind, such as proximities to landmarks, so that ``fit`` takes n x r: nothing in (2.8) needs a square matrix.
     columns : {"objects", "features"}
         Former name of `input`, with "objects" for "proximities".
 
@@ -77,9 +77,6 @@ class PotentialSVM(RowMachine):
 
     An integer weight of an object is equivalent to as many copies of it: it multiplies the error and the bound C of the
     coefficient. Where columns are features, it multiplies the error only.
-
-    Nothing in (2.8) needs a square matrix: S is dyadic, a row for an object to be explained, a column for what it is
-    compared with. ``input="features"`` is that form, and :func:`similis.compact` then drops unused landmarks.
 
     References
     ----------
@@ -173,18 +170,12 @@ class LPMachine(RowMachine):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (G,)
-        Class labels; ``classes_[1]`` is the positive side.
     coef_ : ndarray of shape (n,), or (G (G - 1) / 2, n) for three classes or more
         w, dense.
     intercept_ : float, or ndarray of shape (G (G - 1) / 2,)
         b; the middle where an interval of them is optimal.
-    objective_, gap_ : float
-        The objective, and the duality gap, an upper bound of its distance to the minimum; two classes only.
-    pairs_, estimators_ : ndarray of shape (G (G - 1) / 2, 2), list of LPMachine
-        Three classes or more: the two classes of each model, the second positive; the two-class models.
-    columns_ : ndarray
-        Training objects with a non-zero weight.
+    classes_, objective_, gap_, pairs_, estimators_, columns_
+        As in :class:`PotentialSVM`.
 
     See Also
     --------

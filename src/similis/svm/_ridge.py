@@ -136,12 +136,7 @@ class ProximityRidge(RegressorPathMixin, ProximityRegressor):
     path_params = ("alphas",)
 
     def __init__(
-        self,
-        *,
-        spectrum: str | None = "clip",
-        alphas: Any = "auto",
-        loo: str = "fast",
-        kind: str = "similarity",
+        self, *, spectrum: str | None = "clip", alphas: Any = "auto", loo: str = "fast", kind: str = "similarity"
     ) -> None:
         self.spectrum = spectrum
         self.alphas = alphas

@@ -81,10 +81,6 @@ class SimSVM(LearnedSVM):
     inactive constraint all is that of ``SpectrumClip`` and ``SVC(C=1 / (2 n eta))``. The paper takes the c of least
     norm instead, which gives the same values on training rows.
 
-    The linear program (5.28) is for comparison. Sec. 5.3.1 (tables 5.1-5.2) finds that risk and error approach those of
-    the exact solution as p grows, while c, b and alpha still differ much at p = 200, and that it is slower than the
-    exact program at p = 10 already.
-
     References
     ----------
     [chen2010] Eq. (5.18)-(5.20), (5.28), (5.31).

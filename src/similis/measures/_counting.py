@@ -1,0 +1,169 @@
+"""Counting measure: the number of equal features or of common elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from similis import _kernels
+from similis._utils.arrays import Array
+from similis.base import Tick, choice, fitted_part, for_each_strip
+from similis.exceptions import ProximityError
+from similis.measures._categorical import CategoricalMeasure, Codebook
+from similis.measures._sets import _Features, check_form, common_salience, read_sets
+from similis.measures._vectors import TwoWayArray, both_layouts
+
+FEW_FEATURES = 32  # up to this number, filling both halves of the matrix is faster than mirroring one
+
+
+@dataclass
+class _Coded:
+    """Codes stored for the kernel and, if needed, a mask of the missing values."""
+
+    codes: TwoWayArray
+    missing: NDArray[np.float32] | None
+
+    def __getitem__(self, some: slice) -> _Coded:
+        return _Coded(self.codes[some], None if self.missing is None else self.missing[some])
+
+
+class Counting(CategoricalMeasure):
+    """Number of features with equal values, s(x, z) = #{i : x[i] = z[i]}; for sets, number of common elements.
+
+    Parameters
+    ----------
+    missing : {"match", "mismatch"}, default="match"
+        Count two missing values of a feature as equal or not. None, NaN and NA of pandas are missing; a mark such as
+        "?" is an ordinary value.
+    sets : bool, default=False
+        Read objects as sets of features: lists of tokens of any length, or binary rows, in which only common ones
+        count. Python sets are read as sets in any case.
+
+    Attributes
+    ----------
+    domain_ : ndarray of shape (d + 1,)
+        0, 1, ..., d; for sets d is the size of the largest training set.
+    n_features_in_ : int
+        The number d of features; not set for Python sets and lists of tokens.
+
+    See Also
+    --------
+    VDM : weights differences of values by their class distributions.
+    TverskyContrast : common features minus weighted differences; with alpha = beta = 0 it counts common features.
+    Jaccard, Dice, Overlap : common features relative to the sizes of the sets.
+
+    Notes
+    -----
+    Also called Hamming similarity ([cazzanti2007] sec. 2.1, fig. 2.1): d minus the Hamming distance. Values are
+    strings, numbers or any hashable objects; a value not seen in `fit` equals no training value. The similarity of a
+    set to itself is its size, so that it differs between objects; normalized similarities of sets are
+    :class:`Jaccard`, :class:`Dice` and :class:`Overlap`.
+
+    Examples
+    --------
+    >>> from similis import Counting
+    >>> Counting().matrix([["y", "n", "?"], ["y", "y", "?"]])
+    array([[3., 2.],
+           [2., 3.]])
+    >>> Counting()({"eyes", "nose", "mouth", "hair"}, {"hair", "mouth"})
+    2.0
+    """
+
+    fitted_arrays = {  # one of the two
+        "_codebook": fitted_part(Codebook, optional=True, n="n"),
+        "_features": fitted_part(_Features, optional=True),
+    }
+
+    _parameter_constraints = {"missing": [choice("match", "mismatch")], "sets": ["boolean"]}
+    _added_params = ("sets",)  # since 1.0
+    sets = False
+
+    def __init__(self, *, missing: str = "match", sets: bool = False) -> None:
+        self.missing = missing
+        self.sets = sets
+
+    def validate_objects(self, X: Any) -> Any:
+        objects = X.to_numpy() if hasattr(X, "to_numpy") and not hasattr(X, "columns") else X
+        listed = isinstance(objects, (list, tuple)) or (getattr(objects, "ndim", 0) == 1 and objects.dtype == object)
+        if self.sets or (listed and any(isinstance(x, (set, frozenset)) for x in objects)):
+            return read_sets(objects, self)
+        try:
+            return super().validate_objects(X)
+        except ProximityError as error:
+            if "same length" in str(error):
+                raise ProximityError(f"{error} Pass Python sets, or sets=True, to count common elements.") from None
+            raise
+
+    def learn(self, objects: Any, y: Any) -> None:
+        self._features = _Features.of([objects], None) if self._are_sets(objects) else None
+        if self._features is not None:
+            largest = int(self._features.encode(objects, "Counting").salience.max(initial=0.0))
+        else:
+            self._codebook, largest = Codebook.learn(objects), objects.shape[1]
+        self.domain_ = np.arange(largest + 1, dtype=np.float64)
+
+    def _are_sets(self, objects: Any) -> bool:
+        return self.sets or isinstance(objects, list)
+
+    def encode(self, objects: Any) -> Any:
+        features = getattr(self, "_features", None)  # models of 1.0 have none
+        if not self.sets:
+            check_form(objects, features is not None, "Counting")
+        return self._encode_with(self._codebook, objects) if features is None else features.encode(objects, "Counting")
+
+    def encode_together(self, collections: Sequence[Any]) -> list[Any]:
+        # Two new objects may share a value that no training object has, so use the values of the given objects.
+        if any(map(self._are_sets, collections)):
+            features = _Features.of(collections, None)
+            return [features.encode(objects, "Counting") for objects in collections]
+        if collections[0].shape[1] != collections[-1].shape[1]:
+            widths = [table.shape[1] for table in collections]
+            raise ProximityError(f"X and Z must have the same number of columns. Got {widths}.")
+        codebook = Codebook.learn(*collections)
+        return [self._encode_with(codebook, table) for table in collections]
+
+    def _encode_with(self, codebook: Codebook, table: Array) -> _Coded:
+        codes = codebook.encode(table)
+        missing = None
+        if self.missing == "mismatch" and (codebook.missing_code() >= 0).any():
+            missing = (codes == codebook.missing_code()).astype(np.float32)
+        return _Coded(both_layouts(codes), missing)
+
+    def pairs(self, left: Any, right: Any) -> Array:
+        if any(map(self._are_sets, (left, right))) or getattr(self, "_features", None) is not None:
+            return super().pairs(left, right)
+        out = np.empty(len(left))
+        for i in range(0, len(left), 2**16):
+            A, B = left[i : i + 2**16], right[i : i + 2**16]
+            equal: Any
+            if A.dtype.kind in "biu" and B.dtype.kind in "biu":
+                equal = A == B
+            else:
+                A, B = self._codebook.encode(A), self._codebook.encode(B)
+                equal = A == B
+                if self.missing == "mismatch":
+                    equal &= A != self._codebook.missing_code()
+            out[i : i + 2**16] = np.count_nonzero(equal, axis=1)
+        return out
+
+    def block(self, A: Any, B: Any, n_jobs: int | None = None, tick: Tick = None) -> Array:
+        if not isinstance(A, _Coded):
+            out = common_salience(A, B, n_jobs)
+            for_each_strip(lambda rows: None, len(out), n_jobs, tick)
+            return out
+        left, right = A.codes.rows, B.codes.columns
+        out = np.empty((left.shape[0], right.shape[1]))
+        mirror = B is A and right.shape[0] > FEW_FEATURES
+
+        def work(rows: slice) -> None:
+            # [cazzanti2007] Eq. (2.1) with alpha = beta = 0 -> f(x and z), the number of equal features
+            _kernels.count_equal(left, right, rows.start, rows.stop, mirror, out)
+
+        for_each_strip(work, left.shape[0], n_jobs, tick)
+        if A.missing is not None and B.missing is not None:
+            out -= A.missing @ B.missing.T
+        return out
