@@ -26,6 +26,7 @@ from papers import (
     write_pages,
     write_results,
 )
+from papers.experiments import find_experiments
 from similis.exceptions import ProximityError
 
 _ABOUT = """\
@@ -74,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--quick", action="store_true", help="at most four runs: a first look")
     add("--all", action="store_true", help="print every figure, not the misses alone")
     add("--list", action="store_true", help="list the tables and stop")
+    add("--estimate", action="store_true", help="print how long each table takes and stop")
     add("--jobs", type=int, default=1, help="number of processes; -1: all cores (default: 1)")
     add("--data", metavar="DIR", help="folder of benchmark data, instead of SIMILIS_DATA")
     add("--cache", metavar="DIR", help="folder of journals; in the user's cache by default")
@@ -123,12 +125,15 @@ def _run(options: argparse.Namespace) -> None:
         if figures == options.tables:
             return
         options.tables = [name for name in options.tables if name not in figures]
+    minutes = estimate_seconds(options.tables) / 60
+    took = f"{minutes:.0f} minutes of one core when they were last made; --jobs N uses N."
+    if options.estimate:
+        tables = find_experiments(options.tables)
+        _print_table(("table", "minutes"), [(e.key, f"{estimate_seconds([e.key]) / 60:.1f}") for e in tables])
+        print(f"All together, with runs that tables share counted once: {took}")
+        return
     if not (options.quiet or options.quick or options.runs or options.method or options.repeat):
-        minutes = estimate_seconds(options.tables) / 60
-        print(
-            f"These runs took {minutes:.0f} minutes on one core when the committed results were made; --jobs N uses N.",
-            file=sys.stderr,
-        )
+        print(f"These runs took {took}", file=sys.stderr)
     result = reproduce_tables(
         options.tables,
         methods=options.method,

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from papers.experiments import EXPERIMENTS
 from papers.published import PublishedCell
 
-__all__ = ["MISSING", "Account", "account_for"]
-
 _MATRIX = "a matrix that the authors collected or computed; no copy was found"
 _IMAGES = "distances between the authors' own images; no copy was found"
 _MEASURED = "measurements or images of the authors' group; no copy was found"

@@ -17,8 +17,6 @@ from similis.exceptions import DataNotFoundError
 from similis.measures import Counting, Measure, Minkowski
 from similis.proximity import RowRBF
 
-__all__ = ["CLEAN", "Data", "load_data", "missing_data"]
-
 CLEAN = ", clean"  # suffix of a data set with the correct distances, run in addition to the damaged one
 # [chen2010] sec. 5.4.3: widths of the two Gaussian kernels.
 _WIDTHS = {

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from papers.data import load_data, missing_data
+from papers.data import Data, load_data, missing_data
 from papers.published import published_cells
 from papers.worked import FACE_LABELS, FACES, boundary_classifiers, mixture_sample
 from similis.discriminant import SDA, MixtureSDA
@@ -20,8 +20,6 @@ from similis.exceptions import ProximityError
 from similis.neighbors import SimilarityKNN
 from similis.solvers import kri_weights, krr_weights
 from similis.svm import IndefiniteSVM, SimSVM
-
-__all__ = ["FIGURES", "draw_figures"]
 
 Figure = Any  # of matplotlib
 Draw = Callable[[Figure], None]
@@ -95,7 +93,8 @@ def _discriminant(page: Figure) -> None:
     ax = page.subplots()
     shown = ax.imshow(value, origin="lower", cmap="RdBu", vmin=-abs(value).max(), vmax=abs(value).max())
     for (i, j), label in np.ndenumerate(model.predict(rows).reshape(5, 5)):
-        ax.text(j, i, f"{value[i, j]:.1f}\nclass {label}", ha="center", va="center", fontsize=8)
+        color = "white" if abs(value[i, j]) > 2 else "black"
+        ax.text(j, i, f"{value[i, j]:.1f}\nclass {label}", ha="center", va="center", fontsize=8, color=color)
     page.colorbar(shown, label="log P(x | class 1) - log P(x | class 2)")
     ax.set(xlabel="similarity to the centroid of class 2", ylabel="similarity to the centroid of class 1")
 
@@ -109,13 +108,16 @@ def _boundaries(page: Figure) -> None:
         value = found[name][1]
         ax.contour(range(4), range(4), value.T, levels=[0], colors=color, linestyles=line)
         ax.plot([], [], color=color, linestyle=line, label=name)
-    ax.plot(range(4), range(3, -1, -1), "ko")
+    ax.plot(range(4), range(3, -1, -1), "ko", clip_on=False)
     ax.set(xlabel="similarity to 000", ylabel="similarity to 111", aspect="equal")
-    ax.legend()
+    ax.legend(loc="upper left", bbox_to_anchor=(1.02, 1))
 
 
 def _expectation_maximization(what: str, page: Figure) -> None:
-    """[cazzanti2007] figures 5.1 to 5.3: class one of the example of sec. 5.3.5, over the iterations."""
+    """[cazzanti2007] figures 5.1 to 5.3: class one of the example of sec. 5.3.5, over the iterations.
+
+    The paper's text has the limits of the weights, about 0.5, and the signs of the exponents.
+    """
     S, y, _ = mixture_sample(np.random.default_rng(0))
     ax = page.subplots()
     models = []
@@ -126,9 +128,11 @@ def _expectation_maximization(what: str, page: Figure) -> None:
         ax.plot(range(1, 31), models[-1].log_likelihood_path_[0].sum(axis=0))
     else:
         values = np.array([getattr(model, what)[0] for model in models])
-        for h in range(2):
+        for h, style in enumerate(("-", "--")):  # the curves of class 2 mirror those of class 1
             for c in range(2):
-                ax.plot(range(1, 31), values[:, h, c], label=f"centroid {c + 1} of class {h + 1}")
+                ax.plot(range(1, 31), values[:, h, c], style, label=f"centroid {c + 1} of class {h + 1}")
+        printed = 0.5 if what == "weights_" else 0.0
+        ax.axhline(printed, color="0.6", linewidth=0.8, label="limit in the paper" if printed else None)
         ax.legend()
     names = {"likelihood": "log-likelihood", "weights_": "weight", "exponents_": "exponent"}
     ax.set(xlabel="iteration", ylabel=f"{names[what]}, samples of class 1")
@@ -151,8 +155,9 @@ def _weights(example: int, page: Figure) -> None:
     krr = krr - krr.mean(axis=1, keepdims=True) + 1 / 4
     for ax, name, w in zip(axes, ("KRI", "KRR"), (kri, krr)):
         for i, line in enumerate(w.T):
-            ax.semilogx(ridges, line, label=f"$w_{i + 1}$")
+            ax.semilogx(ridges, line, ("-", "--", ":", "-.")[i], label=f"$w_{i + 1}$")
         ax.set(title=name, xlabel=r"$\lambda$")
+    axes[0].set(ylabel="weight")
     axes[0].legend()
 
 
@@ -169,27 +174,31 @@ def _cross_entropy(dataset: str, ridge: float, page: Figure) -> None:
             data.matrix, data.labels, np.arange(n), [{"n_neighbors": k} for k in ks], response="predict_proba"
         )
         codes = np.unique(data.labels, return_inverse=True)[1]
-        (line,) = ax.semilogx(ks, [-np.log(p[np.arange(n), codes]).mean() for p in found], label=weights)
+        (line,) = ax.semilogx(ks, [-np.log(p[np.arange(n), codes]).mean() for p in found], label=f"{weights} weights")
         method = {"uniform": "knn", "affinity": "affinity-knn", "kri": "kri-knn"}[weights]
         printed = [c.value for c in published_cells("chen2010", "4.7", method=method) if c.dataset == dataset]
         ax.axhline(np.log(float(printed[0] or 1)), color=line.get_color(), linestyle="--", linewidth=0.8)
-    ax.set(xlabel="k", ylabel="cross entropy")
+    ax.plot([], [], "k--", linewidth=0.8, label="printed minimum")
+    ax.set(xlabel="k", ylabel="leave-one-out cross entropy", title=dataset)
     ax.legend()
 
 
 def _matrices(datasets: tuple[str, ...], page: Figure) -> None:
     """[chen2010] figures 4.2 and 4.5: similarity matrices, objects sorted by class, black for the largest."""
     for ax, dataset in zip(page.subplots(1, len(datasets)), datasets):
-        data = load_data(dataset)
-        assert data.matrix is not None
-        order = np.argsort(data.labels, kind="stable")
-        ax.imshow(data.matrix[np.ix_(order, order)], cmap="gray_r", interpolation="none")
-        ax.set(title=dataset, xticks=np.flatnonzero(np.diff(data.labels[order])), yticks=[])
+        data = _by_class(load_data(dataset))
+        ax.imshow(data.matrix, cmap="gray_r", interpolation="none")
+        ax.set(title=dataset, xticks=np.flatnonzero(data.labels[1:] != data.labels[:-1]), yticks=[])
+
+
+def _by_class(data: Data) -> Data:
+    """Sort objects by class."""
+    return data.take(np.argsort(data.labels, kind="stable"))
 
 
 def _kernels(dataset: str, page: Figure) -> None:
     """[chen2010] figures 5.11 to 5.13: the similarity and the kernels made of its rows."""
-    stack = load_data(dataset, "stack")
+    stack = _by_class(load_data(dataset, "stack"))
     assert stack.matrix is not None
     for j, ax in enumerate(page.subplots(2, 2).ravel()):
         ax.imshow(stack.matrix[:, :, j], cmap="gray_r", interpolation="none")
@@ -198,7 +207,7 @@ def _kernels(dataset: str, page: Figure) -> None:
 
 def _learned(dataset: str, anchor: str, page: Figure) -> None:
     """[chen2010] figures 5.1 and 5.3 to 5.5: S, the kernels that SimSVM and the Indefinite SVM learn, the spectra."""
-    data = load_data(dataset)
+    data = _by_class(load_data(dataset))
     assert data.matrix is not None
     S = data.matrix
     model = SimSVM(eta=0.01, gamma=0.01, anchor=anchor).fit(S, data.labels)
@@ -215,13 +224,15 @@ def _learned(dataset: str, anchor: str, page: Figure) -> None:
     for ax, (title, A) in zip(axes.ravel(), pictures):
         ax.imshow(A, cmap="gray_r", interpolation="none")
         ax.set(title=title, xticks=[], yticks=[])
+    order = np.argsort(-before)
     ax = axes[1, 1]
-    ax.plot(np.sort(before)[::-1], label="S")
-    ax.plot(np.sort(model.alpha_ * before)[::-1], label=r"$K_\alpha$")
-    ax.set(title="spectrum")
+    ax.plot(before[order], ".", markersize=3, label="S")
+    ax.plot((model.alpha_ * before)[order], ".", markersize=3, label=r"$K_\alpha$")
+    ax.set(title="spectra", xlabel="eigenvector", yscale="symlog")
     ax.legend()
-    axes[1, 2].plot(before, model.alpha_, ".")
-    axes[1, 2].set(title=r"$\alpha$ against eigenvalue")
+    axes[1, 2].plot(model.alpha_[order], ".", markersize=3)
+    axes[1, 2].axhline(0, color="0.6", linewidth=0.8)
+    axes[1, 2].set(title=r"multipliers $\alpha$", xlabel="eigenvector")
 
 
 def _incremental(page: Figure) -> None:
@@ -229,10 +240,12 @@ def _incremental(page: Figure) -> None:
     path = Path(__file__).parents[1] / "benchmarks" / "results" / "incremental.json"
     items = {item["name"]: item for item in json.loads(path.read_text(encoding="utf-8"))["items"]}
     names = {"append": "scheme I", "resample": "scheme II", "retrain": "retrained"}
-    for ax, dataset in zip(page.subplots(1, 2), ("Voting", "Sonar")):
+    printed = {"Voting": "Voting (paper: scheme I lowest in every round)", "Sonar": "Sonar (not in the paper)"}
+    for ax, (dataset, title) in zip(page.subplots(1, 2), printed.items()):
         for key, name in names.items():
             ax.plot(range(1, 10), items[f"figure 1, {dataset}"]["errors"][key], label=name)
-        ax.set(title=dataset, xlabel="round", ylabel="error, %")
+        ax.set(xlabel="round", ylabel="error, %")
+        ax.set_title(title, fontsize=9)
         ax.legend()
 
 
@@ -247,7 +260,7 @@ def _distances(page: Figure) -> None:
         ax.hist(d, bins=40, density=True, color="0.7")
         x = np.linspace(d.min(), d.max(), 200)
         ax.plot(x, norm.pdf(x, d.mean(), d.std()), "k")
-        ax.set(title=f"{dataset}, {distance.replace('Lp;p=', 'L')}", yticks=[])
+        ax.set(title=f"{dataset}, {distance.replace('Lp;p=', 'L')}", xlabel="distance", yticks=[])
 
 
 def _with_data(dataset: str, draw: Draw) -> Draw:

@@ -39,26 +39,6 @@ from similis.proximity import (
 from similis.study import AtMost, Method
 from similis.svm import SVMKNN, IndefiniteSVM, PotentialSVM, SimMKL, SimSVM
 
-__all__ = [
-    "BENCHMARK",
-    "CHEN",
-    "CONSISTENT",
-    "DISSIMILARITY",
-    "FACTS",
-    "FUSION",
-    "LEARNED",
-    "LEVELS",
-    "LP",
-    "PROBABILITIES",
-    "QIAO",
-    "SHAPES",
-    "SIMULATION",
-    "VECTOR_SVMS",
-    "WORKED",
-    "make_level_classifier",
-    "with_parameters",
-]
-
 
 def _method(
     name: str, estimator: Any, grid: Mapping[str, Any] | None = None, cv: int | None = None, **more: Any

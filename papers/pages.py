@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import csv
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from papers.account import MISSING, account_for
 from papers.notes import IN_SHORT, notes_on
 from papers.published import PAPERS, YES_OR_NO, published_cells
 from papers.records import read_results
 from papers.verdict import RULE, digits_of, joint_differences, lowest_errors
-
-__all__ = ["count_cells", "judged_cells", "write_pages"]
 
 Record = dict[str, Any]
 Cell = dict[str, Any]
@@ -28,17 +29,12 @@ _TITLES = {
     "pekalska2000": "Pekalska and Duin 2000: classifiers for dissimilarity data",
     "bernal2003": "Bernal et al. 2003: similarity-based classification",
 }
-_SECTIONS = {
-    "cazzanti2007": ("3.1.1", "3.3.4", "3.3.7", "5.3.5"),
-    "qiao2013": ("5.3",),
-    "bernal2003": ("6",),
-}  # figures in running text
 _COUNTS = ("printed", "agree", "ours better", "ours worse", "cannot be judged", "not compared")
 _FLOOR = " with floor"
 
 
 def write_pages(results: str | os.PathLike[str], pages: str | os.PathLike[str]) -> list[Path]:
-    """Write a summary, a page per paper, and beside the results files a csv table of all figures per paper.
+    """Write a summary, a page per paper, and beside the results files csv tables of all figures and of the counts.
 
     Parameters
     ----------
@@ -63,6 +59,7 @@ def write_pages(results: str | os.PathLike[str], pages: str | os.PathLike[str]) 
         (folder / name).write_text(f"{head}\n\n{text}", encoding="utf-8")
     for paper, found in by_paper.items():
         _write_table(Path(results) / f"{paper}.csv", found)
+    _write_csv(Path(results) / "counts.csv", ["paper", "table", "about", *_COUNTS], _count_tables(by_paper))
     return [folder / name for name in texts]
 
 
@@ -71,16 +68,16 @@ def write_pages(results: str | os.PathLike[str], pages: str | os.PathLike[str]) 
 _INTRODUCTION = """\
 `scripts/reproduce all` runs the experiments of the five papers again, as far as their data can be had. Data, protocols,
 grids and numbers of runs are the papers'; where a paper is silent, its page says what was done. Every run is in
-`papers/results/*.json`, every figure beside the printed one in `papers/results/*.csv`. A run draws its random numbers
-from its problem's name and its own number, so that any run can be repeated alone."""
+`papers/results/*.json`, every figure beside the printed one in a csv file per paper, counts by table in `counts.csv`. A
+run draws its random numbers from its problem's name and its own number, so that any run can be repeated alone.
+`scripts/reproduce chen2010:fig3.1` draws a figure with the printed values that can be read; `--list` names all."""
 _CAUTION = """\
-The rule was fixed before the runs, except for leave-one-out (tables 6.9 and 6.10 of cazzanti2007), where it was changed
-once after a first look, and for *cannot be judged*, which was added for version 2. A figure of ours that is better by
-more than the rule allows is a difference too. Among more than a thousand comparisons some differences are chance.
+The rule was fixed before the runs, except for leave-one-out (tables 6.9 and 6.10 of cazzanti2007), changed once after a
+first look, and *cannot be judged*, added for version 2. A figure that is better by more than the rule allows is a
+difference too. Among more than a thousand comparisons some differences are chance.
 
-Where a paper leaves a detail open, readings were compared with its printed tables before these runs, and the best was
-taken: for such a detail agreement is no independent evidence. The pages say where that is so, and call an explanation
-inferred, or a guess, where the paper does not state it."""
+Where a paper leaves a detail open, the reading that fits its tables best was taken: for such a detail agreement is no
+independent evidence. An explanation that the paper does not state is called inferred, or a guess."""
 
 
 def _index_page(by_paper: dict[str, list[Record]]) -> str:
@@ -105,10 +102,11 @@ def _index_page(by_paper: dict[str, list[Record]]) -> str:
             "",
             _CAUTION,
             "",
-            "## Data that cannot be had",
+            "## Data that cannot be had, and the number of figures",
             "",
-            *_markdown_table(
-                ["data set", "figures", "why"], [[name, str(n), MISSING[name]] for name, n in absent.items()]
+            *(
+                f"* {', '.join(f'{name} ({n})' for name, n in absent.items() if MISSING[name] == why)}: {why}."
+                for why in dict.fromkeys(MISSING.values())
             ),
             "",
         ]
@@ -133,7 +131,6 @@ def _floor_counts(records: list[Record]) -> list[str]:
 
 
 def _page(paper: str, records: list[Record]) -> str:
-    by_table = {record["table"]: record for record in records}
     counts = _add_up(paper, records)
     days = sorted({day for r in records for cell in r["cells"] for day in cell.get("made", [])[:2]})
     made = " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "at an unknown date"
@@ -141,38 +138,31 @@ def _page(paper: str, records: list[Record]) -> str:
         f"# {_TITLES[paper]}",
         "",
         f"Of {counts[0]} printed figures {counts[1]} agree with ours; ours is better in {counts[2]} and worse in "
-        f"{counts[3]}; {counts[4]} cannot be judged and {counts[5]} are not compared. All figures: "
-        f"`papers/results/{paper}.csv`. Runs made {made}{_repetition(records)}. [The summary](index.md) has the rule.",
+        f"{counts[3]}; {counts[4]} cannot be judged and {counts[5]} are not compared: "
+        f"[the rule](index.md#the-rule). Every figure: `papers/results/{paper}.csv`. Runs made "
+        f"{made}{_repetition(records)}.",
         "",
         IN_SHORT[paper],
         "",
-        "## Tables",
-        "",
-        *_markdown_table(
-            ["table", "shows", *_COUNTS],
-            [
-                [
-                    f"{'section' if table in _SECTIONS.get(paper, ()) else 'table'} {table}",
-                    by_table[table]["about"] if table in by_table else "",
-                    *map(str, _add_up(paper, records, table)),
-                ]
-                for table in _tables(paper)
-            ],
-        ),
-        "",
         *_reasons(paper),
+        *_beside(records),
         *_joint(records),
         *_differences(records),
-        *_not_printed(records),
         *_remarks(records),
     ]
     return "\n".join(lines)
 
 
+def _folded(summary: str, head: list[str], rows: list[list[str]], text: str = "") -> list[str]:
+    """A table behind its summary."""
+    parts = [f"<details><summary>{summary}</summary>", "", *([text, ""] if text else [])]
+    return [*parts, *_markdown_table(head, rows), "", "</details>", ""] if rows else []
+
+
 def _repetition(records: list[Record]) -> str:
     """Number of figures whose first runs were repeated with later code, and of those with the same values."""
     known = [cell["repeated"] for record in records for cell in record["cells"] if cell.get("repeated")]
-    same = sum(equal == runs for _, _, runs, equal in known)
+    same = sum(equal == runs for _, _, runs, equal, _ in known)
     return f"; of {len(known)} figures that were repeated with later code, {same} came out the same" if known else ""
 
 
@@ -228,18 +218,31 @@ def _joint(records: list[Record]) -> list[str]:
             for where, family, n, mean, error in joint_differences(cells, _where)
             if abs(mean) > 1.5 * error
         ]
-    if not rows:
-        return []
-    return [
-        "## Methods together",
-        "",
-        "Methods on the same data share their splits. Here all methods, or all of a family, that agree one by one lie "
-        "on the same side of the paper's figures, by more than 1.5 standard errors of their mean. Three would be more "
-        "than chance.",
-        "",
-        *_markdown_table(["data", "methods", "number", "mean difference", "standard error"], rows),
-        "",
-    ]
+    return _folded(
+        "Methods together",
+        ["data", "methods", "number", "mean difference", "standard error"],
+        rows,
+        "Methods share their splits. Here all, or all of a family, agree one by one and lie on the same side of the "
+        "paper, by more than 1.5 standard errors of their mean; 3 would be more than chance.",
+    )
+
+
+def _beside(records: list[Record]) -> list[str]:
+    """Accuracies of all methods of [bernal2003] on the runs that they share, and SBC minus SVM with its error."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for cell in (cell for record in records for cell in record["cells"] if cell["quantity"] == "accuracy"):
+        found.setdefault(_where(cell), {})[cell["method"]] = cell["values"]
+    methods = ("sbc", "svm", "maxsim", "perceptron")
+    rows = []
+    for where, known in sorted(found.items()):
+        runs = min(map(len, known.values()))
+        if "sbc" in known and runs:
+            apart = np.subtract(known["sbc"][:runs], known["svm"][:runs])
+            error = apart.std(ddof=1) / math.sqrt(runs) if runs > 1 else math.nan
+            accuracies = [f"{np.mean(known[name][:runs]):.1f}" if name in known else "" for name in methods]
+            rows.append([where, str(runs), *accuracies, f"{apart.mean():+.1f} ({error:.1f})"])
+    head = ["data, measure", "splits", *methods, "sbc - svm (standard error)"]
+    return ["Percent right in the same splits:", "", *_markdown_table(head, rows), ""] if rows else []
 
 
 def _has_floor(record: Record) -> bool:
@@ -247,45 +250,32 @@ def _has_floor(record: Record) -> bool:
 
 
 def _differences(records: list[Record]) -> list[str]:
-    """Figures that differ; of simulated tables those with the floor."""
-    rows = []
+    """Figures that differ, once where tables share them; of simulated tables those with the floor."""
+    found: dict[tuple[str, ...], list[str]] = {}
     for record in records:
         floor = _has_floor(record)
         for cell in record["cells"]:
             if cell["verdict"] in ("better", "worse", "differs", "failed") and floor == cell["quantity"].endswith(
                 _FLOOR
             ):
-                marks = [note.mark for note in notes_on(cell) if note.verdicts]
-                why = ", ".join(f"[{mark}](#{mark.replace(' ', '-')})" for mark in marks) or "not known"
-                at = f"{record['table']}, {_where(cell)}"
-                rows.append([at, cell["method"], *_figures(cell), cell["verdict"], why])
-    if not rows:
-        return []
-    head = ["table, data", "method", "paper", "ours", "standard error", "ours is", "remark"]
-    if len(rows) > 40:  # the simulated tables: by remark
-        counts = Counter((row[-1], row[-2]) for row in rows)
+                why = ", ".join(note.mark for note in notes_on(cell) if note.verdicts) or "not known"
+                *figures, error = _figures(cell)
+                row = (_where(cell), cell["method"], *figures, cell["verdict"], why)
+                found.setdefault(row, [error]).append(record["table"])
+    rows = [[", ".join(dict.fromkeys(tables)), *row[:4], error, *row[4:]] for row, (error, *tables) in found.items()]
+    head = ["table", "data", "method", "paper", "ours", "standard error", "ours is", "remark"]
+    if len(rows) > 40:  # the simulated tables: by their first remark
+        counts = Counter((row[-1].partition(", ")[0], row[-2]) for row in rows)
         head, rows = ["remark", "ours is", "figures"], [[why, verdict, str(n)] for (why, verdict), n in counts.items()]
-    return ["## Differences", "", *_markdown_table(head, rows), ""]
-
-
-def _not_printed(records: list[Record]) -> list[str]:
-    """Figures that no paper prints, in one line per table and data set."""
-    lines = []
-    for record in records:
-        found: dict[str, list[str]] = {}
-        for cell in record["cells"]:
-            if cell["verdict"] == "beside" and cell["ours"] is not None and cell["method"]:
-                name = cell["method"] + cell["quantity"].removeprefix("error") * (", " in cell["quantity"])
-                found.setdefault(_where(cell), []).append(f"{name} {_number(cell['ours'], cell)}")
-        lines += [f"* {record['table']}, {where}: {', '.join(sorted(values))}." for where, values in found.items()]
-    return ["## Figures of ours that the paper does not print", "", *lines, ""] if lines else []
+    return _folded("Differences", head, rows)
 
 
 def _remarks(records: list[Record]) -> list[str]:
     """Remarks on differences, and on data and protocols, each once."""
     found = {note.mark: note for record in records for cell in record["cells"] for note in notes_on(cell)}
-    lines = [line for mark, note in found.items() for line in (f"### {mark.capitalize()}", "", note.text, "")]
-    return ["## Remarks", "", *lines] if lines else []
+    lines = [f"* **{mark[0].upper()}{mark[1:]}:** {note.text}" for mark, note in found.items()]
+    text = "Figures that no table has are made by `python benchmarks/readings.py`."
+    return ["## Remarks", "", text, "", *lines, ""] if lines else []
 
 
 # Shared.
@@ -310,6 +300,19 @@ def _write_table(path: Path, records: list[Record]) -> None:
             figures = [one.printed or one.text, one.spread, "", "", "", "", "", account.status, account.why]
             rows.append([one.table, one.dataset, at, one.method, one.quantity, *figures])
     rows.sort(key=lambda row: ([int(part) for part in row[0].split(".")], *map(str, row[1:5])))
+    _write_csv(path, names, rows)
+
+
+def _count_tables(by_paper: dict[str, list[Record]]) -> list[list[Any]]:
+    """Printed figures of every table by what became of them."""
+    return [
+        [paper, table, next((r["about"] for r in found if r["table"] == table), ""), *_add_up(paper, found, table)]
+        for paper, found in by_paper.items()
+        for table in _tables(paper)
+    ]
+
+
+def _write_csv(path: Path, names: list[str], rows: list[list[Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(names)

@@ -28,23 +28,6 @@ from similis.solvers import LearntSpectrum, spectral_lp
 from similis.study import Entry, Method
 from similis.svm import SimSVM
 
-__all__ = [
-    "AllObjects",
-    "FactsProblem",
-    "Halves",
-    "LPProblem",
-    "LearnedKernels",
-    "LeaveOneOut",
-    "PerturbedCentroids",
-    "Problem",
-    "RandomSplits",
-    "Thirds",
-    "WorkedExample",
-    "lp_approximation",
-    "percent_wrong",
-    "treat_new_rows",
-]
-
 Indices = NDArray[np.intp]
 Array = NDArray[np.float64]
 

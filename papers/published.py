@@ -12,8 +12,6 @@ from types import MappingProxyType
 
 from similis.exceptions import ProximityError
 
-__all__ = ["EXAMPLES", "PAPERS", "SIZES", "YES_OR_NO", "PublishedCell", "distance_of", "published_cells"]
-
 PAPERS = ("cazzanti2007", "chen2010", "qiao2013", "pekalska2000", "bernal2003")
 # Facts about data sets and values of worked examples, which are right or wrong; some of them are yes or no.
 YES_OR_NO = ("symmetric", "psd", "sparse", "vector", "centroids-recovered", "same-classes-as-sda")

@@ -16,8 +16,6 @@ from papers.verdict import RULE, ReproducedCell
 from similis._utils.environment import machine, versions
 from similis.exceptions import ProximityError
 
-__all__ = ["estimate_seconds", "note_repetition", "read_results", "write_results"]
-
 _NAME = re.compile(r"\w[\w.]*")  # file names are made of them
 _FIELDS = {"paper", "table", "date", "cells"}
 
@@ -98,7 +96,7 @@ def note_repetition(result: Reproduction, folder: str | os.PathLike[str]) -> tup
             if fresh is not None and fresh.values:
                 pairs = list(zip(fresh.values, cell["values"]))
                 equal = sum(abs(ours - known) < 1e-4 for ours, known in pairs)
-                cell["repeated"] = [fresh.made[1], ", ".join(fresh.made[2:]), len(pairs), equal]
+                cell["repeated"] = [fresh.made[1], ", ".join(fresh.made[2:]), len(pairs), equal, fresh.seconds]
                 figures, same = figures + 1, same + (equal == len(pairs))
         _write(record, path)
     return figures, same
@@ -135,7 +133,7 @@ def read_results(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
 
 
 def estimate_seconds(tables: list[str] | tuple[str, ...] | None = None) -> float:
-    """Seconds on one core that the runs of some tables took when the committed results were made.
+    """Seconds on one core that the runs of some tables took, or would take at the speed of the last repetition.
 
     Parameters
     ----------
@@ -147,14 +145,21 @@ def estimate_seconds(tables: list[str] | tuple[str, ...] | None = None) -> float
     float
         Quantities of the same runs, and runs that tables share, count once.
     """
-    runs: dict[tuple[str, ...], float] = {}
+    runs: dict[tuple[str, str], float] = {}
     for experiment in find_experiments(tables):
         path = Path(__file__).parent / "results" / f"{experiment.key.replace(':', '-')}.json"
-        for cell in _read(path)["cells"] if path.exists() else ():
-            at = {key: value for key, value in cell["condition"].items() if key != "test-similarities"}
-            table = "" if cell["dataset"] != "perturbed centroids" else experiment.table
-            runs[table, cell["dataset"], cell["method"], str(sorted(at.items()))] = cell["seconds"]
+        known = {_figure_key(cell): _seconds(cell) for cell in _read(path)["cells"]} if path.exists() else {}
+        for cell in experiment.cells():
+            runs[experiment.problem(cell).name, cell.method] = known.get(_figure_key(vars(cell)), 0.0)
     return sum(runs.values())
+
+
+def _seconds(cell: dict[str, Any]) -> float:
+    """Seconds of all runs of a figure, from those that were repeated last if there are any."""
+    if not cell["repeated"]:
+        return float(cell["seconds"])
+    *_, runs, _, seconds = cell["repeated"]
+    return float(seconds) * len(cell["values"]) / runs
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -20,8 +20,6 @@ from scipy.stats import wilcoxon
 
 from papers.published import EXAMPLES, SIZES, PublishedCell
 
-__all__ = ["NO_MISS", "RULE", "ReproducedCell", "digits_of", "joint_differences", "judge", "lowest_errors"]
-
 RULE = (
     "Agreement: a difference of at most 3 combined standard errors (or one object, where each is tested once) plus "
     "half a unit of the paper's last digit. Where the paper prints no spread, its runs are taken to spread like ours. "
@@ -60,11 +58,12 @@ class ReproducedCell:
     chosen : dict of str to list
         Values chosen in each run, by parameter; empty for a variant of the same runs.
     seconds : float
-        Time of our runs.
+        Processor time of our runs; wall time of those that were read from a journal.
     made : list of str
         Days of the first and the last of our runs, and the commits of the sources that made them.
     repeated : list
-        After a repetition: its day and commit, how many of the runs were repeated, and how many gave the same value.
+        After a repetition: its day and commit, how many of the runs were repeated, how many gave the same value, and
+        the seconds.
     reason : str
         Reason for a missing figure.
     """

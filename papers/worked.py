@@ -15,8 +15,6 @@ from similis.neighbors import NearestCentroid
 from similis.solvers import Omega, maxent_exponents
 from similis.svm import PotentialSVM
 
-__all__ = ["FACES", "FACE_LABELS", "SECTIONS", "boundary_classifiers", "mixture_sample", "shared_features"]
-
 Values = dict[tuple[str, str, str], float]  # by method, condition and quantity
 
 # Sec. 3.1.1: eyes, nose, mouth, hair; the first of each class is its centroid. The sets are inferred from the
